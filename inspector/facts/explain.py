@@ -308,7 +308,7 @@ def _file_causes(traced: TracedFact, ref: BlockRef) -> Iterator[Cause]:
         turn = scene.turns.get(last.entry) if last is not None else None
         when = f" (last in turn {turn})" if turn else ""
         yield Cause("never changed", f"It was never changed, only {only}{when}.", last)
-        named, every, looked, all_ = _count_named(traced)
+        named, every, looked, all_ = count_named(traced)
         if every >= 3 and all_ >= 3 and named >= 0.6 * every and looked <= 0.4 * all_:
             yield Cause(
                 "only changed files",
@@ -328,9 +328,9 @@ _CHANGED = ("created", "edited", "deleted")
 _NAMED: WeakKeyDictionary[TraceScope, tuple[int, int, int, int]] = WeakKeyDictionary()
 
 
-def _count_named(traced: TracedFact) -> tuple[int, int, int, int]:
+def count_named(traced: TracedFact) -> tuple[int, int, int, int]:
     """How many of the files changed up to here what is left names, and how many there are; the same of those
-    that were only read. Made once a scene."""
+    that were only read. Counted once a scene."""
     scene, facts = traced.scene, traced.fact.facts
     if scene not in _NAMED:
         path = {scene.session.entries[i].id for i in scene.session.path}

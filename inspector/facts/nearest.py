@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from ..session.toolcalls.call_paths import names
 from .explanation import NearWords
@@ -20,6 +21,11 @@ _SHARED = 0.5
 """Share of a fact's longer words that a sentence holds when its subject survives there."""
 _FEWEST = 3
 _PATH = re.compile(r"\S*[/\\]\S*")
+# "the offsets helper": the noun says that the name is meant, and is marked with it.
+_NOUN = (
+    r"(?:[ -](?:helper|module|file|class|function|method|script|test|component|service|package|config|hook|"
+    r"handler|model|schema|table|page|route|parser|reader|writer|loader|client|server|command|rule|store)s?)?"
+)
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|$|(?=\n))", re.MULTILINE)
 _PARTS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}(?![a-z])|[^\W\d_]{4,}")
 # Words of every project: that they stand somewhere says nothing of this file.
@@ -81,6 +87,61 @@ def _ways(kind: str, form: str, symbols: Iterable[str]) -> Iterator[tuple[str, s
         host = re.match(r"\w+://(?:[^/@]*@)?(?:www\.)?([^/:?#]+)", form)
         if host:
             yield host[1], "its host"
+
+
+class NearSpan(NamedTuple):
+    """Characters `start` to `end` of a text that come near to a fact, and what they are of it (`how`)."""
+
+    start: int
+    end: int
+    how: str
+
+
+def find_spans(kind: str, form: str, text: str, symbols: Iterable[str] = ()) -> tuple[NearSpan, ...]:
+    """Where a text names a fact or comes near to it, the nearest first: a span of a sentence, at most `MOST`.
+
+    A file is looked for by its whole path, its name, its name without the ending, the `symbols` that it
+    defines and its folder; anything else by all of its words, then by the sentences that share most of them.
+
+    >>> find_spans("file", "src/calendar/offsets.py", "Fixed. The offsets helper kept one.")
+    (NearSpan(start=11, end=25, how='its name without the ending'),)
+    """
+    sentences = [match.span() for match in _SENTENCE.finditer(text) if match[0].strip()]
+    out: dict[tuple[int, int], NearSpan] = {}
+    for words, how in _every_way(kind, form, symbols):
+        pattern = _make_pattern(words)
+        for span in sentences:
+            hit = pattern.search(text, *span) if span not in out else None
+            if hit is not None:
+                out[span] = NearSpan(*hit.span(), how.rstrip(","))
+    if kind not in ("file", "url", "id"):
+        mine = long_words(_PATH.sub(" ", form)) - _COMMON
+        shared = [(len(mine & long_words(text[start:end])), (start, end)) for start, end in sentences]
+        for number, (start, end) in sorted(shared, key=lambda pair: -pair[0]):
+            if number >= max(_FEWEST, _SHARED * len(mine)):
+                out.setdefault((start, end), NearSpan(start, end, "its words"))
+    return tuple(out.values())[:MOST]
+
+
+def _every_way(kind: str, form: str, symbols: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The same as `_ways`, with what names all of the fact before, and the folder of a file behind."""
+    if kind != "file":
+        yield form, "all of it"
+        yield from _ways(kind, form, symbols)
+        return
+    *folders, name = form.replace("\\", "/").rstrip("/").split("/")
+    if folders:
+        yield form, "the whole path"
+    yield name, "its name"
+    yield from _ways(kind, form, symbols)
+    if folders and len(folders[-1]) > 3 and folders[-1].lower() not in _COMMON:
+        yield folders[-1], "its folder"
+
+
+def _make_pattern(words: str) -> re.Pattern[str]:
+    noun = _NOUN if re.fullmatch(r"[\w -]+", words) else ""
+    spaced = r"\s+".join(re.escape(word) for word in words.split())
+    return re.compile(rf"(?<![A-Za-z0-9]){spaced}s?(?![A-Za-z0-9]){noun}", re.IGNORECASE)
 
 
 def _around(sentence: str, start: int, end: int) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 from ..cuts import CutPoints
 from ..errors import PolicyError
 from ..policies.builtin.recorded import RECORDED
+from ..policies.rules.carry_file_operations import CarryFileOperations, collect
+from ..policies.table import Table
 from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import COMPACTION
@@ -32,6 +34,13 @@ class RecordedCut(NamedTuple):
         if not words:
             return None
         return Checkpoint(text=words, by=f"the file ({brief(self.entry.id)})", deterministic=True)
+
+    def write_up(self, table: Table, place: int) -> Checkpoint | None:
+        """The same, with the lists of files that an edit makes the plan add to a summary."""
+        written, rule = self.checkpoint, table.sibling(CarryFileOperations.model_fields["kind"].default)
+        if written is None or rule is None:
+            return written
+        return written.model_copy(update={"text": written.text + collect(table, place).text()})
 
 
 def find_recorded(session: Session, cuts: CutPoints) -> RecordedCut:

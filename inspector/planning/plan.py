@@ -501,4 +501,6 @@ def plan_moment(
         by_hand = recorded.place
     tiers = StageOutcomes(configured, table, pinned, by_hand)
     plan = Plan(session, moment.ledger, configured, edits, table, moment.cuts, tiers, tiers.stop())
-    return plan if recorded is None or not plan.summarises else plan.with_summary(recorded.checkpoint)
+    if recorded is None or not plan.summarises:
+        return plan
+    return plan.with_summary(recorded.write_up(table, plan.place or 0))

@@ -25,12 +25,14 @@ from .payloads.block import (
 )
 from .payloads.fact_detail import describe_fact
 from .payloads.fact_list import list_facts, plan_at
+from .payloads.findings import list_findings
 from .payloads.lesson import LessonReply, play_rules
 from .payloads.losses import LossesReply, describe_losses
 from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
 from .payloads.policies import PoliciesReply, PolicyResultsReply, find_results, list_choices
 from .payloads.rules import RulesReply, offer_rules
 from .payloads.search import SearchReply, find_text
+from .payloads.story import tell_story
 
 Query = Mapping[str, Any]
 Reply = dict[str, Any]
@@ -153,6 +155,8 @@ QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "lesson": _lesson,
     "facts": list_facts,
     "fact": describe_fact,
+    "findings": list_findings,
+    "story": tell_story,
     "regret": _regret,
     "grounding": _grounding,
     "losses": _losses,

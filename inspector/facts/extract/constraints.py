@@ -66,6 +66,8 @@ _TOLD = re.compile(
     r"|is|are|was"
     r"|were|has|have|had|be|been|will|would|why|not|\w+s)|n['’]t) $"
 )
+# "They only want to know" tells of others.
+_OTHERS = re.compile(r"(?i)\b(?:they|he|she|it|who) $")
 _ORDER = re.compile(r"(?i)(?:^|[.!?,;:(|*\n>-]|\b(?:please|and|but|so|then|just|also|or)) *$")
 # "Keep in mind …" tells something, "it may not be needed" weighs, "I'd prefer that" points elsewhere.
 _REMINDS = re.compile(r"(?i)\W*keep in mind\b")
@@ -87,6 +89,8 @@ def _is_rule(match: re.Match[str], start: int, form: str) -> bool:
     cue, text = match.group().lower(), match.string
     before = text[max(start, match.start() - 16) : match.start()]
     if form[-1] in "?？" or _CODE.search(form) or (cue in ("never", "always") and _TOLD.search(before)):
+        return False
+    if cue.endswith(" want") and _OTHERS.search(before):
         return False
     if cue in ("do not", "don't", "don’t", "dont"):
         return _ORDER.search(before) is not None

@@ -75,7 +75,7 @@ def lint(
         plan = policy if isinstance(policy, Plan) else _plan(session, policy, ledger, window)
         where = "nothing to compact" if (plan.fate == VERBATIM).all() else f"at {plan.session.leaf}"
         looked = f"{plan.policy.name}, {where}"
-        found = [*_check_plan(plan), *_check_trace(plan.trace, plan)]
+        found = [*_check_plan(plan), *check_trace(plan.trace, plan)]
     found = [finding for finding in found if finding.code in chosen]
     return LintReport(tuple(found), looked)
 
@@ -118,7 +118,7 @@ def _check_recorded(
     found: list[tuple[str, LintFinding]] = []
     for trace in traces:
         entry = "" if trace.scene.entry is None else trace.scene.entry.id
-        found += [(entry, finding) for finding in _check_trace(trace, None)]
+        found += [(entry, finding) for finding in check_trace(trace, None)]
     if "CI008" in chosen:
         for grounding in ground_recorded(session):
             for line in grounding.unfounded:
@@ -151,7 +151,8 @@ def _make(
     return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan)
 
 
-def _check_trace(trace: Trace, plan: Plan | None) -> Iterator[LintFinding]:
+def check_trace(trace: Trace, plan: Plan | None = None) -> Iterator[LintFinding]:
+    """What a plan, or without one a recorded compaction, lost by its trace: errors first, then by code."""
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
     look = _Look(trace)
     found = [

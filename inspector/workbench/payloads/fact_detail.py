@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from ...facts.facts import Fact, Facts
+from ...facts.facts import Fact
 from ...facts.focus import write_focus
 from ...facts.trace import trace_rounds
 from ...facts.traced import Evidence, Fate, Fix, Means, TracedFact
@@ -17,7 +16,7 @@ from ...session.queries import describe_words
 from ...text import printable
 from ..model import WorkbenchModel
 from .base_payload import Payload
-from .fact_list import MOST_FORM, FactListing, find_listing, row_of
+from .fact_list import MOST_FORM, FactListing, find_fact, find_listing, row_of
 from .marks import find_marks, step_of
 from .rules import Setting
 from .sections import label_mark
@@ -26,7 +25,6 @@ MOST_SAID = 200
 """Of more blocks that say a fact, half as many are shown from the first on, half up to the last."""
 MOST_OTHERS = 8
 UNSAID = "It has not been said up to this moment."
-GONE = "it is said on another path of this session, not on this one"
 
 
 class FactPlace(Payload, frozen=True):
@@ -114,7 +112,7 @@ def describe_fact(model: WorkbenchModel, query: Mapping[str, Any]) -> FactReply:
     """One fact, its fate with the cut at `place`. Raises IndexError or LookupError where there is none."""
     place = int(query["place"])
     listing = find_listing(model, place)
-    fact = _find_fact(listing.facts, query)
+    fact = find_fact(listing.facts, query)
     number = fact.number
     traced = next((one for one in listing.trace if one.fact.number == number), None)
     said = _gather_said(fact)
@@ -143,19 +141,6 @@ def describe_fact(model: WorkbenchModel, query: Mapping[str, Any]) -> FactReply:
         fixes=[_describe_fix(model, fix) for fix in (traced.fixes() if traced else ())],
         focus=write_focus([fact]),
     )
-
-
-def _find_fact(facts: Facts, query: Mapping[str, Any]) -> Fact:
-    """The fact of this kind and form where the query has both: numbers differ from path to path."""
-    number, called = int(query["number"]), (query.get("kind"), query.get("form"))
-    if None not in called and called in facts:
-        return facts[str(called[0]), str(called[1])]
-    if not 0 <= number < len(facts):
-        raise IndexError(f"there is no fact {number}; {len(facts):,} were found")
-    fact = next(islice(facts.values(), number, None))
-    if None not in called and called != (fact.kind, printable(fact.form, MOST_FORM)):
-        raise LookupError(GONE)
-    return fact
 
 
 class Block(NamedTuple):

@@ -7,6 +7,7 @@ the marks on the timeline and in a summary.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from msgspec import UNSET, UnsetType, field
 from ...errors import EditError
 from ...facts.at_risk import NamedFacts, Risk, count_at_risk
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
-from ...facts.facts import Facts
+from ...facts.facts import Fact, Facts
 from ...facts.trace import find_moment, trace_facts
 from ...facts.traced import FATES, Evidence, Fate, Trace, TracedFact
 from ...planning.plan import Plan
@@ -42,6 +43,7 @@ LABELS = {
     "todo": "todos",
     "message": "messages of the user",
 }
+GONE = "it is said on another path of this session, not on this one"
 NO_FACTS = "Nothing said so far is a path, a command, an error or anything else that is looked for."
 
 
@@ -267,6 +269,19 @@ def row_of(listing: FactListing, ref: BlockRef) -> int:
     tree = listing.plan.session.tree
     row = int(tree.start[tree.index[ref.entry]]) + ref.block
     return int(listing.namings.live_row[row])
+
+
+def find_fact(facts: Facts, query: Mapping[str, Any]) -> Fact:
+    """The fact of this kind and form where the query has both: numbers differ from path to path."""
+    number, called = int(query["number"]), (query.get("kind"), query.get("form"))
+    if None not in called and called in facts:
+        return facts[str(called[0]), str(called[1])]
+    if not 0 <= number < len(facts):
+        raise IndexError(f"there is no fact {number}; {len(facts):,} were found")
+    fact = next(islice(facts.values(), number, None))
+    if None not in called and called != (fact.kind, printable(fact.form, MOST_FORM)):
+        raise LookupError(GONE)
+    return fact
 
 
 def _kinds(trace: Trace) -> list[FactKind]:

@@ -26,6 +26,10 @@ interface Questions {
   lesson: { place: number };
   facts: { place: number; query: string; kind: string; fate: string; from: number; to: number };
   fact: FactName & { place: number };
+  /** Those of the recorded compaction after the moment, or with "plan" of the plan. */
+  findings: { place: number; look: string };
+  /** `pick` names the row of what became of it that is told; "" lets Python choose. */
+  story: FactName & { place: number; pick: string };
   regret: object;
   grounding: { row: number };
   losses: { place: number };
@@ -66,6 +70,8 @@ const [LOOKING, PLANNING] = [120_000, 300_000];
 const LONG = {
   facts: LOOKING,
   fact: LOOKING,
+  findings: LOOKING,
+  story: LOOKING,
   regret: LOOKING,
   grounding: LOOKING,
   losses: LOOKING,

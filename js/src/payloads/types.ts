@@ -485,6 +485,8 @@ export interface Replies {
   lesson: LessonReply;
   facts: FactsReply;
   fact: FactReply;
+  findings: FindingsReply;
+  story: StoryReply;
   regret: RegretReply;
   grounding: GroundingReply;
   losses: LossesReply;
@@ -761,6 +763,166 @@ export interface FixChanges {
     [k: string]: number | boolean | string | null;
   };
   pins?: string[];
+}
+/**
+ * All findings of the compaction that is looked at.
+ *
+ * `look` says which it is: "recorded:1" for the first that the file holds, or "plan". `unchecked` says what
+ * was lost that is no finding, `sentence` what to say where there are none.
+ */
+export interface FindingsReply {
+  place: number;
+  look: string;
+  label: string;
+  total: number;
+  groups: FindingGroup[];
+  unchecked: string;
+  sentence: string;
+}
+/**
+ * Findings of one sort. `count` is of all of them, `note` their sum in words, "" for none.
+ */
+export interface FindingGroup {
+  id: "again" | "lost" | "outcome";
+  title: string;
+  count: number;
+  note: string;
+  rows: FindingRow[];
+}
+/**
+ * A finding: the fact by its number, kind and form, and what stands right of it.
+ *
+ * `pick` names what became of it that the finding is about, as `story` does. `code` is the check's.
+ */
+export interface FindingRow {
+  number: number;
+  kind: string;
+  form: string;
+  title: string;
+  note: string;
+  sign: "again" | "lost" | "outcome";
+  code: string;
+  pick: string;
+}
+/**
+ * The story of a fact, with one of its `outcomes` told in full: the one that `pick` names.
+ *
+ * `head` says what it is, `sentence` what became of it and why; `fixes_title` says of what the fixes are.
+ */
+export interface StoryReply {
+  number: number;
+  place: number;
+  kind: string;
+  form: string;
+  title: string;
+  head: string;
+  code: string;
+  pick: string;
+  sentence: string;
+  bad: boolean;
+  steps: StoryStep[];
+  outcomes: StoryOutcome[];
+  places: StoryPlace[];
+  placesTotal: number;
+  fixesTitle: string;
+  fixes: StoryFix[];
+  fixesNote: string;
+  text: StoryText | null;
+  focus: string;
+}
+/**
+ * A step of the chain; `turn` is where, in words, `tokens` and `price` what it took, "" for nothing.
+ */
+export interface StoryStep {
+  turn: string;
+  words: string;
+  sign: "" | "again" | "kept" | "lost" | "named";
+  ref: string;
+  tokens: string;
+  price: string;
+}
+/**
+ * A row of what became of it; `id` asks for it. `by` is whose word that is.
+ */
+export interface StoryOutcome {
+  id: string;
+  words: string;
+  note: string;
+  sign: "" | "again" | "kept" | "lost" | "named";
+  by: "" | "file" | "guess" | "plan";
+  fate: ("lost" | "pointed to" | "restated" | "verbatim" | "weakened") | "";
+}
+/**
+ * A block that names the fact.
+ */
+export interface StoryPlace {
+  ref: string;
+  label: string;
+}
+/**
+ * An edit that keeps the fact: `does` is the word of its button, `words` what it is done to.
+ *
+ * `done` says that the plan on the screen has it. `tokens` is what the total grows, or has grown, by; `said`
+ * tells what was done.
+ */
+export interface StoryFix {
+  id: string;
+  does: string;
+  did: string;
+  words: string;
+  tokens: number;
+  price: string;
+  done: boolean;
+  said: string;
+  changes: StoryChanges;
+  recipe: string;
+}
+/**
+ * The inputs that a fix sets, for `WorkbenchModel.answer`; what is not there stays.
+ */
+export interface StoryChanges {
+  at?: string;
+  policy?: string;
+  cut?: string;
+  settings?: {
+    [k: string]: number | boolean | string | null;
+  };
+  pins?: string[];
+}
+/**
+ * A text beside the story; `sentence` is said below it, `more` lines are not here.
+ */
+export interface StoryText {
+  title: string;
+  note: string;
+  lines: StoryLine[];
+  near: StoryNear[];
+  sentence: string;
+  more: number;
+}
+/**
+ * A line of a text, with what is marked in it.
+ */
+export interface StoryLine {
+  text: string;
+  head: boolean;
+  marks: StoryMark[];
+}
+/**
+ * Characters of a line that come near, in UTF-16 units; `near` is their place in the list of these.
+ */
+export interface StoryMark {
+  start: number;
+  end: number;
+  near: number;
+}
+/**
+ * What comes near: the words, what they are of the fact, and the line they stand in.
+ */
+export interface StoryNear {
+  words: string;
+  how: string;
+  line: number;
 }
 /**
  * Everything that a recorded compaction took away and that was paid for again.

@@ -1,0 +1,284 @@
+"""Findings: what a compaction lost that it should not have, in groups, the most serious first.
+
+The same checks as `inspector check` makes; `story` tells of one of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from ...facts.extract.collect import KINDS
+from ...facts.facts import Facts
+from ...facts.lint.check import CHANGED, check_trace, known
+from ...facts.lint.codes import LintFinding
+from ...facts.regret import Regret, find_regret, sum_regret
+from ...facts.trace import trace_moves
+from ...facts.traced import FATES, Trace, TracedFact
+from ...session.entries import Entry
+from ...session.queries import find_end
+from ...session.session import Session
+from ...session.toolcalls.call_paths import canonical_path
+from ...session.tree import COMPACTION
+from ...text import join_words, plural, printable
+from ..model import WorkbenchModel
+from .base_payload import Payload
+from .fact_list import MOST_FORM, FactListing, find_listing
+from .sections import format_tokens
+
+Sign = Literal["lost", "outcome", "again"]
+MOST_TITLE = 120
+MOST_FINDINGS = 200
+"""Rows of a group that are sent; its head counts all."""
+_LOST = ("CI001", "CI002", "CI003", "CI006")
+_OUTCOMES = ("CI004", "CI005")
+_UNCHECKED = (("decision", "decision", "decisions"), ("choice", "choice", "choices"))
+"""Kinds that nearly every compaction loses in so many words, and keeps in others: told, never listed."""
+_NOTHING = "Nothing that was changed, asked for or left open {was} lost {where}."
+
+
+class FindingRow(Payload, frozen=True):
+    """A finding: the fact by its number, kind and form, and what stands right of it.
+
+    `pick` names what became of it that the finding is about, as `story` does. `code` is the check's.
+    """
+
+    number: int
+    kind: str
+    form: str
+    title: str
+    note: str
+    sign: Sign
+    code: str
+    pick: str
+
+
+class FindingGroup(Payload, frozen=True):
+    """Findings of one sort. `count` is of all of them, `note` their sum in words, "" for none."""
+
+    id: Sign
+    title: str
+    count: int
+    note: str
+    rows: list[FindingRow]
+
+
+class FindingsReply(Payload, frozen=True):
+    """All findings of the compaction that is looked at.
+
+    `look` says which it is: "recorded:1" for the first that the file holds, or "plan". `unchecked` says what
+    was lost that is no finding, `sentence` what to say where there are none.
+    """
+
+    place: int
+    look: str
+    label: str
+    total: int
+    groups: list[FindingGroup]
+    unchecked: str
+    sentence: str
+
+
+class Recorded(NamedTuple):
+    """A recorded compaction: its number from 1, its entry, and what it left of every fact."""
+
+    number: int
+    entry: Entry
+    trace: Trace
+
+    @property
+    def sign(self) -> str:
+        return f"◆{self.number}"
+
+    @property
+    def look(self) -> str:
+        return f"recorded:{self.number}"
+
+
+def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsReply:
+    """The findings of the recorded compaction right after the moment, or of the plan with its cut at `place`
+    where there is none or where `look` is "plan"."""
+    place = int(query["place"])
+    listing = find_listing(model, place)
+    recorded = None if query.get("look") == "plan" else find_next(model, listing)
+    if recorded is None:
+        # A file that records a compaction elsewhere, or none at all.
+        return _of_plan(model, listing, place)
+    trace = recorded.trace
+    again = [one for one in find_again(model, listing) if one.entry == recorded.entry.id]
+    groups = [*_group_losses(list(check_trace(trace)), f"Lost in {recorded.sign}", recorded.look)]
+    if again:
+        groups.append(_group_again(model, listing, again))
+    where = f"in {recorded.sign}"
+    return _finish(
+        place, recorded.look, recorded.sign, groups, trace, _NOTHING.format(was="was", where=where)
+    )
+
+
+def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> FindingsReply:
+    trace = listing.trace
+    groups = [*_group_losses(list(check_trace(trace, listing.plan)), "Lost by this plan", "plan")]
+    sentence = _NOTHING.format(was="would be", where="by this plan")
+    if not any(mark.kind == "compact" for mark in model.history.marks):
+        sentence = f"This file records no compaction. {sentence}"
+    return _finish(place, "plan", "this plan", groups, trace, sentence)
+
+
+def _finish(
+    place: int, look: str, label: str, groups: list[FindingGroup], trace: Trace, sentence: str
+) -> FindingsReply:
+    total = sum(group.count for group in groups)
+    lost = Counter(
+        KINDS[kind]
+        for kind, fate, stood in zip(
+            trace.kind.tolist(), trace.fate.tolist(), trace.stood.tolist(), strict=True
+        )
+        if stood and fate == FATES.index("lost")
+    )
+    words = join_words([plural(lost[kind], one, many) for kind, one, many in _UNCHECKED if lost[kind]])
+    unchecked = f"{words} not checked" if words else ""
+    return FindingsReply(place, look, label, total, groups, unchecked, "" if groups else sentence)
+
+
+def find_next(model: WorkbenchModel, listing: FactListing) -> Recorded | None:
+    """The compaction that the file records right after the listing's moment, of several the first."""
+    leaf = listing.plan.session.leaf
+    session = listing.plan.session
+    for i, entry in enumerate(session.entries):
+        if session.tree.sort[i] == COMPACTION and entry.parent == leaf:
+            return find_recorded(model, listing, entry)
+    return None
+
+
+def find_recorded(model: WorkbenchModel, listing: FactListing, entry: Entry) -> Recorded:
+    """A compaction by its entry, traced once until the session grows."""
+    kept: dict[str, tuple[Facts, Recorded]] = model.cache.setdefault("recorded traces", {})
+    known_, found = kept.get(entry.id, (None, None))
+    if found is None or known_ is not listing.facts:
+        session = _session_of(listing, entry)
+        moves = [(entry.parent, find_end(session, entry.id), entry.id)]
+        (trace,) = trace_moves(session, listing.facts, moves)
+        found = Recorded(_number(model, entry), entry, trace)
+        kept[entry.id] = listing.facts, found
+    return found
+
+
+def _session_of(listing: FactListing, entry: Entry) -> Session:
+    """A session with the compaction on its path: of a branch that was left, the one that ends there."""
+    whole = listing.whole
+    on_path = any(whole.entries[i].id == entry.id for i in whole.path)
+    return whole if on_path else whole.at(entry.id)
+
+
+def _number(model: WorkbenchModel, entry: Entry) -> int:
+    """Which compaction of the file it is, from 1."""
+    before = [mark.entry for mark in model.history.marks if mark.kind == "compact"]
+    return before.index(entry.id) + 1 if entry.id in before else len(before) + 1
+
+
+def find_again(model: WorkbenchModel, listing: FactListing) -> tuple[Regret, ...]:
+    """Everything that was needed again, in the order it came; found once until the session grows."""
+    kept = model.cache.get("regrets")
+    if kept is None or kept[0] is not listing.facts:
+        found = find_regret(listing.whole, listing.facts, model.ledger)
+        kept = model.cache["regrets"] = (listing.facts, found)
+    regrets: tuple[Regret, ...] = kept[1]
+    return regrets
+
+
+def _group_losses(found: list[LintFinding], title: str, pick: str) -> Iterator[FindingGroup]:
+    sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
+        ("lost", title, _LOST),
+        ("outcome", "Last outcome lost", _OUTCOMES),
+    )
+    for sign, head, codes in sorts:
+        mine = [one for one in found if one.code in codes and one.traced is not None]
+        rows = [_row(one, sign, pick) for one in mine[:MOST_FINDINGS]]
+        if rows:
+            yield FindingGroup(sign, head, len(mine), "", rows)
+
+
+def _row(finding: LintFinding, sign: Sign, pick: str) -> FindingRow:
+    traced = finding.traced
+    assert traced is not None
+    fact = traced.fact
+    note = describe_loss(finding)
+    return FindingRow(
+        fact.number,
+        fact.kind,
+        printable(fact.form, MOST_FORM),
+        name_fact(traced),
+        note,
+        sign,
+        finding.code,
+        pick,
+    )
+
+
+def describe_loss(finding: LintFinding) -> str:
+    """What was done to a lost fact and when, in a few words: "changed, turn 3"."""
+    traced = finding.traced
+    if traced is None:
+        return ""
+    sayings = known(traced)
+    if finding.code in ("CI001", "CI006"):
+        changed = [said for said in sayings if said.operation in CHANGED]
+        last = changed[-1] if changed else sayings[-1]
+        what = {"edited": "changed", "created": "created", "deleted": "deleted"}.get(last.operation or "", "")
+        if finding.code == "CI006":
+            what, last = "created", next(said for said in changed if said.operation == "created")
+    elif finding.code == "CI002":
+        what = "your rule"
+        last = next((said for said in reversed(sayings) if said.by == "user"), sayings[-1])
+    elif finding.code == "CI003":
+        what, last = "open task", sayings[-1]
+    elif finding.code == "CI004":
+        what, last = "error", sayings[-1]
+    else:
+        what = "failed" if ", which failed last" in finding.sentence else "passed"
+        last = next((said for said in reversed(sayings) if said.operation == "ran"), sayings[-1])
+    turn = traced.scene.turns.get(last.ref.entry)
+    return f"{what}, turn {turn}" if turn else what
+
+
+def name_fact(traced: TracedFact) -> str:
+    """A fact for a heading: a path relative to the project, what somebody said in quotes."""
+    return name_form(traced.fact.kind, traced.fact.form, traced.scene.session.cwd)
+
+
+def name_form(kind: str, form: str, cwd: str | None) -> str:
+    """The same of a kind and a form.
+
+    >>> name_form("file", "/home/ada/app/src/a.py", "/home/ada/app")
+    'src/a.py'
+    >>> name_form("constraint", "Never push.", None)
+    '“Never push.”'
+    """
+    words = " ".join(form.split())
+    if kind == "file":
+        return printable(canonical_path(words, cwd), MOST_TITLE * 3)
+    if len(words) > MOST_TITLE:
+        words = words[:MOST_TITLE].rpartition(" ")[0].rstrip(",;:") + " …"
+    quoted = kind in ("constraint", "choice", "decision", "todo", "message")
+    return printable(f"“{words}”" if quoted else words)
+
+
+def _group_again(model: WorkbenchModel, listing: FactListing, again: list[Regret]) -> FindingGroup:
+    tokens, money = sum_regret(again)
+    note = f"{format_tokens(tokens)} tokens" + ("" if money is None else f", {money}")
+    every = find_again(model, listing)
+    rows = [
+        FindingRow(
+            one.fact.number,
+            one.fact.kind,
+            printable(one.fact.form, MOST_FORM),
+            name_fact(one.traced),
+            f"{one.tokens:+,}",
+            "again",
+            "CI009",
+            f"again:{every.index(one)}",
+        )
+        for one in again[:MOST_FINDINGS]
+    ]
+    return FindingGroup("again", "Needed again", len(again), note, rows)

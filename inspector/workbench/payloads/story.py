@@ -1,0 +1,753 @@
+"""The story of one fact: what each compaction left of it and why, step by step; what would have kept it, and
+for what price; and the summary at the words that come nearest to it.
+
+What became of it is a list: one row for each recorded compaction, for each time it was needed again, and for
+the plan. One of them is told in full.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from ...errors import EditError
+from ...facts.explain import count_named
+from ...facts.explanation import Explanation, NearWords
+from ...facts.facts import Fact
+from ...facts.focus import write_focus
+from ...facts.lint.check import CHANGED, check_trace, known
+from ...facts.nearest import NearSpan, find_spans
+from ...facts.regret import MEANS, Regret
+from ...facts.trace import trace_rounds
+from ...facts.traced import Fate, TracedFact
+from ...session.blocks import BlockRef
+from ...session.queries import pair_calls, readable_text
+from ...session.session import Session
+from ...session.speakers import who_speaks
+from ...session.toolcalls.core_command import core_command, name_command, split_core
+from ...text import join_words, plural, printable, utf16_length
+from ..model import WorkbenchModel
+from .base_payload import Payload
+from .fact_list import MOST_FORM, FactListing, find_fact, find_listing
+from .findings import Recorded, find_again, find_next, find_recorded, name_form
+from .sections import format_tokens
+from .story_fixes import StoryFix, offer_fixes, offer_output
+
+StepSign = Literal["named", "lost", "kept", "again", ""]
+By = Literal["file", "plan", "guess", ""]
+MOST_LINES = 240
+MOST_PLACES = 200
+_SEALED = "The summary cannot be read; guessed from what follows."
+_FAR = "Nothing in the summary is near it."
+_WORDS: dict[Fate, str] = {
+    "verbatim": "kept",
+    "restated": "in the summary",
+    "pointed to": "pointer",
+    "weakened": "only part of the name",
+    "lost": "lost",
+}
+_DOING = (("created", "writing"), ("edited", "edit"), ("read", "reading"))
+_PROSE = ("constraint", "choice", "decision", "todo", "message")
+_DEFINED = re.compile(r"\b(?:def|class|function|func|fn|struct|interface|enum|trait)\s+([A-Za-z_]\w{4,60})")
+MOST_DEFINED = 40_000
+"""Characters of a block that are searched for what it defines."""
+
+
+class StoryStep(Payload, frozen=True):
+    """A step of the chain; `turn` is where, in words, `tokens` and `price` what it took, "" for nothing."""
+
+    turn: str
+    words: str
+    sign: StepSign
+    ref: str
+    tokens: str
+    price: str
+
+
+class StoryOutcome(Payload, frozen=True):
+    """A row of what became of it; `id` asks for it. `by` is whose word that is."""
+
+    id: str
+    words: str
+    note: str
+    sign: StepSign
+    by: By
+    fate: Fate | Literal[""]
+
+
+class StoryPlace(Payload, frozen=True):
+    """A block that names the fact."""
+
+    ref: str
+    label: str
+
+
+class StoryMark(Payload, frozen=True):
+    """Characters of a line that come near, in UTF-16 units; `near` is their place in the list of these."""
+
+    start: int
+    end: int
+    near: int
+
+
+class StoryLine(Payload, frozen=True):
+    """A line of a text, with what is marked in it."""
+
+    text: str
+    head: bool
+    marks: list[StoryMark]
+
+
+class StoryNear(Payload, frozen=True):
+    """What comes near: the words, what they are of the fact, and the line they stand in."""
+
+    words: str
+    how: str
+    line: int
+
+
+class StoryText(Payload, frozen=True):
+    """A text beside the story; `sentence` is said below it, `more` lines are not here."""
+
+    title: str
+    note: str
+    lines: list[StoryLine]
+    near: list[StoryNear]
+    sentence: str
+    more: int
+
+
+class StoryReply(Payload, frozen=True, kw_only=True):
+    """The story of a fact, with one of its `outcomes` told in full: the one that `pick` names.
+
+    `head` says what it is, `sentence` what became of it and why; `fixes_title` says of what the fixes are.
+    """
+
+    number: int
+    place: int
+    kind: str
+    form: str
+    title: str
+    head: str
+    code: str
+    pick: str
+    sentence: str
+    bad: bool
+    steps: list[StoryStep]
+    outcomes: list[StoryOutcome]
+    places: list[StoryPlace]
+    places_total: int
+    fixes_title: str
+    fixes: list[StoryFix]
+    fixes_note: str
+    text: StoryText | None
+    focus: str
+
+
+class Told(NamedTuple):
+    """What one row of what became of it is told by: the fact there, and the compaction or the time again."""
+
+    traced: TracedFact | None
+    recorded: Recorded | None = None
+    again: Regret | None = None
+
+
+class Teller:
+    """One fact of a listing, and what has to be known to tell of it."""
+
+    def __init__(self, model: WorkbenchModel, listing: FactListing, fact: Fact) -> None:
+        self.model, self.listing, self.fact = model, listing, fact
+        self.session: Session = listing.whole
+        every = find_again(model, listing)
+        self.again = {f"again:{at}": one for at, one in enumerate(every) if one.fact.number == fact.number}
+        self.planned = next((one for one in listing.trace if one.fact.number == fact.number), None)
+        self.rounds = self._find_rounds()
+
+    def _find_rounds(self) -> dict[str, tuple[Recorded | None, TracedFact]]:
+        """What each recorded compaction on the path left of the fact, by the name of its row."""
+        kept = self.model.cache.setdefault("rounds", {})
+        key = id(self.listing.facts), self.fact.number
+        if key not in kept:
+            number = self.fact.number
+            found = [
+                (trace.scene.entry, traced)
+                for trace in trace_rounds(self.session, self.listing.facts, lambda _: (number,))
+                for traced in trace
+            ]
+            # The facts are kept beside, so that their id is nobody else's meanwhile.
+            kept[key] = self.listing.facts, found
+        order = [
+            self.session.entries[i].id
+            for i in self.session.path
+            if self.session.entries[i].boundary is not None
+        ]
+        compactions = [mark.entry for mark in self.model.history.marks if mark.kind == "compact"]
+        rounds: dict[str, tuple[Recorded | None, TracedFact]] = {}
+        for entry, traced in kept[key][1]:
+            names = compactions if entry.id in compactions else order
+            at = names.index(entry.id) + 1 if entry.id in names else len(rounds) + 1
+            rounds[f"recorded:{at}"] = (None, traced)
+        return rounds
+
+    def tell(self, pick: str) -> Told:
+        """What a row is told by."""
+        if pick in self.again:
+            again = self.again[pick]
+            recorded = find_recorded(self.model, self.listing, self.session[again.entry])
+            return Told(self._whole(recorded), recorded, again)
+        if pick in self.rounds:
+            entry = self.rounds[pick][1].scene.entry
+            assert entry is not None
+            recorded = find_recorded(self.model, self.listing, entry)
+            return Told(self._whole(recorded), recorded)
+        return Told(self.planned)
+
+    def _whole(self, recorded: Recorded) -> TracedFact | None:
+        """The fact as that compaction left it, from the trace of all facts."""
+        key = self.fact.kind, self.fact.form
+        try:
+            return recorded.trace[key]
+        except EditError:
+            return None
+
+    def choose(self, wanted: str) -> str:
+        """The row to tell: the one asked for, else the recorded loss at the moment, else the plan."""
+        rows = [*self.rounds, *self.again, "plan"]
+        if wanted in rows:
+            return wanted
+        if wanted != "plan":
+            upcoming = find_next(self.model, self.listing)
+            if upcoming is not None and upcoming.look in self.rounds:
+                return upcoming.look
+            lost = [name for name, (_, one) in self.rounds.items() if one.stood and one.fate == "lost"]
+            if lost and self.planned is None:
+                return lost[0]
+        return "plan" if self.planned is not None or not self.rounds else next(iter(self.rounds))
+
+    def turn(self, ref: BlockRef) -> int:
+        """The turn of a block in the whole file, from 1; 0 where it has none."""
+        turns = self.model.cache.get("turns")
+        if turns is None or turns[0] is not self.session:
+            session = self.session
+            by = {
+                session.entries[session.path[at]].id: turn.number + 1
+                for turn in session.turns
+                for at in range(turn.first, turn.last + 1)
+            }
+            turns = self.model.cache["turns"] = (session, by)
+        number: int = turns[1].get(ref.entry, 0)
+        return number
+
+    def name(self, ref: BlockRef) -> str:
+        """A block in words: "the answer", "the edit", "the output of git diff"."""
+        session = self.session
+        if ref.entry not in session.index:
+            return "the head"
+        entry, block = session[ref.entry], session.block(ref)
+        if block.kind == "tool_call":
+            tool = printable(block.name, 40)
+            ran = _name_run(block.input)
+            if ran:
+                return f"the call {ran}"
+            done = {said.operation for said in self.fact.said if said.ref == ref}
+            words = (word for way, word in _DOING if way in done)
+            word = next(words, "")
+            if not word:
+                return f"the call {tool}"
+            return f"the {word}" if tool in ("Edit", "Write", "Read") else f"the {word} by {tool}"
+        if block.kind == "tool_output":
+            call = self._calls.get(ref)
+            given = session.block(call) if call is not None else None
+            ran = _name_run(given.input) if given is not None and given.kind == "tool_call" else ""
+            tool = ran or (
+                printable(given.name, 40) if given is not None and given.kind == "tool_call" else ""
+            )
+            return f"the output of {tool}" if tool else "a tool's output"
+        if block.kind == "reasoning":
+            return "the thinking"
+        speaker = who_speaks(entry).speaker
+        return {"user": "your words", "model": "the answer", "agent": "a sub-agent's words"}.get(
+            speaker, "a message"
+        )
+
+    @property
+    def _calls(self) -> dict[BlockRef, BlockRef]:
+        kept = self.model.cache.get("calls")
+        if kept is None or kept[0] is not self.session:
+            pairs = {output: call for call, output in pair_calls(self.session).items()}
+            kept = self.model.cache["calls"] = (self.session, pairs)
+        calls: dict[BlockRef, BlockRef] = kept[1]
+        return calls
+
+    def label(self, ref: BlockRef) -> str:
+        """ "the answer in turn 2"."""
+        turn = self.turn(ref)
+        return f"{self.name(ref)} in turn {turn}" if turn else self.name(ref)
+
+
+def _name_run(given: object) -> str:
+    """The program that a call runs, with its subcommand; "" for a call that runs none."""
+    command = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(command, str) or not command.strip():
+        return ""
+    clause = split_core(core_command(command))[0]
+    return printable(name_command(clause) or clause.split()[0], 40)
+
+
+def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
+    """The story of the fact of this number, or kind and form, with the cut at `place`.
+
+    `pick` names the row of what became of it, "" lets the recorded loss come first. Raises IndexError or
+    LookupError where there is no such fact.
+    """
+    place = int(query["place"])
+    listing = find_listing(model, place)
+    fact = find_fact(listing.facts, query)
+    teller = Teller(model, listing, fact)
+    pick = teller.choose(str(query.get("pick", "")))
+    told = teller.tell(pick)
+    named = _gather(fact)
+    title, fixes, note = "", [], ""
+    if told.again is not None:
+        title, fixes = "Would have spared it", offer_output(model, told, teller)
+    elif told.recorded is not None:
+        title, fixes = "Would have kept it", offer_fixes(model, listing, told, teller)
+        note = "" if fixes or _stays(told) else "No single pin, cut or setting would have kept more of it."
+    elif told.traced is not None:
+        title, fixes = "Keeps it", offer_fixes(model, listing, told, teller)
+        note = "" if fixes or _stays(told) else "No single pin, cut or setting of this plan keeps more of it."
+    shown = named if len(named) <= MOST_PLACES else [*named[: MOST_PLACES // 2], *named[-MOST_PLACES // 2 :]]
+    return StoryReply(
+        number=fact.number,
+        place=place,
+        kind=fact.kind,
+        form=printable(fact.form, MOST_FORM),
+        title=name_form(fact.kind, fact.form, teller.session.cwd),
+        head=_head(teller, named),
+        code=_code(told),
+        pick=pick,
+        sentence=_sentence(teller, told),
+        bad=told.again is None and told.traced is not None and told.traced.fate in ("lost", "weakened"),
+        steps=list(_steps(teller, told)),
+        outcomes=list(_outcomes(teller)),
+        places=[StoryPlace(str(ref), _label(teller, ref)) for ref in shown],
+        places_total=len(named),
+        fixes_title=title if fixes or note else "",
+        fixes=fixes,
+        fixes_note=note,
+        text=_text(teller, told),
+        focus=write_focus([fact]),
+    )
+
+
+def _stays(told: Told) -> bool:
+    return told.traced is None or not told.traced.stood or told.traced.fate == "verbatim"
+
+
+def _gather(fact: Fact) -> list[BlockRef]:
+    return list(dict.fromkeys(said.ref for said in fact.said))
+
+
+def _label(teller: Teller, ref: BlockRef) -> str:
+    turn = teller.turn(ref)
+    name = teller.name(ref).removeprefix("the ").removeprefix("output of ")
+    return f"turn {turn} · {name}" if turn else name
+
+
+def _head(teller: Teller, named: list[BlockRef]) -> str:
+    """ "changed file · in 19 blocks, turns 1 to 20"."""
+    fact = teller.fact
+    done = set(fact.operations)
+    kind = {"constraint": "your rule", "todo": "open task"}.get(fact.kind, fact.kind)
+    if fact.kind == "file":
+        ways = (("created", "created file"), ("edited", "changed file"), ("deleted", "deleted file"))
+        kind = next((word for way, word in ways if way in done), "file")
+    turns = [turn for ref in named if (turn := teller.turn(ref))]
+    when = (
+        ""
+        if not turns
+        else f", turn {turns[0]}"
+        if turns[0] == turns[-1]
+        else f", turns {turns[0]} to {turns[-1]}"
+    )
+    return f"{kind} · in {plural(len(named), 'block')}{when}"
+
+
+def _code(told: Told) -> str:
+    if told.again is not None:
+        return "CI009"
+    traced = told.traced
+    if traced is None or not traced.stood:
+        return ""
+    trace = told.recorded.trace if told.recorded is not None else None
+    if trace is None:
+        plan = traced.scene.plan
+        trace = plan.trace if plan is not None else None
+    if trace is None:
+        return ""
+    return next(
+        (
+            one.code
+            for one in check_trace(trace)
+            if one.fact is not None and one.fact.number == traced.fact.number
+        ),
+        "",
+    )
+
+
+def _outcomes(teller: Teller) -> Iterator[StoryOutcome]:
+    for pick, (_, traced) in teller.rounds.items():
+        entry = traced.scene.entry
+        sign = f"◆{pick.rpartition(':')[2]}"
+        turn = teller.turn(BlockRef(entry.parent, 0)) if entry is not None and entry.parent else 0
+        by: By = "guess" if traced.tier == "inferred" else "file"
+        note = {"guess": "guessed", "file": "by the file"}[by]
+        words = f"{_name_fate(traced)} {'in' if traced.stood else 'at'} {sign}"
+        if traced.fate == "restated":
+            words = f"in the summary of {sign}"
+        yield StoryOutcome(
+            pick, f"{words}{f', turn {turn}' if turn else ''}", note, _sign(traced), by, traced.fate
+        )
+    for pick, again in teller.again.items():
+        turn = teller.turn(again.again)
+        price = f"{again.tokens:+,}" + (f" · {again.price}" if again.price else "")
+        yield StoryOutcome(pick, f"{MEANS[teller.fact.kind]}, turn {turn}", price, "again", "file", "")
+    planned = teller.planned
+    if planned is not None:
+        words = f"{_name_fate(planned)}{_where(teller, planned)}"
+        yield StoryOutcome("plan", words, "by this plan", _sign(planned), "plan", planned.fate)
+
+
+def _name_fate(traced: TracedFact) -> str:
+    return _WORDS[traced.fate] if traced.stood or traced.fate != "lost" else "lost before"
+
+
+def _where(teller: Teller, traced: TracedFact) -> str:
+    """Of what a plan keeps, where it stands: ", pinned in turn 2"."""
+    plan = traced.scene.plan
+    if plan is None or traced.fate != "verbatim":
+        return ""
+    pins = set(plan.edits.pins)
+    pinned = next((ref for ref in traced.stands if str(ref) in pins), None)
+    ref = pinned or next((ref for ref in traced.stands if teller.turn(ref)), None)
+    if ref is None:
+        return ""
+    return f", pinned in turn {teller.turn(ref)}" if pinned is not None else f", in turn {teller.turn(ref)}"
+
+
+def _sign(traced: TracedFact) -> StepSign:
+    return "lost" if traced.fate in ("lost", "weakened") else "kept"
+
+
+def _sentence(teller: Teller, told: Told) -> str:
+    """What became of it and why, as one would tell it."""
+    traced = told.traced
+    if told.again is not None:
+        return _tell_again(teller, told.again)
+    if traced is None:
+        return "It has not been said up to this moment."
+    found = traced.explanation
+    where = told.recorded.sign if told.recorded is not None else "this plan"
+    if not traced.stood:
+        return found.outcome
+    if traced.fate == "verbatim":
+        return _tell_kept(teller, told, traced)
+    by = f"in {where}" if told.recorded is not None else f"by {where}"
+    if traced.fate == "restated":
+        if told.recorded is not None:
+            return f"The summary of {where} names it; the blocks themselves are gone."
+        return "Only the summary of this plan names it; the blocks themselves go."
+    if traced.fate == "pointed to":
+        return f"Only a pointer to it is left {by}."
+    if traced.fate == "weakened":
+        others = [printable(name, 80) for name in traced.others[:2]]
+        more = f", which may mean {join_words(others, 'or')} too" if others else ""
+        return f"Weakened {by}. Only “{printable(traced.words, 80)}” is left of it{more}."
+    if traced.tier == "inferred":
+        return f"Lost {by}, as far as one can tell. {_SEALED}"
+    causes = _tell_causes(teller, told, traced, found)
+    return f"Lost {by}. {causes}".rstrip()
+
+
+def _tell_again(teller: Teller, again: Regret) -> str:
+    price = f", {again.price}" if again.price else ""
+    what = {"file": "It was read again", "command": "It was run again", "error": "It was met again"}.get(
+        teller.fact.kind, "You had to say it again"
+    )
+    shown = teller.fact.kind == "file" and again.traced.fate != "lost"
+    gone = "what it had shown was gone" if shown else "it was lost"
+    same = ", with the same answer" if again.same else ""
+    number = next(
+        (
+            name
+            for name, (_, one) in teller.rounds.items()
+            if one.scene.entry and one.scene.entry.id == again.entry
+        ),
+        "",
+    )
+    at = f" in ◆{number.rpartition(':')[2]}" if number else ""
+    return (
+        f"{what} in turn {teller.turn(again.again)}, since {gone}{at}{same}: {again.tokens:,} tokens{price}."
+    )
+
+
+def _tell_kept(teller: Teller, told: Told, traced: TracedFact) -> str:
+    ref = next((ref for ref in traced.stands if teller.turn(ref)), None)
+    names = {"file": "names the whole path"}.get(teller.fact.kind, "says it")
+    if told.recorded is not None:
+        stands = "" if ref is None else f": {teller.label(ref)} stands as it was and {names}"
+        return f"Kept by {told.recorded.sign}{stands}."
+    plan = traced.scene.plan
+    pins = set() if plan is None else set(plan.edits.pins)
+    pinned = next((one for one in traced.stands if str(one) in pins), None)
+    if pinned is not None:
+        lead = f"Kept by this plan: {teller.label(pinned)} is pinned and {names}."
+    else:
+        lead = "Kept by this plan" + ("." if ref is None else f": {teller.label(ref)} stays and {names}.")
+    lost = next((name for name, (_, one) in teller.rounds.items() if one.stood and one.fate == "lost"), "")
+    return f"{lead} In the file it was lost in ◆{lost.rpartition(':')[2]}." if lost else lead
+
+
+def _tell_causes(teller: Teller, told: Told, traced: TracedFact, found: Explanation) -> str:
+    """Why it was lost: what the summary says in its place, then what might have kept it."""
+    codes = {cause.code: cause for cause in found.because}
+    says = ""
+    if "summary is silent" in codes or told.recorded is not None:
+        if found.nearest:
+            near = _quote(teller.fact, found.nearest[0])
+            missing = "never which file" if teller.fact.kind == "file" else "not this"
+            says = f"The summary says “{near}”, {missing}"
+            if found.nearest[0].how == "its words":
+                says = f"What comes nearest in the summary: “{printable(found.nearest[0].sentence, 120)}”"
+        else:
+            says = _FAR.rstrip(".")
+    elif "placeholder" in codes:
+        says = "A placeholder stands for the summary, and it does not name it; what a model writes may"
+    elif traced.scene.plan is not None:
+        takers = [cause.sentence for cause in found.because if cause.code == "taken by a rule"]
+        says = takers[0].rstrip(".") if takers else ""
+    more = []
+    if "no list of files" in codes:
+        more.append(
+            "no list of changed files was carried"
+            if set(teller.fact.operations) & set(CHANGED)
+            else "no list of files was carried"
+        )
+    if "list missed it" in codes:
+        more.append("the list of files that was carried does not hold it")
+    if "never changed" in codes:
+        ref = codes["never changed"].ref
+        when = f", last in turn {teller.turn(ref)}" if ref is not None and teller.turn(ref) else ""
+        did = join_words([one for one in teller.fact.operations if one not in CHANGED] or ["named"])
+        more.append(f"it was never changed, only {did}{when}")
+    if "said once" in codes:
+        ref = codes["said once"].ref
+        by = next((said.by for said in teller.fact.said if said.ref == ref), "")
+        who = "you said it" if by == "user" else "it was said"
+        turn = teller.turn(ref) if ref is not None else 0
+        more.append(f"{who} once{f', in turn {turn}' if turn else ''}")
+    if "output cleared" in codes:
+        more.append("an output that said it had been cleared before")
+    return "; ".join(filter(None, [says, *more])) + "." if says or more else ""
+
+
+def _quote(fact: Fact, near: NearWords) -> str:
+    """The words of a sentence that come near to a fact, with the article before them."""
+    spans = find_spans(fact.kind, fact.form, near.sentence)
+    words = near.sentence[spans[0].start : spans[0].end] if spans else near.words
+    match = re.search(rf"(?i)\b(the|a|an|its|this) {re.escape(words)}", near.sentence)
+    return printable(match[0] if match is not None else words, 80)
+
+
+def _steps(teller: Teller, told: Told) -> Iterator[StoryStep]:
+    traced = told.traced
+    if traced is None or not traced.named:
+        return
+    sayings = known(traced)
+    first, last = traced.named[0], traced.named[-1]
+    lead = "first said" if teller.fact.kind in _PROSE else "first named"
+    if teller.fact.kind == "command" and any(s.ref == first and s.operation == "ran" for s in sayings):
+        lead = "first run"
+        yield _step(teller, first, lead, "named")
+    elif any(said.ref == first and said.operation == "created" for said in sayings):
+        yield _step(teller, first, "created", "named")
+    else:
+        yield _step(teller, first, f"{lead}, in {teller.name(first)}", "named")
+    changed = [said for said in sayings if said.operation in CHANGED and said.ref != first]
+    ran = [said for said in sayings if said.operation == "ran"]
+    middle = ""
+    at = last
+    if changed:
+        at = changed[-1].ref
+        counts = {way: sum(said.operation == way for said in changed) for way in CHANGED}
+        middle = join_words(
+            [way if number == 1 else f"{way} {number} times" for way, number in counts.items() if number]
+        )
+    elif ran and len(ran) > 1:
+        at, middle = ran[-1].ref, f"run {len(ran)} times"
+    ending = "last said" if teller.fact.kind in _PROSE else "last named"
+    if last not in (first, at):
+        if middle and teller.turn(at) == teller.turn(last):
+            middle, at = f"{middle}; {ending} in {teller.name(last)}", last
+        elif middle:
+            yield _step(teller, at, middle, "named")
+            middle, at = f"{ending} in {teller.name(last)}", last
+        else:
+            middle = f"{ending} in {teller.name(last)}"
+    elif last != first and not middle:
+        middle = f"{ending} in {teller.name(last)}"
+    if middle:
+        yield _step(teller, at, middle, "named")
+    yield _decide(teller, told, traced)
+    if told.recorded is not None:
+        entry = told.recorded.entry.id
+        for again in teller.again.values():
+            if again.entry == entry:
+                price = again.price
+                words = f"{MEANS[teller.fact.kind]}{', with the same answer' if again.same else ''}"
+                yield StoryStep(
+                    f"turn {teller.turn(again.again)}",
+                    words,
+                    "again",
+                    str(again.again),
+                    f"{again.tokens:+,}",
+                    price,
+                )
+
+
+def _step(teller: Teller, ref: BlockRef, words: str, sign: StepSign) -> StoryStep:
+    turn = teller.turn(ref)
+    return StoryStep(f"turn {turn}" if turn else "", words, sign, str(ref), "", "")
+
+
+def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
+    """The step at which the compaction, or the plan, decided."""
+    number = len(traced.named)
+    named = f"{plural(number, 'block')} named it"
+    sign = _sign(traced)
+    if told.recorded is None:
+        named = f"{plural(number, 'block names', 'blocks name')} it"
+        words = {
+            "verbatim": f"{named}; {plural(len(traced.stands), 'stays', 'stay')}",
+            "restated": f"{named}; the summary does too",
+            "pointed to": f"{named}; a pointer stays",
+            "weakened": f"{named}; only “{printable(traced.words, 60)}” stays",
+            "lost": f"{named}; none stays",
+        }[traced.fate]
+        return StoryStep("this plan", words, sign, "", "", "")
+    ref = str(BlockRef(told.recorded.entry.id, 0))
+    if not traced.stood:
+        words = "it was gone before"
+    elif traced.tier == "inferred":
+        words = f"{named}; the summary cannot be read"
+    else:
+        words = {
+            "verbatim": f"{named}; {plural(len(traced.stands), 'stands', 'stand')} as before",
+            "restated": f"{named}; the summary does too",
+            "pointed to": f"{named}; a pointer is left",
+            "weakened": f"{named}; the summary has only “{printable(traced.words, 60)}”",
+            "lost": f"{named}; the summary does not",
+        }[traced.fate]
+    return StoryStep(told.recorded.sign, words, sign, ref, "", "")
+
+
+def _text(teller: Teller, told: Told) -> StoryText | None:
+    """The summary at the words that come nearest; of what was needed again, what was sent once more."""
+    fact, traced = teller.fact, told.traced
+    if told.again is not None:
+        ref = told.again.paid[-1]
+        text = readable_text(teller.session.block(ref))
+        note = f"turn {teller.turn(ref)} · {format_tokens(told.again.tokens)}"
+        return _lay_out("What was sent once more", note, text, find_spans(fact.kind, fact.form, text), "")
+    if traced is None:
+        return None
+    scene = traced.scene
+    texts = [stand.text for stand in scene.after.others if stand.how == "summary"]
+    text = "\n\n".join(text for text in texts if text)
+    if told.recorded is not None:
+        title = f"Recorded summary {told.recorded.sign}"
+        own = told.recorded.entry.text.strip()
+        if not own:
+            return StoryText(title, "", [], [], _SEALED, 0)
+        text = own
+        tokens = int(teller.model.ledger.count_texts([text])[0])
+        named, every, *_ = count_named(traced)
+        note = format_tokens(tokens) + (f" · names {named:,} of {every:,} changed files" if every else "")
+    else:
+        plan = scene.plan
+        if plan is None or not text:
+            return None
+        written = plan.checkpoint is not None
+        title = "Summary of this plan" if written else "Placeholder summary"
+        note = format_tokens(plan.summary_tokens)
+    spans = find_spans(fact.kind, fact.form, text, _find_symbols(teller, traced))
+    return _lay_out(title, note, text, spans, _tell_near(fact, spans))
+
+
+def _find_symbols(teller: Teller, traced: TracedFact) -> list[str]:
+    """What a file defines, by the blocks that change it and the outputs that show it."""
+    if teller.fact.kind != "file":
+        return []
+    answers = {call: output for output, call in teller._calls.items()}
+    refs = [said.ref for said in known(traced) if said.operation in (*CHANGED, "read")]
+    found: dict[str, None] = {}
+    for ref in refs[:20]:
+        for one in filter(None, (ref, answers.get(ref))):
+            found.update(
+                dict.fromkeys(_DEFINED.findall(readable_text(teller.session.block(one))[:MOST_DEFINED]))
+            )
+    return list(found)[:200]
+
+
+def _tell_near(fact: Fact, spans: tuple[NearSpan, ...]) -> str:
+    """What is said below a summary."""
+    if not spans:
+        return _FAR
+    hows = {span.how for span in spans}
+    if hows & {"the whole path", "all of it"}:
+        return ""
+    if fact.kind != "file":
+        return "The words themselves are nowhere in the text."
+    name = fact.form.replace("\\", "/").rpartition("/")[2]
+    if "its name" in hows:
+        return "The path is nowhere in the text."
+    return f"The path and the name {printable(name, 80)} are nowhere in the text."
+
+
+def _lay_out(title: str, note: str, text: str, spans: tuple[NearSpan, ...], sentence: str) -> StoryText:
+    """A text by lines; of a long one those around the nearest words."""
+    lines: list[tuple[int, str]] = []
+    at = 0
+    for line in text.split("\n"):
+        if line.strip():
+            lines.append((at, line))
+        at += len(line) + 1
+    near = spans[0].start if spans else 0
+    middle = max((n for n, (start, _) in enumerate(lines) if start <= near), default=0)
+    first = 0 if len(lines) <= MOST_LINES else max(0, min(middle - MOST_LINES // 2, len(lines) - MOST_LINES))
+    shown = lines[first : first + MOST_LINES]
+    told: list[StoryLine] = []
+    nears: dict[int, StoryNear] = {}
+    for number, (start, line) in enumerate(shown):
+        cut = len(line) - len(line.lstrip("# ")) if line.startswith("#") else 0
+        body, marks = line[cut : cut + 4_000], []
+        for order, span in enumerate(spans):
+            low, high = span.start - start - cut, span.end - start - cut
+            if 0 <= low < high <= len(body):
+                before, words = body[:low], body[low:high]
+                begin = utf16_length(printable(before))
+                marks.append(StoryMark(begin, begin + utf16_length(printable(words)), order))
+                nears[order] = StoryNear(printable(words, 80), span.how, number)
+        told.append(StoryLine(printable(body), cut > 0, sorted(marks, key=lambda mark: mark.start)))
+    order_of = {old: new for new, old in enumerate(sorted(nears))}
+    told = [
+        StoryLine(
+            line.text,
+            line.head,
+            [StoryMark(one.start, one.end, order_of[one.near]) for one in line.marks],
+        )
+        for line in told
+    ]
+    listed = [nears[old] for old in sorted(nears)]
+    return StoryText(title, note, told, listed, sentence, len(lines) - len(shown))
