@@ -446,6 +446,7 @@ const makeRules = (values: { over: number; recent: number; reasoning: string; ca
     choices: null,
     unit,
     description: `${label}, in tokens`,
+    words: String(value),
   });
   const rule = (
     kind: string,
@@ -462,8 +463,9 @@ const makeRules = (values: { over: number; recent: number; reasoning: string; ca
     locked: false,
     delta,
     knobs,
+    ...{ number: 1, words: "", note: "" },
   });
-  const plain = { minimum: null, maximum: null, unit: "", description: "" };
+  const plain = { minimum: null, maximum: null, unit: "", description: "", words: "" };
   return [
     rule("system", "system prompt verbatim", 0),
     rule("recent", "keep recent {tokens} tokens", 21_300, [

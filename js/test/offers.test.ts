@@ -1,7 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
 import { makeRecipe } from "../src/layout/footer";
-import { makeCompare } from "../src/panels/compare/picker";
 import { makeRules } from "../src/panels/rules/panel";
 import type { RuleOffer } from "../src/payloads/types";
 import type { Actions, Picture } from "../src/store/view";
@@ -20,24 +19,26 @@ const OFFERS = [
   offer("recent", {
     instead: "Last tokens",
     changes: { "recent.enabled": true, "last.enabled": false },
-    delta: 0,
+    delta: -3,
   }),
+  offer("idle", { delta: 0 }),
   offer("broken", { delta: null, refused: "It failed.", changes: {} }),
 ];
 const find = <T extends HTMLElement>(id: string) => document.querySelector(`[data-testid="${id}"]`) as T;
 const press = (node: HTMLElement, key: string) =>
   node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-const answered = () => new Promise(resolve => setTimeout(resolve, 0));
+const answered = () => new Promise(resolve => setTimeout(resolve, 10));
 
 const openRules = (changes: Partial<Picture> = {}) => {
-  const ask = vi.fn().mockResolvedValue({ rules: OFFERS });
+  const ask = vi.fn().mockResolvedValue({ rules: OFFERS, numbers: [] });
   const actions = { edit: vi.fn(), requests: { ask } };
-  const rules = makeRules(actions as unknown as Actions, makeCompare(actions as unknown as Actions));
+  const rules = makeRules(actions as unknown as Actions);
   document.body.replaceChildren(rules.node);
   const draw = (more: Partial<Picture> = {}) =>
     rules.draw(
       {
         ...{ scene, plan, settings: { "pointer.over": 60 }, settled: true, versus: {}, other: null },
+        tab: "rules" as const,
         ...{ needsKernel: "", ...changes, ...more },
       } as Picture,
       new Set(["scene", "plan"]),
@@ -46,24 +47,24 @@ const openRules = (changes: Partial<Picture> = {}) => {
   return { actions, ask, rules, draw };
 };
 
-test("the rules that could be added are asked for, and each says what it does and costs", async () => {
+const told = () => [...find("offers").querySelectorAll("button")].map(button => button.textContent);
+
+test("the rules that could be added stand there with their price; those without one when asked for", async () => {
   const { ask } = openRules();
-  find("add-rule").click();
-  expect(find("offers").textContent).toContain("Trying every rule…");
+  expect(find("offers").textContent).toContain("Trying every rule …");
   await answered();
   expect(ask).toHaveBeenCalledWith("rules", {});
-  expect([...find("offers").querySelectorAll("button")].map(button => button.textContent)).toEqual([
-    "CLEAR−1.2kit clears",
-    "RECENTno changeit recentsin place of Last tokens",
-    "BROKENIt failed.",
-  ]);
-  expect(document.activeElement).toBe(find("offer-clear"));
+  const priced = ["CLEAR\u22121.2k", "RECENT\u22123in place of Last tokens"];
+  expect(told()).toEqual([...priced, "2 that would change nothing here"]);
+  expect(find("offer-clear").title).toBe("it clears");
+  find("offers-idle").click();
+  expect(told()).toEqual([...priced, "IDLE0", "BROKENIt failed."]);
 });
 
 test("choosing one adds its settings to those there are, as one step of the past", async () => {
   const { actions } = openRules();
-  find("add-rule").click();
   await answered();
+  find("offers-idle").click();
   find("offer-broken").click();
   expect(actions.edit).not.toHaveBeenCalled();
   find("offer-recent").click();
@@ -71,22 +72,23 @@ test("choosing one adds its settings to those there are, as one step of the past
     { settings: { "pointer.over": 60, "recent.enabled": true, "last.enabled": false } },
     "RECENT added in place of Last tokens. Press z to undo.",
   );
-  expect(find("offers").hidden).toBe(true);
 });
 
-test("arrows go round, and Escape goes back to where it was opened", async () => {
+test("the list is one stop: the key goes to its first, arrows go round", async () => {
   const { rules } = openRules();
   rules.addRule();
   await answered();
-  press(find("offer-clear"), "ArrowUp");
-  expect(document.activeElement).toBe(find("offer-broken"));
-  press(find("offer-broken"), "ArrowDown");
   expect(document.activeElement).toBe(find("offer-clear"));
-  press(find("offer-clear"), "Escape");
-  expect([find("offers").hidden, document.activeElement]).toEqual([true, find("add-rule")]);
+  press(find("offer-clear"), "ArrowUp");
+  expect(document.activeElement).toBe(find("offer-recent"));
+  press(find("offer-recent"), "ArrowDown");
+  expect(document.activeElement).toBe(find("offer-clear"));
+  expect([...find("offers").querySelectorAll<HTMLElement>("li > button")].map(b => b.tabIndex)).toEqual([
+    0, -1,
+  ]);
 });
 
-test("a rule that an edit has added can go again, with what was set of it, and what it replaced comes back", () => {
+test("a rule that an edit has added can go again, with what was set of it, and what it replaced comes back", async () => {
   const rules = plan.rules.map((rule, i) => ({
     ...rule,
     added: i === 0 ? ["pointer.enabled", "pointer.over", "summary.enabled"] : undefined,
@@ -98,40 +100,39 @@ test("a rule that an edit has added can go again, with what was set of it, and w
     "summary.enabled": false,
   };
   const { actions } = openRules({ plan: { ...plan, rules }, settings });
-  expect(find("remove-summary").hidden).toBe(true);
+  await answered();
+  expect(find("remove-summary")).toBeNull();
   find("remove-pointer").click();
   expect(actions.edit).toHaveBeenCalledWith(
     { settings: { "summary.how": "dropped" } },
     expect.stringContaining("removed. Press z to undo."),
   );
-  expect(document.activeElement).toBe(find("add-rule"));
+  expect(document.activeElement).toBe(find("offer-clear"));
 });
 
-test("another plan asks anew, an answer to what was closed is dropped, trouble is told", async () => {
-  const { ask, draw } = openRules();
+test("another plan asks anew, once it is settled and seen; trouble is told", async () => {
   vi.useFakeTimers();
-  find("add-rule").click();
-  await vi.advanceTimersByTimeAsync(0);
-  draw({ plan: { ...plan } });
+  const { ask, draw } = openRules();
   await vi.advanceTimersByTimeAsync(1000);
-  expect(ask).toHaveBeenCalledTimes(2);
+  expect(ask).toHaveBeenCalledTimes(1);
+  draw({ plan: { ...plan }, settled: false });
+  draw({ plan: { ...plan }, tab: "blocks" });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(ask).toHaveBeenCalledTimes(1);
   ask.mockRejectedValueOnce(new Error("Nobody answers."));
   draw({ plan: { ...plan } });
   await vi.advanceTimersByTimeAsync(1000);
+  expect(ask).toHaveBeenCalledTimes(2);
   expect(find("offers").querySelector(".ci-bad")?.textContent).toBe("Nobody answers.");
-  find("add-rule").click();
-  draw({ plan: { ...plan } });
-  await vi.advanceTimersByTimeAsync(1000);
-  expect(ask).toHaveBeenCalledTimes(3);
   vi.useRealTimers();
 });
 
-test("without a kernel nothing can be added, and the control says why", () => {
+test("without a kernel nothing is offered, and the panel says why", () => {
   const { ask, rules } = openRules({ needsKernel: "This needs a kernel." });
-  const button = find<HTMLButtonElement>("add-rule");
-  expect([button.disabled, button.title]).toEqual([true, "This needs a kernel."]);
   rules.addRule();
   expect(ask).not.toHaveBeenCalled();
+  expect(find("offers")).toBeNull();
+  expect(find("needs-kernel").textContent).toBe("This needs a kernel.");
 });
 
 test("a plan is saved once it is settled, and the file is named", async () => {

@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
-import { makeCompare } from "../src/panels/compare/picker";
 import { makeKnob } from "../src/panels/rules/field";
 import { makeRules } from "../src/panels/rules/panel";
+import { makePolicy } from "../src/panels/rules/policy";
 import type { Knob } from "../src/payloads/types";
 import type { Actions, Picture } from "../src/store/view";
 import { smallPlan, smallScene } from "./small";
@@ -10,72 +10,116 @@ import { smallPlan, smallScene } from "./small";
 const { scene } = smallScene();
 const { plan } = smallPlan(scene);
 
-const openRules = (settings = {}) => {
-  const actions = { setKnob: vi.fn(), resetKnob: vi.fn(), choosePolicy: vi.fn() };
-  const rules = makeRules(actions as unknown as Actions, makeCompare(actions as unknown as Actions));
+const LIVE = ["pointer.over", "summary.how"];
+
+const openRules = async (changes: Partial<Picture> = {}, numbers: readonly string[] = LIVE) => {
+  const actions = {
+    ...{ setKnob: vi.fn(), resetKnob: vi.fn(), choosePolicy: vi.fn(), edit: vi.fn() },
+    requests: { ask: vi.fn().mockResolvedValue({ rules: [], numbers }) },
+  };
+  const rules = makeRules(actions as unknown as Actions, [makePolicy(actions as unknown as Actions)]);
   document.body.replaceChildren(rules.node);
-  const draw = (changes: Partial<Picture> = {}) =>
+  const draw = async (more: Partial<Picture> = {}) => {
+    const picture = { scene, plan, settings: {}, settled: true, versus: {}, other: null, tab: "rules" };
     rules.draw(
-      {
-        ...{ scene, plan, settings, settled: true, versus: {}, other: null, needsKernel: "" },
-        ...changes,
-      } as Picture,
-      new Set(["scene", "plan"]),
+      { ...picture, needsKernel: "", ...changes, ...more } as Picture,
+      new Set(["scene", "plan", "tab"]),
     );
-  draw();
+    await new Promise(done => setTimeout(done, 10));
+  };
+  await draw();
   return { actions, draw };
 };
 const knob = (key: string) => document.querySelector(`[data-testid="knob-${key}"]`) as HTMLInputElement;
+const find = (id: string) => document.querySelector(`[data-testid="${id}"]`) as HTMLElement;
+const openSettings = () => find("all-settings").click();
 const change = (input: HTMLInputElement, value: string) => {
   input.value = value;
   input.dispatchEvent(new Event("change"));
 };
 
-test("a sentence carries its value in place, and the rest stands below it", () => {
-  openRules();
-  const [pointer] = document.querySelectorAll(".ci-rule");
-  const sentence = pointer?.querySelector("p");
-  expect(sentence?.textContent).toMatch(/^outputs over {1,2}tokens↺ become pointers$/);
-  expect(sentence?.contains(knob("pointer.over"))).toBe(true);
-  expect(sentence?.contains(knob("pointer.errors"))).toBe(false);
-  expect(pointer?.textContent).toContain("errors too");
+test("rules are numbered, and a value is a field where it matters and a word elsewhere", async () => {
+  const { draw } = await openRules({}, ["pointer.over"]);
+  const [pointer, summary] = document.querySelectorAll<HTMLElement>(".ci-waterfall li");
+  expect(pointer?.querySelector(".ci-nth")?.textContent).toBe("1");
+  expect(pointer?.querySelector("p")?.textContent).toBe("Outputs over  tokens become pointers");
+  expect(pointer?.contains(knob("pointer.over"))).toBe(true);
+  expect(summary?.querySelector("p")?.textContent).toBe("Older turns are summarised");
+  expect(summary?.textContent).toContain("the cut stands before turn 2");
+  expect(knob("summary.how")).toBeNull();
+  await draw({ needsKernel: "No kernel." });
+  expect(knob("pointer.over")).toBeNull();
+  expect(pointer?.querySelector("p")?.textContent).toBe("Outputs over 50 become pointers");
 });
 
-test("numbers, checks and choices are sent with their own types", () => {
-  const { actions } = openRules();
+test("the waterfall ends at what the plan leaves; words stand where a rule has no tokens", async () => {
+  const [first, second] = plan.rules;
+  const rules = [{ ...first, delta: null, words: "not needed" }, second] as typeof plan.rules;
+  await openRules({ plan: { ...plan, rules } });
+  const told = [...document.querySelectorAll(".ci-waterfall .ci-delta")].map(node => node.textContent);
+  expect(told).toEqual(["not needed", "\u221210"]);
+  expect([find("rules-after").textContent, find("rules-after").title]).toEqual(["165", "165 tokens"]);
+});
+
+test("numbers, checks and choices are sent with their own types", async () => {
+  const { actions } = await openRules();
   change(knob("pointer.over"), "60");
-  knob("pointer.errors").click();
-  const how = knob("summary.how") as unknown as HTMLSelectElement;
+  openSettings();
+  find("set-pointer.errors").click();
+  const how = find("set-summary.how") as HTMLSelectElement;
   how.selectedIndex = 1;
   how.dispatchEvent(new Event("change"));
+  find("set-pointer.enabled").click();
   expect(actions.setKnob.mock.calls).toEqual([
     ["pointer.over", 60],
     ["pointer.errors", true],
     ["summary.how", "dropped"],
+    ["pointer.enabled", false],
   ]);
 });
 
-test("a value outside its bounds is not sent and says why", () => {
-  const { actions } = openRules();
+test("all settings are found by what they are called or say", async () => {
+  await openRules();
+  expect(find("all-settings").textContent).toBe("All 5 settings…");
+  openSettings();
+  const search = find("settings-search") as HTMLInputElement;
+  const shown = () => [...find("settings").querySelectorAll("dt")].map(node => node.textContent);
+  expect(shown()).toEqual(["takes part", "size", "errors too", "takes part", "fate"]);
+  search.value = "ERROR";
+  search.dispatchEvent(new Event("input"));
+  await new Promise(done => setTimeout(done, 10));
+  expect(shown()).toEqual(["errors too"]);
+});
+
+test("a value outside its bounds is not sent and says why", async () => {
+  const { actions } = await openRules();
   change(knob("pointer.over"), "501");
+  await new Promise(done => setTimeout(done, 10));
   expect(actions.setKnob).not.toHaveBeenCalled();
   expect(document.querySelector('[role="alert"]')?.textContent).toBe("size must be at most 500.");
   expect(knob("pointer.over").getAttribute("aria-invalid")).toBe("true");
 });
 
-test("only a changed value offers the way back", () => {
-  const { actions } = openRules({ "pointer.over": 60 });
-  const resets = [...document.querySelectorAll<HTMLButtonElement>(".ci-reset")];
-  expect(resets.map(reset => reset.hidden)).toEqual([false, true, true]);
-  resets[0]?.click();
-  expect(actions.resetKnob).toHaveBeenCalledWith("pointer.over");
+test("a rule that differs bears a dot, says what was, and all of it is taken back at once", async () => {
+  const [first, second] = plan.rules;
+  const knobs = first?.knobs.map((knob, i) => (i === 0 ? { ...knob, value: 60, was: "50" } : knob));
+  const rules = [{ ...first, knobs }, second] as typeof plan.rules;
+  const { actions, draw } = await openRules();
+  expect(document.querySelector(".ci-dot")).toBeNull();
+  expect(find("rules").textContent).toContain("Nothing differs from the published policy.");
+  await draw({ plan: { ...plan, rules }, settings: { "pointer.over": 60 } });
+  expect(find("rule-1").querySelector(".ci-dot")?.getAttribute("aria-label")).toBe("differs");
+  expect(find("rule-1").textContent).toContain("was 50");
+  expect(find("rules").textContent).toContain("1 setting differs from the published policy.");
+  find("take-back").click();
+  expect(actions.edit).toHaveBeenCalledWith({ settings: {} }, expect.stringContaining("Press z to undo."));
 });
 
-test("an answer from Python does not overwrite what is being typed", () => {
-  const { draw } = openRules();
+test("an answer from Python does not overwrite what is being typed", async () => {
+  const { draw } = await openRules();
   knob("pointer.over").focus();
   knob("pointer.over").value = "12";
-  draw();
+  await draw();
   expect(knob("pointer.over").value).toBe("12");
 });
 
@@ -98,22 +142,18 @@ test("arrow keys step by a tenth of the value's size, inside the bounds", () => 
   expect((node as HTMLInputElement).value).toBe("19500");
 });
 
-test("a policy of one's own stands among the published ones", () => {
-  const { draw } = openRules();
-  draw({ plan: { ...plan, policy: "mine", policyTitle: "Mine" } });
+test("a policy of one's own stands among the published ones", async () => {
+  const { draw } = await openRules();
+  await draw({ plan: { ...plan, policy: "mine", policyTitle: "Mine" } });
   const select = document.querySelector('[data-testid="policy"]') as HTMLSelectElement;
   expect([select.value, select.options.length]).toEqual(["mine", 3]);
 });
 
-test("a rule that may be switched off has a switch, a locked one only its mark", () => {
-  const rules = plan.rules.map((rule, i) => ({ ...rule, locked: i === 1, enabled: true }));
-  const { actions, draw } = openRules();
-  draw({ plan: { ...plan, rules } });
-  const marks = [...document.querySelectorAll<HTMLElement>('.ci-check[role="checkbox"]')];
-  expect(marks.map(mark => mark.getAttribute("aria-disabled"))).toEqual([null, "true"]);
-  marks[0]?.click();
-  marks[1]?.click();
-  expect(actions.setKnob.mock.calls).toEqual([["pointer.enabled", false]]);
+test("a locked rule takes part whatever is wanted: it has no switch", async () => {
+  const rules = plan.rules.map((rule, i) => ({ ...rule, locked: i === 1 }));
+  await openRules({ plan: { ...plan, rules } });
+  openSettings();
+  expect([find("set-pointer.enabled"), find("set-summary.enabled")]).toEqual([expect.anything(), null]);
 });
 
 test("an emptied number is none where the schema allows it, and a complaint elsewhere", () => {
@@ -130,8 +170,8 @@ test("an emptied number is none where the schema allows it, and a complaint else
   expect(complain).toHaveBeenLastCalledWith("size needs a number.");
 });
 
-test("S4-71 each of the two budgets has a control of its own, which sends its own key and value", () => {
-  const { actions, draw } = openRules();
+test("S4-71 each of the two budgets has a control of its own, which sends its own key and value", async () => {
+  const { actions, draw } = await openRules({}, ["trigger.reserve_tokens", "keep-recent-tokens.tokens"]);
   const number = { ...(plan.rules[0]?.knobs[0] as Knob), type: "number" as const, maximum: null };
   const [first] = plan.rules;
   const budgets = [
@@ -143,7 +183,7 @@ test("S4-71 each of the two budgets has a control of its own, which sends its ow
     sentence: `about {${name}} tokens`,
     knobs: [{ ...number, name, label: name, value, default: value }],
   }));
-  draw({ plan: { ...plan, rules: budgets } });
+  await draw({ plan: { ...plan, rules: budgets } });
   const [reserve, tail] = [knob("trigger.reserve_tokens"), knob("keep-recent-tokens.tokens")];
   expect([reserve.value, tail.value]).toEqual(["16384", "20000"]);
   change(tail, "8000");

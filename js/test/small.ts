@@ -139,6 +139,9 @@ export const smallPlan = (
         enabled: true,
         locked: false,
         delta: -93,
+        number: 1,
+        words: "",
+        note: "",
         knobs: [
           {
             name: "over",
@@ -151,6 +154,7 @@ export const smallPlan = (
             choices: null,
             unit: "tokens",
             description: "",
+            words: "50",
           },
           {
             name: "errors",
@@ -163,6 +167,7 @@ export const smallPlan = (
             choices: null,
             unit: "",
             description: "",
+            words: "off",
           },
         ],
       },
@@ -174,6 +179,9 @@ export const smallPlan = (
         enabled: true,
         locked: false,
         delta: -10,
+        number: 2,
+        words: "",
+        note: "the cut stands before turn 2",
         knobs: [
           {
             name: "how",
@@ -186,6 +194,7 @@ export const smallPlan = (
             choices: ["summarised", "dropped"],
             unit: "",
             description: "",
+            words: "summarised",
           },
         ],
       },

@@ -18,7 +18,7 @@ from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.payloads.lesson import play_rules
-from inspector.workbench.payloads.rules import first_rule
+from inspector.workbench.payloads.played import first_rule
 from inspector.workbench.payloads.scene import draw_scene
 from tests.strategies import sessions
 from tests.test_laws import LENGTH, policies
@@ -88,7 +88,7 @@ def test_a_rule_says_its_values_and_where_it_puts_the_cut(moment: Session) -> No
     plan = plan_of(moment, settings={"keep-recent-tokens.tokens": 4000})
     said = {step.title: step.sentence for step in play_rules(plan, plan.place or 0).steps}
     turn = int(moment.live.turn[plan.place]) + 1 if plan.place is not None else 0
-    assert said["Keep recent tokens"].endswith(f"4,000 tokens verbatim: the cut stands before turn {turn}")
+    assert said["Keep recent tokens"].endswith(f"4,000 tokens verbatim: the cut stands in turn {turn}")
     legal = np.flatnonzero(plan.cuts.legal)
     by_hand = plan_of(moment, cut=plan.cuts.ids[int(legal[0])])
     said = {step.title: step.sentence for step in play_rules(by_hand, int(legal[0])).steps}

@@ -23,6 +23,7 @@ from ...text import printable
 from ...tokens.ledger import CLEARED_TEXT
 from .base_payload import Payload
 from .columns import unpack
+from .played import first_rule
 from .provenance import (
     AGAIN,
     DERIVED,
@@ -32,7 +33,6 @@ from .provenance import (
     describe_reader,
     find_upstream,
 )
-from .rules import first_rule
 from .scene import DrawnPlan
 
 BODY_CHARS = 20_000

@@ -6,10 +6,11 @@ its panel for free.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
-import numpy as np
 from msgspec import UNSET, UnsetType, field
 from msgspec.structs import replace
 
@@ -17,11 +18,12 @@ from ...errors import InspectorError
 from ...planning.plan import Plan
 from ...policies.base_rule import Rule
 from ...policies.part import PolicyPart
-from ...policies.policy import Policy
 from ...policies.registry import list_policies
 from ...policies.rules import kind_of, list_rules
 from ...text import printable
 from .base_payload import Payload
+from .gauge import describe_fill
+from .played import LessonStep, first_rule, play_plan, say_cut
 
 MOST_CHARS = 120
 KnobType = Literal["integer", "number", "boolean", "choice", "python"]
@@ -33,7 +35,8 @@ class Knob(Payload, frozen=True, kw_only=True):
     """A setting of a rule: a number has its limits, a choice its `choices`.
 
     A "python" value (a list, a mapping, free text) is shown as it is written and set from Python alone. A
-    `nullable` value may be none.
+    `nullable` value may be none. `words` is the value as a sentence says it, and `was` the published
+    policy's, in words, where that is another one.
     """
 
     name: str
@@ -47,14 +50,18 @@ class Knob(Payload, frozen=True, kw_only=True):
     maximum: int | float | None = None
     choices: list[Setting] | None = None
     unit: str = ""
+    words: str = ""
+    was: str | UnsetType = UNSET
 
 
 class RulePayload(Payload, frozen=True):
-    """A rule, or what stands beside the rules; a control belongs where its `sentence` has "{knob}".
+    """A rule, or what stands beside the rules; a value belongs where its `sentence` has "{knob}".
 
     `source` says who published it. No setting can switch a `locked` one off. `delta` is what the context is
-    longer by with it (tokens), null where it changes nothing. A policy that has it by an edit has in `added`
-    the settings that go when it is removed.
+    longer by after it than before it (tokens of the total; those of all rules add up to the plan's change),
+    null where it does not act, and `words` stand in the place of that number. `note` says what it
+    does here. A policy that has it by an edit has in `added` the settings that go when it is removed.
+    `number` is 0 for what is no rule.
     """
 
     kind: str
@@ -65,6 +72,9 @@ class RulePayload(Payload, frozen=True):
     locked: bool
     delta: int | None
     knobs: list[Knob]
+    number: int
+    words: str = ""
+    note: str = ""
     added: list[str] | UnsetType = UNSET
 
 
@@ -86,23 +96,61 @@ class RuleOffer(Payload, frozen=True, kw_only=True):
 
 
 class RulesReply(Payload, frozen=True):
-    """Every rule that the policy could have."""
+    """Every rule that the policy could have; `numbers` are the keys of those settings in the sentences of its
+    own rules that, changed by half, would change the plan: at most one of each rule."""
 
     rules: list[RuleOffer]
+    numbers: list[str] = field(default_factory=list)
 
 
 def describe_rules(plan: Plan) -> list[RulePayload]:
-    """The trigger, the target, every rule, and the harness: what each says, what can be set, what it changes.
+    """The trigger, the target, every rule, the harness, and what decided beside the rules.
 
     A `sentence` holds `{knob}` where the control for that knob belongs; what an edit has added has in
     "added" the settings that go when it is removed. `first_rule` says where rules begin.
     """
-    policy, added = plan.policy, find_added(plan)
-    shown = [_describe(part, None) for part in policy.parts[: first_rule(policy)]]
-    for code, rule in enumerate(policy.rules):
-        # Where nothing is said of it, it is the policy's own.
-        shown.append(_describe(rule, _delta(plan, code), added.get(rule.kind, UNSET)))
-    return [*shown, _describe(policy.harness, None)]
+    policy, added, was = plan.policy, find_added(plan), _find_published(plan)
+    steps = {step.rule: step for step in play_plan(plan)}
+    head = policy.parts[: first_rule(policy)]
+    shown = [_describe(part, number, was) for number, part in enumerate(head, 1)]
+    for number, rule in enumerate(policy.rules, len(head) + 1):
+        step = steps.pop(number - 1, None)
+        delta = None if step is None else step.after - step.before
+        told = _describe(rule, number, was, delta, added.get(rule.kind, UNSET))
+        code = number - len(head) - 1
+        note = "" if step is None else say_cut(plan, code)
+        shown.append(replace(told, words=_instead(plan, code, delta), note=note))
+    shown.append(_describe(policy.harness, 0, was))
+    return [*shown, *(_describe_step(step) for step in steps.values())]
+
+
+def _describe_step(step: LessonStep) -> RulePayload:
+    """What decided beside the rules: a pin, or the other half of a call."""
+    said = (f"beside{step.rule}", step.title, step.sentence, "", True, True)
+    return RulePayload(*said, step.after - step.before, [], 0)
+
+
+def _instead(plan: Plan, code: int, delta: int | None) -> str:
+    """What stands in the place of a rule's tokens; "" where they do."""
+    rule, decision = plan.policy.rules[code], plan.decisions[code]
+    if not rule.enabled:
+        return "off"
+    if delta is None:
+        return "not needed"
+    if delta != 0 or decision.appendix is None or not plan.summarises:
+        return ""
+    # What it adds is counted with the summary that it is added to.
+    writers = (i for i, other in enumerate(plan.decisions) if other.summary is not None)
+    writer = next((i for i in writers if plan.decisions[i].summary is plan.spec), None)
+    return "" if writer is None else f"in {writer + first_rule(plan.policy) + 1}"
+
+
+def _find_published(plan: Plan) -> dict[str, PolicyPart]:
+    """The parts of the policy as it is known by its name, by kind; none where nothing is set."""
+    if not plan.edits.settings:
+        return {}
+    known = next((policy for policy in list_policies() if policy.name == plan.policy.name), None)
+    return {} if known is None else {part.kind: part for part in known.parts}
 
 
 def find_added(plan: Plan) -> dict[str, list[str]]:
@@ -128,16 +176,18 @@ def find_added(plan: Plan) -> dict[str, list[str]]:
     return out
 
 
-def first_rule(policy: Policy) -> int:
-    """How many other things stand before the rules in what `describe_rules` gives."""
-    return 1 if policy.target is None else 2
-
-
-def _describe(rule: PolicyPart, delta: int | None, added: list[str] | UnsetType = UNSET) -> RulePayload:
-    knobs = [_knob(rule, name) for name in type(rule).model_fields if name not in ("kind", "enabled")]
-    return RulePayload(
-        rule.kind, rule.title, rule.template, rule.source, rule.enabled, rule.locked, delta, knobs, added
-    )
+def _describe(
+    rule: PolicyPart,
+    number: int,
+    published: dict[str, PolicyPart],
+    delta: int | None = None,
+    added: list[str] | UnsetType = UNSET,
+) -> RulePayload:
+    was = published.get(rule.kind)
+    names = [name for name in type(rule).model_fields if name not in ("kind", "enabled")]
+    knobs = [_knob(rule, name, was) for name in names]
+    said = (rule.kind, rule.title, rule.template, rule.source, rule.enabled, rule.locked)
+    return RulePayload(*said, delta, knobs, number, added=added)
 
 
 @cache
@@ -157,12 +207,27 @@ def _is_free(schema: dict[str, Any]) -> bool:
     )
 
 
-def _knob(rule: PolicyPart, name: str) -> Knob:
+def _knob(rule: PolicyPart, name: str, published: PolicyPart | None) -> Knob:
     knob, value = _default_knob(type(rule), name), getattr(rule, name)
+    was: Any = UNSET if published is None else getattr(published, name, UNSET)
+    told = UNSET if was is UNSET or was == value else _say(was)
     if knob.type == "python":
-        return replace(knob, value=_write(value))
+        return replace(knob, value=_write(value), words=_write(value), was=told)
     tokens = "token" in name and f"{{{name}}} tokens" not in rule.template
-    return replace(knob, value=value, unit="tokens" if tokens else "")
+    return replace(knob, value=value, unit="tokens" if tokens else "", words=_say(value), was=told)
+
+
+def _say(value: Any) -> str:
+    """A value as a sentence says it.
+
+    >>> _say(20_000), _say(0.75), _say(True), _say(None), _say("as_sent")
+    ('20,000', '0.75', 'on', 'none', 'as sent')
+    """
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int | float):
+        return f"{value:,}"
+    return value.replace("_", " ") if isinstance(value, str) and value else _write(value)
 
 
 @cache
@@ -209,26 +274,6 @@ def _write(value: Any) -> str:
     return printable(text if len(text) <= MOST_CHARS else text[: MOST_CHARS - 1] + "…")
 
 
-def _delta(plan: Plan, code: int) -> int | None:
-    """Tokens the rule adds or takes at this plan's cut; None when it leaves what it claims as it is."""
-    if not plan.policy.rules[code].enabled:
-        return None
-    decision = plan.decisions[code]
-    added = 0
-    if plan.summarises and plan.place is not None:
-        if decision.appendix is not None and plan.checkpoint is None:
-            added = int(decision.appendix.cost[plan.place])
-        if decision.summary is not None and plan.checkpoint is not None:
-            # One text, whatever is in it.
-            added = plan.summary_tokens
-        elif decision.summary is not None:
-            others = [d.appendix for d in plan.decisions if d.appendix is not None]
-            added = plan.summary_tokens - sum(int(a.cost[plan.place]) for a in others)
-    mine = plan.outcome.rule == code
-    saved = int((plan.outcome.tokens[mine].astype(np.int64) - plan.table.tokens[mine]).sum())
-    return added + saved if added or saved else None
-
-
 MOST_WORDS = 300
 
 
@@ -250,7 +295,49 @@ def offer_rules(plan: Plan) -> RulesReply:
     has = {rule.kind for rule in plan.policy.rules}
     rules = [rule for rule in list_rules() if kind_of(rule) not in has and not rule.locked]
     offers = [_offer(plan, rule) for rule in rules]
-    return RulesReply(sorted(offers, key=lambda offer: (offer.refused != "", offer.delta == 0)))
+    ordered = sorted(offers, key=lambda offer: (offer.refused != "", offer.delta == 0, offer.delta or 0))
+    return RulesReply(ordered, _find_numbers(plan))
+
+
+def _find_numbers(plan: Plan) -> list[str]:
+    """The keys of the numbers in sentences that, halved or raised by half, would change the plan."""
+    found = []
+    parts = [part for part in plan.policy.parts if part.enabled and part is not plan.policy.harness]
+    for part in parts:
+        for name in _SLOT.findall(part.template):
+            knob = _knob(part, name, None)
+            if knob.type in ("integer", "number") and _matters(plan, part.kind, knob):
+                found.append(f"{part.kind}.{name}")
+                break
+    return found
+
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+def _matters(plan: Plan, kind: str, knob: Knob) -> bool:
+    value = knob.value
+    if value is None:
+        return False
+    for factor in (0.5, 1.5):
+        wanted = float(value) * factor
+        other = max(round(wanted), 1) if knob.type == "integer" or float(value).is_integer() else wanted
+        if other == value:
+            other = value + 1 if factor > 1 else value
+        try:
+            tried = _try(plan, {f"{kind}.{knob.name}": other})
+        except InspectorError:
+            continue
+        if _state(tried) != _state(plan):
+            return True
+    return False
+
+
+def _state(plan: Plan) -> tuple[object, ...]:
+    """What a person sees of a plan: whether it fires and how much is left until then, the cut, every fate."""
+    outcome = plan.outcome
+    seen = (outcome.rule.tobytes(), outcome.tokens.tobytes(), plan.after, plan.place)
+    return (plan.verdict.fires, describe_fill(plan), *seen)
 
 
 def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:
@@ -270,6 +357,6 @@ def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:
     return replace(offer, sentence=said, instead=instead, changes=changes, delta=tried.after - plan.after)
 
 
-def _try(plan: Plan, changes: dict[str, bool]) -> Plan:
+def _try(plan: Plan, changes: Mapping[str, Any]) -> Plan:
     edits = plan.edits.model_copy(update={"settings": {**plan.edits.settings, **changes}})
     return plan.with_edits(edits)

@@ -32,9 +32,10 @@ from .boundary import BoundaryPayload, list_boundaries
 from .columns import ColumnPacker, PackedColumn
 from .flow import FlowPayload, trace_flow
 from .gauge import RunState, describe_fill, fill_payload
+from .played import first_rule
 from .provenance import BY_MODEL, describe_downstream
 from .provided import ProvidedPayload, describe_provided
-from .rules import RulePayload, describe_rules, first_rule
+from .rules import RulePayload, describe_rules
 from .sections import ALL_SECTIONS, LABELS, sum_after, sum_before
 from .sentence import SentencePayload, count_left, pack_left, write_sentence
 from .subagents import SidePayload, place_sides

@@ -9,6 +9,7 @@ import { makeLesson } from "../panels/lesson/panel";
 import { makeOverview } from "../panels/overview/panel";
 import { makeReplay } from "../panels/replay/panel";
 import { makeRules } from "../panels/rules/panel";
+import { makePolicy } from "../panels/rules/policy";
 import { makeSearch } from "../panels/search/panel";
 import { makeSentence } from "../panels/sentence/panel";
 import { makeSummarise } from "../panels/summary/panel";
@@ -54,10 +55,9 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const facts = makeFacts(actions);
   const summary = writing?.(actions);
   const fates = makeFates(actions);
-  const rules = makeRules(actions, makeCompare(actions));
-  const timeline = makeTimeline(actions);
   const stages = makeStages();
-  rules.node.prepend(stages.node);
+  const rules = makeRules(actions, [makePolicy(actions), makeCompare(actions)], stages.node);
+  const timeline = makeTimeline(actions);
   const views = {
     header: makeHeader(actions, search.box, help.open),
     gauge: makeGauge(actions),

@@ -246,11 +246,13 @@ export interface SentenceButton {
   };
 }
 /**
- * A rule, or what stands beside the rules; a control belongs where its `sentence` has "{knob}".
+ * A rule, or what stands beside the rules; a value belongs where its `sentence` has "{knob}".
  *
  * `source` says who published it. No setting can switch a `locked` one off. `delta` is what the context is
- * longer by with it (tokens), null where it changes nothing. A policy that has it by an edit has in `added`
- * the settings that go when it is removed.
+ * longer by after it than before it (tokens of the total; those of all rules add up to the plan's change),
+ * null where it does not act, and `words` stand in the place of that number. `note` says what it
+ * does here. A policy that has it by an edit has in `added` the settings that go when it is removed.
+ * `number` is 0 for what is no rule.
  */
 export interface RulePayload {
   kind: string;
@@ -261,13 +263,17 @@ export interface RulePayload {
   locked: boolean;
   delta: number | null;
   knobs: Knob[];
+  number: number;
+  words: string;
+  note: string;
   added?: string[];
 }
 /**
  * A setting of a rule: a number has its limits, a choice its `choices`.
  *
  * A "python" value (a list, a mapping, free text) is shown as it is written and set from Python alone. A
- * `nullable` value may be none.
+ * `nullable` value may be none. `words` is the value as a sentence says it, and `was` the published
+ * policy's, in words, where that is another one.
  */
 export interface Knob {
   name: string;
@@ -281,6 +287,8 @@ export interface Knob {
   maximum: number | null;
   choices: (number | boolean | string | null)[] | null;
   unit: string;
+  words: string;
+  was?: string;
 }
 /**
  * What a stage was given and left, in tokens; the sentence says why it did not run.
@@ -982,10 +990,12 @@ export interface LossesReply {
   kinds: string[];
 }
 /**
- * Every rule that the policy could have.
+ * Every rule that the policy could have; `numbers` are the keys of those settings in the sentences of its
+ * own rules that, changed by half, would change the plan: at most one of each rule.
  */
 export interface RulesReply {
   rules: RuleOffer[];
+  numbers: string[];
 }
 /**
  * A rule that the policy could have: `changes` are the settings that add it, `instead` what then goes.

@@ -1,0 +1,303 @@
+// The policy's rules, numbered, with what each takes of the total: they add up to what the plan leaves.
+import { render } from "preact";
+import { exact, short, signed } from "../../model/format";
+import type { RuleOffer, RulePayload } from "../../payloads/types";
+import type { Actions, Picture, View } from "../../store/view";
+import { h, setAttributes } from "../../ui/dom";
+import { KnobField } from "./knob";
+import { Offers } from "./offers";
+import { countSettings, Settings } from "./settings";
+
+const PAUSE = 250;
+
+export interface Rules extends View {
+  /** Takes the focus to the rules that could be added. */
+  addRule(): void;
+}
+
+/** `beside` stands in the first column: which policy it is; `under` below the rules. */
+export const makeRules = (
+  actions: Actions,
+  beside: readonly View[] = [],
+  under: HTMLElement | "" = "",
+): Rules => {
+  const left = h("div", { class: "ci-ruling-policies" }, ...beside.map(view => view.node));
+  const own = h("div");
+  const middle = h("div", { class: "ci-ruling-own" }, own, under);
+  const right = h("div", { class: "ci-ruling-offers" });
+  const dialog = h("dialog", { class: "ci-help ci-settings", "aria-label": "All settings" });
+  setAttributes(dialog, { "data-testid": "settings" });
+  const node = h(
+    "section",
+    { class: "ci-ruling", "data-testid": "rules", "aria-label": "Rules" },
+    ...[left, middle, right, dialog],
+  );
+  let shown: Picture | undefined;
+  let offers: readonly RuleOffer[] | null = null;
+  /** The settings that get a field: changed by half they would change the plan. */
+  let numbers: readonly string[] = [];
+  let problem = "";
+  let isWhole = false;
+  let query = "";
+  let asked = 0;
+  let stale = true;
+  let wantsFocus = false;
+  /** The rule that was added last, until it is there. */
+  let awaited = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const focusOffer = () => {
+    const first = right.querySelector<HTMLElement>("li > button");
+    wantsFocus = first === null;
+    first?.focus({ preventScroll: true });
+  };
+
+  const ask = async () => {
+    const mine = ++asked;
+    stale = false;
+    try {
+      const reply = await actions.requests.ask("rules", {});
+      if (mine !== asked) return;
+      ({ rules: offers, numbers } = reply);
+      problem = "";
+    } catch (error) {
+      if (mine !== asked) return;
+      problem = (error as Error).message;
+    }
+    show();
+    if (wantsFocus) focusOffer();
+  };
+
+  const take = (offer: RuleOffer) => {
+    if (shown === undefined) return;
+    awaited = offer.kind;
+    const where = offer.instead === "" ? "" : ` in place of ${offer.instead}`;
+    const settings = { ...shown.settings, ...offer.changes };
+    actions.edit({ settings }, `${offer.title} added${where}. Press z to undo.`);
+  };
+
+  const remove = (rule: RulePayload) => {
+    if (shown === undefined) return;
+    const kept = Object.entries(shown.settings).filter(([key]) => !rule.added?.includes(key));
+    focusOffer();
+    actions.edit({ settings: Object.fromEntries(kept) }, `${rule.title} removed. Press z to undo.`);
+  };
+
+  const show = () => {
+    if (shown === undefined) return;
+    const { plan, needsKernel, settings } = shown;
+    const parts = {
+      ...{ plan, needsKernel, numbers: new Set(needsKernel === "" ? numbers : []), settings, remove },
+      set: actions.setKnob,
+      takeBack: () => actions.edit({ settings: {} }, "The published policy again. Press z to undo."),
+      openSettings: () => {
+        show();
+        if (!dialog.open) dialog.showModal();
+        showSettings();
+      },
+    };
+    render(<Own {...parts} />, own);
+    right.hidden = needsKernel !== "";
+    if (needsKernel === "") {
+      const showWhole = () => {
+        isWhole = true;
+        show();
+      };
+      render(<Offers {...{ offers, problem, isWhole, showWhole, take }} />, right);
+    }
+    if (dialog.open) showSettings();
+    const fresh = awaited && own.querySelector<HTMLElement>(`[data-kind="${CSS.escape(awaited)}"]`);
+    if (!fresh) return;
+    awaited = "";
+    fresh.querySelector<HTMLElement>("button")?.focus({ preventScroll: true });
+    fresh.scrollIntoView?.({ block: "nearest" });
+  };
+
+  const showSettings = () => {
+    if (shown === undefined) return;
+    render(
+      <Settings
+        rules={shown.plan.rules}
+        disabled={shown.needsKernel !== ""}
+        query={query}
+        search={words => {
+          query = words;
+          showSettings();
+        }}
+        set={actions.setKnob}
+        reset={actions.resetKnob}
+        close={() => dialog.close()}
+      />,
+      dialog,
+    );
+  };
+  dialog.addEventListener("click", event => event.target === dialog && dialog.close());
+  dialog.addEventListener("keydown", event => event.stopPropagation());
+  dialog.addEventListener("close", () => {
+    query = "";
+    render(null, dialog);
+  });
+
+  return {
+    node,
+    addRule: focusOffer,
+    draw(picture, parts) {
+      shown = picture;
+      for (const view of beside) view.draw(picture, parts);
+      const { tab, settled, needsKernel } = picture;
+      if (parts.has("plan") || parts.has("scene")) stale = true;
+      setAttributes(node, { "aria-busy": settled ? undefined : "true" });
+      if (tab !== "rules") return;
+      if (["tab", "plan", "scene", "settled"].some(part => parts.has(part as "tab"))) show();
+      if (settled) awaited = "";
+      if (!stale || !settled || needsKernel !== "") return;
+      clearTimeout(timer);
+      timer = setTimeout(() => void ask(), offers === null ? 0 : PAUSE);
+    },
+    dispose() {
+      clearTimeout(timer);
+      asked++;
+      for (const part of [own, right, dialog]) render(null, part);
+      for (const view of beside) view.dispose?.();
+    },
+  };
+};
+
+interface Props {
+  plan: Picture["plan"];
+  settings: Picture["settings"];
+  needsKernel: string;
+  numbers: ReadonlySet<string>;
+  set: Actions["setKnob"];
+  remove(rule: RulePayload): void;
+  takeBack(): void;
+  openSettings(): void;
+}
+
+const Own = (props: Props) => {
+  const { plan, settings, needsKernel, takeBack, openSettings } = props;
+  const differing = Object.keys(settings).length;
+  const total = plan.after.total;
+  // The harness is no rule: what it does is told where it acts.
+  const rules = plan.rules.filter(({ kind }) => kind !== "harness");
+  return (
+    <>
+      <h3>
+        Rules of {plan.policyTitle}
+        <small>, in the order they act</small>
+        <span>tokens</span>
+      </h3>
+      {needsKernel !== "" && (
+        <p class="ci-quiet" data-testid="needs-kernel">
+          {needsKernel}
+        </p>
+      )}
+      <ol class="ci-waterfall">
+        {rules.map(rule => (
+          <Rule key={rule.kind} rule={rule} {...props} />
+        ))}
+        {rules.length > 0 && (
+          <li class="ci-sum">
+            <span />
+            <b>After</b>
+            <b data-testid="rules-after" title={`${exact(total)} tokens`}>
+              {short(total)}
+            </b>
+          </li>
+        )}
+      </ol>
+      <p class="ci-quiet">
+        {differing === 0
+          ? "Nothing differs from the published policy."
+          : `${differing} ${differing === 1 ? "setting differs" : "settings differ"} from the published policy.`}{" "}
+        {differing > 0 && needsKernel === "" && (
+          <button type="button" class="ci-link" data-testid="take-back" onClick={takeBack}>
+            take back
+          </button>
+        )}{" "}
+        <button type="button" class="ci-link" data-testid="all-settings" onClick={openSettings}>
+          All {countSettings(plan.rules)} settings…
+        </button>
+      </p>
+      {plan.pins.length > 0 && (
+        <p class="ci-quiet">
+          {plan.pins.length === 1 ? "1 pin" : `${plan.pins.length} pins`}: what is pinned stays as it is.
+        </p>
+      )}
+      <p class="ci-quiet ci-source">{plan.policySource}</p>
+    </>
+  );
+};
+
+const Rule = ({ rule, plan, numbers, needsKernel, set, remove }: { rule: RulePayload } & Props) => {
+  const isTrigger = rule.number === 1;
+  const changed = rule.knobs.filter(({ was }) => was !== undefined);
+  const own = rule.added !== undefined && rule.added.length > 0;
+  const note = isTrigger ? plan.trigger.sentence : rule.note;
+  const tokens = isTrigger ? plan.before.total : rule.delta;
+  const said = rule.words || (tokens === null ? "" : isTrigger ? short(tokens) : signed(tokens));
+  return (
+    <li
+      class={rule.enabled ? undefined : "ci-off"}
+      data-kind={rule.kind}
+      data-testid={`rule-${rule.number || rule.kind}`}
+    >
+      <span class="ci-nth">
+        {rule.number || ""}
+        {(changed.length > 0 || own) && <i class="ci-dot" role="img" aria-label="differs" />}
+      </span>
+      <div>
+        <p>
+          <Sentence rule={rule} numbers={numbers} disabled={needsKernel !== ""} set={set} />
+          {changed.map(({ name, label, was }) => (
+            <small key={name} class="ci-was">
+              {rule.sentence.includes(`{${name}}`) ? `was ${was}` : `${label}: was ${was}`}
+            </small>
+          ))}
+          {own && <small class="ci-was">added</small>}
+        </p>
+        {note !== "" && <p class="ci-quiet">{note}</p>}
+      </div>
+      <span>
+        <span class="ci-delta" title={tokens === null ? undefined : `${exact(tokens)} tokens`}>
+          {said}
+        </span>
+        {own && needsKernel === "" && (
+          <button
+            type="button"
+            class="ci-remove"
+            aria-label={`Remove ${rule.title}`}
+            title="Remove this rule"
+            data-testid={`remove-${rule.kind}`}
+            onClick={() => remove(rule)}
+          >
+            ×
+          </button>
+        )}
+      </span>
+    </li>
+  );
+};
+
+/** The rule's sentence; the one number that matters is a field, every other value words. */
+const Sentence = ({
+  rule,
+  numbers,
+  disabled,
+  set,
+}: {
+  rule: RulePayload;
+  numbers: ReadonlySet<string>;
+  disabled: boolean;
+  set: Actions["setKnob"];
+}) => (
+  <>
+    {rule.sentence.split(/(\{\w+\})/).map((part, i) => {
+      const knob = rule.knobs.find(({ name }) => `{${name}}` === part);
+      if (knob === undefined) return i === 0 ? part.charAt(0).toUpperCase() + part.slice(1) : part;
+      const id = `${rule.kind}.${knob.name}`;
+      if (!numbers.has(id)) return knob.words;
+      return <KnobField key={id} {...{ id, knob, disabled, set }} />;
+    })}
+  </>
+);
