@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +33,12 @@ def kinds(workbench: Workbench) -> list[str]:
     return [rule.kind for rule in workbench.plan.policy.rules]
 
 
+@pytest.fixture
+def workbench(open_workbench: OpenWorkbench) -> Workbench:
+    """The bundled session with its rules open."""
+    return open_workbench(tab="rules")
+
+
 def offer(page: Page, kind: str) -> Locator:
     return page.get_by_test_id(f"offer-{kind}")
 
@@ -47,7 +52,6 @@ def test_a_rule_is_added_by_mouse_undone_redone_and_removed(
 ) -> None:
     before, was = kinds(workbench), workbench.plan.after
     cut = workbench.plan.cut.entry
-    page.get_by_test_id("add-rule").click()
     price = offer(page, "clear-tool-outputs").locator("small").get_attribute("title") or ""
     offer(page, "clear-tool-outputs").click()
     wait_for_python(page)
@@ -60,10 +64,14 @@ def test_a_rule_is_added_by_mouse_undone_redone_and_removed(
     expect(page.get_by_test_id("said")).to_contain_text(
         "Clear tool outputs at the wire added. Press z to undo."
     )
-    assert focused(page) == "knob-clear-tool-outputs.enabled"
+    assert focused(page) == "remove-clear-tool-outputs"
 
-    page.get_by_test_id("knob-clear-tool-outputs.keep").fill("8")
-    page.get_by_test_id("knob-clear-tool-outputs.keep").press("Enter")
+    page.get_by_test_id("all-settings").click()
+    page.get_by_test_id("settings-search").fill("keep")
+    page.get_by_test_id("set-clear-tool-outputs.keep").fill("8")
+    page.get_by_test_id("set-clear-tool-outputs.keep").press("Enter")
+    page.keyboard.press("Escape")
+    page.get_by_test_id("settings").wait_for(state="hidden")
     wait_for_python(page)
     told = page.get_by_test_id("recipe").locator("code").inner_text()
     again = make_again(told, workbench)
@@ -82,7 +90,7 @@ def test_a_rule_is_added_by_mouse_undone_redone_and_removed(
     wait_for_python(page)
     assert kinds(workbench) == before
     assert workbench.settings == {}
-    assert focused(page) == "add-rule"
+    assert focused(page).startswith("offer-")
     assert watch.errors == []
     assert watch.strangers(widgets) == []
 
@@ -100,7 +108,7 @@ def test_a_rule_is_added_by_keys_alone_in_place_of_another(page: Page, workbench
         "keep-recent-messages.enabled": True,
         "keep-recent-tokens.enabled": False,
     }
-    expect(page.get_by_test_id("knob-keep-recent-messages.enabled")).to_be_focused()
+    expect(page.get_by_test_id("remove-keep-recent-messages")).to_be_focused()
     page.get_by_test_id("remove-keep-recent-messages").focus()
     page.keyboard.press("Enter")
     wait_for_python(page)
@@ -111,25 +119,18 @@ def test_a_rule_is_added_by_keys_alone_in_place_of_another(page: Page, workbench
     page.keyboard.press("z")
     wait_for_python(page)
     assert workbench.settings == {}
-    page.keyboard.press("a")
-    page.keyboard.press("Escape")
-    expect(page.get_by_test_id("offers")).to_be_hidden()
-    assert focused(page) == "add-rule"
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_how_it_looks(page: Page, workbench: Workbench, dark: bool) -> None:
     set_theme(page, dark=dark)
-    page.get_by_test_id("add-rule").click()
-    offer(page, "dedupe-reads").click()
+    offer(page, "clear-tool-outputs").click()
     wait_for_python(page)
-    page.get_by_test_id("add-rule").click()
     expect(offer(page, "keep-root")).to_be_visible()
     assert find_violations(page) == []
     name = f"rules-{'dark' if dark else 'light'}"
     screenshot(page, name, ".ci")
     page.set_viewport_size({"width": NARROW, "height": 1500})
-    page.get_by_test_id("offers").scroll_into_view_if_needed()
     screenshot(page, f"{name}-{NARROW}", "[data-testid=rules]")
 
 
@@ -192,10 +193,11 @@ def test_an_exported_page_shows_an_added_rule_and_says_that_another_needs_a_kern
     context = browser.new_context(offline=True)
     page = context.new_page()
     page.goto(f"file://{done.path}")
-    button = page.get_by_test_id("add-rule")
-    expect(button).to_be_disabled()
-    expect(button).to_have_attribute("title", re.compile("no kernel"))
-    expect(page.get_by_test_id("remove-clear-tool-outputs")).to_be_disabled()
+    page.get_by_test_id("tab-rules").click()
+    expect(page.get_by_test_id("needs-kernel")).to_contain_text("no kernel")
+    expect(page.get_by_test_id("rule-6")).to_contain_text("added")
+    expect(page.get_by_test_id("offers")).to_have_count(0)
+    expect(page.get_by_test_id("remove-clear-tool-outputs")).to_have_count(0)
     expect(page.get_by_test_id("save-plan")).to_have_count(0)
     told = page.get_by_test_id("recipe").locator("code")
     expect(told).to_contain_text("'clear-tool-outputs.enabled': True")
