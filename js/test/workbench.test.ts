@@ -119,12 +119,51 @@ test("choosing a policy drops the settings of the old one", async () => {
   expect([host.get("policy"), host.get("settings")]).toEqual(["other", {}]);
 });
 
-test("a stretch of the overview is the moment to plan", async () => {
-  const host = await open();
-  const [first, current] = document.querySelectorAll<HTMLButtonElement>(".ci-stretch");
-  expect(current?.getAttribute("aria-current")).toBe("true");
-  first?.click();
-  expect([host.get("at"), host.get("cut"), host.get("_seq")]).toEqual(["m0", "", 1]);
+const mark = (look: string, at: string, step: number) => ({
+  ...{ step, kind: look.startsWith("rec") ? ("compact" as const) : ("micro" as const), before: 1, after: 1 },
+  ...{ trigger: "auto", label: "", look, at, name: look.startsWith("rec") ? "◆1 · turn 1" : "◇1 · turn 1" },
+});
+
+test("a compaction's button moves to the moment right before it and shows what was recorded", async () => {
+  const boundaries = [mark("recorded:1", "m0", 1), mark("cleared:1", "m1", 1)];
+  const host = await open({ _scene: { ...wire, boundaries } });
+  const button = [...document.querySelectorAll<HTMLButtonElement>(".ci-mark")];
+  expect(button.map(one => one.getAttribute("aria-label"))).toEqual([
+    "◆1 · turn 1 · look at it",
+    "◇1 · turn 1 · look at it",
+  ]);
+  expect(button[0]?.getAttribute("aria-pressed")).toBe("false");
+  button[0]?.click();
+  expect([host.get("at"), host.get("cut"), host.get("look"), host.get("_seq")]).toEqual([
+    ...["m0", "", "recorded:1", 1],
+  ]);
+});
+
+test("what is recorded and the plan are two sides of one scene, and who edits looks at the plan", async () => {
+  const recorded = smallPlan(scene, {
+    ...{ policy: "recorded", label: "◆1 recorded", look: "recorded:1", after: { total: 40, sections: [] } },
+    cut: { place: 5, id: "end", by: "file", sentence: "" },
+  });
+  const host = await open({
+    ...{ look: "recorded:1", _recorded: recorded.wire, _recorded_data: recorded.data },
+  });
+  const sides = () => [...find("look").querySelectorAll("button")];
+  expect(sides().map(side => [side.textContent, side.getAttribute("aria-pressed")])).toEqual([
+    ["◆1 recorded", "true"],
+    ["Plan", "false"],
+  ]);
+  expect(slider().getAttribute("aria-valuenow")).toBe("5");
+  sides()[1]?.click();
+  await frames();
+  expect(slider().getAttribute("aria-valuenow")).toBe("3");
+  expect(host.get("look")).toBe("plan");
+  sides()[0]?.click();
+  await frames();
+  press(slider(), "ArrowLeft");
+  await frames();
+  expect([slider().getAttribute("aria-valuenow"), sides()[1]?.getAttribute("aria-pressed")]).toEqual([
+    ...["4", "true"],
+  ]);
 });
 
 test("a chosen block says what becomes of it and why no cut stands before it", async () => {
@@ -271,11 +310,9 @@ test("S0-111 S0-115 a summary stands as escaped text beside what is known of it"
 
 test("S0-70 a stretch that follows a model's summary is marked and says so", async () => {
   const segments = scene.segments.map((segment, i) => ({ ...segment, note: i ? "downstream of e2" : "" }));
-  await open({ _scene: { ...wire, segments } });
-  const marked = [...document.querySelectorAll(".ci-downstream")];
-  expect(marked.map(moment => moment.getAttribute("aria-label"))).toEqual([
-    "1 turn, the end, 165 tokens, downstream of e2",
-  ]);
+  await open({ _scene: { ...wire, segments, boundaries: [mark("recorded:1", "m0", 1)] } });
+  expect(find("overview-key").textContent).toContain("after a summary");
+  expect(document.querySelector(".ci-mark")?.getAttribute("title")).toContain("downstream of e2");
 });
 
 test("Escape takes a drag back for good: a hand that is still down moves nothing, and nothing is there to undo", async () => {

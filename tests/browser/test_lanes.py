@@ -262,37 +262,33 @@ def test_both_plans_have_a_strip_and_b_its_own_cut(page: Page, workbench: Workbe
     screenshot(page, "lanes-two-plans", ".ci")
 
 
-def test_the_outline_leads_to_the_stretches(
+def test_a_press_on_another_stretch_plans_at_its_end(
     page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
 ) -> None:
-    outline = page.get_by_test_id("outline")
-    expect(outline.get_by_role("button")).to_have_text([f"{TURNS} turns", "◆", f"{TURNS} turns"])
-    mark = outline.get_by_role("button", name="compaction at 150k")
-    mark.focus()
-    mark.press("ArrowLeft")
-    expect(outline.get_by_role("button").first).to_be_focused()
-    current = outline.locator("[aria-current]")
-    other = outline.locator(".ci-stretch:not([aria-current])")
-    name = other.get_attribute("aria-label") or "nothing"
-    assert name != current.get_attribute("aria-label")
-    other.click()
-    wait_for_python(page)
-    expect(outline.get_by_role("button", name=name)).to_have_attribute("aria-current", "true")
+    first, last = [segment["at"] for segment in workbench.get_state("_scene")["_scene"]["segments"]]
+    stage = page.get_by_test_id("overview").locator(".ci-stage")
+    box = stage.bounding_box()
+    assert box is not None
+    for at, x in ((last, box["width"] - 20), (first, 20)):
+        stage.click(position={"x": x, "y": box["height"] - 8})
+        wait_for_python(page)
+        assert workbench.at == at
     set_theme(page, dark=True)
     screenshot(page, "lanes-dark", ".ci")
     assert watch.strangers(widgets) == []
 
 
-def test_many_stretches_fold(page: Page, open_workbench: OpenWorkbench, tmp_path: Path) -> None:
-    open_workbench(write_session(tmp_path / "many.jsonl", compactions=40), "keep-recent-turns")
-    outline = page.get_by_test_id("outline")
-    assert outline.get_by_role("button").count() < 20
-    fold = outline.get_by_role("button", name="more stretches").first
-    fold.click()
-    assert outline.locator(".ci-stretch").count() == 41
-    size = outline.evaluate("node => [node.clientHeight, node.scrollWidth - node.clientWidth]")
-    assert size[0] < 100
-    assert size[1] <= 1
+def test_many_compactions_are_gone_through_one_by_one(
+    page: Page, open_workbench: OpenWorkbench, tmp_path: Path
+) -> None:
+    path = write_session(tmp_path / "many.jsonl", compactions=60)
+    workbench = open_workbench(path, "keep-recent-turns", look="recorded:3")
+    marks = page.get_by_test_id("compactions")
+    expect(marks.get_by_role("button")).to_have_text(["◆ 3 of 60", "‹", "›"])
+    marks.get_by_role("button", name="the next compaction").click()
+    wait_for_python(page)
+    expect(marks.get_by_role("button").first).to_have_text("◆ 4 of 60")
+    assert workbench.look == "recorded:4"
 
 
 def test_what_is_found_stands_as_ticks_over_the_lanes(page: Page, workbench: Workbench) -> None:

@@ -29,11 +29,11 @@ Tone = Literal["", "strong", "bad", "good"]
 Slot = Literal["", "left", "after", "summary"]
 Case = Literal["recorded", "planned", "nothing", "idle", "refused"]
 _VERBS = {
-    SUMMARISED: ("becomes a summary of", "become a summary of", "became a summary of"),
-    DROPPED: ("is dropped", "are dropped", "were dropped"),
-    CLEARED: ("is cleared", "are cleared", "were cleared"),
-    POINTER: ("becomes a pointer", "become pointers", "became pointers"),
-    TRUNCATED: ("is shortened", "are shortened", "were shortened"),
+    SUMMARISED: ("become a summary of", "became a summary of"),
+    DROPPED: ("are dropped", "were dropped"),
+    CLEARED: ("are cleared", "were cleared"),
+    POINTER: ("become pointers", "became pointers"),
+    TRUNCATED: ("are shortened", "were shortened"),
 }
 
 
@@ -141,7 +141,7 @@ def say_left(left: Left, place: int | None, summary: int, *, past: bool = False)
     """ "Left of the cut: 242 blocks, 109k tokens become a summary of 4.2k."."""
     at = place or 0
     blocks, tokens = int(left.blocks[at]), int(left.tokens[at])
-    verb = _VERBS[left.fate][2 if past else blocks != 1]
+    verb = _VERBS[left.fate][past]
     lead = "Left of the cut: " if place is not None else ""
     parts = [_part(lead), _part(describe_left(blocks, tokens), "strong", "left"), _part(f" {verb}")]
     if left.fate == SUMMARISED:

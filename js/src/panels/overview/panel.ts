@@ -1,48 +1,46 @@
-// The whole session: its outline in words, a line for what the provider recorded, an area for our estimate, a diamond per
-// compaction, and a brush over the steps that the lanes show. Another stretch is another moment to plan.
+// The whole session: a line for what the provider recorded, an area for what is counted, a button for each compaction, and
+// a brush over the steps that the lanes show. Another stretch is another moment to plan.
 
 import { lowerBound, stepOfRow } from "../../model/axis";
-import { exact, plural, short } from "../../model/format";
+import { exact } from "../../model/format";
 import type { Scene } from "../../model/plan";
 import type { SearchHit } from "../../payloads/types";
-import type { Actions, Picture, View } from "../../store/view";
+import type { Actions, Part, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h, setShown, setText } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
+import { makeAgainMarks, nearest, regretNear } from "./again-marks";
 import { makeBrush } from "./brush";
-import { makeFactMarks, nearest, regretNear } from "./fact-marks";
-import { makeOutline } from "./segments";
+import { makeCompactions } from "./compactions";
 
-const HEIGHT = 78;
-const TOP = 20;
-/** The line of the diamonds and their labels. */
-const ROW = 7;
-const FLOOR = HEIGHT - 1;
-const GAP = 12;
-const CROWDED = 14;
+const HEIGHT = 64;
+/** Over the curve is the row of the compactions' buttons. */
+const TOP = 30;
+const FLOOR = HEIGHT - 2;
 
 export const makeOverview = (actions: Actions): View => {
   const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
   const hover = h("div", { class: "ci-hover", hidden: true });
+  const cut = h("i", { class: "ci-here", "aria-hidden": "true" }, "▾");
   const stage = h("div", { class: "ci-stage ci-moments", style: `height: ${HEIGHT}px` }, canvas, hover);
-  const outline = makeOutline(actions);
+  const compactions = makeCompactions(actions);
   const brush = makeBrush(actions, stage, step => {
     const segment = segmentAt(shown?.scene, step);
     if (segment !== undefined && !segment.current) actions.moveTo(segment.at);
   });
-  const marks = makeFactMarks(HEIGHT);
-  stage.append(marks.node, brush.node);
-  const steps = h("small");
+  const again = makeAgainMarks(HEIGHT);
+  stage.append(again.node, brush.node, cut, compactions.node);
+  const key = h("small", { "data-testid": "overview-key" });
   const node = h(
     "section",
     { class: "ci-lined ci-overview", "data-testid": "overview", "aria-label": "Session" },
-    h("div", { class: "ci-label" }, h("span", {}, "session")),
-    outline.node,
-    h("div", { class: "ci-label" }, steps),
+    h("div", { class: "ci-label" }, h("span", {}, "session"), key),
     stage,
   );
   let shown: Picture | undefined;
 
+  // A press on a button is none on the curve under it.
+  compactions.node.addEventListener("pointerdown", event => event.stopPropagation());
   stage.addEventListener("pointermove", event => {
     if (shown === undefined) return;
     hintAt(event, shown, stage.clientWidth);
@@ -60,18 +58,35 @@ export const makeOverview = (actions: Actions): View => {
     draw(picture, parts) {
       shown = picture;
       const { scene } = picture;
-      if (parts.has("scene")) {
-        setText(steps, plural(scene.overview.steps, "step"));
-        outline.draw(scene);
+      const has = (...names: Part[]) => names.some(part => parts.has(part));
+      if (!has("scene", "range", "size", "theme", "found", "tracing", "tab", "look", "place")) return;
+      const width = stage.clientWidth;
+      if (has("scene", "tracing")) setText(key, listSigns(picture));
+      if (has("scene", "range", "size")) brush.draw(picture, width);
+      if (has("scene", "size", "theme", "found")) drawCurve(canvas, picture, width);
+      if (has("scene", "size", "theme", "tracing")) again.draw(picture, width);
+      if (has("scene", "size", "theme", "look")) compactions.draw(picture, width);
+      if (has("scene", "size", "place")) {
+        const step = scene.stepOverview[scene.entryStep[picture.place] ?? scene.steps - 1] ?? -1;
+        const end = picture.place >= scene.entries ? 1 : 0;
+        setShown(cut, step >= 0);
+        cut.style.transform = `translateX(${((step + end) * width) / Math.max(1, scene.overview.steps)}px)`;
       }
-      if (["scene", "range", "size"].some(part => parts.has(part as "scene")))
-        brush.draw(picture, stage.clientWidth);
-      if (["scene", "size", "theme", "found"].some(part => parts.has(part as "scene")))
-        drawCurve(canvas, picture, stage.clientWidth);
-      if (["scene", "size", "theme", "tracing", "tab"].some(part => parts.has(part as "scene")))
-        marks.draw(picture, stage.clientWidth);
     },
   };
+};
+
+/** The signs that are drawn, with what each means. */
+const listSigns = ({ scene, tracing }: Picture): string => {
+  const has = (kind: string) => scene.boundaries.some(boundary => boundary.kind === kind);
+  return [
+    ...(has("compact") ? ["◆ compaction"] : []),
+    ...(has("micro") ? ["◇ outputs cleared"] : []),
+    ...((tracing.regret?.marks.length ?? 0) > 0 ? ["↺ needed again"] : []),
+    ...(scene.segments.some(({ note }) => note) ? ["┄ after a summary"] : []),
+  ]
+    .map(words => words.replaceAll(" ", "\u00a0"))
+    .join(" ");
 };
 
 const place = (node: HTMLElement, { overview }: Scene, first: number, end: number) => {
@@ -133,7 +148,7 @@ const drawCurve = (canvas: HTMLCanvasElement, { scene, palette, found }: Picture
     context.strokeStyle = palette.dim;
     context.lineWidth = 1.25;
     traceLine(context, reported, x, y, (from, to) => to - from === 1 && !breaks.has(to));
-    drawBoundaries(context, scene, palette, x, width);
+    drawDiamonds(context, scene, palette, x);
     context.fillStyle = palette.ink;
     for (const hit of found?.hits ?? []) {
       const at = snap(x(stepOfHit(scene, hit)), palette.ratio);
@@ -161,7 +176,7 @@ const drawDownstream = (
     if (!note) continue;
     const end = ((lastStep + 1) * width) / scene.overview.steps;
     for (let at = (firstStep * width) / scene.overview.steps; at < end; at += 5)
-      context.fillRect(at, HEIGHT - 2, 2, 2);
+      context.fillRect(at, HEIGHT - 1, 2, 1);
   }
 };
 
@@ -190,42 +205,14 @@ const crosses = (breaks: ReadonlySet<number>, from: number, to: number): boolean
   return false;
 };
 
-const drawBoundaries = (
+/** A line where the context fell; buttons above say what happened there. */
+const drawDiamonds = (
   context: CanvasRenderingContext2D,
-  scene: Scene,
-  palette: Picture["palette"],
+  { boundaries }: Scene,
+  { faint }: Picture["palette"],
   x: (step: number) => number,
-  width: number,
 ) => {
-  context.font = `10.5px ${palette.font}`;
-  context.textBaseline = "middle";
-  const wholes = scene.boundaries.filter(({ kind }) => kind === "compact");
-  // Many stand so close that each is drawn smaller.
-  const large = wholes.length * CROWDED > width ? 2.75 : 4.5;
-  let free = 0;
-  scene.boundaries.forEach(({ step, kind, before, after }, i) => {
-    const at = x(step);
-    const size = kind === "compact" ? large : 2.75;
-    context.fillStyle = palette.ink;
-    context.strokeStyle = palette.faint;
-    context.beginPath();
-    context.moveTo(at, ROW - size);
-    context.lineTo(at + size, ROW);
-    context.lineTo(at, ROW + size);
-    context.lineTo(at - size, ROW);
-    context.closePath();
-    if (kind === "compact") context.fill();
-    else context.stroke();
-    if (kind !== "compact" || before === null) return;
-    const label = after === null ? short(before) : `${short(before)} → ${short(after)}`;
-    const room = context.measureText(label).width;
-    const next = scene.boundaries[i + 1];
-    const edge = next === undefined ? width : x(next.step) - GAP / 2;
-    // To the right where it fits before the next mark, else to the left where it fits behind the last one.
-    const left = at + 8 + room <= edge ? at + 8 : at - 8 - room >= free ? at - 8 - room : -1;
-    free = Math.max(at, left + room) + GAP;
-    if (left < 0) return;
-    context.fillStyle = palette.dim;
-    context.fillText(label, left, ROW + 0.5);
-  });
+  context.fillStyle = faint;
+  for (const { step, kind } of boundaries)
+    if (kind === "compact") context.fillRect(Math.round(x(step)), TOP - 5, 1, FLOOR - TOP + 5);
 };

@@ -1,0 +1,58 @@
+// ↺ on the overview wherever something was needed again that a compaction took; red where the open fact was.
+import { plural } from "../../model/format";
+import type { Picture } from "../../store/view";
+import { paint } from "../../ui/canvas/canvas";
+import { h, setAttributes, setShown } from "../../ui/dom";
+
+/** The line on which they stand, and how near two may be. */
+const LINE = 37;
+const APART = 12;
+
+export const makeAgainMarks = (height: number) => {
+  const node = h("canvas", { class: "ci-canvas", role: "img", "data-testid": "again-marks", hidden: true });
+  node.style.pointerEvents = "none";
+  return {
+    node,
+    draw(picture: Picture, width: number) {
+      const { scene, palette, tracing } = picture;
+      const marks = tracing.regret?.marks ?? [];
+      const own = tracing.story?.regrets ?? [];
+      setShown(node, marks.length + own.length > 0);
+      if (marks.length + own.length === 0) return;
+      const times = plural(marks.length, "time");
+      const said = [`Something was needed again after a compaction ${times}.`];
+      setAttributes(node, { "aria-label": [...said, ...own.map(({ sentence }) => sentence)].join(" ") });
+      const x = (step: number) => ((step + 0.5) * width) / scene.overview.steps;
+      paint(node, width, height, palette.ratio, context => {
+        context.font = `12px ${palette.font}`;
+        context.textAlign = "center";
+        context.textBaseline = "middle";
+        context.fillStyle = palette.dim;
+        const red = new Set(own.map(({ step }) => step));
+        for (const step of thin(marks, x)) if (!red.has(step)) context.fillText("↺", x(step), LINE);
+        context.fillStyle = palette.bad;
+        for (const step of thin(own, x)) context.fillText("↺", x(step), LINE);
+      });
+    },
+  };
+};
+
+/** What is nearest to a step, within so many steps. */
+export const nearest = <T extends { step: number }>(all: readonly T[], step: number, within: number) =>
+  all
+    .filter(one => one.step >= 0 && Math.abs(one.step - step) <= within)
+    .sort((a, b) => Math.abs(a.step - step) - Math.abs(b.step - step))[0];
+
+/** The mark of something needed again that is nearest to a step. */
+export const regretNear = ({ tracing }: Pick<Picture, "tracing">, step: number, within: number) =>
+  nearest(tracing.regret?.marks ?? [], step, within);
+
+/** Steps whose signs do not cover one another. */
+const thin = (items: readonly { step: number }[], x: (step: number) => number): number[] => {
+  const steps: number[] = [];
+  for (const step of items.map(item => item.step).sort((a, b) => a - b)) {
+    const last = steps.at(-1);
+    if (step >= 0 && (last === undefined || x(step) - x(last) >= APART)) steps.push(step);
+  }
+  return steps;
+};

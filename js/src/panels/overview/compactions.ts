@@ -1,0 +1,141 @@
+// The recorded compactions as buttons over the curve: each shows what it left, and moves to the moment right before it.
+import type { BoundaryPayload } from "../../payloads/types";
+import type { Actions, Picture } from "../../store/view";
+import { h, setAttributes } from "../../ui/dom";
+import { fitBetween, layOut } from "./marks";
+
+const SMALL = 24;
+const UNSEEN = 1000;
+
+export interface Compactions {
+  readonly node: HTMLElement;
+  draw(picture: Picture, width: number): void;
+}
+
+export const makeCompactions = (actions: Actions): Compactions => {
+  const node = h("div", { class: "ci-marks", "data-testid": "compactions" });
+  let buttons: [HTMLElement, BoundaryPayload][] = [];
+
+  const make = (mark: BoundaryPayload, words: string, note = "") => {
+    const button = h(
+      "button",
+      {
+        class: mark.kind === "compact" ? "ci-mark" : "ci-mark ci-micro",
+        "aria-label": `${mark.name} · look at it`,
+        title: [mark.name, mark.trigger, note].filter(Boolean).join(", "),
+      },
+      words,
+    );
+    button.addEventListener("click", () => {
+      const looks = button.getAttribute("aria-pressed") === "true";
+      actions.lookAt(looks ? "plan" : mark.look, looks ? undefined : mark.at);
+    });
+    return button;
+  };
+
+  const press = ({ look }: Picture) => {
+    for (const [button, mark] of buttons)
+      setAttributes(button, { "aria-pressed": String(mark.look === look) });
+  };
+
+  /** One compaction at a time, with a way to its neighbours. */
+  const makeStepper = (wholes: readonly BoundaryPayload[], picture: Picture) => {
+    const here = wholes.findIndex(({ look }) => look === picture.look);
+    const at = Math.max(0, here < 0 ? standing(wholes, picture) : here);
+    const mark = wholes[at] as BoundaryPayload;
+    const whole = make(mark, `◆ ${at + 1} of ${wholes.length}`);
+    const step = (way: -1 | 1, words: string, name: string) => {
+      const next = wholes[at + way];
+      const button = h(
+        "button",
+        { class: "ci-mark", "aria-label": name, "aria-disabled": next === undefined },
+        words,
+      );
+      button.addEventListener("click", () => next && actions.lookAt(next.look, next.at));
+      return button;
+    };
+    buttons.push([whole, mark]);
+    return h(
+      "div",
+      { class: "ci-stepper", role: "group", "aria-label": "Recorded compactions" },
+      whole,
+      step(-1, "‹", "the compaction before"),
+      step(1, "›", "the next compaction"),
+    );
+  };
+
+  return {
+    node,
+    draw(picture, measured) {
+      const { scene, palette } = picture;
+      // What is not on a screen yet has no width.
+      const width = measured || UNSEEN;
+      const focused = node.contains(document.activeElement) ? labelOf(document.activeElement) : null;
+      const x = (step: number) => ((step + 0.5) * width) / Math.max(1, scene.overview.steps);
+      const marks = scene.boundaries.filter(({ look }) => look !== "");
+      const wholes = marks.filter(({ kind }) => kind === "compact");
+      const micros = marks.filter(({ kind }) => kind === "micro");
+      buttons = [];
+      const words = wholes.map(({ name }) => [name, name.split(" ")[0] as string] as const);
+      const laid = layOut(
+        wholes.map(({ step }, i) => ({
+          x: x(step),
+          widths: (words[i] as readonly string[]).map(text => measure(text, palette.font)),
+        })),
+        width,
+      );
+      const items: HTMLElement[] = [];
+      const taken: [number, number][] = [];
+      if (laid.size < 0 && wholes.length > 0) {
+        const stepper = makeStepper(wholes, picture);
+        items.push(stepper);
+        taken.push([width - 150, width]);
+      }
+      laid.left.forEach((left, i) => {
+        const mark = wholes[i] as BoundaryPayload;
+        const text = (words[i] as readonly string[])[laid.size] as string;
+        const follows = scene.segments.find(({ firstStep }) => firstStep === mark.step);
+        const button = make(mark, text, follows?.note && `what comes after is ${follows.note}`);
+        const wide = measure(text, palette.font);
+        setAttributes(button, { style: `left: ${left}px; width: ${wide}px` });
+        taken.push([left, left + wide]);
+        buttons.push([button, mark]);
+        items.push(button);
+      });
+      const places = fitBetween(
+        taken,
+        micros.map(({ step }) => x(step)),
+        SMALL,
+        width,
+      );
+      places.forEach((left, i) => {
+        if (left === null) return;
+        const mark = micros[i] as BoundaryPayload;
+        const button = make(mark, "◇");
+        setAttributes(button, { style: `left: ${left}px; width: ${SMALL}px` });
+        buttons.push([button, mark]);
+        items.push(button);
+      });
+      node.replaceChildren(...items);
+      press(picture);
+      if (focused !== null)
+        [...node.querySelectorAll<HTMLElement>("button")].find(one => labelOf(one) === focused)?.focus();
+    },
+  };
+};
+
+const labelOf = (node: Element | null) => node?.getAttribute("aria-label") ?? null;
+
+/** The last compaction at or before the end of the stretch that is planned. */
+const standing = (wholes: readonly BoundaryPayload[], { scene }: Picture): number =>
+  wholes.filter(({ step }) => step <= scene.overview.last + 1).length - 1;
+
+const context = document.createElement("canvas").getContext("2d");
+
+/** How wide a button with these words is. */
+const measure = (words: string, font: string): number => {
+  if (context === null) return 8 * words.length + 18;
+  // As it is written where it is pressed.
+  context.font = `600 12px ${font}`;
+  return Math.max(SMALL, Math.ceil(context.measureText(words).width) + 18);
+};

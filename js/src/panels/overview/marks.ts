@@ -1,0 +1,72 @@
+// Where the buttons of recorded compactions stand over the curve: a button keeps clear of its neighbours, or all of them
+// become shorter, or give way to a stepper.
+
+/** A compaction with the widths that its button may have, longest words first; its middle is wanted at `x`. */
+export interface Wanted {
+  x: number;
+  widths: readonly number[];
+}
+
+export interface Laid {
+  /** Which of the widths there is room for; -1 where not even the last fits. */
+  size: number;
+  /** The left edge of each. */
+  left: number[];
+}
+
+/** Space between two buttons, and how far a small one moves aside. */
+const GAP = 4;
+
+/** Lays buttons out in the order of their places, none over another and all within `width`. */
+export const layOut = (wanted: readonly Wanted[], width: number): Laid => {
+  const sizes = wanted[0]?.widths.length ?? 0;
+  for (let size = 0; size < sizes; size++) {
+    const left = spread(
+      wanted.map(({ x, widths }) => [x, widths[size] as number] as const),
+      width,
+    );
+    if (left !== null) return { size, left };
+  }
+  return { size: -1, left: [] };
+};
+
+/** From the right, then from the left: each where it wants to be unless a neighbour stands there. */
+const spread = (items: readonly (readonly [x: number, wide: number])[], width: number): number[] | null => {
+  const all = items.reduce((sum, [, wide]) => sum + wide + GAP, -GAP);
+  if (all > width) return null;
+  const left: number[] = [];
+  let free = 0;
+  for (const [x, wide] of items) {
+    const at = Math.max(free, x - wide / 2);
+    left.push(at);
+    free = at + wide + GAP;
+  }
+  let end = width;
+  for (let i = items.length - 1; i >= 0; i--) {
+    const [, wide] = items[i] as readonly [number, number];
+    left[i] = Math.min(left[i] as number, end - wide);
+    end = (left[i] as number) - GAP;
+  }
+  return left;
+};
+
+/** Puts small buttons of one width beside those that stand already; null for one that finds no room. */
+export const fitBetween = (
+  taken: readonly (readonly [left: number, right: number])[],
+  wanted: readonly number[],
+  wide: number,
+  width: number,
+): (number | null)[] => {
+  const all = [...taken];
+  return wanted.map(x => {
+    const centre = Math.max(0, Math.min(width - wide, x - wide / 2));
+    const beside = all.flatMap(([left, right]) => [left - GAP - wide, right + GAP]);
+    const free = [centre, ...beside]
+      .filter(at => at >= 0 && at + wide <= width)
+      .filter(at => all.every(([left, right]) => at + wide <= left || at >= right))
+      .sort((a, b) => Math.abs(a - centre) - Math.abs(b - centre))[0];
+    if (free === undefined) return null;
+    all.push([free, free + wide]);
+    return free;
+  });
+};

@@ -1,0 +1,262 @@
+"""What a workbench opens on: what was done or would be, or a sentence that nothing has to go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session
+from inspector.demo import open_demo
+from inspector.errors import EditError, InspectorError, PolicyError
+from inspector.planning.plan import Plan, make_plan
+from inspector.policies.policy import Edits
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Entry
+from inspector.session.session import Session
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
+from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.opening import choose, find_start, list_marks, middle_place, own_policy
+from inspector.workbench.payloads.columns import unpack
+from inspector.workbench.queries import answer_query
+from tests.shared import SHARED, needs_shared
+
+NOTHING = "Nothing has to go yet"
+
+
+def list_sessions() -> list[Path | None]:
+    folder = SHARED / "sessions"
+    files = sorted(
+        path for path in folder.rglob("*") if path.is_file() and path.suffix in (".json", ".jsonl")
+    )
+    return [None, *files]
+
+
+def show(answer: dict[str, Any]) -> str:
+    return "".join(part["text"] for part in answer["_plan"]["sentence"]["parts"])
+
+
+def judge(model: WorkbenchModel, at: str) -> None:
+    """W2-3 at one moment."""
+    answer = model.answer({"at": at, "policy": "auto", "cut": "", "pins": [], "settings": {}})
+    plan, cut = model.plan, answer["_plan"]["cut"]
+    if not show(answer).startswith(NOTHING):
+        assert plan.after != plan.before
+    if plan.place is None:
+        # A cut that is nobody's yet waits at a legal place, and only where there is one.
+        assert plan.cuts.legal[cut["rest"]] if cut["rest"] >= 0 else not plan.cuts.legal.any()
+    else:
+        assert plan.cuts.legal[plan.place]
+
+
+@pytest.mark.parametrize("path", list_sessions(), ids=lambda path: "demo" if path is None else path.name)
+def test_w2_3_a_session_opens_on_something_that_is_done_or_says_that_nothing_has_to(
+    path: Path | None,
+) -> None:
+    try:
+        session = open_demo() if path is None else open_session(path)
+    except InspectorError as error:
+        pytest.skip(f"this version reads no such file: {error}")
+    model = WorkbenchModel(session, "auto", counter="chars4_utf16")
+    first = model.answer({})
+    assert first["_plan"]["chosen"]
+    marks = list_marks(session, model.history)
+    for at in dict.fromkeys([model.inputs["at"], *(mark.at for mark in marks if mark.kind == "compact"), ""]):
+        judge(model, at)
+
+
+def test_where_the_file_records_a_compaction_that_is_what_is_shown() -> None:
+    model = WorkbenchModel(open_demo(), "auto")
+    answer = model.answer({})
+    (whole, micro) = list_marks(model.session, model.history)
+    assert (model.inputs["at"], model.inputs["look"], model.tab) == (whole.at, "recorded:1", "findings")
+    assert (model.inputs["policy"], model.plan.policy.name) == ("auto", "recorded")
+    assert "As the file records it" in answer["_plan"]["chosen"]
+    assert answer["_recorded"]["label"] == "◆1 recorded" and answer["_recorded"]["entry"] == whole.entry
+    assert answer["_recorded"]["after"]["total"] == model.shown.after == model.plan.after
+    written = answer["_recorded"]["sentence"]["parts"]
+    assert "".join(part["text"] for part in written).startswith("Left of the cut: 332 blocks, ")
+    assert [part["text"] for part in written][2] == " became a summary of"
+    assert micro.look == "cleared:1"
+
+
+def test_who_edits_looks_at_the_plan_and_a_cut_by_hand_is_no_recorded_one() -> None:
+    model = WorkbenchModel(open_demo(), "auto")
+    model.answer({})
+    place = middle_place(model.plan)
+    answer = model.answer({"cut": model.plan.cuts.ids[place]})
+    assert (model.inputs["look"], model.inputs["policy"]) == ("plan", "auto")
+    # Claude Code's stages keep the last turns wherever the cut is, so the hand moves another policy's.
+    assert model.plan.policy.name == "flue" and "Claude Code" in answer["_plan"]["chosen"]
+    names = {"make_plan": make_plan, "Edits": Edits, "session": model.session, "ledger": model.ledger}
+    again: Plan = eval(model.plan.recipe, names)
+    assert (again.policy.name, again.place, again.after) == ("flue", place, model.plan.after)
+    model.answer({"cut": ""})
+    assert model.plan.policy.name == "recorded"
+    model.answer({"pins": [str(model.plan.session.live_refs()[3])]})
+    assert (model.plan.policy.name, model.inputs["look"]) == ("recorded", "plan")
+    assert model.recorded is not None and model.plan.after > model.recorded.drawn.payload.after.total
+
+
+def test_to_look_at_a_compaction_is_to_go_to_the_moment_before_it() -> None:
+    model = WorkbenchModel(open_demo(), "flue")
+    model.answer({"at": ""})
+    assert (model.inputs["look"], model.recorded) == ("plan", None)
+    model.answer({"look": "recorded:1"})
+    assert model.inputs["at"] == list_marks(model.session, model.history)[0].at
+    assert model.shown.policy.name == "recorded" and model.plan.policy.name == "flue"
+    answer = model.answer({"look": "cleared:1"})
+    assert answer["_recorded"]["label"] == "◇1 recorded" and model.shown is model.plan
+    with pytest.raises(EditError, match="a compaction that the file records"):
+        model.answer({"look": "recorded:2"})
+
+
+def test_a_setting_chooses_the_policy_that_it_is_one_of() -> None:
+    model = WorkbenchModel(open_demo(), "auto")
+    model.answer({})
+    model.answer({"settings": {"keep-recent-tokens.tokens": 5_000}})
+    assert (model.inputs["policy"], model.plan.policy.name) == ("flue", "flue")
+    with pytest.raises(PolicyError):
+        WorkbenchModel(open_demo(), "auto").answer({"settings": {"no-such-rule.tokens": 1}})
+
+
+def say(n: int, role: Any, *blocks: Any) -> Entry:
+    return Entry(id=f"e{n}", parent=f"e{n - 1}" if n else None, role=role, blocks=blocks)
+
+
+def make_session(*entries: Entry) -> Session:
+    return Session(format="demo", entries=entries, leaf=entries[-1].id)
+
+
+def test_a_session_too_short_for_any_policy_says_so() -> None:
+    session = make_session(say(0, "user", Text(text="Hello.")), say(1, "assistant", Text(text="Good day.")))
+    model = WorkbenchModel(session, "auto", counter="chars4_utf16", window=1_000)
+    answer = model.answer({})
+    assert show(answer).startswith(f"{NOTHING}: ") and " of 1k" in show(answer)
+    assert (model.tab, model.plan.after) == ("blocks", model.plan.before)
+    assert answer["_plan"]["cut"]["id"] == "" and answer["_plan"]["cut"]["rest"] == 1
+
+
+def idle(policy: str, *entries: Entry, **options: Any) -> tuple[str, list[dict[str, Any]], WorkbenchModel]:
+    model = WorkbenchModel(make_session(*entries), policy, counter="chars4_utf16", **options)
+    answer = model.answer({})
+    return show(answer), answer["_plan"]["sentence"]["buttons"], model
+
+
+def talk(turns: int, length: int = 400) -> Iterator[Entry]:
+    for n in range(turns):
+        yield say(2 * n, "user", Text(text="a" * length))
+        yield say(2 * n + 1, "assistant", Text(text="b" * length))
+
+
+def with_output(length: int) -> tuple[Entry, ...]:
+    call = ToolCall(id="c", name="Read", input={})
+    return (
+        *talk(3),
+        say(6, "user", Text(text="read it")),
+        say(7, "assistant", call),
+        say(8, "tool", ToolOutput(call_id="c", parts=(Text(text="x" * length),))),
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "entries", "reason"),
+    [
+        ("claude-code", tuple(talk(20)), "4k is under its threshold of 80k, about "),
+        (
+            "flue",
+            with_output(200_000),
+            "the last tool output alone (50k) is more than the 20,000 tokens it keeps",
+        ),
+        ("flue", tuple(talk(6)), "nothing is older than the tail it keeps"),
+    ],
+)
+def test_w2_4_a_policy_that_does_nothing_says_why_and_what_would_do_something(
+    policy: str, entries: tuple[Entry, ...], reason: str
+) -> None:
+    sentence, buttons, model = idle(policy, *entries, window=100_000)
+    assert f"keeps everything here: {reason}" in sentence
+    assert model.plan.after == model.plan.before
+    for button in buttons:
+        other = WorkbenchModel(model.session, policy, counter="chars4_utf16", window=100_000)
+        other.answer({})
+        other.answer(button["edit"])
+        assert other.plan.after != model.plan.after, button
+    assert buttons or not model.plan.cuts.legal[1:-1].any()
+
+
+def test_w2_4_right_after_a_compaction_no_place_is_legal() -> None:
+    session = open_demo()
+    model = WorkbenchModel(session, "flue", counter="chars4_utf16")
+    entry = next(entry for entry in session.entries if entry.kind == "compaction")
+    answer = model.answer({"at": entry.id})
+    assert not model.plan.cuts.legal.any()
+    assert "keeps everything here: there is no legal place for a cut" in show(answer)
+    assert answer["_plan"]["cut"]["rest"] == -1
+
+
+def test_w2_8_the_sentence_counts_what_the_plan_takes() -> None:
+    model = WorkbenchModel(open_demo(), "flue")
+    answer = model.answer({})
+    columns = unpack(answer["_plan"]["columns"], answer["_plan_data"])
+    legal = [place for place in range(len(model.plan.cuts)) if model.plan.cuts.legal[place]]
+    for place in legal[:: len(legal) // 20]:
+        plan = model.plan.with_edits(Edits(cut=model.plan.cuts.ids[place]))
+        taken = [row for row in range(len(plan.fate)) if plan.is_older[row] and plan.fate[row] == 3]
+        assert columns["left_blocks"][place] == len(taken)
+        assert columns["left_tokens"][place] == plan.table.tokens[taken].sum()
+
+
+def test_what_is_lost_is_told_of_the_side_that_is_looked_at() -> None:
+    model = WorkbenchModel(open_demo(), "auto")
+    model.answer({})
+
+    def ask() -> tuple[str, str]:
+        reply = answer_query(model, {"type": "losses", "id": 1, "place": model.shown.place or 0})
+        return reply["sentence"], reply["tone"]
+
+    assert ask()[0].startswith("2 changed files and ") and ask()[0].endswith(" were lost.")
+    assert ask()[1] == "bad"
+    model.answer({"look": "plan"})
+    assert ask()[0].endswith(" would be lost.")
+    model.answer({"policy": "flue"})
+    assert ask()[0].endswith(" would stand only in it.") and ask()[1] == ""
+
+
+def test_w2_5_a_cut_that_a_provider_refuses_has_its_number_and_the_provider_s_words() -> None:
+    session = open_demo()
+    model = WorkbenchModel(session, "flue", counter="chars4_utf16")
+    at = next(entry.id for entry in session.entries if entry.id.startswith("4d84c5fb"))
+    answer = model.answer({"at": at})
+    cut = model.plan.cut
+    assert cut is not None and not cut.legal
+    assert answer["_plan"]["sentence"]["case"] == "refused"
+    assert show(answer).startswith("This plan leaves 22.2k. A provider would refuse it: the reply is still")
+    (button,) = answer["_plan"]["sentence"]["buttons"]
+    model.answer(button["edit"])
+    assert model.plan.cut is not None and model.plan.cut.legal
+    # Nobody is shown such a plan who has not asked for it.
+    choice = choose(session.at(at), model.ledger, Edits())
+    assert choice.plan.place is None or choice.plan.cuts.legal[choice.plan.place]
+
+
+def test_the_policy_of_a_harness_has_its_name() -> None:
+    own = own_policy(open_demo())
+    assert own is not None and own.name == "claude-code"
+    assert own_policy(make_session(*talk(2))) is None
+
+
+@needs_shared
+def test_the_fullest_recorded_compaction_is_opened_on() -> None:
+    path = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-3auto-compactions-893l.jsonl"
+    session = open_session(path)
+    ledger = count_tokens(session, "chars4_utf16")
+    history = trace_history(session, ledger)
+    marks = list_marks(session, history)
+    fullest = max(marks, key=lambda mark: mark.tokens)
+    assert len(marks) == 3 and find_start(session, history, ledger) == fullest.at
+    choice = choose(session.at(fullest.at), ledger, Edits())
+    assert choice.plan.policy.name == "recorded" and choice.harness == "claude-code"
