@@ -10,17 +10,30 @@ def shown_place(page: Page) -> int:
     return int(page.get_by_test_id("cut-handle").get_attribute("aria-valuenow") or -1)
 
 
-def drag_handle(page: Page, share: float) -> None:
-    """Take the cut's handle by the mouse to a share of the lanes' width, and let go."""
-    handle, lanes = page.get_by_test_id("cut-handle"), page.get_by_test_id("lanes")
-    grip, box = handle.bounding_box(), lanes.bounding_box()
+def fill_page(page: Page, width: int, height: int) -> None:
+    """Give the workbench a window of its own, as wide and as high as this."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.add_style_tag(content=f"body {{ padding: 0 !important }} .ci {{ --ci-height: {height}px }}")
+
+
+def grasp_pill(page: Page) -> tuple[float, float, float]:
+    """Take the pill by the mouse: where the hand is, and how far right of the cut."""
+    grip = page.get_by_test_id("cut-handle").bounding_box()
+    cut = page.locator(".ci-mover").bounding_box()
     assert grip is not None
-    assert box is not None
-    y = grip["y"] + grip["height"] / 2
-    page.mouse.move(grip["x"] + grip["width"] / 2, y)
+    assert cut is not None
+    x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
+    page.mouse.move(x, y)
     page.mouse.down()
-    left = box["x"] + 120
-    page.mouse.move(left + (box["width"] - 120) * share, y, steps=12)
+    return x, y, x - cut["x"]
+
+
+def drag_handle(page: Page, share: float) -> None:
+    """Take the pill by the mouse until the cut is at a share of the lanes' width, and let go."""
+    axis = page.locator(".ci-strip").bounding_box()
+    assert axis is not None
+    _, y, held = grasp_pill(page)
+    page.mouse.move(axis["x"] + axis["width"] * share + held, y, steps=12)
     page.mouse.up()
 
 

@@ -49,7 +49,7 @@ def live_again(page: Page, workbench: Workbench) -> None:
 
 def compare(page: Page, workbench: Workbench) -> None:
     workbench.versus = {"policy": "keep-recent-turns"}
-    page.get_by_test_id("after-b").wait_for()
+    page.locator(".ci-cutb").wait_for()
 
 
 def open_help(page: Page, workbench: Workbench) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import shown_place
+from tests.browser.hand import fill_page, grasp_pill, shown_place
 from tests.browser.product import Workbench
 from tests.browser.screen import Watch, screenshot
 
@@ -74,9 +74,8 @@ def write_session(path: Path, compactions: int = 1) -> Path:
 @pytest.fixture
 def workbench(open_workbench: OpenWorkbench, page: Page, tmp_path: Path) -> Workbench:
     """A session of two stretches, with sub-agents."""
-    workbench = open_workbench(write_session(tmp_path / "lanes.jsonl"), "keep-recent-turns")
-    page.get_by_test_id("overview").scroll_into_view_if_needed()
-    return workbench
+    fill_page(page, 1280, 900)
+    return open_workbench(write_session(tmp_path / "lanes.jsonl"), "keep-recent-turns")
 
 
 def said(brush: Locator) -> str:
@@ -177,8 +176,10 @@ def test_a_cut_out_of_sight_is_told_at_its_edge_and_the_range_follows_the_keys(
         brush.press(key)
     page.wait_for_timeout(100)
     pill = page.locator(".ci-off .ci-pill")
-    expect(pill).to_contain_text("▸")
     expect(pill).to_contain_text("after")
+    box, axis = pill.bounding_box(), page.locator(".ci-strip").bounding_box()
+    assert box is not None and axis is not None
+    assert abs(box["x"] + box["width"] - axis["x"] - axis["width"]) < 2, "it stands at the edge behind which it is"
     screenshot(page, "lanes-cut-outside", ".ci")
     before = said(brush)
     handle.focus()
@@ -193,17 +194,14 @@ def test_a_cut_out_of_sight_is_told_at_its_edge_and_the_range_follows_the_keys(
 
 
 def test_dragging_to_the_edge_of_a_zoomed_range_moves_it_on(page: Page, workbench: Workbench) -> None:
-    brush, handle = page.get_by_test_id("brush"), page.get_by_test_id("cut-handle")
+    brush = page.get_by_test_id("brush")
     page.get_by_role("button", name="Zoom in").click()
     page.wait_for_timeout(150)
     before = said(brush)
-    grip, lanes = handle.bounding_box(), page.get_by_test_id("lanes").bounding_box()
-    assert grip is not None
-    assert lanes is not None
-    y = grip["y"] + grip["height"] / 2
-    page.mouse.move(grip["x"] + 6, y)
-    page.mouse.down()
-    page.mouse.move(lanes["x"] + 90, y, steps=6)
+    axis = page.locator(".ci-strip").bounding_box()
+    assert axis is not None
+    _, y, _ = grasp_pill(page)
+    page.mouse.move(axis["x"] + 4, y, steps=6)
     page.wait_for_timeout(1200)
     page.mouse.up()
     wait_for_python(page)
@@ -215,9 +213,7 @@ def test_dragging_to_the_edge_of_a_zoomed_range_moves_it_on(page: Page, workbenc
 def test_where_a_cut_would_tear_a_pair_an_arc_joins_its_halves(page: Page, workbench: Workbench) -> None:
     marks = page.get_by_test_id("marks")
     expect(marks).to_have_attribute("data-pairs", "0")
-    strip = page.locator(".ci-strip")
-    strip.scroll_into_view_if_needed()
-    box = strip.bounding_box()
+    box = page.locator(".ci-strip").bounding_box()
     assert box is not None
     for x in range(0, 120, 2):
         page.mouse.move(box["x"] + x, box["y"] + 4)
@@ -225,10 +221,13 @@ def test_where_a_cut_would_tear_a_pair_an_arc_joins_its_halves(page: Page, workb
         if marks.get_attribute("data-pairs") != "0":
             break
     expect(marks).to_have_attribute("data-pairs", "1")
-    expect(page.get_by_test_id("sentence")).to_contain_text("without the call")
+    expect(page.get_by_test_id("cut-refusal")).to_contain_text("without the call")
+    expect(page.get_by_test_id("cut-refusal")).to_contain_text("Nearest:")
+    expect(page.locator(".ci-refused .ci-pill")).to_be_visible()
     screenshot(page, "lanes-arc", ".ci")
     page.mouse.move(5, 5)
     expect(marks).to_have_attribute("data-pairs", "0")
+    expect(page.get_by_test_id("cut-refusal")).to_be_hidden()
     page.get_by_role("grid", name="Tokens per section and step").focus()
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown"):
         page.keyboard.press(key)
@@ -240,6 +239,8 @@ def test_sub_agents_have_lanes_that_say_they_are_not_in_this_context(
     page: Page, workbench: Workbench
 ) -> None:
     sides = page.get_by_test_id("sidelanes")
+    expect(sides.get_by_role("listitem")).to_contain_text(["3 sub-agents"])
+    page.get_by_role("button", name="Open 3 sub-agents").click()
     expect(sides.get_by_role("listitem")).to_have_count(3)
     told = workbench.get_state("_scene")["_scene"]["sides"]
     assert len(told) == 3
@@ -247,18 +248,17 @@ def test_sub_agents_have_lanes_that_say_they_are_not_in_this_context(
     expect(sides.get_by_role("listitem").first).to_contain_text(told[0]["task"])
     box = sides.bounding_box()
     assert box is not None
-    page.mouse.move(box["x"] + 200, box["y"] + 7)
+    page.mouse.move(box["x"] + 400, box["y"] + 7)
     expect(page.locator(".ci-hint")).to_contain_text("not in this context")
-    page.mouse.move(box["x"] + 201, box["y"] - 400)
+    page.mouse.move(box["x"] + 401, 2)
 
 
-def test_both_plans_have_a_strip_and_b_its_own_cut(page: Page, workbench: Workbench) -> None:
-    expect(page.get_by_test_id("after-b")).to_be_hidden()
+def test_plan_b_has_its_own_cut_as_a_dashed_line(page: Page, workbench: Workbench) -> None:
+    line = page.locator(".ci-cutb")
+    expect(line).to_be_hidden()
     workbench.versus = {"policy": "keep-recent-turns", "settings": {"keep-recent-turns.turns": 6}}
-    strip = page.get_by_test_id("after-b")
-    expect(strip).to_be_visible()
-    expect(page.get_by_test_id("after-a")).to_contain_text("after A")
-    expect(page.locator(".ci-cutb")).to_contain_text("B · ")
+    expect(line).to_be_visible()
+    expect(line).to_contain_text("B · ")
     screenshot(page, "lanes-two-plans", ".ci")
 
 

@@ -93,7 +93,7 @@ def test_the_button_shows_what_is_taken_out_and_hands_the_page_to_the_browser(
 
 def test_keys_reach_the_workbench_and_not_the_notebook(page: Page) -> None:
     cells = page.locator(".jp-Cell").count()
-    page.locator(".ci-legend").click()
+    page.locator(".ci-becomes .ci-label").click()
     # In command mode b inserts a cell, z undoes one, y and m change its type, j and k select another.
     keys(page, "b", "b", "j", "z", "m", "m", "m", "y")
     assert page.locator(".jp-Cell").count() == cells

@@ -1,14 +1,13 @@
 // The sentence under the lanes: whose after is shown, what the plan comes to, what it loses, and what to know of the
 // numbers. Its words are Python's; the numbers in it go with the cut, without the component being drawn again.
 import { render } from "preact";
-import { nearestLegal, whyNot } from "../../model/cuts";
-import { namePlace, plural, short } from "../../model/format";
+import { plural, short } from "../../model/format";
 import { type Plan, totalAfter } from "../../model/plan";
 import type { LossesReply, SentencePart } from "../../payloads/types";
 import type { Actions, Part, Picture, View } from "../../store/view";
 import { h, setText } from "../../ui/dom";
 
-const NEEDS: readonly Part[] = ["scene", "plan", "look", "why", "lesson", "settled"];
+const NEEDS: readonly Part[] = ["scene", "plan", "look", "lesson", "settled"];
 const QUIET = 1000;
 
 /** `facts` stand among the notes, where a person asks what limits the numbers. */
@@ -95,24 +94,17 @@ interface Props {
 }
 
 const Sentence = ({ picture, actions, losses, facts }: Props) => {
-  const { plan, recorded, why, dragging, lesson } = picture;
+  const { plan, recorded, dragging, lesson } = picture;
   // While the cut is to be guessed the sentence would give it away.
   const hidden = lesson.guess?.shown === false;
   return (
     <>
       {recorded !== null && <Switch {...{ picture, actions, recorded }} />}
       <div class="ci-says">
-        {why >= 0 ? (
-          <p data-testid="sentence" key="why">
-            <b class="ci-bad">✕ </b>
-            {sayWhy(picture)}
-          </p>
-        ) : (
-          <p data-testid="sentence" key="says">
-            {hidden ? "Where would you cut?" : plan.sentence.parts.map(sayPart)}
-            {!hidden && losses !== null && <Losses {...{ losses, actions }} />}
-          </p>
-        )}
+        <p data-testid="sentence">
+          {hidden ? "Where would you cut?" : plan.sentence.parts.map(sayPart)}
+          {!hidden && losses !== null && <Losses {...{ losses, actions }} />}
+        </p>
         {!hidden &&
           plan.sentence.buttons.map(({ label, edit }) => (
             <button
@@ -196,14 +188,4 @@ const free = (button: Element, actions: Actions) => {
   // The button goes with the answer; the focus stays with the cut.
   button.closest(".ci")?.querySelector<HTMLElement>(".ci-grip")?.focus({ preventScroll: true });
   actions.freeCut();
-};
-
-const sayWhy = ({ scene, cuts, axis, why }: Picture): string => {
-  const nearest = nearestLegal(cuts, why, axis.placeX);
-  const where = `No cut in ${namePlace(scene, why)}, here: ${whyNot(scene, why)}`;
-  if (nearest < 0) return `${where} No place here is legal.`;
-  const turn = namePlace(scene, nearest);
-  const at = turn === namePlace(scene, why) ? "" : `, at ${turn}`;
-  const distance = plural(Math.abs(nearest - why), "entry", "entries");
-  return `${where} Nearest: ${distance} ${nearest < why ? "earlier" : "later"}${at}.`;
 };

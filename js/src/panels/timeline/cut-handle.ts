@@ -14,7 +14,7 @@ import {
   turnOfPlace,
   whyNot,
 } from "../../model/cuts";
-import { namePlace, sayPlace, short } from "../../model/format";
+import { namePlace, plural, sayPlace, short } from "../../model/format";
 import { isUncut, totalAfter } from "../../model/plan";
 import { pan, reveal, showsAll } from "../../model/range";
 import type { Actions, Picture, View } from "../../store/view";
@@ -53,7 +53,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
   const later = step("▸", "Later legal place", nextLegal);
   const pill = h("div", { class: "ci-pill" }, earlier, grip, later);
   const ghost = h("div", { class: "ci-ghost", "aria-hidden": "true", hidden: true });
-  const refusal = h("div", { class: "ci-refusal", "aria-hidden": "true", hidden: true });
+  const refusal = h("div", { class: "ci-refusal", "data-testid": "cut-refusal", hidden: true });
   const line = h("div", { class: "ci-cutline-over", "aria-hidden": "true" });
   const mover = h("div", { class: "ci-mover" }, line, pill);
   const node = h("div", { class: "ci-handle" }, ghost, mover, refusal);
@@ -78,7 +78,8 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     panning = 0;
     if (shown === undefined || !shown.dragging) return;
     const { scene, range, axis } = shown;
-    const over = pointer < EDGE ? -1 : pointer > axis.width - EDGE ? 1 : 0;
+    const [left, right] = [pointer + Math.min(0, held), pointer + Math.max(0, held)];
+    const over = left < EDGE ? -1 : right > axis.width - EDGE ? 1 : 0;
     const moved = over === 0 ? range : pan(range, scene.steps, over * Math.ceil((range[1] - range[0]) / 60));
     if (moved[0] === range[0]) return;
     actions.brush(...moved);
@@ -194,7 +195,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
       mover.style.transform = `translateX(${x}px)`;
       setShown(ghost, why >= 0 && sideOf(axis, why) === 0);
       if (why >= 0) ghost.style.transform = `translateX(${axis.placeX[why]}px)`;
-      setText(words, why >= 0 ? `${namePlace(scene, why)} · no cut here` : sayPill(picture));
+      setText(words, sayPill(picture));
       earlier.classList.toggle("ci-none", side >= 0 && previousLegal(cuts, place) === place);
       later.classList.toggle("ci-none", side <= 0 && nextLegal(cuts, place) === place);
       keepInside(pill, x, axis.width, dragging);
@@ -229,11 +230,20 @@ const sayPill = ({ scene, plan, place }: Picture): string => {
   return [where, ...told].join(" · ");
 };
 
+const sayWhy = ({ scene, cuts, axis, why }: Picture): string => {
+  const nearest = nearestLegal(cuts, why, axis.placeX);
+  const where = `No cut in ${namePlace(scene, why)}, here: ${whyNot(scene, why)}`;
+  if (nearest < 0) return `${where} No place here is legal.`;
+  const distance = plural(Math.abs(nearest - why), "entry", "entries");
+  return `${where} Nearest: ${distance} ${nearest < why ? "earlier" : "later"}.`;
+};
+
 /** The provider's words, on the side of the hand that has the room. */
-const drawRefusal = (node: HTMLElement, { scene, axis, why }: Picture, x: number) => {
+const drawRefusal = (node: HTMLElement, picture: Picture, x: number) => {
+  const { axis, why } = picture;
   setShown(node, why >= 0);
   if (why < 0) return;
-  setText(node, whyNot(scene, why));
+  setText(node, sayWhy(picture));
   const left = x > axis.width / 2;
   const room = Math.max(120, (left ? x : axis.width - x) - PILL);
   node.style.cssText = left

@@ -1,0 +1,264 @@
+"""The pill, the lanes, what they become: their heights, their numbers, and that all of it moves together."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from inspector.workbench.payloads.columns import unpack
+from tests.browser.bare import wait_for_python
+from tests.browser.conftest import OpenWorkbench
+from tests.browser.hand import fill_page, grasp_pill
+from tests.browser.product import LOST_PATH, Workbench
+from tests.browser.screen import screenshot
+from tests.browser.test_lanes import write_session
+
+SIZE = (1400, 900)
+PER_FRAME = """() => {
+  const read = () => ["cut-handle", "gauge-after", "sentence"].map(
+    id => document.querySelector(`[data-testid="${id}"]`).textContent
+  ).concat(document.querySelector("[data-testid=becomes]").ariaLabel);
+  window.frames_ = [];
+  const look = () => { window.frames_.push(read()); window.looking = requestAnimationFrame(look); };
+  look();
+}"""
+PIXELS = """() => {
+  const canvas = document.querySelector("[data-testid=bars]");
+  const { width, height } = canvas;
+  const data = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+  const rows = [];
+  for (let y = 0; y < height; y++)
+    rows.push(Array.from({ length: width }, (_, x) => (data[4 * (y * width + x) + 3] > 0 ? "1" : "0")).join(""));
+  return rows;
+}"""
+LANES = """() => [...document.querySelectorAll("[data-lane]")].map(name => [name.dataset.lane, name.title])"""
+LOW, TALL = 14, 45  # pixels of a full bar
+
+
+def short(tokens: int) -> str:
+    """As the screen writes a number under a million."""
+    return str(tokens) if tokens < 1000 else f"{tokens / 1000:.1f}".removesuffix(".0") + "k"
+
+
+def read_lanes(page: Page) -> dict[str, tuple[int, int]]:
+    """Exact tokens before and after of each lane, as its name says."""
+    told = {}
+    for lane, title in page.evaluate(LANES):
+        before, after = re.findall(r"([\d,]+) tokens before, ([\d,]+) after", title)[0]
+        told[lane] = int(before.replace(",", "")), int(after.replace(",", ""))
+    return told
+
+
+def test_W2_6_pill_and_lanes_are_220_pixels_at_most(page: Page, open_workbench: OpenWorkbench) -> None:
+    fill_page(page, *SIZE)
+    workbench = open_workbench(policy="auto")
+    lanes = page.get_by_test_id("lanes")
+
+    def height() -> float:
+        box = lanes.bounding_box()
+        assert box is not None
+        return box["height"]
+
+    assert 150 < height() <= 220
+    workbench.tab = "facts"
+    page.get_by_test_id("fact-query").fill(LOST_PATH)
+    page.get_by_test_id("fact-list").get_by_role("option").first.click()
+    expect(page.get_by_test_id("thread")).to_be_visible()
+    assert height() <= 220
+    screenshot(page, "timeline-fact", ".ci")
+    dots = page.locator(".ci-dots button")
+    dots.first.click()
+    wait_for_python(page)
+    assert workbench.tab == "blocks"
+    expect(page.get_by_test_id("block")).to_contain_text("turn")
+
+
+def test_W2_7_the_pill_has_a_grip_and_all_moves_with_it_in_the_same_frame(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    fill_page(page, *SIZE)
+    workbench = open_workbench()
+    pill = page.locator(".ci-pill")
+    assert pill.evaluate("node => getComputedStyle(node).cursor") == "ew-resize"
+    assert pill.locator(".ci-dotted").evaluate("node => getComputedStyle(node).backgroundImage") != "none"
+    assert page.get_by_role("slider", name="Cut").count() == 1
+    x, y, _ = grasp_pill(page)
+    page.evaluate(PER_FRAME)
+    page.mouse.move(x - 500, y, steps=25)
+    frames = page.evaluate("() => { cancelAnimationFrame(window.looking); return window.frames_ }")
+    page.mouse.up()
+    table = workbench.plan.cut_table
+    seen = set()
+    for words, total, sentence, strip in frames:
+        after = words.split("·")[1].removesuffix("after").strip()
+        assert total.split()[0] == after
+        blocks, tokens = re.findall(r"one summary: ([\d,]+ blocks), (\S+) →", strip)[0]
+        assert f"{blocks}, {tokens} tokens" in sentence
+        seen.add((after, strip))
+    assert len(seen) > 5
+    assert {after for after, _ in seen} <= {short(int(total)) for total in table.total}
+    # The last place is told by Python in the end, and nothing moves any more.
+    wait_for_python(page)
+    last = page.get_by_test_id("cut-handle").inner_text()
+    assert short(workbench.plan.after) in last
+
+
+def test_the_buttons_of_the_pill_step_from_legal_place_to_legal_place(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    fill_page(page, *SIZE)
+    workbench = open_workbench()
+    start = workbench.plan.place
+    assert start is not None
+    page.get_by_role("button", name="Later legal place").click()
+    wait_for_python(page)
+    later = workbench.plan.place
+    assert later == next(p for p in range(start + 1, len(workbench.plan.cuts)) if workbench.plan.cuts.legal[p])
+    expect(page.get_by_test_id("cut-handle")).to_be_focused()
+    page.get_by_role("button", name="Earlier legal place").click()
+    wait_for_python(page)
+    assert workbench.plan.place == start
+
+
+def test_the_pill_stays_inside_and_is_hollow_while_the_cut_is_nobodys(
+    page: Page, open_workbench: OpenWorkbench, tmp_path: Path
+) -> None:
+    fill_page(page, *SIZE)
+    workbench = open_workbench(cut="end")
+    axis = page.locator(".ci-strip").bounding_box()
+    assert axis is not None
+
+    def stick_out() -> float:
+        box = page.locator(".ci-pill").bounding_box()
+        assert box is not None
+        return max(axis["x"] - box["x"], box["x"] + box["width"] - axis["x"] - axis["width"])
+
+    assert stick_out() <= 1
+    expect(page.get_by_test_id("cut-handle")).to_contain_text("end of turn 15")
+    page.get_by_test_id("cut-handle").press("Home")
+    wait_for_python(page)
+    assert stick_out() <= 1
+    assert page.locator(".ci-nobody").count() == 0
+    workbench.policy = "claude-code"
+    workbench.cut = ""
+    wait_for_python(page)
+    if workbench.plan.place is None:
+        expect(page.locator(".ci-nobody .ci-pill")).to_contain_text("no cut")
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["bundled", "generated"])
+def test_W2_11_lanes_and_what_is_not_in_the_file_are_all_of_it(
+    page: Page, open_workbench: OpenWorkbench, tmp_path: Path, own: bool
+) -> None:
+    fill_page(page, *SIZE)
+    given = (write_session(tmp_path / "lanes.jsonl"), "flue") if own else ()
+    workbench = open_workbench(*given)
+    legal = [place for place in range(len(workbench.plan.cuts)) if workbench.plan.cuts.legal[place]]
+    for place in (legal[0], legal[len(legal) // 2], legal[-1]):
+        workbench.cut = workbench.plan.cuts[place].entry
+        wait_for_python(page)
+        plan, lanes = workbench.plan, read_lanes(page)
+        parts = {name: part.tokens for name, part in plan.outside.parts.items()}
+        left = dict(plan.parts_after)
+        for lane in lanes.keys() & parts.keys():
+            del parts[lane], left[lane]
+        assert sum(before for before, _ in lanes.values()) + sum(parts.values()) == plan.before
+        # A summary where there was none has its words in the strip.
+        new = 0 if "compacted" in lanes else plan.summary_tokens
+        assert sum(after for _, after in lanes.values()) + new + sum(left.values()) == plan.after
+        strip = page.get_by_test_id("becomes").get_attribute("aria-label") or ""
+        assert f"→ {short(plan.summary_tokens)}" in strip
+
+
+def draw_of(page: Page, workbench: Workbench) -> tuple[list[str], dict[str, Any], dict[str, Any]]:
+    scene = workbench.get_state("_scene")["_scene"]
+    return page.evaluate(PIXELS), scene, unpack(scene["columns"], workbench._scene_data)
+
+
+def height_at(rows: list[str], floor: int, top: int, x: int) -> tuple[int, bool]:
+    """Of the bar at a column: its height in pixels, and whether it has a notch."""
+    column = "".join(rows[y][x] for y in range(floor - 1, top - 1, -1))
+    return len(column.rstrip("0")), "0" in column.strip("0")
+
+
+def test_W2_13_bars_are_in_proportion_and_longer_ones_are_notched(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    fill_page(page, *SIZE)
+    workbench = open_workbench(cut="end")
+    rows, scene, columns = draw_of(page, workbench)
+    steps = int(columns["entry_step"][-1]) + 1
+    step_of = columns["entry_step"][columns["block_entry"]]
+    wide = len(rows[0]) / steps
+    scales = dict(tool_output=8_000, low=200)
+    text = page.locator("[data-lane=tool_output] small").inner_text()
+    assert text == f"to {short(scales['tool_output'])}; above, to {scales['low']}"
+    floor, clipped = 0, 0
+    for lane in scene["lanes"]:
+        tall = lane["id"] == "tool_output"
+        top, floor = floor, floor + (48 if tall else 16)
+        full, room = (scales["tool_output"], TALL) if tall else (scales["low"], LOW)
+        for step in range(steps):
+            mine = (step_of == step) & (columns["block_section"] == lane["sections"][0])
+            tokens = int(columns["block_tokens"][mine].sum())
+            # The floor is a line of its own; a bar stands on it.
+            height, notched = height_at(rows, floor - 1, top, round(step * wide) + 4)
+            assert abs(height - min(1, tokens / full) * room) <= 1, (lane["id"], step, tokens, height)
+            assert notched == (tokens > full), (lane["id"], step, tokens)
+            clipped += notched
+    assert clipped > 2
+
+
+def test_W2_13_no_bar_is_narrower_than_four_pixels_however_many_steps(
+    page: Page, open_workbench: OpenWorkbench, tmp_path: Path
+) -> None:
+    fill_page(page, *SIZE)
+    path = write_session(tmp_path / "long.jsonl", compactions=0)
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    rows, last = [], None
+    # The same again and again: 12 turns of 5 steps, 12 times, each with names of its own.
+    for again in range(12):
+        for record in records:
+            if record.get("isSidechain"):
+                continue
+            text = json.dumps({**record, "parentUuid": None}).replace("toolu_", f"toolu_{again}_")
+            text = text.replace("msg_", f"msg_{again}_")
+            new = json.loads(text)
+            new["uuid"] = f"{again}{record['uuid'][1:]}" if again < 10 else f"{'ab'[again - 10]}{record['uuid'][1:]}"
+            new["parentUuid"], last = last, new["uuid"]
+            rows.append(json.dumps(new))
+    path.write_text("\n".join(rows))
+    workbench = open_workbench(path, "keep-recent-turns")
+    expect(page.get_by_test_id("level")).to_have_text("by turn")
+    drawn, _, columns = draw_of(page, workbench)
+    assert int(columns["entry_step"][-1]) + 1 > len(drawn[0]) / 4
+    widths = [
+        len(list(run)) for row in drawn for is_bar, run in groupby(row) if is_bar == "1"
+    ]
+    assert min(widths) >= 4
+    screenshot(page, "timeline-by-turn", ".ci")
+
+
+def test_where_it_is_low_or_narrow_all_lanes_are_one(page: Page, open_workbench: OpenWorkbench) -> None:
+    fill_page(page, 1300, 790)
+    open_workbench()
+    grid = page.get_by_role("grid", name="Tokens per section and step")
+    expect(grid.get_by_role("rowheader")).to_have_count(1)
+    for name in ("user", "assistant", "reasoning", "tool call", "tool output"):
+        expect(grid.get_by_role("rowheader")).to_contain_text(name)
+    box = page.get_by_test_id("lanes").bounding_box()
+    assert box is not None
+    assert box["height"] <= 220 - 64
+    fill_page(page, 560, 900)
+    expect(grid.get_by_role("rowheader")).to_be_hidden()
+    strip = page.get_by_test_id("becomes").bounding_box()
+    assert strip is not None
+    assert strip["width"] > 500
+    fill_page(page, *SIZE)
+    expect(grid.get_by_role("rowheader")).to_have_count(5)
