@@ -32,10 +32,9 @@ PIXELS = """() => {
   const canvas = document.querySelector("[data-testid=bars]");
   const { width, height } = canvas;
   const data = canvas.getContext("2d").getImageData(0, 0, width, height).data;
-  const rows = [];
-  for (let y = 0; y < height; y++)
-    rows.push(Array.from({ length: width }, (_, x) => (data[4 * (y * width + x) + 3] > 0 ? "1" : "0")).join(""));
-  return rows;
+  const isDrawn = (x, y) => (data[4 * (y * width + x) + 3] > 0 ? "1" : "0");
+  return Array.from({ length: height }, (_, y) =>
+    Array.from({ length: width }, (_, x) => isDrawn(x, y)).join(""));
 }"""
 LANES = """() => [...document.querySelectorAll("[data-lane]")].map(name => [name.dataset.lane, name.title])"""
 LOW, TALL = 14, 45  # pixels of a full bar
@@ -67,8 +66,8 @@ def test_W2_6_pill_and_lanes_are_220_pixels_at_most(page: Page, open_workbench: 
 
     assert 150 < height() <= 220
     workbench.tab = "facts"
-    page.get_by_test_id("fact-query").fill(LOST_PATH)
-    page.get_by_test_id("fact-list").get_by_role("option").first.click()
+    page.get_by_test_id("facts-search").fill(LOST_PATH)
+    page.locator(f"[data-testid=fact][title^='{LOST_PATH}']").click()
     expect(page.get_by_test_id("thread")).to_be_visible()
     assert height() <= 220
     screenshot(page, "timeline-fact", ".ci")
@@ -118,8 +117,8 @@ def test_the_buttons_of_the_pill_step_from_legal_place_to_legal_place(
     assert start is not None
     page.get_by_role("button", name="Later legal place").click()
     wait_for_python(page)
-    later = workbench.plan.place
-    assert later == next(p for p in range(start + 1, len(workbench.plan.cuts)) if workbench.plan.cuts.legal[p])
+    legal = workbench.plan.cuts.legal
+    assert workbench.plan.place == next(p for p in range(start + 1, len(legal)) if legal[p])
     expect(page.get_by_test_id("cut-handle")).to_be_focused()
     page.get_by_role("button", name="Earlier legal place").click()
     wait_for_python(page)
@@ -196,7 +195,7 @@ def test_W2_13_bars_are_in_proportion_and_longer_ones_are_notched(
     steps = int(columns["entry_step"][-1]) + 1
     step_of = columns["entry_step"][columns["block_entry"]]
     wide = len(rows[0]) / steps
-    scales = dict(tool_output=8_000, low=200)
+    scales = {"tool_output": 8_000, "low": 200}
     text = page.locator("[data-lane=tool_output] small").inner_text()
     assert text == f"to {short(scales['tool_output'])}; above, to {scales['low']}"
     floor, clipped = 0, 0
@@ -230,7 +229,7 @@ def test_W2_13_no_bar_is_narrower_than_four_pixels_however_many_steps(
             text = json.dumps({**record, "parentUuid": None}).replace("toolu_", f"toolu_{again}_")
             text = text.replace("msg_", f"msg_{again}_")
             new = json.loads(text)
-            new["uuid"] = f"{again}{record['uuid'][1:]}" if again < 10 else f"{'ab'[again - 10]}{record['uuid'][1:]}"
+            new["uuid"] = f"{again:x}{record['uuid'][1:]}"
             new["parentUuid"], last = last, new["uuid"]
             rows.append(json.dumps(new))
     path.write_text("\n".join(rows))
