@@ -8,10 +8,8 @@ export type TabViews = Partial<Record<TabId, readonly View[]>>;
 
 export interface Dock {
   readonly node: HTMLElement;
-  /** Opens the tab that the picture names. */
+  /** Opens the tab that the picture names, and says how much each holds. */
   arrange(picture: Picture): void;
-  /** Says how much a tab holds beside its name, "" for nothing. */
-  count(tab: TabId, words: string): void;
 }
 
 export const makeDock = (views: TabViews, actions: Actions): Dock => {
@@ -55,7 +53,7 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
 
   return {
     node,
-    arrange({ tab: wanted }) {
+    arrange({ tab: wanted, counts }) {
       const isOffered = ({ held }: (typeof slots)[number]) => held.some(view => !view.node.hidden);
       const shown = slots.find(slot => slot.id === wanted && isOffered(slot)) ?? slots.find(isOffered);
       for (const slot of slots) {
@@ -63,11 +61,8 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
         setShown(slot.tab, isOffered(slot));
         setAttributes(slot.tab, { "aria-selected": String(isOpen), tabindex: isOpen ? 0 : -1 });
         setShown(slot.node, isOpen);
+        setText(slot.count, counts[slot.id] ?? "");
       }
-    },
-    count(tab, words) {
-      const slot = slots.find(({ id }) => id === tab);
-      if (slot !== undefined) setText(slot.count, words);
     },
   };
 };

@@ -10,7 +10,7 @@ export type Placed = Record<Place, View>;
 
 export interface Frame extends Screen {
   /** A short sentence about what has just been done; gone after a while. */
-  say(words: string): void;
+  say(words: string, undo?: () => void): void;
 }
 
 const LOADING = ["Reading the session", "Its tokens are being counted; the picture follows."] as const;
@@ -68,10 +68,17 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
     wait: words => setText(waiting, words),
     setBusy: busy => setAttributes(root, { "aria-busy": busy ? "true" : undefined }),
     showWork: work => progress.show(work),
-    say(words) {
+    say(words, undo) {
       setText(said, words);
       clearTimeout(timer);
-      timer = setTimeout(() => setText(said, ""), A_WHILE);
+      timer = setTimeout(() => setText(said, ""), undo === undefined ? A_WHILE : 2 * A_WHILE);
+      if (undo === undefined) return;
+      const button = h("button", { class: "ci-link", "data-testid": "said-undo" }, "Undo");
+      button.addEventListener("click", () => {
+        setText(said, "");
+        undo();
+      });
+      said.append(" ", button);
     },
   };
 };

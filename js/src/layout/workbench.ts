@@ -4,6 +4,7 @@ import { makeBlock } from "../panels/block-details/panel";
 import { makeFates } from "../panels/block-list/panel";
 import { makeVersus } from "../panels/compare/panel";
 import { makeCompare } from "../panels/compare/picker";
+import { Findings } from "../panels/facts/findings";
 import { makeFacts } from "../panels/facts/panel";
 import { makeLesson } from "../panels/lesson/panel";
 import { makeOverview } from "../panels/overview/panel";
@@ -20,6 +21,7 @@ import { makePlanFacts } from "../panels/totals/figures";
 import { makeStages } from "../panels/totals/stages";
 import type { Host } from "../payloads/host";
 import { makeActions } from "../store/actions";
+import { makeComponentView } from "../store/component";
 import { makeReceiving } from "../store/receive";
 import { Deck } from "../store/store";
 import { readPalette } from "../ui/canvas/canvas-colours";
@@ -48,7 +50,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const actions = makeActions(
     deck,
     row => fates.openBody(row),
-    words => frame.say(words),
+    (words, undo) => frame.say(words, undo),
   );
   const help = makeHelp(writing !== undefined);
   const search = makeSearch(actions);
@@ -67,6 +69,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     sentence: makeSentence(actions, makePlanFacts(actions)),
     lesson: makeLesson(actions),
     facts,
+    findings: makeComponentView(Findings, actions, ["scene", "plan", "look", "tab", "settled"]),
     ...(summary && { summary }),
     found: search,
     rules,
@@ -82,6 +85,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     views.recipe.node.append(...(summary ? [summary.button] : []), makeExporter(deck.requests));
   const dock = makeDock(
     {
+      findings: [views.findings],
       facts: [facts],
       blocks: [views.fates, views.block],
       ...(summary && { summary: [summary] }),

@@ -16,7 +16,7 @@ const ONE_GESTURE = 900;
 export const makeActions = (
   deck: Deck,
   reveal: (row: number) => void,
-  say: (words: string) => void,
+  say: (words: string, undo?: () => void) => void,
 ): Actions => {
   const { host, sync, requests } = deck;
   let moved = Number.NEGATIVE_INFINITY;
@@ -103,10 +103,10 @@ export const makeActions = (
       change({ settings: rest });
     },
     setPins: pins => change({ pins }),
-    edit(choices, said) {
+    edit(choices, said, undoable = false) {
       // Another policy has settings of its own.
       change("policy" in choices ? { settings: {}, ...choices } : choices);
-      say(said);
+      say(said, undoable ? actions.undo : undefined);
     },
     askReplay: replay => change({ replay }),
     compareWith: versus => change({ versus }),
@@ -121,6 +121,11 @@ export const makeActions = (
       host.save_changes();
       deck.hooks.forget();
       deck.redraw("tab", "row");
+    },
+    countTab(tab, words) {
+      if (deck.picture === undefined || (deck.picture.counts[tab] ?? "") === words) return;
+      deck.picture.counts = { ...deck.picture.counts, [tab]: words };
+      deck.redraw("tab");
     },
     brush(first, end) {
       if (deck.picture === undefined) return;

@@ -68,6 +68,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       ...choices,
       ...{ place: clampPlace(seen.cut.place, scene), why: -1, settled: true, dragging: false },
       ...keepView(old, scene),
+      counts: old?.counts ?? {},
       found: old?.found ?? null,
       finding: "",
       policies: old?.policies ?? NO_POLICIES,

@@ -51,6 +51,8 @@ export interface Picture {
   versus: Versus;
   /** Which tab of the dock is open. */
   tab: TabId;
+  /** How much each tab holds, as it says beside its name. */
+  counts: Partial<Record<TabId, string>>;
   /** The steps of this moment that the lanes show: first up to but not including end. */
   range: readonly [number, number];
   /** What was searched for and found, null while nothing is. */
@@ -162,12 +164,14 @@ export interface Actions {
   reveal(row: number): void;
   /** Copies an address of a block, or the Python that opens it. */
   copyLink(row: number): void;
-  /** Several choices at once, as one step of the past; `said` tells what was done. */
-  edit(choices: Partial<Choices>, said: string): void;
+  /** Several choices at once, as one step of the past; `said` tells what was done, with a button that undoes it. */
+  edit(choices: Partial<Choices>, said: string, undoable?: boolean): void;
   undo(): void;
   redo(): void;
   /** Opens a tab of the dock. */
   openTab(tab: TabId): void;
+  /** Says how much a tab holds, "" for nothing. */
+  countTab(tab: TabId, words: string): void;
   /** Plays the policy up to so many rules; all of them end the lesson. */
   playTo(taken: number): void;
   /** Hides the policy's cut, then shows it beside the guessed one, then puts the guess away. */

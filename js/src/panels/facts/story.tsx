@@ -1,0 +1,108 @@
+// The story of a fact: what became of it and why, what happened to it in turn, and what would have kept it.
+import { exact } from "../../model/format";
+import type { StoryFix, StoryReply } from "../../payloads/types";
+import type { Actions } from "../../store/view";
+import { copyText } from "../../ui/copy";
+
+const SIGNS = { "": "●", named: "●", kept: "●", lost: "□", again: "○" } as const;
+const LITERAL: readonly string[] = ["file", "command", "error", "url", "symbol", "id"];
+
+/** A fact of this kind is a name, and no sentence. */
+export const isLiteral = (kind: string): boolean => LITERAL.includes(kind);
+
+interface Props {
+  story: StoryReply;
+  actions: Actions;
+  /** A fix is about to be made. */
+  onFix(): void;
+  /** Another row of what became of it is to be told. */
+  onPick(pick: string): void;
+}
+
+export const Story = ({ story, actions, onFix, onPick }: Props) => {
+  const fix = ({ changes, said }: StoryFix) => {
+    onFix();
+    actions.edit(changes, said, true);
+  };
+  return (
+    <article class="ci-st" data-testid="story">
+      <header>
+        <p class="ci-quiet">
+          {story.head} <span class="ci-st-code">{story.code}</span>
+        </p>
+        <h3 class={isLiteral(story.kind) ? "ci-st-literal" : ""} data-testid="story-title">
+          {story.title}
+        </h3>
+      </header>
+      <p class={story.bad ? "ci-st-cause" : "ci-st-cause ci-st-fine"} data-testid="cause">
+        {story.sentence}
+      </p>
+      <ol class="ci-st-chain" aria-label="What happened to it">
+        {story.steps.map(link => (
+          <li key={`${link.turn} ${link.words}`} class={`ci-st-chain-${link.sign}`}>
+            <span aria-hidden="true">{SIGNS[link.sign]}</span>
+            <span>{link.turn}</span>
+            {link.ref ? (
+              <button type="button" class="ci-st-chain-words" onClick={() => actions.goTo(link.ref)}>
+                {link.words}
+              </button>
+            ) : (
+              <span class="ci-st-chain-words">{link.words}</span>
+            )}
+            <span class="ci-st-number">{link.tokens}</span>
+            <span class="ci-st-number">{link.price}</span>
+          </li>
+        ))}
+      </ol>
+      {story.outcomes.length > 1 && (
+        <section aria-label="What became of it">
+          <h4>What became of it</h4>
+          <p class="ci-st-became">
+            {story.outcomes.map(one => (
+              <button
+                type="button"
+                class="ci-button"
+                key={one.id}
+                aria-pressed={one.id === story.pick}
+                title={one.note}
+                data-testid="became"
+                onClick={() => onPick(one.id)}
+              >
+                <span class={one.sign === "lost" ? "ci-bad" : ""}>{one.words}</span>
+                {one.id === "plan" && " by this plan"}
+              </button>
+            ))}
+          </p>
+        </section>
+      )}
+      {(story.fixes.length > 0 || story.fixesNote) && (
+        <section class="ci-st-fixes" aria-label="Would have kept it">
+          <h4>
+            {story.fixesTitle}
+            <button type="button" class="ci-link" onClick={() => copyText(story.focus)}>
+              copy words for /compact
+            </button>
+            <span class="ci-st-number">tokens</span>
+            <span class="ci-st-number">price</span>
+          </h4>
+          {story.fixesNote && <p>{story.fixesNote}</p>}
+          {story.fixes.map(one => (
+            <p key={one.id} data-testid="story-fix">
+              <button
+                type="button"
+                class="ci-button"
+                aria-disabled={one.done}
+                onClick={() => one.done || fix(one)}
+              >
+                {one.done ? `✓ ${one.did}` : one.does}
+              </button>
+              <span>{one.words}</span>
+              <span class="ci-st-number">{`${one.tokens < 0 ? "−" : "+"}${exact(Math.abs(one.tokens))}`}</span>
+              <span class="ci-st-number">{one.price}</span>
+            </p>
+          ))}
+        </section>
+      )}
+    </article>
+  );
+};

@@ -1,0 +1,87 @@
+"""The debug story as a person drives it: open, read, click on a fix, undo. By mouse, and by keys alone."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenWorkbench
+from tests.browser.product import Workbench, make_plan
+from tests.browser.screen import screenshot
+
+NEXT = "“Look at the almanac as much as you like"
+PATH = "src/tidepool/calendar/offsets.py"
+
+
+def wait_for_story(page: Page) -> None:
+    expect(page.get_by_test_id("cause")).to_contain_text("Lost in ◆1.")
+
+
+def test_W2_2_it_opens_on_the_first_loss_its_cause_and_the_nearest_words(
+    page: Page, opened: Workbench
+) -> None:
+    wait_for_story(page)
+    assert opened.tab == "findings"
+    assert opened.look == "recorded:1"
+    expect(page.get_by_test_id("story-title")).to_have_text(PATH)
+    expect(page.get_by_test_id("cause")).to_contain_text("The summary says “the offsets helper”")
+    mark = page.get_by_test_id("near-summary").locator("mark[aria-current]")
+    expect(mark).to_have_text("offsets helper")
+    expect(mark).to_be_in_viewport()
+    expect(page.get_by_test_id("tab-findings")).to_contain_text("14")
+    screenshot(page, "findings")
+
+
+def test_W2_15_what_became_of_it_changes_chain_text_and_fixes(page: Page, opened: Workbench) -> None:
+    wait_for_story(page)
+    summary, rows = page.get_by_test_id("near-summary"), page.get_by_test_id("became")
+    expect(summary).to_have_accessible_name("Recorded summary ◆1")
+    expect(rows).to_have_count(3)
+    steps = page.get_by_role("list", name="What happened to it")
+    before, fixes = steps.inner_text(), page.get_by_test_id("story-fix").all_inner_texts()
+    rows.filter(has_text="by this plan").click()
+    expect(page.get_by_test_id("cause")).not_to_contain_text("Lost in ◆1.")
+    expect(rows.filter(has_text="by this plan")).to_have_attribute("aria-pressed", "true")
+    assert steps.inner_text() != before
+    rows.filter(has_text="lost in ◆1").click()
+    wait_for_story(page)
+    expect(summary).to_have_accessible_name("Recorded summary ◆1")
+    assert (steps.inner_text(), page.get_by_test_id("story-fix").all_inner_texts()) == (before, fixes)
+
+
+def test_W2_16_one_click_on_a_fix_is_its_price_and_undo_takes_it_back(page: Page, opened: Workbench) -> None:
+    wait_for_story(page)
+    before = make_plan(opened.moment, opened.ledger, "recorded").after
+    inputs = (opened.policy, opened.pins, dict(opened.settings), opened.cut, opened.at, opened.look)
+    fix = page.get_by_test_id("story-fix").first
+    price = int(fix.locator(".ci-st-number").first.inner_text().replace(",", ""))
+    button = fix.get_by_role("button")
+    button.click()  # the second gesture: opening was the first
+    expect(fix.get_by_role("button")).to_have_text("✓ Pinned")
+    assert opened.plan.after - before == price == 92
+    assert opened.look == "plan"
+    expect(page.get_by_test_id("said")).to_contain_text("+92 tokens")
+    expect(page.get_by_test_id("story-title")).to_have_text(PATH)
+    expect(fix.get_by_role("button")).to_be_focused()
+    page.get_by_test_id("said-undo").click()
+    expect(fix.get_by_role("button")).to_have_text("Pin")
+    assert (opened.policy, opened.pins, opened.settings, opened.cut, opened.at, opened.look) == inputs
+
+
+def test_the_debug_story_by_keys_alone(page: Page, open_workbench: OpenWorkbench) -> None:
+    page.set_viewport_size({"width": 1840, "height": 900})
+    opened = open_workbench(policy="auto")
+    wait_for_story(page)
+    page.locator(".ci-fd-row[aria-current]").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_test_id("story-title")).to_contain_text(NEXT)
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_test_id("story-title")).to_have_text(PATH)
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('[data-testid=story-fix]') !== null"):
+            break
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("story-fix").first.get_by_role("button")).to_have_text("✓ Pinned")
+    page.keyboard.press("Control+z")
+    expect(page.get_by_test_id("story-fix").first.get_by_role("button")).to_have_text("Pin")
+    assert opened.pins == []

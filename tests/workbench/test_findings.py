@@ -1,0 +1,152 @@
+"""Findings and stories: held against the trace, the check of the whole session and plans made again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import Session, count_tokens, lint, make_plan, open_demo, open_session
+from inspector.demo import CONSTRAINT, LOST_PATH
+from inspector.errors import InspectorError
+from inspector.facts.trace import trace_recorded
+from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.queries import answer_query
+from tests.shared import SHARED, needs_shared
+
+OFFSETS = {"number": 0, "kind": "file", "form": LOST_PATH}
+
+
+def ask(model: WorkbenchModel, question: str, **query: Any) -> dict[str, Any]:
+    reply = answer_query(model, {"type": question, "id": 1, **query})
+    assert reply["type"] == question, reply
+    return reply
+
+
+def open_model(session: Session) -> WorkbenchModel:
+    model = WorkbenchModel(session)
+    model.answer({})
+    return model
+
+
+@pytest.fixture
+def model() -> WorkbenchModel:
+    return open_model(open_demo())
+
+
+def rows_of(reply: dict[str, Any]) -> list[dict[str, Any]]:
+    return [row for group in reply["groups"] for row in group["rows"]]
+
+
+def check_against_lint(session: Session) -> None:
+    """The list of a compaction holds what the check finds of the kinds listed here, and nothing else."""
+    model, found = open_model(session), lint(session)
+    traces = trace_recorded(session, session.facts)
+    listed = {"CI001", "CI002", "CI003", "CI004", "CI005", "CI006", "CI009"}
+    for number, trace in enumerate(traces, 1):
+        assert trace.scene.entry is not None
+        model.answer({"at": trace.scene.session.leaf, "cut": ""})
+        place = model.plan.place or 0
+        reply = ask(model, "findings", look=f"recorded:{number}", place=place)
+        mine = [
+            (each.code, each.fact.number)
+            for each in found
+            if each.entry == trace.scene.entry.id and each.code in listed and each.fact is not None
+        ]
+        assert sorted((row["code"], row["number"]) for row in rows_of(reply)) == sorted(mine)
+        assert reply["total"] == len(mine)
+        assert (reply["sentence"] == "") == bool(mine)
+        for row in rows_of(reply):
+            told = ask(model, "story", place=place, **{k: row[k] for k in (*OFFSETS, "pick")})
+            traced = next(one for one in trace if one.fact.number == row["number"])
+            became = {one["id"]: one["fate"] for one in told["outcomes"]}
+            assert told["pick"] == row["pick"]
+            if traced.stood:
+                assert became[f"recorded:{number}"] == traced.fate
+
+
+def test_the_demo_lists_what_the_check_of_the_session_finds() -> None:
+    check_against_lint(open_demo())
+
+
+def real_sessions() -> list[Any]:
+    names = ("cc-3auto-compactions-893l", "cc-1auto-1micro", "cc-1compact-417l", "cc-2auto-1519l")
+    files = [path for name in names for path in (SHARED / "sessions").glob(f"*/{name}.jsonl")]
+    return [pytest.param(path, id=path.stem) for path in files]
+
+
+@needs_shared
+@pytest.mark.parametrize("path", real_sessions())
+def test_real_sessions_list_what_the_check_of_the_session_finds(path: Path) -> None:
+    check_against_lint(open_session(path))
+
+
+def test_the_lost_file_is_told_as_a_colleague_would(model: WorkbenchModel) -> None:
+    place = model.plan.place
+    first, rule = rows_of(ask(model, "findings", look="recorded:1", place=place))[:2]
+    assert (first["title"], first["note"], first["sign"]) == (LOST_PATH, "changed, turn 3", "lost")
+    assert CONSTRAINT in rule["form"]
+    assert rule["note"] == "your rule, turn 2"
+    told = ask(model, "story", pick="recorded:1", place=place, **OFFSETS)
+    assert told["sentence"] == (
+        "Lost in ◆1. The summary says “the offsets helper”, never which file; "
+        "no list of changed files was carried."
+    )
+    session = open_demo()
+    ((name, _),) = [pair for pair in session.boundaries if pair[1].kind == "compact"]
+    assert LOST_PATH not in session[name].text
+    near = told["text"]["near"][0]
+    line = told["text"]["lines"][near["line"]]
+    mark = line["marks"][0]
+    assert line["text"] in session[name].text
+    assert line["text"][mark["start"] : mark["end"]] == near["words"] == "offsets helper"
+    again = [step for step in told["steps"] if step["sign"] == "again"]
+    assert [(step["turn"], step["tokens"], step["price"]) for step in again] == [
+        ("turn 15", "+1,595", "$0.0085")
+    ]
+
+
+@pytest.mark.parametrize("pick", ["recorded:1", "plan"])
+@pytest.mark.parametrize("form", [LOST_PATH, "tests/calendar/test_offsets.py"])
+def test_a_fix_costs_what_the_next_request_grows_by(pick: str, form: str) -> None:
+    """What the screen does with a fix is done here: the plan's total grows by the price, and it stands."""
+    model = open_model(open_demo())
+    if pick == "plan":
+        model.answer({"policy": "flue", "cut": ""})
+        before = model.plan.after
+    else:
+        before = make_plan(model.plan.session, model.ledger, "recorded").after
+    told = ask(model, "story", pick=pick, place=model.plan.place or 0, number=0, kind="file", form=form)
+    assert told["fixes"]
+    start = dict(model.inputs)
+    for fix in told["fixes"]:
+        model.answer({**start, **fix["changes"]})
+        assert model.plan.after - before == fix["tokens"]
+        assert f"{fix['tokens']:+,} tokens" in fix["said"]
+        place = model.plan.place or 0
+        after = ask(model, "story", pick="plan", place=place, number=0, kind="file", form=form)
+        ((plan),) = [one for one in after["outcomes"] if one["id"] == "plan"]
+        assert plan["fate"] in ("verbatim", "restated")
+
+
+def test_a_fix_that_was_made_says_so_and_a_second_comes_on_top(model: WorkbenchModel) -> None:
+    story = {"pick": "recorded:1", "place": model.plan.place, **OFFSETS}
+    first = ask(model, "story", **story)["fixes"][0]
+    model.answer(first["changes"])
+    fixes = ask(model, "story", **story)["fixes"]
+    assert [fix["done"] for fix in fixes].count(True) == 1
+    second = next(fix for fix in fixes if not fix["done"] and fix["does"] == "Pin")
+    model.answer(second["changes"])
+    assert len(model.inputs["pins"]) == 2
+
+
+def test_a_session_without_a_compaction_has_the_plan_s_findings() -> None:
+    session = open_demo()
+    early = session.at(session.entries[session.path[40]].id)
+    model = WorkbenchModel(early, "keep-recent-turns", ledger=count_tokens(early))
+    model.answer({"cut": "end"})
+    reply = ask(model, "findings", look="plan", place=model.plan.place or 0)
+    assert reply["look"] == "plan"
+    with pytest.raises(InspectorError):
+        make_plan(early, model.ledger, "recorded")
