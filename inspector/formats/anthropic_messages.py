@@ -44,6 +44,9 @@ def _judge(value: Any) -> str | None:
     messages = _find_messages(value)
     if isinstance(value, dict) and {"messages", "sessionId", "version"} <= set(value):
         return "its messages stand in a session of Cline's"
+    around = value if isinstance(value, dict) else {}
+    if any(isinstance(each, dict) and "choices" in each for each in (around, around.get("response"))):
+        return "its `choices` are OpenAI's"
     if messages is None:
         return "no list of messages in it, in its `request` or in its `body`"
     if not messages:

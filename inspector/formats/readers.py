@@ -29,8 +29,10 @@ from . import (
     manifest,
     pi,
     qwen,
+    request_log,
     stream_json,
     stud,
+    traces,
 )
 from . import mini_claude_code as mini
 from .claude_code import read as claude_code
@@ -93,6 +95,8 @@ READERS: tuple[Reader, ...] = (
     cline.READER,
     anthropic_messages.READER,
     mini.READER,
+    request_log.READER,
+    traces.READER,
 )
 """The readers of this package, in the order they are asked: the most specific first."""
 

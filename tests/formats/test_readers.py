@@ -157,6 +157,8 @@ WRITTEN = {
     "qwen": "qwen.jsonl",
     "copilot-cli": "copilot-cli.jsonl",
     "cline": "cline.messages.json",
+    "request-log": "request-log.jsonl",
+    "traces": "traces.jsonl",
 }
 """Samples of the harnesses whose readers `test_every_format.py` tests."""
 _SAMPLES: dict[str, bytes] = {
@@ -181,19 +183,6 @@ FOREIGN: dict[str, bytes] = {
     "an empty list": b"[]",
     "a list of numbers": b"[1, 2, 3]",
     "a package": dump({"name": "x", "version": "1", "entries": []}),
-    "OpenAI's chat": dump(
-        {
-            "model": "gpt",
-            "messages": [
-                {"role": "user", "content": "hi"},
-                {"role": "assistant", "content": None, "tool_calls": [{"id": "c1"}]},
-                {"role": "tool", "tool_call_id": "c1", "content": "x"},
-            ],
-        }
-    ),
-    "OpenAI's chat with a system prompt": dump(
-        [{"role": "system", "content": "be kind"}, {"role": "user", "content": "a"}]
-    ),
     "another's log": lines({"type": "session_meta", "timestamp": TIME, "payload": {}}, {"type": "event_msg"}),
     "another's messages": dump({"sessionId": "s", "messages": [{"type": "user", "content": "x", "id": "1"}]}),
 }

@@ -1,0 +1,253 @@
+"""Messages as OpenAI's two interfaces, Anthropic's, LangChain and OpenTelemetry write them -> `ChatMessage`.
+
+A log of requests holds messages of any of these forms; each tells itself by its fields. Sources: FORMATS §9,
+§12, §13. What stands in fields that no form knows is kept beside the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
+from ..session.entries import Tool, Usage
+from ..session.json_text import stringify
+from .anthropic_blocks import read_usage as read_anthropic_usage
+from .anthropic_blocks import read_with_rest
+from .json_document import Fields, Found, find_blocks, unknown
+from .recording import Json, make_output, parse_given, read_inclusive
+
+Names = dict[str, str]
+INSTRUCTIONS = ("system", "developer")
+_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
+_ANTHROPIC = ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
+_WORDS = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
+
+
+@dataclass
+class ChatMessage:
+    """One message: its role, its blocks with what their JSON held besides, and the rest of its fields."""
+
+    role: str
+    found: list[Found] = field(default_factory=list)
+    extra: Json = field(default_factory=dict)
+
+    @property
+    def print(self) -> str:
+        """What it is known by when it is sent again: its words, calls and outputs, without reasoning."""
+        said: list[Any] = [self.role]
+        for block, _ in self.found:
+            if isinstance(block, ToolCall):
+                said.append(["call", block.name, block.input])
+            elif isinstance(block, ToolOutput):
+                said.append(["output", block.call_id, block.text])
+            elif isinstance(block, Image | Document):
+                said.append(["file", block.data or block.url or block.text])
+            elif not isinstance(block, Reasoning) and block.text.strip():
+                said.append(block.text.strip())
+        return stringify(said)
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return "\n".join(block.text for block, _ in self.found if block.kind == "text")
+
+
+def read_chat(items: Any, names: Names) -> list[ChatMessage]:
+    """The messages of a request or of a reply. Items of one reply that follow each other are one message."""
+    if isinstance(items, str):
+        return [ChatMessage("user", [(Text(text=items), {})])]
+    messages: list[ChatMessage] = []
+    joins = False
+    for raw in items if isinstance(items, list) else ():
+        if isinstance(raw, list):
+            messages += read_chat(raw, names)
+            joins = False
+            continue
+        message, item = read_message(raw, names)
+        if item and joins and messages and messages[-1].role == message.role == "assistant":
+            messages[-1].found += message.found
+            messages[-1].extra |= message.extra
+        else:
+            messages.append(message)
+        joins = item or message.role == "assistant"
+    return messages
+
+
+def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
+    """One message, and whether it is an item of OpenAI's Responses, of which several make a reply."""
+    if isinstance(raw, str):
+        return ChatMessage("user", [(Text(text=raw), {})]), False
+    if not isinstance(raw, dict):
+        return ChatMessage("unknown", [unknown(raw)]), False
+    if raw.get("lc") == 1 and isinstance(raw.get("kwargs"), dict):
+        kind = str((raw.get("id") or [""])[-1]).removesuffix("Chunk").removesuffix("Message").lower()
+        raw = {"type": kind, **raw["kwargs"]}
+    elif raw.get("type") in ("human", "ai", "system", "tool") and isinstance(raw.get("data"), dict):
+        raw = {**raw["data"], "type": raw["type"]}
+    kind = raw.get("type")
+    if isinstance(kind, str) and "role" not in raw and kind not in ("human", "ai", "system", "tool"):
+        return _read_item(kind, Fields(raw, "type"), names), True
+    fields = Fields(raw)
+    told = fields.text("role") or (str(kind) if isinstance(kind, str) else "unknown")
+    if fields.rest.get("type") in ("message", told):
+        fields.any("type")
+    role = _ROLES.get(told, told)
+    if isinstance(parts := fields.rest.get("parts"), list):
+        fields.any("parts")
+        found = [read_part(part, names) for part in parts]
+    elif role == "tool" and ("tool_call_id" in fields.rest or told == "function"):
+        call = fields.text("tool_call_id") or fields.text("name") or ""
+        found = [
+            make_output(call, fields.any("content"), lambda part: read_part(part, names), names.get(call))
+        ]
+    else:
+        found = _read_reasoning(fields)
+        found += find_blocks(fields.any("content"), lambda part: read_part(part, names))
+        if (refusal := fields.text("refusal")) is not None:
+            found.append((Text(text=refusal), {"refusal": True}))
+    known = {block.id for block, _ in found if isinstance(block, ToolCall)}
+    found += [call for call in _read_calls(fields, names) if getattr(call[0], "id", None) not in known]
+    return ChatMessage(role, found, fields.rest), kind == "message" and "id" in raw
+
+
+def _read_reasoning(fields: Fields) -> list[Found]:
+    text = fields.text("reasoning_content") or fields.text("reasoning")
+    return [(Reasoning(text=text), {})] if text else []
+
+
+def _read_calls(fields: Fields, names: Names) -> Iterable[Found]:
+    calls = fields.items("tool_calls") or []
+    old = fields.object("function_call")
+    for raw in [*calls, *([{"function": old}] if old is not None else [])]:
+        inner = Fields(raw, "type")
+        function = Fields(inner.object("function"))
+        name = function.text("name") or inner.text("name")
+        if name is None:
+            yield unknown(raw)
+            continue
+        given = function.any("arguments") if "arguments" in function.rest else None
+        for key in ("args", "arguments", "input"):
+            if given is None and key in inner.rest:
+                given = inner.any(key)
+        call = inner.text("id") or name
+        names[call] = name
+        yield ToolCall(id=call, name=name, input=parse_given(given)), inner.rest | function.rest
+
+
+def _read_item(kind: str, fields: Fields, names: Names) -> ChatMessage:
+    """An item of OpenAI's Responses."""
+    if kind.endswith("_output"):
+        call = fields.text("call_id") or ""
+        output = fields.any("output")
+        block = make_output(call, output, lambda part: read_part(part, names), names.get(call))
+        return ChatMessage("tool", [block], fields.rest)
+    if kind == "reasoning":
+        texts = [
+            text
+            for name in ("summary", "content")
+            for part in fields.items(name) or ()
+            if (text := Fields(part).text("text")) is not None
+        ]
+        block_ = Reasoning(text="\n".join(texts), encrypted=fields.text("encrypted_content"))
+        return ChatMessage("assistant", [(block_, fields.rest)])
+    if kind == "compaction":
+        return ChatMessage(
+            "compaction", [(Reasoning(encrypted=fields.text("encrypted_content")), fields.rest)]
+        )
+    if kind.endswith("_call"):
+        call = fields.text("call_id") or fields.text("id") or ""
+        name = fields.text("name") or kind.removesuffix("_call")
+        given = next((key for key in ("arguments", "input", "action") if key in fields.rest), "")
+        names[call] = name
+        made = ToolCall(id=call, name=name, input=parse_given(fields.any(given)))
+        return ChatMessage("assistant", [(made, fields.rest)])
+    return ChatMessage("assistant", [unknown({"type": kind, **fields.rest})])
+
+
+def read_part(raw: Any, names: Names) -> Found:
+    """A part of a message's content, in the form of any of them."""
+    if isinstance(raw, str):
+        return Text(text=raw), {}
+    fields = Fields(raw)
+    kind = fields.rest.get("type")
+    if kind in _ANTHROPIC and ("source" in fields.rest or kind not in ("image", "document")):
+        return read_with_rest(raw, names)
+    fields.any("type")
+    if kind in _WORDS or kind is None:
+        text = next(
+            (t for key in ("text", "content", "refusal") if (t := fields.text(key)) is not None), None
+        )
+        if text is not None:
+            return Text(text=text), fields.rest
+    if kind == "reasoning" and (text := fields.text("content") or fields.text("text")) is not None:
+        return Reasoning(text=text), fields.rest
+    if kind in ("image_url", "input_image"):
+        given = fields.any("image_url")
+        url = given.get("url") if isinstance(given, dict) else given
+        if isinstance(url, str):
+            head, comma, data = url.partition(";base64,")
+            if comma:
+                return Image(media_type=head.removeprefix("data:"), data=data), fields.rest
+            return Image(url=url), fields.rest
+    if kind == "tool_call" and (name := fields.text("name")) is not None:
+        call = fields.text("id") or name
+        names[call] = name
+        asked = fields.any("arguments") if "arguments" in fields.rest else fields.any("args")
+        return ToolCall(id=call, name=name, input=parse_given(asked)), fields.rest
+    if kind == "tool_call_response":
+        call = fields.text("id") or ""
+        held = next((key for key in ("response", "result", "content") if key in fields.rest), "")
+        answer: Any = fields.any(held)
+        told = answer if isinstance(answer, str | list | None) else stringify(answer)
+        return make_output(call, told, lambda part: read_part(part, names), names.get(call))
+    if kind in ("blob", "uri", "file"):
+        content, link = fields.text("data") or fields.text("content"), fields.text("uri")
+        sort = fields.text("mime_type") or fields.text("modality")
+        if (sort or "").startswith("image"):
+            return Image(media_type=sort, data=content, url=link), fields.rest
+        return Document(media_type=sort, data=content, url=link), fields.rest
+    if kind == "compaction" and (text := fields.text("content")) is not None:
+        return Text(text=text), {**fields.rest, "type": kind}
+    return unknown(raw)
+
+
+def read_chat_tools(raw: Any) -> tuple[Tool, ...]:
+    """The tools that a request tells of, in the form of OpenAI or Anthropic; what has no name is left out."""
+    tools: list[Tool] = []
+    for item in raw if isinstance(raw, list) else ():
+        outer = Fields(item)
+        fields = Fields(outer.object("function")) if isinstance(outer.rest.get("function"), dict) else outer
+        name = fields.text("name")
+        if name is not None:
+            schema = fields.any("parameters") if "parameters" in fields.rest else fields.any("input_schema")
+            tools.append(Tool(name=name, description=fields.text("description") or "", input_schema=schema))
+    return tuple(tools)
+
+
+def read_chat_usage(raw: Any) -> Usage | None:
+    """Usage as OpenAI gives it, whose input holds the cache's, or as Anthropic does, whose does not.
+
+    >>> read_chat_usage({"prompt_tokens": 9, "completion_tokens": 2}).prompt
+    9
+    """
+    fields = Fields(raw)
+    if not fields.rest:
+        return None
+    if "prompt_tokens" in fields.rest or "completion_tokens" in fields.rest:
+        details = Fields(fields.object("prompt_tokens_details"))
+        told = {**fields.rest, "cached": details.rest.get("cached_tokens")}
+        if not told["cached"]:
+            # A proxy may write the figure of Anthropic's cache beside OpenAI's.
+            told["cached"] = fields.rest.get("cache_read_input_tokens")
+        keys = ("cached", "cache_creation_input_tokens", "total_tokens")
+        return read_inclusive(told, "prompt_tokens", "completion_tokens", *keys)
+    if "input_tokens_details" in fields.rest or "total_tokens" in fields.rest:
+        details = Fields(fields.object("input_tokens_details"))
+        cached = details.rest.get("cached_tokens", details.rest.get("cache_read"))
+        told = {**fields.rest, "cached": cached, "written": details.rest.get("cache_creation")}
+        return read_inclusive(told, "input_tokens", "output_tokens", "cached", "written", "total_tokens")
+    if "input_tokens" in fields.rest:
+        return read_anthropic_usage(fields.rest)
+    return None

@@ -1,0 +1,421 @@
+"""Traces of model calls: OpenTelemetry, OpenInference, MLflow, LangSmith and Langfuse -> a session.
+
+In go the bytes of an export, a document or lines; out comes a `Session`. Source: FORMATS §13. Every span of a
+model's call holds a whole request, so a session is made of them as `prefix.py` tells. Spans that hold no
+messages (agents, tools, chains) repeat what calls tell, and often their usage too: they are counted and not
+read. Spans are taken in the order of their times, and go together by the conversation that they name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ..errors import ReadError
+from ..session.entries import Source, Usage
+from ..session.session import Session
+from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
+from .json_document import FILE, Fields, iso_time, load, place, sniff_document
+from .json_lines import Data, Reader, decode, iter_lines, paused_gc
+from .prefix import WholeRequest, join_requests
+from .recording import Json, Recording, first_rows, read_inclusive
+
+NAME = "traces"
+CONVERSATIONS = (
+    *("gen_ai.conversation.id", "session.id", "mlflow.trace.session", "langfuse.session.id", "thread_id"),
+    *("session_id", "sessionId", "conversation_id", "trace_id", "traceId"),
+)
+AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
+_OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
+_INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
+_NUMBER = re.compile(r"\.(\d+)(?:\.|$)")
+
+
+def sniff(data: Data) -> str | None:
+    """None for spans, runs or observations of a tracing system, in a document or in lines."""
+    reason = sniff_document(data, _judge)
+    if reason is None or "several" not in reason:
+        return reason
+    rows = first_rows(data)
+    return None if rows and _judge(rows[0]) is None else "its lines are no spans, runs or observations"
+
+
+def _judge(value: Any) -> str | None:
+    first = value[0] if isinstance(value, list) and value else value
+    if isinstance(first, dict) and isinstance(first.get("traces"), list) and first["traces"]:
+        first = first["traces"][0]
+    return (
+        None if isinstance(first, dict) and _name_system(first) else "it holds no spans, runs or observations"
+    )
+
+
+def _name_system(value: Json) -> str:
+    """What system wrote an object; "" for none that is known."""
+    if isinstance(value.get("resourceSpans"), list):
+        return "otlp"
+    if isinstance(value.get("info"), dict) and isinstance(Fields(value.get("data")).rest.get("spans"), list):
+        return "mlflow"
+    if isinstance(value.get("run_type"), str) and "inputs" in value:
+        return "langsmith"
+    if {"trace_id", "traceId"} & set(value) and isinstance(value.get("type"), str) and "input" in value:
+        return "langfuse" if str(value["type"]).isupper() else ""
+    if isinstance(value.get("observations"), list):
+        return "langfuse-trace"
+    if isinstance(value.get("attributes"), dict) and {"span_id", "spanId", "context"} & set(value):
+        return "span"
+    return ""
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """The session of all calls. Raises `ReadError`, or `EmptySession` when there is none with messages."""
+    made = Recording(NAME)
+    names: Names = {}
+    calls: list[tuple[str, int, WholeRequest]] = []
+    count = 0
+    for source, value in _find_values(data, made):
+        count += 1
+        if not isinstance(value, dict):
+            made.spoil(source, "not a JSON object")
+            continue
+        spans = list(_find_spans(value))
+        if not spans:
+            made.note("row without a span", source, known=False)
+        for at, span in enumerate(spans):
+            where = source if not at else None
+            request = _read_span(span, names)
+            if request is not None:
+                request.source = where
+                calls.append((_order(span), len(calls), request))
+            elif where is not None:
+                made.note(str(span.get("name") or "span"), where)
+    if not count:
+        raise ReadError(FILE, detail="it holds no span")
+    calls.sort(key=lambda call: call[:2])
+    keys = {request.key for _, _, request in calls}
+    return join_requests(NAME, [request for _, _, request in calls], made, id=min(keys, default=""))
+
+
+def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
+    if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
+        document = load(data)
+        if isinstance(document, dict) and isinstance(document.get("traces"), list):
+            document = document["traces"]
+        for line, value in enumerate(document if isinstance(document, list) else [document], 1):
+            yield place(line), value
+        return
+    for source, row in iter_lines(data):
+        try:
+            yield source, decode(row)
+        except ValueError as error:
+            made.spoil(source, str(error))
+
+
+def _find_spans(value: Any) -> Iterator[Json]:
+    """The spans in an object, each with its attributes as a flat object."""
+    if not isinstance(value, dict):
+        return
+    system = _name_system(value)
+    if system == "otlp":
+        for resource in _dicts(value["resourceSpans"]):
+            for scope in _dicts(resource.get("scopeSpans")):
+                for span in _dicts(scope.get("spans")):
+                    events = [
+                        {"name": event.get("name"), "attributes": _flatten(event.get("attributes"))}
+                        for event in _dicts(span.get("events"))
+                    ]
+                    yield {**span, "attributes": _flatten(span.get("attributes")), "events": events}
+    elif system == "mlflow":
+        about = Fields(value["info"].get("trace_metadata")).rest
+        for span in _dicts(value["data"]["spans"]):
+            told = {k: _open(v) for k, v in Fields(span.get("attributes")).rest.items()}
+            yield {**span, "attributes": {**about, **told}}
+    elif system == "langfuse-trace":
+        for each in _dicts(value["observations"]):
+            yield {**each, "sessionId": value.get("sessionId"), "system": "langfuse"}
+    elif system in ("langsmith", "langfuse"):
+        yield {**value, "system": system}
+    elif system == "span":
+        yield value
+
+
+def _dicts(value: Any) -> list[Json]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _flatten(attributes: Any) -> Json:
+    """OTLP's list of keys and typed values as an object."""
+    return {str(item["key"]): _read_value(item.get("value")) for item in _dicts(attributes) if "key" in item}
+
+
+def _read_value(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    for name in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
+        if name in value:
+            return value[name]
+    if "intValue" in value:
+        whole = value["intValue"]
+        return (
+            int(whole)
+            if isinstance(whole, str) and whole.lstrip("-").isdigit() and len(whole) < 20
+            else whole
+        )
+    if "arrayValue" in value:
+        return [_read_value(item) for item in Fields(value["arrayValue"]).items("values") or ()]
+    if "kvlistValue" in value:
+        return _flatten(Fields(value["kvlistValue"]).items("values"))
+    return None
+
+
+def _open(value: Any) -> Any:
+    """A value that may be written as JSON in a string."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
+        try:
+            return decode(value.encode("utf-8", "surrogatepass"))
+        except ValueError:
+            return value
+    return value
+
+
+def _order(span: Json) -> str:
+    """A text by which spans of one system sort in time."""
+    for name in ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime"):
+        value = span.get(name)
+        if isinstance(value, int | str) and str(value).isdigit():
+            return str(value).rjust(24, "0")
+        if isinstance(value, str):
+            return value.replace("T", " ")
+    return ""
+
+
+def _read_time(span: Json) -> str | None:
+    order = _order(span)
+    if order.isdigit():
+        return iso_time(int(order) / 1e6) if len(order.lstrip("0")) < 22 else None
+    return order.replace(" ", "T") or None
+
+
+def _read_span(span: Json, names: Names) -> WholeRequest | None:
+    """The request that a span holds; None for one that holds no messages."""
+    system = span.get("system")
+    if system == "langsmith":
+        return _read_run(span, names)
+    if system == "langfuse":
+        return _read_observation(span, names)
+    told = Fields(span.get("attributes")).rest
+    sent, reply = _find_messages(told, _dicts(span.get("events")), names)
+    if not sent:
+        return None
+    models = (told.get(f"gen_ai.{x}.model") for x in ("response", "request"))
+    model = next((m for m in (*models, told.get("llm.model_name")) if isinstance(m, str)), None)
+    provider = told.get("gen_ai.provider.name", told.get("gen_ai.system", told.get("llm.provider")))
+    tools = _open(told.get("gen_ai.tool.definitions", told.get("mlflow.chat.tools")))
+    instructions = _open(told.get("gen_ai.system_instructions"))
+    agent = next((str(told[key]) for key in AGENTS if isinstance(told.get(key), str)), "")
+    return WholeRequest(
+        None,
+        sent,
+        reply,
+        usage=_read_usage(told),
+        model=model,
+        provider=provider if isinstance(provider, str) else None,
+        system=_read_system(instructions, names),
+        tools=read_chat_tools(tools),
+        time=_read_time(span),
+        key=f"{_find_key(told, span)}{f'/{agent}' if agent else ''}",
+        extra={"span": span.get("name")},
+    )
+
+
+def _find_key(told: Json, span: Json) -> str:
+    """The conversation that a span names, or its trace."""
+    keys = (holder.get(key) for key in CONVERSATIONS for holder in (told, span))
+    return next((key for key in keys if isinstance(key, str) and key), "")
+
+
+def _read_system(given: Any, names: Names) -> list[ChatMessage]:
+    if isinstance(given, list):
+        return read_chat([{"role": "system", "parts": given}], names)
+    return read_chat([{"role": "system", "content": given}], names) if isinstance(given, str) else []
+
+
+def _find_messages(
+    told: Json, events: list[Json], names: Names
+) -> tuple[list[ChatMessage], list[ChatMessage]]:
+    """What was sent and what was replied, in whichever of the encodings a span has."""
+    for sent, reply in (
+        ("gen_ai.input.messages", "gen_ai.output.messages"),
+        ("mlflow.spanInputs", "mlflow.spanOutputs"),
+    ):
+        if sent in told:
+            return _read_body(_open(told[sent]), names), _read_body(_open(told.get(reply)), names)
+    if told.get("openinference.span.kind") == "LLM" or any(k.startswith("llm.input_messages") for k in told):
+        lists = (_unflatten(told, f"llm.{kind}_messages.") for kind in ("input", "output"))
+        given, answered = ([_read_inference(item) for item in items] for items in lists)
+        return read_chat(given, names), read_chat(answered, names)
+    if any(key.startswith("gen_ai.prompt.") for key in told):
+        lists = (_unflatten(told, f"gen_ai.{kind}.") for kind in ("prompt", "completion"))
+        given, answered = ([_nest(item) for item in items] for items in lists)
+        return read_chat(given, names), read_chat(answered, names)
+    given, answered = [], []
+    for event in events:
+        name, about = str(event.get("name")), Fields(event.get("attributes")).rest
+        if name == "gen_ai.choice":
+            message = _open(about.get("message", about.get("content")))
+            answered.append(
+                message if isinstance(message, dict) else {"role": "assistant", "content": message}
+            )
+        elif name.startswith("gen_ai.") and name.endswith(".message"):
+            role = name.removeprefix("gen_ai.").removesuffix(".message")
+            given.append(
+                {"role": role, **{key: _open(item) for key, item in about.items() if "." not in key}}
+            )
+    for message in answered:
+        message.setdefault("role", "assistant")
+    return read_chat(given, names), read_chat(answered, names)
+
+
+def _read_body(value: Any, names: Names) -> list[ChatMessage]:
+    """The messages of a request's or a reply's JSON, wherever they stand in it."""
+    if isinstance(value, list):
+        return read_chat(value, names)
+    if isinstance(value, str):
+        return read_chat([{"role": "assistant", "content": value}], names)
+    if not isinstance(value, dict):
+        return []
+    for name in ("messages", "input"):
+        if isinstance(value.get(name), list):
+            return read_chat(value[name], names)
+    if isinstance(choices := value.get("choices"), list):
+        return read_chat([choice["message"] for choice in _dicts(choices)[:1] if "message" in choice], names)
+    if isinstance(generations := value.get("generations"), list):
+        first = generations[0] if generations else None
+        chosen = first[0] if isinstance(first, list) and first else first
+        message = Fields(chosen).rest.get("message")
+        return read_chat([message] if message is not None else [], names)
+    for name in ("message", "output"):
+        inner = value.get(name)
+        if isinstance(inner, dict | list):
+            return read_chat(inner if isinstance(inner, list) else [inner], names)
+    return read_chat([{"role": "assistant", **value}], names) if "content" in value else []
+
+
+def _unflatten(told: Json, head: str) -> list[Json]:
+    """Attributes `head.0.x`, `head.1.y` … as a list of objects with the keys after the number."""
+    found: dict[int, Json] = {}
+    for key, value in told.items():
+        match = _NUMBER.match(key, len(head) - 1) if key.startswith(head) else None
+        if match is not None and len(match[1]) < 7:
+            found.setdefault(int(match[1]), {})[key[match.end() :]] = value
+    return [found[number] for number in sorted(found)]
+
+
+def _nest(flat: Json) -> Json:
+    """An older message of flat keys: its calls are an object each."""
+    calls = [
+        {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("arguments")}
+        for call in _unflatten({f"tool_calls.{k.removeprefix('tool_calls.')}": v for k, v in flat.items()
+                                if k.startswith("tool_calls.")}, "tool_calls.")
+    ]  # fmt: skip
+    message = {
+        key: _open(value) if key == "content" else value for key, value in flat.items() if "." not in key
+    }
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def _read_inference(flat: Json) -> Json:
+    """A message of OpenInference's flat keys, all of which begin with `message.`."""
+    told = {key.removeprefix("message."): value for key, value in flat.items()}
+    message: Json = {key: told[key] for key in ("role", "content", "tool_call_id") if key in told}
+    contents = _unflatten(told, "contents.")
+    if contents and "content" not in message:
+        parts = [{k.removeprefix("message_content."): v for k, v in part.items()} for part in contents]
+        message["content"] = [
+            {"type": "image_url", "image_url": part["image.image.url"]} if "image.image.url" in part else part
+            for part in parts
+        ]
+    calls = [
+        {
+            "id": call.get("tool_call.id"),
+            "name": call.get("tool_call.function.name"),
+            "arguments": call.get("tool_call.function.arguments"),
+        }
+        for call in _unflatten(told, "tool_calls.")
+    ]
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def _read_usage(told: Json) -> Usage | None:
+    """Usage as the attributes give it; the input holds what the cache gave."""
+    if any(key.startswith("gen_ai.usage.") for key in told):
+        keys = [f"gen_ai.usage.{key}" for key in _OTEL]
+        old = {
+            keys[0]: told.get("gen_ai.usage.prompt_tokens"),
+            keys[1]: told.get("gen_ai.usage.completion_tokens"),
+        }
+        return read_inclusive({**old, **told}, *keys)
+    if any(key.startswith("llm.token_count.") for key in told):
+        return read_inclusive(told, *(f"llm.token_count.{key}" for key in _INFERENCE))
+    used = _open(told.get("mlflow.chat.tokenUsage"))
+    keys_ = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return read_inclusive(used, *keys_, "total_tokens") if isinstance(used, dict) else None
+
+
+def _read_run(run: Json, names: Names) -> WholeRequest | None:
+    """A run of LangSmith's: of a model, with the whole request."""
+    if run.get("run_type") != "llm":
+        return None
+    sent = _read_body(_open(run.get("inputs")), names)
+    if not sent:
+        return None
+    about = Fields(Fields(run.get("extra")).rest.get("metadata")).rest
+    model = about.get("ls_model_name")
+    return WholeRequest(
+        None,
+        sent,
+        _read_body(_open(run.get("outputs")), names),
+        usage=read_chat_usage(
+            {key: run[key] for key in ("prompt_tokens", "completion_tokens") if run.get(key)}
+        ),
+        model=model if isinstance(model, str) else None,
+        time=_read_time(run),
+        key=_find_key(about, run),
+        extra={"span": run.get("name")},
+    )
+
+
+def _read_observation(item: Json, names: Names) -> WholeRequest | None:
+    """An observation of Langfuse's: a generation, with the whole request."""
+    if item.get("type") != "GENERATION":
+        return None
+    sent = _read_body(_open(item.get("input")), names)
+    if not sent:
+        return None
+    used = Fields(item.get("usage_details", item.get("usageDetails")))
+    cached, stored = (
+        used.number("cache_read_input_tokens") or 0,
+        used.number("cache_creation_input_tokens") or 0,
+    )
+    given, output, total = used.number("input"), used.number("output"), used.number("total")
+    usage = None
+    if given is not None or output is not None:
+        # Whether the input holds what the cache gave is the SDK's choice: the total tells.
+        apart = total is not None and (given or 0) + cached + stored + (output or 0) <= total
+        fresh = (given or 0) if apart else max((given or 0) - cached - stored, 0)
+        usage = Usage(input=fresh, output=output or 0, cache_read=cached, cache_write=stored, total=total)
+    model = item.get("model")
+    return WholeRequest(
+        None,
+        sent,
+        _read_body(_open(item.get("output")), names),
+        usage=usage,
+        model=model if isinstance(model, str) else None,
+        time=_read_time(item),
+        key=_find_key({}, item),
+        extra={"span": item.get("name")},
+    )
+
+
+READER = Reader(NAME, "Traces of model calls", sniff, read)

@@ -1,0 +1,178 @@
+"""Logs of whole requests: what is new in each, what a broken beginning tells, and real logs by own count."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.errors import ReadError
+from inspector.formats.request_log import READER
+from inspector.session.blocks import Reasoning, ToolCall
+from tests.shared import SHARED, needs_shared
+
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+LOG = CASES / "request-log.jsonl"
+OPENHANDS = SHARED / "sessions" / "openhands--sdk" / "llm-logs"
+CHAT = SHARED / "sessions" / "openai-chat--context-viewer" / "completions-ask_github.json"
+
+
+def dump(*rows: Any) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def request(*messages: Any, reply: str = "", **more: Any) -> dict[str, Any]:
+    said = [{"role": role, "content": text} for role, text in messages]
+    answer = {"choices": [{"message": {"role": "assistant", "content": reply}}]}
+    return {"request": {"model": "m", "messages": said}, "response": answer, **more}
+
+
+def test_requests_that_grow_are_one_session() -> None:
+    session = open_session(LOG)
+    assert (session.model, session.records) == ("gpt-5-2025-08-07", 5)
+    assert [block.text for block in session.system] == ["You are terse."]
+    assert [tool.name for tool in session.tools] == ["read"]
+    main = [entry for entry in session.entries if entry.sidechain is None]
+    assert [(entry.role, entry.kind) for entry in main] == [
+        ("user", "message"),
+        ("assistant", "message"),
+        ("tool", "message"),
+        ("assistant", "message"),
+        ("user", "micro"),
+        ("user", "message"),
+        ("assistant", "message"),
+        ("user", "compaction"),
+        ("user", "message"),
+        ("assistant", "message"),
+    ]
+    assert main[1].blocks[0] == ToolCall(id="c1", name="read", input={"path": "a.py"})
+    usage = [entry.usage for entry in main if entry.usage]
+    assert [(each.input, each.cache_read, each.output) for each in usage] == [
+        (100, 0, 10),
+        (210, 90, 5),
+        (100, 40, 4),
+        (90, 0, 5),
+    ]
+
+
+def test_an_output_that_was_emptied_is_a_micro_compaction_and_a_broken_beginning_a_compaction() -> None:
+    session = open_session(LOG)
+    (_, micro), (_, whole) = session.boundaries
+    assert (micro.kind, micro.cleared) == ("micro", ("c1",))
+    assert (whole.tokens_before, whole.tokens_after) == (144, 90)
+    assert whole.summary is not None and whole.summary.startswith("Summary of the work so far")
+    assert [session[kept].text[:9] for kept in whole.kept] == ["Read a.py"]
+    assert [session.entries[at].text[:14] for at in session.live.entries] == [
+        "Summary of the",
+        "Read a.py and ",
+        "Thanks. Now c.",
+        "There is none.",
+    ]
+
+
+def test_what_shares_nothing_with_a_conversation_stands_apart() -> None:
+    session = open_session(LOG)
+    aside = [entry.text for entry in session.entries if entry.sidechain]
+    assert aside == ["A title for: counting.", "Counting"]
+    assert len(session.warnings) == 1
+
+
+def test_a_beginning_that_was_cut_off_is_a_compaction_without_words() -> None:
+    long = [("user", "one"), ("assistant", "1"), ("user", "two"), ("assistant", "2")]
+    rows = [request(*long[:1], reply="1"), request(*long[:3], reply="2")]
+    session = read_session(dump(*rows, request(*long[2:], ("user", "three"), reply="3")))
+    ((name, boundary),) = session.boundaries
+    assert (boundary.summary, session[name].blocks) == (None, ())
+    assert [session.entries[at].text for at in session.live.entries] == ["", "two", "2", "three", "3"]
+    assert len(session.turns) == 3
+
+
+def test_a_request_sent_again_or_from_an_earlier_moment_is_another_branch() -> None:
+    again = read_session(dump(*[request(("user", "one"), reply=reply) for reply in ("1", "uno")]))
+    assert [again.entries[at].text for at in again.path] == ["one", "uno"]
+    assert not again.boundaries
+
+
+def test_a_summary_that_shares_no_message_is_known_by_the_reply_that_wrote_it() -> None:
+    words = "The user wants the counting of lines in a.py, and nothing else at all."
+    rows = [request(("user", "one"), reply=words), request(("user", f"Go on from: {words}"), reply="2")]
+    assert len(read_session(dump(*rows)).boundaries) == 1
+    rows[0]["response"]["choices"][0]["message"]["content"] = (
+        "Something else, which nobody repeats in the end."
+    )
+    assert not read_session(dump(*rows)).boundaries
+
+
+def test_one_conversation_by_its_name_is_never_two() -> None:
+    rows = [request((("user", text)), reply="yes", session_id="s") for text in ("one", "two")]
+    session = read_session(dump(*rows))
+    assert len(session.boundaries) == 1 and not session.warnings
+
+
+def test_responses_are_joined_by_the_reply_they_go_on_from() -> None:
+    session = open_session(CASES / "request-log.responses.json")
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
+    assert session.entries[1].blocks[0] == Reasoning(text="Look.", encrypted="seal")
+    assert [entry.usage.prompt for entry in session.entries if entry.usage] == [50, 90]
+    second = json.loads((CASES / "request-log.responses.json").read_text("utf-8"))[1]
+    middle = read_session(dump(second))
+    assert middle.warnings == (
+        "1 request goes on from a reply that is not here: what stood before it is missing",
+    )
+
+
+def test_requests_to_anthropic_are_read_in_a_log_of_many() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "read", "input": {}}
+    first = {"role": "user", "content": "go"}
+    body = {"model": "claude-demo", "max_tokens": 9, "system": "Be kind.", "messages": [first]}
+    reply = {
+        "role": "assistant",
+        "content": [call],
+        "usage": {"input_tokens": 3, "cache_read_input_tokens": 4},
+    }
+    answer = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]}
+    later = {**body, "messages": [first, {"role": "assistant", "content": [call]}, answer]}
+    session = read_session(dump({"request": body, "response": reply}, {"request": later, "response": reply}))
+    assert (session.format, [entry.role for entry in session.entries]) == (
+        "request-log",
+        ["user", "assistant", "tool", "assistant"],
+    )
+    assert session.entries[1].usage is not None and session.entries[1].usage.prompt == 7
+    assert READER.sniff(json.dumps({"request": body, "response": reply}).encode()) is not None
+
+
+def test_plain_messages_that_may_be_anybodys_are_left_to_others() -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
+    assert READER.sniff(json.dumps(talk).encode()) == "its messages may be any system's: name one by format="
+    assert read_session(json.dumps(talk).encode(), format="request-log").format == "request-log"
+    mini = [{"role": "system", "content": "x", "extra": {}}, *talk]
+    with pytest.raises(ReadError):
+        read_session(json.dumps({"messages": mini, "info": {}}).encode())
+
+
+@needs_shared
+def test_a_real_completion_holds_what_it_sent() -> None:
+    raw = json.loads(CHAT.read_text("utf-8"))
+    session = open_session(CHAT)
+    sent = [message for message in raw["messages"] if message["role"] != "system"]
+    assert len(session.entries) == len(sent) + 1
+    calls = [call for message in sent for call in message.get("tool_calls") or ()]
+    blocks = [block.kind for entry in session.entries for block in entry.blocks]
+    assert blocks.count("tool_call") == len(calls) == blocks.count("tool_output")
+    (usage,) = [entry.usage for entry in session.entries if entry.usage]
+    assert (usage.prompt, usage.output) == (raw["usage"]["prompt_tokens"], raw["usage"]["completion_tokens"])
+    assert session.unknown == 0 and len(session.live.pairs) == len(calls)
+
+
+@needs_shared
+def test_real_requests_that_grow_are_one_conversation() -> None:
+    rows = [json.loads(path.read_text("utf-8")) for path in sorted(OPENHANDS.glob("*.json"))]
+    session = read_session(dump(*rows))
+    assert (session.records, len(session.turns), session.boundaries) == (len(rows), 1, ())
+    spoken = [message for message in rows[-1]["messages"] if message["role"] != "system"]
+    assert len(session.live) == len(spoken) + 1
+    prompts = [row["response"]["usage"]["prompt_tokens"] for row in rows]
+    assert [entry.usage.prompt for entry in session.entries if entry.usage] == prompts
