@@ -89,6 +89,10 @@ class Workbench(anywidget.AnyWidget):
     tab = t.Enum(TABS, "blocks").tag(sync=True)
     # The block looked at, "" for none.
     block = t.Unicode("").tag(sync=True)
+    # Pixels of the element in a notebook; its lower edge can be dragged.
+    height = t.Int(720, min=480, max=1200).tag(sync=True)
+    # Whether printable keys are shortcuts while the focus is inside.
+    letter_keys = t.Bool(True).tag(sync=True)
 
     # what Python answers
     _seq = t.Int(0).tag(sync=True)
@@ -123,6 +127,8 @@ class Workbench(anywidget.AnyWidget):
         tab: str | None = None,
         mode: str | None = None,
         follow: bool = False,
+        height: int = 720,
+        letter_keys: bool = True,
     ) -> None:
         shown = session if isinstance(session, Plan) else None
         if isinstance(session, Plan):
@@ -153,7 +159,8 @@ class Workbench(anywidget.AnyWidget):
         if self._controller.last_error is not None:
             raise self._controller.last_error
         opened = tab or self._controller.model.tab
-        super().__init__(**first, tab=opened if mode is None else _tab_of(mode))
+        shown_as = {"height": height, "letter_keys": letter_keys}
+        super().__init__(**first, **shown_as, tab=opened if mode is None else _tab_of(mode))
         self.observe(self._replan, names=[*INPUTS, "_seq", "replay"])
         self.on_msg(self._reply)
         if self.comm is not None:

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
 import { makeRecipe } from "../src/layout/footer";
+import { NO_POLICIES } from "../src/model/policies";
 import { makeRules } from "../src/panels/rules/panel";
 import type { RuleOffer } from "../src/payloads/types";
 import type { Actions, Picture } from "../src/store/view";
@@ -31,14 +32,14 @@ const answered = () => new Promise(resolve => setTimeout(resolve, 10));
 
 const openRules = (changes: Partial<Picture> = {}) => {
   const ask = vi.fn().mockResolvedValue({ rules: OFFERS, numbers: [] });
-  const actions = { edit: vi.fn(), requests: { ask } };
+  const actions = { edit: vi.fn(), requests: { ask }, askPolicies: vi.fn() };
   const rules = makeRules(actions as unknown as Actions);
   document.body.replaceChildren(rules.node);
   const draw = (more: Partial<Picture> = {}) =>
     rules.draw(
       {
         ...{ scene, plan, settings: { "pointer.over": 60 }, settled: true, versus: {}, other: null },
-        tab: "rules" as const,
+        ...{ tab: "rules" as const, policies: NO_POLICIES },
         ...{ needsKernel: "", ...changes, ...more },
       } as Picture,
       new Set(["scene", "plan"]),

@@ -55,7 +55,10 @@ test("a host without a replay shows nothing of it", async () => {
 
 test("a changed setting asks anew, and the old picture stays, marked as old", async () => {
   const host = await open(lived());
-  const over = find("knob-pointer.over") as HTMLInputElement;
+  find("tab-rules").click();
+  await frames();
+  find("all-settings").click();
+  const over = find("set-pointer.over") as HTMLInputElement;
   over.value = "60";
   over.dispatchEvent(new Event("change"));
   await frames();

@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
+import { NO_POLICIES } from "../src/model/policies";
 import { makeKnob } from "../src/panels/rules/field";
 import { makeRules } from "../src/panels/rules/panel";
 import { makePolicy } from "../src/panels/rules/policy";
@@ -16,11 +17,21 @@ const openRules = async (changes: Partial<Picture> = {}, numbers: readonly strin
   const actions = {
     ...{ setKnob: vi.fn(), resetKnob: vi.fn(), choosePolicy: vi.fn(), edit: vi.fn() },
     requests: { ask: vi.fn().mockResolvedValue({ rules: [], numbers }) },
+    askPolicies: vi.fn(),
   };
   const rules = makeRules(actions as unknown as Actions, [makePolicy(actions as unknown as Actions)]);
   document.body.replaceChildren(rules.node);
   const draw = async (more: Partial<Picture> = {}) => {
-    const picture = { scene, plan, settings: {}, settled: true, versus: {}, other: null, tab: "rules" };
+    const picture = {
+      scene,
+      plan,
+      settings: {},
+      settled: true,
+      versus: {},
+      other: null,
+      tab: "rules",
+      policies: NO_POLICIES,
+    };
     rules.draw(
       { ...picture, needsKernel: "", ...changes, ...more } as Picture,
       new Set(["scene", "plan", "tab"]),

@@ -184,8 +184,12 @@ test("what a file records names itself, its figures and their sources", async ()
 
 test("without a kernel the rules cannot be set, one sentence says so, and plans can still be compared", async () => {
   await open({}, "This page has no kernel.");
+  find("tab-rules").click();
+  await frames();
   expect(find("needs-kernel").textContent).toBe("This page has no kernel.");
-  const controls = [...document.querySelectorAll<HTMLInputElement>(".ci-rules :is(input, select, button)")];
+  expect(document.querySelector(".ci-waterfall :is(input, select, button)")).toBeNull();
+  find("all-settings").click();
+  const controls = [...find("settings").querySelectorAll<HTMLInputElement>("dl :is(input, select)")];
   expect(controls.length).toBeGreaterThan(2);
   expect(controls.every(control => control.disabled)).toBe(true);
   expect((find("policy") as HTMLSelectElement).disabled).toBe(false);

@@ -121,8 +121,9 @@ export class Panel extends Widget {
 
   /** Takes over what the settings say now. */
   private prefer(): void {
-    const { textSize } = this.options.opener.preferences.values;
+    const { textSize, letterKeys } = this.options.opener.preferences.values;
     this.node.style.setProperty("--ci-text-scale", String(textSize / 100));
+    this.opened?.host.set("letter_keys", letterKeys);
     this.look();
   }
 

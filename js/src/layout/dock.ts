@@ -37,7 +37,9 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
     { class: "ci-tabs", role: "tablist", "aria-label": "Panels" },
     ...slots.map(s => s.tab),
   );
-  const node = h("section", { class: "ci-dock", "aria-label": "Details" }, row, ...slots.map(s => s.node));
+  const more = makeMore(slots, actions);
+  const tabs = h("div", { class: "ci-tabrow" }, row, more.node);
+  const node = h("section", { class: "ci-dock", "aria-label": "Details" }, tabs, ...slots.map(s => s.node));
 
   row.addEventListener("keydown", event => {
     const way = ({ ArrowLeft: -1, ArrowRight: 1 } as const)[event.key as "ArrowLeft"];
@@ -63,6 +65,84 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
         setShown(slot.node, isOpen);
         setText(slot.count, counts[slot.id] ?? "");
       }
+      more.show(shown);
+    },
+  };
+};
+
+/** So many tabs stand in a narrow row; the others are behind "More". */
+const FEW = 4;
+
+interface Slot {
+  readonly id: TabId;
+  readonly tab: HTMLElement;
+}
+
+/** The tabs that a narrow row has no room for. Which it is the style sheet knows: a row that is wide shows no button. */
+const makeMore = (slots: readonly Slot[], actions: Actions) => {
+  const rest = slots.slice(FEW);
+  const id = makeId("more");
+  const button = h(
+    "button",
+    {
+      ...{ class: "ci-tab", "aria-haspopup": "menu", "aria-expanded": "false", "aria-controls": id },
+      "data-testid": "more-tabs",
+    },
+    "More ▾",
+  );
+  const items = rest.map(slot => {
+    const item = h(
+      "button",
+      { role: "menuitemradio", tabindex: -1, "data-testid": `more-${slot.id}` },
+      TABS.find(tab => tab.id === slot.id)?.title ?? "",
+    );
+    item.addEventListener("click", () => {
+      open(false);
+      actions.openTab(slot.id);
+      button.focus();
+    });
+    return item;
+  });
+  const menu = h(
+    "div",
+    { id, role: "menu", class: "ci-menu", "aria-label": "More tabs", hidden: true },
+    ...items,
+  );
+  const node = h("div", { class: "ci-more-tabs" }, button, menu);
+  const open = (opened: boolean) => {
+    setShown(menu, opened);
+    setAttributes(button, { "aria-expanded": String(opened) });
+    if (opened) items.find((_, i) => rest[i]?.tab.hidden === false)?.focus();
+  };
+  for (const { tab } of rest) tab.classList.add("ci-tab-rest");
+  button.addEventListener("click", () => open(menu.hidden));
+  node.addEventListener("keydown", event => {
+    if (menu.hidden) return;
+    const offered = items.filter(item => !item.hidden);
+    const at = offered.indexOf(document.activeElement as HTMLButtonElement);
+    const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape") {
+      open(false);
+      button.focus();
+    } else if (way !== undefined) offered[(at + way + offered.length) % offered.length]?.focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  node.addEventListener("focusout", event => {
+    if (!node.contains(event.relatedTarget as Node | null)) open(false);
+  });
+  return {
+    node,
+    show(shown: Slot | undefined) {
+      const inside = rest.find(slot => slot === shown);
+      setText(button, `${TABS.find(({ id }) => id === inside?.id)?.title ?? "More"} ▾`);
+      setAttributes(button, { "data-open": inside !== undefined });
+      rest.forEach((slot, i) => {
+        const item = items[i] as HTMLElement;
+        setShown(item, !slot.tab.hidden);
+        setAttributes(item, { "aria-checked": String(slot === shown) });
+      });
     },
   };
 };

@@ -12,7 +12,7 @@ export const makeExporter = (requests: Requests): HTMLElement => {
   const open = h("button", { class: "ci-button", "data-testid": "export" }, "Export HTML");
   const cancel = h("button", { class: "ci-button" }, "Close");
   const make = h("button", { class: "ci-button ci-main" }, "Save page");
-  const told = h("p", { role: "status", "data-testid": "export-told" });
+  const told = h("p", { "data-testid": "export-told" });
   const list = h("div", { class: "ci-secrets" });
   const dialog = h(
     "dialog",

@@ -9,7 +9,7 @@ export const makeRecipe = (requests?: Requests): View => {
   const code = h("code", { tabindex: 0, "aria-label": "Recipe" });
   const copy = h("button", { class: "ci-button" }, "Copy");
   const save = h("button", { class: "ci-button", "data-testid": "save-plan" }, "Save plan");
-  const told = h("p", { class: "ci-quiet", role: "status", "data-testid": "saved" });
+  const told = h("p", { class: "ci-quiet", "data-testid": "saved" });
   const node = h(
     "section",
     { class: "ci-recipe", "data-testid": "recipe", "aria-label": "Recipe" },

@@ -11,10 +11,14 @@ export type Placed = Record<Place, View>;
 export interface Frame extends Screen {
   /** A short sentence about what has just been done; gone after a while. */
   say(words: string, undo?: () => void): void;
+  /** Has a sentence read out, after what is being read; at most one a second. */
+  announce(words: string): void;
 }
 
 const LOADING = ["Reading the session", "Its tokens are being counted; the picture follows."] as const;
 const A_WHILE = 4000;
+/** Between two announcements. */
+const BREATH = 1000;
 
 export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTMLElement): Frame => {
   const progress = makeProgress(actions);
@@ -34,17 +38,38 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
   const failure = h("b", {}, "This session could not be shown");
   const problem = h("span", { "data-testid": "error" });
   const alert = h("div", { class: "ci-error", role: "alert", hidden: true }, failure, problem);
-  const waiting = h("p", { class: "ci-waiting", role: "status" });
-  const said = h("p", { class: "ci-said", role: "status", "data-testid": "said" });
+  const waiting = h("p", { class: "ci-waiting" });
+  const said = h("p", { class: "ci-said", "data-testid": "said" });
+  // The one live region: whatever is read out unasked is read out here.
+  const spoken = h("p", {
+    class: "ci-spoken",
+    role: "status",
+    "aria-live": "polite",
+    "data-testid": "spoken",
+  });
   const [title, sentence] = LOADING;
-  const blank = h("div", { class: "ci-blank", role: "status" }, h("b", {}, title), h("p", {}, sentence));
+  const blank = h("div", { class: "ci-blank" }, h("b", {}, title), h("p", {}, sentence));
   const root = h(
     "div",
     { class: "ci", tabindex: -1, lang: "en" },
-    ...[progress.node, alert, waiting, blank, bench, said, help],
+    ...[progress.node, alert, waiting, blank, bench, said, spoken, help],
   );
   let hasViews = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let speaking: ReturnType<typeof setTimeout> | undefined;
+  let spokenAt = Number.NEGATIVE_INFINITY;
+
+  const announce = (words: string) => {
+    // What was to be said has been overtaken by what there is to say now.
+    clearTimeout(speaking);
+    const speak = () => {
+      spokenAt = performance.now();
+      setText(spoken, words);
+    };
+    const wait = spokenAt + BREATH - performance.now();
+    if (wait <= 0) speak();
+    else speaking = setTimeout(speak, wait);
+  };
 
   const arrange = () => {
     const troubled = problem.textContent !== "";
@@ -65,11 +90,16 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
       setText(problem, words);
       arrange();
     },
-    wait: words => setText(waiting, words),
+    announce,
+    wait(words) {
+      setText(waiting, words);
+      if (words !== "") announce(words);
+    },
     setBusy: busy => setAttributes(root, { "aria-busy": busy ? "true" : undefined }),
     showWork: work => progress.show(work),
     say(words, undo) {
       setText(said, words);
+      announce(words);
       clearTimeout(timer);
       timer = setTimeout(() => setText(said, ""), undo === undefined ? A_WHILE : 2 * A_WHILE);
       if (undo === undefined) return;

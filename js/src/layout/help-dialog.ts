@@ -13,13 +13,13 @@ const INSIDE: readonly [string, string, string][] = [
   ["In the facts", "↑ ↓ Enter", "fact, its story"],
 ];
 
-/** `writes`: summaries can be written here. */
-export const makeHelp = (writes: boolean) => {
+/** `writes`: summaries can be written here; `letters` is the switch for printable keys. */
+export const makeHelp = (writes: boolean, letters: { node: HTMLElement; refresh(): void }) => {
   const close = h("button", { class: "ci-button" }, "Close");
   const node = h(
     "dialog",
     { class: "ci-help", "aria-label": "Keys", "data-testid": "help" },
-    h("h3", {}, "Keys", close),
+    h("h3", {}, "Keys", letters.node, close),
     h("div", { class: "ci-helps" }, ...groupKeys(writes).map(([name, rows]) => drawGroup(name, rows))),
   );
   close.addEventListener("click", () => node.close());
@@ -34,6 +34,7 @@ export const makeHelp = (writes: boolean) => {
   return {
     node,
     open() {
+      letters.refresh();
       if (!node.open) node.showModal();
     },
   };

@@ -24,6 +24,7 @@ export interface Reach {
   /** The rules that could be added. */
   addRule(): void;
   openHelp(): void;
+  goToRegion(way: 1 | -1): void;
 }
 
 export interface Key {
@@ -211,12 +212,20 @@ export const KEYS: readonly Key[] = [
     ...{ keys: [`${at + 1}`], shown: `${at + 1}`, help: title, group: "Tabs" },
     act: ({ actions }: Reach) => actions.openTab(id),
   })),
+  {
+    ...{ keys: ["F6"], shown: "F6", help: "next part of the screen", group: "Workbench" },
+    act: reach => reach.goToRegion(1),
+  },
+  {
+    ...{ keys: ["shift+F6"], shown: "⇧F6", help: "the part before", group: "Workbench" },
+    act: reach => reach.goToRegion(-1),
+  },
   { keys: ["?"], shown: "?", help: "these keys", group: "Workbench", act: reach => reach.openHelp() },
 ];
 
 /** How the table writes a key press. */
 export const nameKey = (event: KeyboardEvent): string => {
-  const shift = event.shiftKey && event.key.startsWith("Arrow") ? "shift+" : "";
+  const shift = event.shiftKey && /^(Arrow|F6)/.test(event.key) ? "shift+" : "";
   const mod = event.ctrlKey || event.metaKey ? "mod+" : "";
   const key = mod !== "" && event.shiftKey ? event.key.toUpperCase() : event.key;
   return `${mod}${shift}${key}`;

@@ -7,7 +7,7 @@ import { h, setAttributes, setShown, setText } from "../ui/dom";
 export const makeProgress = (actions: Actions) => {
   const line = h("div", { class: "ci-track", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 });
   // Only what is done is announced; the share is there for whoever asks the bar.
-  const what = h("span", { role: "status" });
+  const what = h("span", {});
   const share = h("span", { "aria-hidden": "true" });
   const stop = h("button", { class: "ci-link", "data-testid": "stop" }, "Stop");
   const node = h(

@@ -7,6 +7,8 @@ import type { Summarise } from "../panels/summary/panel";
 import type { Deck } from "../store/store";
 import type { Actions } from "../store/view";
 import { KEYS, nameKey } from "./keymap";
+import { hearsLetters } from "./letter-keys";
+import { focusRegion } from "./regions";
 
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable=true]";
 /** What a press of Enter or an arrow means already. */
@@ -43,6 +45,8 @@ export const listenKeys = (
     const { picture } = deck;
     const target = event.target as Element;
     if (picture === undefined || event.altKey || event.isComposing || target.closest(TYPING)) return;
+    const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
+    if (isLetter && !hearsLetters(deck.host)) return;
     const name = nameKey(event);
     const key = KEYS.find(({ keys }) => keys.includes(name));
     if (key === undefined) return;
@@ -64,6 +68,7 @@ export const listenKeys = (
       focusCut: () => cutOf()?.focus(),
       addRule: views.rules.addRule,
       openHelp: views.help,
+      goToRegion: way => focusRegion(root, way),
     });
   };
   // JupyterLab listens on the document, on some pages before anything in a cell hears of a key.

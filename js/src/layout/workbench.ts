@@ -27,17 +27,16 @@ import { Deck } from "../store/store";
 import { readPalette } from "../ui/canvas/canvas-colours";
 import { watchTheme } from "../ui/theme";
 import { makeDock } from "./dock";
+import { makeEdge } from "./edge";
 import { makeExporter } from "./export-dialog";
 import { makeRecipe } from "./footer";
 import { makeFrame } from "./frame";
 import { makeHeader } from "./header";
 import { makeHelp } from "./help-dialog";
+import { makeLetterKeys } from "./letter-keys";
 import { listenKeys } from "./shortcuts";
+import { isLow, markHeight } from "./size";
 
-/** An element smaller than this has all lanes in one. */
-const SMALL = { width: 720, height: 860 };
-const isLow = ({ clientWidth, clientHeight }: HTMLElement): boolean =>
-  clientHeight > 0 && (clientWidth <= SMALL.width || clientHeight < SMALL.height);
 const ARRANGED = ["scene", "plan", "other", "run", "lesson"] as const;
 
 /** Renders into `el` and returns how to take everything back. */
@@ -51,8 +50,9 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     deck,
     row => fates.openBody(row),
     (words, undo) => frame.say(words, undo),
+    words => frame.announce(words),
   );
-  const help = makeHelp(writing !== undefined);
+  const help = makeHelp(writing !== undefined, makeLetterKeys(host));
   const search = makeSearch(actions);
   const facts = makeFacts(actions);
   const summary = writing?.(actions);
@@ -98,6 +98,8 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const frame = makeFrame(views, dock, actions, help.node);
   const { root } = frame;
   const { listeners, begin } = makeReceiving(deck, frame);
+  const edge = makeEdge(host, root);
+  root.append(edge.node);
   const { axis } = timeline;
   let [width, stacked] = [0, false];
 
@@ -122,10 +124,13 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
 
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
   el.append(root);
-  const forgetKeys = listenKeys(root, deck, actions, { help: help.open, search, facts, rules, summary });
+  const forgetKeys = listenKeys(root, deck, actions, {
+    ...{ help: help.open, search, facts, rules, summary },
+  });
   const forgetTheme = watchTheme(root, () => deck.redraw("theme"));
   // The axis is as wide as its strip, whose width also changes with the style sheet or the panels beside it.
   const resized = new ResizeObserver(() => {
+    markHeight(root);
     if ((axis.clientWidth !== width || isLow(root) !== stacked) && axis.clientWidth > 0) deck.redraw("size");
   });
   resized.observe(axis);
@@ -138,6 +143,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     forgetKeys();
     forgetTheme();
     resized.disconnect();
+    edge.forget();
     deck.dispose();
     root.remove();
   };

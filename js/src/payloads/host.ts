@@ -33,6 +33,10 @@ export interface Choices {
 
 /** The traits on the model. The underscored ones are the wire's alone. */
 export interface Traits extends Choices {
+  /** Pixels of the element in a notebook; a host that fills its panel has none. */
+  height?: number;
+  /** Whether printable keys are shortcuts; so where it is not told. */
+  letter_keys?: boolean;
   _seq: number;
   _scene: ScenePayload | Record<string, never> | null;
   _scene_data: DataView | null;

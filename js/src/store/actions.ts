@@ -12,11 +12,12 @@ import type { Actions } from "./view";
 /** Keys that move the cut within so many milliseconds are one step of the past. */
 const ONE_GESTURE = 900;
 
-/** `reveal` shows a block's text in the list; `say` tells a short sentence where everyone hears of it. */
+/** `reveal` shows a block's text in the list; `say` tells a short sentence where everyone sees it, `announce` has one read out. */
 export const makeActions = (
   deck: Deck,
   reveal: (row: number) => void,
   say: (words: string, undo?: () => void) => void,
+  announce: (words: string) => void,
 ): Actions => {
   const { host, sync, requests } = deck;
   let moved = Number.NEGATIVE_INFINITY;
@@ -28,6 +29,7 @@ export const makeActions = (
   };
   const actions: Actions = {
     requests,
+    announce,
     askPolicies: makePolicies(deck),
     facts: makeInquiry(deck, () => deck.redraw("tracing")),
     slideCut(place, dragging) {

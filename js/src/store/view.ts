@@ -124,6 +124,8 @@ export interface View {
 
 export interface Actions {
   readonly requests: Requests;
+  /** Has a sentence read out once a gesture has ended. */
+  announce(words: string): void;
   readonly facts: Inquiry;
   /** Has every policy planned here, once for a moment and its pins; `picture.policies` has what comes in. */
   askPolicies(): void;

@@ -13,7 +13,7 @@ export const makeBlock = (actions: Actions): View => {
   const content = h("div");
   const node = h(
     "section",
-    { class: "ci-panel ci-block", "data-testid": "block", "aria-label": "Block", "aria-live": "polite" },
+    { class: "ci-panel ci-block", "data-testid": "block", "aria-label": "Block" },
     h("h3", {}, "Block"),
     content,
   );

@@ -59,7 +59,7 @@ const TIERS = [
 
 const explain = (note: string): HTMLElement[] =>
   note === ASKING
-    ? [h("p", { class: "ci-quiet", role: "status" }, note)]
+    ? [h("p", { class: "ci-quiet" }, note)]
     : note !== ""
       ? [showProblem(note)]
       : [

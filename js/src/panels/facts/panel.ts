@@ -22,7 +22,7 @@ const NEWS = [...WHOLE, "tracing", "place", "settled"] as const;
 export const makeFacts = (actions: Actions): Facts => {
   const { facts } = actions;
   const risk = h("span", { "data-testid": "at-risk" });
-  const note = h("span", { role: "status", "data-testid": "facts-note" });
+  const note = h("span", { "data-testid": "facts-note" });
   const again = h("button", { class: "ci-link" }, "try again");
   const told = h("p", { class: "ci-quiet" }, note, " ", again);
   const input = h("input", {
@@ -36,7 +36,7 @@ export const makeFacts = (actions: Actions): Facts => {
     spellcheck: "false",
     "data-testid": "facts-search",
   });
-  const count = h("span", { class: "ci-quiet", role: "status", "data-testid": "facts-count" });
+  const count = h("span", { class: "ci-quiet", "data-testid": "facts-count" });
   const filter = makeFactFilter(facts.wish);
   const story = makeStory(actions);
   const regrets = makeRegrets(actions);

@@ -10,7 +10,7 @@ import { h, setAttributes, setShown } from "../../ui/dom";
 export const makeLesson = (actions: Actions): View => {
   const guess = h("div", { class: "ci-task", "data-testid": "guess" });
   const play = h("div", { class: "ci-task", "data-testid": "play" });
-  const broken = h("div", { class: "ci-task", "data-testid": "broken", role: "status" });
+  const broken = h("div", { class: "ci-task", "data-testid": "broken" });
   const node = h(
     "section",
     { class: "ci-panel ci-lesson", "data-testid": "lesson", "aria-label": "Lesson" },
@@ -68,7 +68,7 @@ const drawGuess = (picture: Picture, actions: Actions): HTMLElement[] => {
   if (!lesson.guess.shown) {
     const words = "The policy’s cut is hidden. Place yours: drag it, or press c and then ← →.";
     const show = button("Show", "guess-show", () => actions.guess("show"));
-    return [head, h("p", { role: "status" }, words), show];
+    return [head, h("p", {}, words), show];
   }
   const { mine, theirs } = lesson.guess;
   const { turns, tokens } = compareGuess(scene, plan, mine, theirs);
@@ -78,11 +78,7 @@ const drawGuess = (picture: Picture, actions: Actions): HTMLElement[] => {
     head,
     line("You", mine),
     line("The policy", theirs),
-    h(
-      "p",
-      { class: "ci-verdict", role: "status", "data-testid": "verdict" },
-      sayOff(mine - theirs, turns, tokens),
-    ),
+    h("p", { class: "ci-verdict", "data-testid": "verdict" }, sayOff(mine - theirs, turns, tokens)),
     hide,
   ];
 };
@@ -103,8 +99,7 @@ const drawPlay = ({ plan, place, lesson }: Picture, actions: Actions): HTMLEleme
   const { play, problem, broken } = lesson;
   const head = title("Rule by rule", ", .");
   // What could not be told of an illegal place is said there.
-  const trouble =
-    problem === "" || broken !== null ? [] : [h("p", { class: "ci-bad", role: "status" }, problem)];
+  const trouble = problem === "" || broken !== null ? [] : [h("p", { class: "ci-bad" }, problem)];
   if (play === null) {
     const words = `${plan.policyTitle} decides in order; every block goes to the first rule that names it.`;
     const start = button(
@@ -117,7 +112,7 @@ const drawPlay = ({ plan, place, lesson }: Picture, actions: Actions): HTMLEleme
   }
   const { reply, step } = play;
   const count = reply.steps.length;
-  const at = h("span", { role: "status", "data-testid": "play-at" }, sayStep(reply, step, plan.before.total));
+  const at = h("span", { "data-testid": "play-at" }, sayStep(reply, step, plan.before.total));
   return [
     head,
     h(

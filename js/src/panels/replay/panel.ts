@@ -29,7 +29,7 @@ export const makeReplay = (actions: Actions): View => {
   const title = h("h3", {}, "Replay");
   const ask = h("button", { class: "ci-button", "data-testid": "replay-ask" });
   const close = h("button", { class: "ci-link" }, "put away");
-  const status = h("span", { role: "status", "data-testid": "replay-status" });
+  const status = h("span", { "data-testid": "replay-status" });
   const facts = h("div", { class: "ci-facts", role: "group", "aria-label": "What it took" });
   const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
   const cursor = h("div", { class: "ci-cursor", "aria-hidden": "true" });
@@ -55,7 +55,7 @@ export const makeReplay = (actions: Actions): View => {
   const count = h("span");
   const back = h("button", { class: "ci-link", "data-testid": "event-previous" }, "previous");
   const next = h("button", { class: "ci-link", "data-testid": "event-next" }, "next");
-  const moment = h("div", { class: "ci-panel", "aria-live": "polite", "data-testid": "moment" });
+  const moment = h("div", { class: "ci-panel", "data-testid": "moment" });
   const events = makeEvents(
     event => run && move(spotOf(run, event)),
     event => look(run?.events[event]?.at ?? ""),

@@ -4,6 +4,7 @@ import { exact, short, signed } from "../../model/format";
 import type { RuleOffer, RulePayload } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, setAttributes } from "../../ui/dom";
+import { PolicyList } from "../../ui/policy-list";
 import { KnobField } from "./knob";
 import { Offers } from "./offers";
 import { countSettings, Settings } from "./settings";
@@ -21,7 +22,8 @@ export const makeRules = (
   beside: readonly View[] = [],
   under: HTMLElement | "" = "",
 ): Rules => {
-  const left = h("div", { class: "ci-ruling-policies" }, ...beside.map(view => view.node));
+  const list = h("div");
+  const left = h("div", { class: "ci-ruling-policies" }, list, ...beside.map(view => view.node));
   const own = h("div");
   const middle = h("div", { class: "ci-ruling-own" }, own, under);
   const right = h("div", { class: "ci-ruling-offers" });
@@ -113,6 +115,12 @@ export const makeRules = (
     fresh.scrollIntoView?.({ block: "nearest" });
   };
 
+  const showPolicies = ({ policies, plan }: Picture) => {
+    actions.askPolicies();
+    const chosen = { chosen: plan.policy, after: plan.after.total, choose: actions.choosePolicy };
+    render(<PolicyList policies={policies} {...chosen} />, list);
+  };
+
   const showSettings = () => {
     if (shown === undefined) return;
     render(
@@ -149,6 +157,7 @@ export const makeRules = (
       setAttributes(node, { "aria-busy": settled ? undefined : "true" });
       if (tab !== "rules") return;
       if (["tab", "plan", "scene", "settled"].some(part => parts.has(part as "tab"))) show();
+      if (["tab", "plan", "policies"].some(part => parts.has(part as "tab"))) showPolicies(picture);
       if (settled) awaited = "";
       if (!stale || !settled || needsKernel !== "") return;
       clearTimeout(timer);
@@ -157,7 +166,7 @@ export const makeRules = (
     dispose() {
       clearTimeout(timer);
       asked++;
-      for (const part of [own, right, dialog]) render(null, part);
+      for (const part of [list, own, right, dialog]) render(null, part);
       for (const view of beside) view.dispose?.();
     },
   };

@@ -31,7 +31,7 @@ export const makeSearch = (actions: Actions): Search => {
     "data-testid": "search",
   });
   const box = h("span", { class: "ci-find" }, input, h("kbd", { "aria-hidden": "true" }, "/"));
-  const count = h("span", { role: "status", "data-testid": "found-count" });
+  const count = h("span", { "data-testid": "found-count" });
   const note = h("p", { class: "ci-quiet", "data-testid": "found-note" });
   const hits = h("div", { class: "ci-hits", id: list, role: "listbox", "aria-label": "Found" });
   const more = h("button", { class: "ci-link" });

@@ -57,7 +57,7 @@ export const makeSentence = (actions: Actions, facts: View): View => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       const says = node.querySelector('[data-testid="sentence"]')?.textContent ?? "";
-      for (const spoken of node.querySelectorAll(".ci-spoken")) setText(spoken, says);
+      actions.announce(says);
     }, QUIET);
   };
 
@@ -123,7 +123,6 @@ const Sentence = ({ picture, actions, losses, facts }: Props) => {
         )}
       </div>
       <Notes {...{ picture, facts }} />
-      <span class="ci-spoken" role="status" />
     </>
   );
 };

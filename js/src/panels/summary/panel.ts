@@ -60,7 +60,7 @@ export const makeSummarise = (actions: Actions): Summarise => {
   });
   const look = h("button", { class: "ci-button", "data-testid": "summary-look" }, LOOK);
   const write = h("button", { class: "ci-button ci-main", "data-testid": "summary-write" });
-  const note = h("p", { role: "status", "data-testid": "summary-note" });
+  const note = h("p", { "data-testid": "summary-note" });
   const sending = makeSending(keep => {
     scribe.change({ keep });
     scribe.ask();

@@ -22,7 +22,7 @@ export const makeGauge = (actions: Actions): View => {
   const other = makeLine("gauge-other");
   const ticks = h("div", { class: "ci-ticks" });
   const reserve = h("span", { class: "ci-reading ci-small" });
-  const alarm = h("p", { role: "status", "data-testid": "state", hidden: true });
+  const alarm = h("p", { "data-testid": "state", hidden: true });
   const offered = h("p", { "data-testid": "offered", hidden: true });
   const node = h(
     "section",
@@ -74,7 +74,7 @@ const STILL = ["scene", "plan", "other", "size", "theme"] as const;
 const makeLine = (id: string) => {
   const label = h("span", { class: "ci-label" });
   const bar = h("canvas", { class: "ci-bar", role: "img" });
-  const reading = h("output", { class: "ci-reading", "data-testid": id });
+  const reading = h("output", { class: "ci-reading", "aria-live": "off", "data-testid": id });
   let shown: { picture: Picture; shares: Share[]; width: number } | undefined;
   bar.addEventListener("pointermove", event => shown && hint(event, shown));
   bar.addEventListener("pointerleave", event => showHint(event, null));

@@ -1,0 +1,17 @@
+// How much room the element itself has, never the window: what is folded away where there is little.
+
+/** An element smaller than this has all lanes in one. */
+const SMALL = { width: 720, height: 860 };
+/** Below this height the overview is its buttons alone. */
+const LOW = 600;
+
+export const isLow = ({ clientWidth, clientHeight }: HTMLElement): boolean =>
+  clientHeight > 0 && (clientWidth <= SMALL.width || clientHeight < SMALL.height);
+
+/** Tells the style sheet, which knows widths by its container queries but no heights. */
+export const markHeight = (root: HTMLElement): void => {
+  const height = root.clientHeight;
+  if (height === 0) return;
+  const now = height < LOW ? "low" : height < SMALL.height ? "short" : "tall";
+  if (root.dataset.height !== now) root.dataset.height = now;
+};
