@@ -23,7 +23,7 @@ from .json_document import FILE, Fields, Found, load, place, sniff_document
 from .json_lines import Data, Reader, decode, iter_lines, paused_gc
 from .recording import Json, Recording, first_rows
 
-NAME = "gemini"
+NAME = "gemini-cli"
 UNSEEN = ("info", "error", "warning")
 SNAPSHOT = "<state_snapshot>"
 TOKENS = ("input", "output", "cached", "thoughts", "tool", "total")

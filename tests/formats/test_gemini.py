@@ -14,7 +14,7 @@ from inspector.session.blocks import Image, Reasoning, Text, ToolOutput
 from tests.shared import SHARED, needs_shared
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
-LOG = [json.loads(line) for line in (CASES / "gemini.log.jsonl").read_text("utf-8").splitlines()]
+LOG = [json.loads(line) for line in (CASES / "gemini-cli.log.jsonl").read_text("utf-8").splitlines()]
 REAL = sorted((SHARED / "sessions").glob("gemini-cli--*/*.json"))
 SMALL = sorted((SHARED / "sessions" / "agentsview--testdata" / "gemini").glob("*.json"))
 
@@ -24,7 +24,7 @@ def dump(*rows: Any) -> bytes:
 
 
 def test_a_document_becomes_a_session() -> None:
-    session = open_session(CASES / "gemini.json")
+    session = open_session(CASES / "gemini-cli.json")
     assert (session.id, session.model, session.created) == (
         "g-1",
         "gemini-2.5-pro",
@@ -44,14 +44,14 @@ def test_a_document_becomes_a_session() -> None:
 
 
 def test_thoughts_are_output_and_the_cache_is_part_of_the_input() -> None:
-    usage = open_session(CASES / "gemini.json").entries[1].usage
+    usage = open_session(CASES / "gemini-cli.json").entries[1].usage
     assert usage is not None
     assert (usage.input, usage.cache_read, usage.output, usage.total) == (400, 600, 30, 1030)
     assert usage.prompt + usage.output == usage.total
 
 
 def test_a_row_with_a_known_id_replaces_the_earlier_one() -> None:
-    session = open_session(CASES / "gemini.log.jsonl")
+    session = open_session(CASES / "gemini-cli.log.jsonl")
     assert [source.line for source in session["m2"].sources] == [3, 4]
     assert session["m2"].usage is not None
 
@@ -74,7 +74,7 @@ def test_outputs_that_became_shorter_are_a_micro_compaction() -> None:
 
 
 def test_a_state_snapshot_is_a_compaction_that_keeps_what_it_repeats() -> None:
-    session = open_session(CASES / "gemini.log.jsonl")
+    session = open_session(CASES / "gemini-cli.log.jsonl")
     name, boundary = session.boundaries[-1]
     assert boundary.kind == "compact" and boundary.kept == ("m7",)
     assert session.live_names == [name, "m7", "c2", "m8", "m9"]
@@ -115,11 +115,11 @@ def test_a_real_chat_holds_what_its_messages_hold(path: Path) -> None:
     messages = json.loads(path.read_text("utf-8"))["messages"]
     spoken = [message for message in messages if message["type"] in ("user", "gemini")]
     if not spoken:
-        with pytest.raises(EmptySession, match="recognised as gemini"):
+        with pytest.raises(EmptySession, match="recognised as gemini-cli"):
             open_session(path)
         return
     session = open_session(path)
-    assert (session.format, session.records, session.unknown) == ("gemini", len(messages), 0)
+    assert (session.format, session.records, session.unknown) == ("gemini-cli", len(messages), 0)
     assert len(session.turns) == sum(message["type"] == "user" for message in messages)
     calls = [call for message in messages for call in message.get("toolCalls") or ()]
     blocks = [block for entry in session.entries for block in entry.blocks]

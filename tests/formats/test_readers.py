@@ -153,10 +153,11 @@ CASES = Path(__file__).parents[1] / "cases" / "formats"
 WRITTEN = {
     "codex": "codex.jsonl",
     "claude-stream-json": "claude-stream-json.jsonl",
-    "gemini": "gemini.json",
+    "gemini-cli": "gemini-cli.json",
     "qwen": "qwen.jsonl",
     "copilot-cli": "copilot-cli.jsonl",
     "cline": "cline.messages.json",
+    "opencode": "opencode.json",
     "request-log": "request-log.jsonl",
     "traces": "traces.jsonl",
 }

@@ -1,0 +1,297 @@
+"""opencode's exports (and those of its forks): a session's `info`, and its messages with their parts.
+
+In go the bytes of `opencode export`, out comes a `Session`. Source: FORMATS §7. A reply of several steps
+becomes an entry per step, since a step is a request; the figures of a message are the sum of its steps' and
+are not counted beside them. A compaction is a user's message with a part `compaction` whose answer is a
+finished `summary`; what stands from `tail_start_id` on was kept. Outputs that were cleared later still stand
+in the file, and count as cleared. What a `revert` hides is recorded and not in the context.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ReadError
+from ..session.blocks import Document, Image, Reasoning, Text, ToolCall
+from ..session.entries import Source, Usage
+from ..session.session import Session
+from .json_document import FILE, Fields, Found, is_number, iso_time, load, place, sniff_document, unknown
+from .json_lines import Data, Reader, paused_gc
+from .recording import Json, Recording, make_cost, make_output
+
+NAME = "opencode"
+UNSEEN = ("step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction")
+
+
+def sniff(data: Data) -> str | None:
+    """None for an object with the `info` of a session and messages with parts."""
+    return sniff_document(data, _judge)
+
+
+def _judge(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    info, messages = value.get("info"), value.get("messages")
+    if not isinstance(info, dict) or not str(info.get("id")).startswith("ses_"):
+        return "it has no `info` of a session of opencode's"
+    if not isinstance(messages, list):
+        return "it has no list `messages`"
+    return None
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """The whole session. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    document = load(data)
+    if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
+        raise ReadError(FILE, detail="it has no list `messages`")
+    reading = _ExportReading(document["messages"])
+    for line, raw in enumerate(document["messages"], 1):
+        reading.take(place(line), raw)
+    return reading.make_session(Fields(document, "messages"))
+
+
+class _ExportReading:
+    """What has been read of an export, message after message."""
+
+    def __init__(self, messages: list[Any]) -> None:
+        self.made = Recording(NAME)
+        self.marks: dict[str, Json] = {}
+        self.summaries = {
+            info["parentID"]
+            for raw in messages
+            if (info := _info(raw)).get("summary") is True and _is_done(info)
+            and isinstance(info.get("parentID"), str)
+        }  # fmt: skip
+        self.cleared: dict[float, list[str]] = {}
+        self.begins: dict[str, str | None] = {}
+
+    def take(self, source: Source, raw: Any) -> None:
+        """One message with its parts."""
+        if not isinstance(raw, dict) or not isinstance(raw.get("info"), dict):
+            self.made.spoil(source, "a message without `info`")
+            return
+        info, outer = Fields(raw["info"]), Fields(raw, "info", "parts")
+        name = info.text("id") or f"m{source.line}"
+        role = info.text("role")
+        parts = [part for part in raw.get("parts") or () if isinstance(part, dict)]
+        times = Fields(info.object("time"))
+        created = times.number("created")
+        self._clear(created)
+        self.begins[name] = self.made.last
+        extra = info.rest | outer.rest | ({"time": times.rest} if times.rest else {})
+        mark = next((part for part in parts if part.get("type") == "compaction"), None)
+        stamp = iso_time(created)
+        if role == "user" and mark is not None:
+            if name in self.summaries:
+                self.marks[name] = mark
+            self.made.note("compaction", source)
+        elif role == "user":
+            self._add_prompt(name, source, parts, extra, stamp)
+        elif role == "assistant" and raw["info"].get("summary") is True:
+            self._add_summary(name, source, raw["info"], parts, extra, stamp)
+        elif role == "assistant":
+            self._add_reply(name, source, info, parts, extra, stamp)
+        else:
+            self.made.note(f"message of role {role}", source, known=False)
+
+    def _add_prompt(
+        self, name: str, source: Source, parts: list[Json], extra: Json, time: str | None
+    ) -> None:
+        """A prompt; what the harness put beside it is an entry of its own."""
+        typed = [part for part in parts if part.get("synthetic") is not True]
+        added = [part for part in parts if part.get("synthetic") is True]
+        left = [part for part in typed if part.get("type") in UNSEEN or part.get("ignored") is True]
+        said = [_read_part(part) for part in typed if part not in left]
+        if left:
+            extra = {**extra, "parts": left}
+        if said or not added:
+            self.made.add(name, "user", said, source, extra, timestamp=time)
+        if added:
+            first = None if said else source
+            self.made.add(
+                f"{name}/added" if said else name,
+                "user",
+                [_read_part(part) for part in added],
+                first,
+                {} if said else extra,
+                timestamp=time,
+                meta=True,
+            )
+
+    def _add_reply(
+        self, name: str, source: Source, info: Fields, parts: list[Json], extra: Json, time: str | None
+    ) -> None:
+        steps: list[list[Json]] = [[]]
+        for part in parts:
+            steps[-1].append(part)
+            if part.get("type") == "step-finish":
+                steps.append([])
+        if len(steps) > 1 and not steps[-1]:
+            steps.pop()
+        error = Fields(info.object("error"))
+        for number, step in enumerate(steps, 1):
+            end = next((part for part in step if part.get("type") == "step-finish"), None)
+            tokens = (
+                end.get("tokens") if end is not None else extra.get("tokens") if len(steps) == 1 else None
+            )
+            found: list[Found] = []
+            outputs: list[Found] = []
+            left: list[Json] = []
+            for part in step:
+                if part.get("type") == "tool" and isinstance(part.get("callID"), str):
+                    self._add_tool(part, found, outputs)
+                elif part.get("type") in UNSEEN:
+                    left.append(part)
+                else:
+                    found.append(_read_part(part))
+            more: Json = {"parts": left} if left else {}
+            entry = self.made.add(
+                name if number == 1 else f"{name}/{number}",
+                "assistant",
+                found,
+                source if number == 1 else None,
+                (extra | more) if number == 1 else more,
+                timestamp=time,
+                usage=read_tokens(tokens, (end or extra).get("cost")),
+                model=_text(extra, "modelID"),
+                provider=_text(extra, "providerID"),
+                stop_reason="error" if error.rest and number == len(steps) else _text(end or extra, "reason"),
+                error=_describe(error) if number == len(steps) else None,
+            )
+            if outputs:
+                self.made.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
+
+    def _add_tool(self, part: Json, found: list[Found], outputs: list[Found]) -> None:
+        """A call and what it was answered: both stand in one part."""
+        fields = Fields(part, "type")
+        call, tool = fields.text("callID") or "", fields.text("tool") or ""
+        state = Fields(fields.object("state"))
+        status, given = state.text("status"), state.any("input")
+        found.append((ToolCall(id=call, name=tool, input=given), fields.rest))
+        if status in ("completed", "error"):
+            answer = state.any("output") if status == "completed" else state.any("error")
+            outputs.append(make_output(call, answer, unknown, tool, failed=status == "error"))
+            outputs[-1] = outputs[-1][0], outputs[-1][1] | state.rest
+        moment = Fields(state.rest.get("time")).number("compacted")
+        if moment is not None:
+            self.cleared.setdefault(float(moment), []).append(call)
+
+    def _clear(self, now: Any) -> None:
+        """Say what was cleared before a moment; None is the end."""
+        due = [moment for moment in sorted(self.cleared) if not is_number(now) or moment <= now]
+        calls = [call for moment in due for call in self.cleared.pop(moment)]
+        if calls:
+            boundary = {"kind": "micro", "cleared": tuple(calls)}
+            entry = self.made.compact(f"cleared-{len(self.made.entries) + 1}", None, None, boundary)
+            self.made.change(entry.id, kind="micro", timestamp=iso_time(due[-1]))
+
+    def _add_summary(
+        self, name: str, source: Source, info: Json, parts: list[Json], extra: Json, time: str | None
+    ) -> None:
+        mark = self.marks.get(str(info.get("parentID")))
+        if mark is None:
+            self.made.note("unfinished summary", source)
+            return
+        words = "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+        told = Fields(mark, "type", "id", "messageID", "sessionID")
+        auto = told.flag("auto")
+        boundary = {
+            "trigger": None if auto is None else "auto" if auto else "manual",
+            "first_kept": told.text("tail_start_id"),
+            "summary": words,
+            "extra": told.rest,
+        }
+        usage = read_tokens(info.get("tokens"), info.get("cost"))
+        self.made.compact(
+            name,
+            words,
+            source,
+            boundary,
+            extra=extra,
+            timestamp=time,
+            usage=usage,
+            model=_text(extra, "modelID"),
+        )
+
+    def make_session(self, document: Fields) -> Session:
+        """All of it. Raises `EmptySession` when nobody says anything."""
+        self._clear(None)
+        info = Fields(document.object("info"))
+        times, revert = Fields(info.object("time")), Fields(info.rest.get("revert"))
+        more: Json = {}
+        hidden = revert.text("messageID")
+        if hidden in self.begins:
+            more["leaf"] = self.begins[hidden]
+        model = Fields(info.rest.get("model")).text("id")
+        version = info.rest.get("version")
+        return self.made.make_session(
+            id=info.text("id") or "",
+            title=info.text("title"),
+            model=model,
+            cwd=info.text("directory"),
+            created=iso_time(times.number("created")),
+            updated=iso_time(times.number("updated")),
+            extra=document.rest | info.rest | ({"version": version} if version else {}),
+            **more,
+        )
+
+
+def _info(raw: Any) -> Json:
+    info = raw.get("info") if isinstance(raw, dict) else None
+    return info if isinstance(info, dict) else {}
+
+
+def _is_done(info: Json) -> bool:
+    return bool(info.get("finish")) and not info.get("error")
+
+
+def _text(holder: Json, name: str) -> str | None:
+    value = holder.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _describe(error: Fields) -> str | None:
+    data = Fields(error.rest.get("data"))
+    return data.text("message") or error.text("message") or error.text("name")
+
+
+def read_tokens(raw: Any, cost: Any) -> Usage | None:
+    """opencode's figures: each token counts in one of them, reasoning apart from output.
+
+    >>> read_tokens({"input": 5, "output": 2, "reasoning": 1, "cache": {"read": 9}}, 0).tokens
+    17
+    """
+    fields = Fields(raw)
+    cache = Fields(fields.object("cache"))
+    given, output = fields.number("input"), fields.number("output")
+    if given is None and output is None:
+        return None
+    return Usage(
+        input=given or 0,
+        output=(output or 0) + (fields.number("reasoning") or 0),
+        cache_read=cache.number("read") or 0,
+        cache_write=cache.number("write") or 0,
+        total=fields.number("total"),
+        cost=make_cost(cost),
+    )
+
+
+def _read_part(part: Json) -> Found:
+    fields = Fields(part)
+    kind = fields.text("type")
+    if kind == "text" and (text := fields.text("text")) is not None:
+        return Text(text=text), fields.rest
+    if kind == "reasoning" and (text := fields.text("text")) is not None:
+        return Reasoning(text=text), fields.rest
+    if kind == "file":
+        sort, url, title = fields.text("mime"), fields.text("url"), fields.text("filename")
+        head, comma, data = (url or "").partition(";base64,")
+        held = {"data": data} if comma and head.startswith("data:") else {"url": url}
+        if (sort or "").startswith("image/"):
+            return Image(media_type=sort, **held), fields.rest
+        return Document(media_type=sort, title=title, **held), fields.rest
+    return unknown(part)
+
+
+READER = Reader(NAME, "opencode export", sniff, read)

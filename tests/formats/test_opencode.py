@@ -1,0 +1,82 @@
+"""opencode's exports, beside counts of their parts that share no code with the reader."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session
+from inspector.session.blocks import Reasoning, ToolOutput
+from tests.shared import SHARED
+
+CASE = Path(__file__).parents[1] / "cases" / "formats" / "opencode.json"
+REAL = sorted((SHARED / "sessions").glob("opencode--*/*.json"))
+
+
+def test_an_export_becomes_a_session() -> None:
+    session = open_session(CASE)
+    assert (session.id, session.title, session.cwd, session.model) == ("ses_1", "Reading", "/w", "demo-1")
+    assert session.extra["version"] == "1.18.33"
+    prompt, added = session["msg_01"], session["msg_01/added"]
+    assert (prompt.text, prompt.meta, added.meta) == ("Read a.py; leave b.py alone.", False, True)
+    assert session["msg_02"].blocks[0] == Reasoning(text="Look.")
+    failed = session["msg_04/results"].blocks[0]
+    assert isinstance(failed, ToolOutput) and failed.is_error and failed.text == "no such file"
+
+
+def test_each_step_is_a_request_and_the_sum_of_a_message_is_not_counted_beside() -> None:
+    session = open_session(CASE)
+    first, second = session["msg_02"].usage, session["msg_02/2"].usage
+    assert first is not None and second is not None
+    assert (first.prompt, first.output, first.total) == (100, 15, 115)
+    assert (second.prompt, second.cache_read, second.output) == (140, 110, 6)
+    assert [entry.id for entry in session.entries][2:5] == ["msg_02", "msg_02/results", "msg_02/2"]
+
+
+def test_a_compaction_counts_when_its_summary_was_finished() -> None:
+    session = open_session(CASE)
+    compactions = [(name, each) for name, each in session.boundaries if each.kind == "compact"]
+    ((name, boundary),) = compactions
+    assert (name, boundary.trigger, boundary.first_kept) == ("msg_06", "auto", "msg_03")
+    assert boundary.summary == "## Goal\na.py prints 1; b.py stays."
+    assert sorted(note.type for note in session.notes) == ["compaction", "compaction", "unfinished summary"]
+    live = [live for live in session.live_names if not live.startswith("cleared")]
+    assert live == ["msg_06", "msg_03", "msg_04", "msg_04/results", "msg_09", "msg_10"]
+
+
+def test_what_was_reverted_is_recorded_and_what_was_cleared_is_marked() -> None:
+    session = open_session(CASE)
+    assert "msg_11" in session.index and "msg_11" not in session.live_names
+    micro = [each for _, each in session.boundaries if each.kind == "micro"]
+    assert [each.cleared for each in micro] == [("c1",)]
+    assert len(session.at("msg_12").turns) == 4
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_a_real_export_holds_what_its_parts_hold(path: Path) -> None:
+    document: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    messages, told = document["messages"], document["info"]["tokens"]
+    parts = [part for message in messages for part in message["parts"]]
+    session = open_session(path)
+    assert (session.records, session.unknown, session.corrupt) == (len(messages), 0, ())
+    marks = [part for part in parts if part["type"] == "compaction"]
+    assert [boundary.first_kept for _, boundary in session.boundaries] == [m["tail_start_id"] for m in marks]
+    prompts = [
+        message
+        for message in messages
+        if message["info"]["role"] == "user"
+        and any(part["type"] == "text" and not part.get("synthetic") for part in message["parts"])
+    ]
+    assert len(session.turns) == len(prompts)
+    kinds = [block.kind for entry in session.entries for block in entry.blocks]
+    tools = sum(part["type"] == "tool" for part in parts)
+    assert kinds.count("tool_call") == kinds.count("tool_output") == tools
+    usage = [entry.usage for entry in session.entries if entry.usage]
+    assert sum(each.input for each in usage) == told["input"]
+    assert sum(each.output for each in usage) == told["output"] + told["reasoning"]
+    assert sum(each.cache_read for each in usage) == told["cache"]["read"]
+    assert len(usage) == sum(part["type"] == "step-finish" for part in parts)
+    assert not len(session.live.orphans)
