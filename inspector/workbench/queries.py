@@ -23,6 +23,7 @@ from .payloads.block import (
     describe_rows,
     describe_summary,
 )
+from .payloads.context_after import describe_context
 from .payloads.fact_detail import describe_fact
 from .payloads.fact_list import list_facts, plan_at
 from .payloads.findings import list_findings
@@ -33,6 +34,7 @@ from .payloads.policies import PoliciesReply, PolicyResultsReply, find_results, 
 from .payloads.rules import RulesReply, offer_rules
 from .payloads.search import SearchReply, find_text
 from .payloads.story import tell_story
+from .payloads.summaries import compare_summaries
 
 Query = Mapping[str, Any]
 Reply = dict[str, Any]
@@ -153,6 +155,8 @@ QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "summary": _summary,
     "search": _search,
     "lesson": _lesson,
+    "context": describe_context,
+    "summaries": compare_summaries,
     "facts": list_facts,
     "fact": describe_fact,
     "findings": list_findings,

@@ -78,7 +78,7 @@ def test_from_the_sessions_own_words_by_keys_alone(
 def test_a_model_writes_what_was_looked_at_while_everyone_watches(
     page: Page, workbench: Workbench, provider: Loopback
 ) -> None:
-    page.get_by_test_id("open-facts").click()
+    page.get_by_test_id("tab-facts").click()
     page.get_by_test_id("facts-search").fill(LOST_PATH)
     fact = page.locator(f"[data-testid=fact][title^='git diff {LOST_PATH}']")
     expect(fact).to_contain_text("restated")

@@ -237,9 +237,7 @@ def test_W2_13_no_bar_is_narrower_than_four_pixels_however_many_steps(
     expect(page.get_by_test_id("level")).to_have_text("by turn")
     drawn, _, columns = draw_of(page, workbench)
     assert int(columns["entry_step"][-1]) + 1 > len(drawn[0]) / 4
-    widths = [
-        len(list(run)) for row in drawn for is_bar, run in groupby(row) if is_bar == "1"
-    ]
+    widths = [len(list(run)) for row in drawn for is_bar, run in groupby(row) if is_bar == "1"]
     assert min(widths) >= 4
     screenshot(page, "timeline-by-turn", ".ci")
 

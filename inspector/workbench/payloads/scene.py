@@ -465,7 +465,6 @@ def _lanes(plan: Plan) -> list[LanePayload]:
     ]
 
 
-
 def _segment(segment: Stretch, session: Session, history: History) -> SegmentPayload:
     steps = segment.last_step - segment.first_step + 1
     turns = f"turn {segment.first_turn + 1}"

@@ -3,7 +3,6 @@
 import type { Facts } from "../panels/facts/panel";
 import type { Rules } from "../panels/rules/panel";
 import type { Search } from "../panels/search/panel";
-import type { Summarise } from "../panels/summary/panel";
 import type { Deck } from "../store/store";
 import type { Actions } from "../store/view";
 import { KEYS, nameKey } from "./keymap";
@@ -38,7 +37,7 @@ export const listenKeys = (
   root: HTMLElement,
   deck: Deck,
   actions: Actions,
-  views: { help(): void; search: Search; facts: Facts; rules: Rules; summary: Summarise | undefined },
+  views: { help(): void; search: Search; facts: Facts; rules: Rules; summary: { open(): void } | undefined },
 ): (() => void) => {
   const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
   const onKey = (event: KeyboardEvent) => {
@@ -64,7 +63,7 @@ export const listenKeys = (
       stepHits: views.search.step,
       focusSearch: views.search.focus,
       focusFacts: views.facts.focus,
-      focusSummary: () => views.summary?.focus(),
+      focusSummary: () => views.summary?.open(),
       focusCut: () => cutOf()?.focus(),
       addRule: views.rules.addRule,
       openHelp: views.help,

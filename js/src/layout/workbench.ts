@@ -4,6 +4,7 @@ import { makeBlock } from "../panels/block-details/panel";
 import { makeFates } from "../panels/block-list/panel";
 import { makeVersus } from "../panels/compare/panel";
 import { makeCompare } from "../panels/compare/picker";
+import { ContextAfter } from "../panels/context/panel";
 import { Findings } from "../panels/facts/findings";
 import { makeFacts } from "../panels/facts/panel";
 import { makeLesson } from "../panels/lesson/panel";
@@ -14,6 +15,7 @@ import { makePolicy } from "../panels/rules/policy";
 import { makeSearch } from "../panels/search/panel";
 import { makeSentence } from "../panels/sentence/panel";
 import { makeSummarise } from "../panels/summary/panel";
+import { makeSummaryTab } from "../panels/summary/sides";
 import { makeTimeline } from "../panels/timeline/timeline";
 import { makeGauge } from "../panels/totals/bars";
 import { makeBill } from "../panels/totals/bill";
@@ -55,7 +57,8 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const help = makeHelp(writing !== undefined, makeLetterKeys(host));
   const search = makeSearch(actions);
   const facts = makeFacts(actions);
-  const summary = writing?.(actions);
+  const form = writing?.(actions);
+  const summary = form && makeSummaryTab(actions, form);
   const fates = makeFates(actions);
   const stages = makeStages();
   const rules = makeRules(actions, [makePolicy(actions), makeCompare(actions)], stages.node);
@@ -69,6 +72,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     sentence: makeSentence(actions, makePlanFacts(actions)),
     lesson: makeLesson(actions),
     facts,
+    context: makeComponentView(ContextAfter, actions, ["scene", "plan", "look", "tab", "place", "settled"]),
     findings: makeComponentView(Findings, actions, ["scene", "plan", "look", "tab", "settled"]),
     ...(summary && { summary }),
     found: search,
@@ -82,11 +86,12 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   };
   // A page that was exported cannot make another.
   if (host.needsKernel === undefined)
-    views.recipe.node.append(...(summary ? [summary.button] : []), makeExporter(deck.requests));
+    views.recipe.node.append(...(form ? [form.button] : []), makeExporter(deck.requests));
   const dock = makeDock(
     {
       findings: [views.findings],
       facts: [facts],
+      context: [views.context],
       blocks: [views.fates, views.block],
       ...(summary && { summary: [summary] }),
       replay: [views.replay],

@@ -27,6 +27,8 @@ interface Questions {
   facts: { place: number; query: string; kind: string; fate: string; from: number; to: number };
   fact: FactName & { place: number };
   /** Those of the recorded compaction after the moment, or with "plan" of the plan. */
+  context: { place: number; from: number; to: number };
+  summaries: { place: number };
   findings: { place: number; look: string };
   /** `pick` names the row of what became of it that is told; "" lets Python choose. */
   story: FactName & { place: number; pick: string };
@@ -72,6 +74,7 @@ const LONG = {
   fact: LOOKING,
   findings: LOOKING,
   story: LOOKING,
+  summaries: LOOKING,
   regret: LOOKING,
   grounding: LOOKING,
   losses: LOOKING,

@@ -491,6 +491,8 @@ export interface Replies {
   summary: SummaryReply;
   search: SearchReply;
   lesson: LessonReply;
+  context: ContextReply;
+  summaries: SummariesReply;
   facts: FactsReply;
   fact: FactReply;
   findings: FindingsReply;
@@ -631,6 +633,75 @@ export interface LessonBlock {
   row: number;
   turn: number;
   label: string;
+}
+/**
+ * Pieces `from` on of so many, and the outline of all, which adds up to `after`.
+ */
+export interface ContextReply {
+  place: number;
+  from: number;
+  pieces: ContextPiece[];
+  count: number;
+  outline: ContextPart[];
+  after: number;
+  sentence: string;
+}
+/**
+ * A piece: who says it, in which turn (from 1, 0 for none), how it stands, its tokens and its text.
+ *
+ * `text` is its beginning, of `total` characters; `ref` and `row` lead to its block ("" and -1 for none).
+ */
+export interface ContextPiece {
+  who: string;
+  turn: number;
+  stands: string;
+  tokens: number;
+  text: string;
+  total: number;
+  ref: string;
+  row: number;
+  note: string;
+}
+/**
+ * A line of the outline: tokens of a turn, of the summary, or of what is not in the file.
+ *
+ * `first` is the number of its first piece, -1 where it has none.
+ */
+export interface ContextPart {
+  label: string;
+  tokens: number;
+  first: number;
+}
+/**
+ * Both sides; `recorded` is None where the file records no compaction after the moment.
+ */
+export interface SummariesReply {
+  recorded: SummarySide | null;
+  planned: SummarySide;
+  sentence: string;
+}
+/**
+ * One summary: what it is called, its size and who wrote it, its text, and what of the facts it leaves.
+ *
+ * `note` says what limits it, "" for nothing; `sentence` stands where there is no text.
+ */
+export interface SummarySide {
+  title: string;
+  size: string;
+  text: string;
+  total: number;
+  note: string;
+  counts: SummaryCount[];
+  sentence: string;
+}
+/**
+ * How many facts of a sort that stood before can still be read: "names 10 of 12 changed files".
+ */
+export interface SummaryCount {
+  sort: string;
+  named: number;
+  of: number;
+  words: string;
 }
 /**
  * The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.

@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { exact } from "../../model/format";
 import type { FindingRow, FindingsReply, StoryReply } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
+import { useReply } from "../../store/use-reply";
 import { SummaryText } from "./near";
 import { isLiteral, Story } from "./story";
-import { useReply } from "./use-reply";
 
 const SIGNS = { lost: "■", outcome: "▲", again: "↺" } as const;
 const MEANINGS = { lost: "lost", outcome: "how the work stood", again: "needed again" } as const;

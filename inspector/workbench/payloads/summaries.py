@@ -1,0 +1,123 @@
+"""The recorded summary and the planned one side by side, with the same facts counted over both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...facts.lint.check import CHANGED, known
+from ...facts.traced import Trace, TracedFact
+from ...planning.plan import Plan
+from ...text import plural, printable
+from ..model import WorkbenchModel
+from .base_payload import Payload
+from .block import describe_summary
+from .context_after import PLACEHOLDER
+from .fact_list import find_listing
+from .sections import format_tokens
+
+MOST_TEXT = 40_000
+"""Characters of a summary that are sent."""
+SEALED = "The file holds this summary sealed or not at all: nobody can read it."
+NO_RECORDED = "The file records no compaction right after this moment."
+NONE_PLANNED = "This plan writes no summary."
+NAMED = ("verbatim", "restated")
+
+
+class SummaryCount(Payload, frozen=True):
+    """How many facts of a sort that stood before can still be read: "names 10 of 12 changed files"."""
+
+    sort: str
+    named: int
+    of: int
+    words: str
+
+
+class SummarySide(Payload, frozen=True):
+    """One summary: what it is called, its size and who wrote it, its text, and what of the facts it leaves.
+
+    `note` says what limits it, "" for nothing; `sentence` stands where there is no text.
+    """
+
+    title: str
+    size: str
+    text: str
+    total: int
+    note: str
+    counts: list[SummaryCount]
+    sentence: str
+
+
+class SummariesReply(Payload, frozen=True):
+    """Both sides; `recorded` is None where the file records no compaction after the moment."""
+
+    recorded: SummarySide | None
+    planned: SummarySide
+    sentence: str
+
+
+def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> SummariesReply:
+    """The summaries of this moment: what the file records, and the plan's with its cut at `place`.
+
+    >>> from inspector import open_demo
+    >>> model = WorkbenchModel(open_demo(), "flue")
+    >>> _ = model.answer({})
+    >>> reply = compare_summaries(model, {"place": model.plan.place})
+    >>> [(one.sort, one.named, one.of) for one in reply.recorded.counts][0]
+    ('changed files', 10, 12)
+    """
+    recorded = model.recorded
+    side = None
+    if recorded is not None and recorded.plan is not None:
+        side = _describe(recorded.plan, recorded.plan.trace, f"{recorded.mark.sign} recorded")
+        if not side.text:
+            side = SummarySide(side.title, side.size, "", 0, "", side.counts, SEALED)
+    # The plan's own place where the recorded side is looked at: the query's is that of what is seen.
+    plan = model.plan
+    place = int(query["place"]) if model.shown is plan else plan.place or 0
+    listing = find_listing(model, place)
+    planned = _describe(listing.plan, listing.trace, "Planned")
+    return SummariesReply(side, planned, "" if side is not None else NO_RECORDED)
+
+
+def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:
+    text = describe_summary(plan, plan.place or 0).text if plan.summarises else ""
+    written = plan.checkpoint
+    note = "" if written is not None or not text else f"A placeholder. {PLACEHOLDER}"
+    by = f" · by {printable(written.by, 60)}" if written is not None else ""
+    size = f"{format_tokens(plan.summary_tokens)}{by}" if text else ""
+    return SummarySide(
+        title=title,
+        size=size,
+        text=printable(text, MOST_TEXT),
+        total=len(text),
+        note=note,
+        counts=_count(trace),
+        sentence="" if text else NONE_PLANNED,
+    )
+
+
+def _count(trace: Trace) -> list[SummaryCount]:
+    """Of what could be read before, how much the compaction's result still says."""
+    sorts: dict[str, list[TracedFact]] = {"changed files": [], "rules of yours": [], "errors": []}
+    for one in trace:
+        if not one.stood:
+            continue
+        if one.fact.kind == "file" and any(said.operation in CHANGED for said in known(one)):
+            sorts["changed files"].append(one)
+        elif one.fact.kind == "constraint" and any(said.by == "user" for said in known(one)):
+            sorts["rules of yours"].append(one)
+        elif one.fact.kind == "error":
+            sorts["errors"].append(one)
+    return [
+        _make_count(sort, sum(one.fate in NAMED for one in found), len(found))
+        for sort, found in sorts.items()
+        if found
+    ]
+
+
+def _make_count(sort: str, named: int, of: int) -> SummaryCount:
+    words = f"names {named} of {plural(of, sort.removesuffix('s'), sort)}"
+    if sort == "rules of yours":
+        words = f"names {named} of {plural(of, 'rule of yours', sort)}"
+    return SummaryCount(sort, named, of, words)

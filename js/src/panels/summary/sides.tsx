@@ -1,0 +1,104 @@
+// The recorded summary and the planned one side by side, and the way to have one written.
+import { render } from "preact";
+import { exact } from "../../model/format";
+import type { SummariesReply, SummarySide } from "../../payloads/types";
+import type { PanelProps } from "../../store/component";
+import { useReply } from "../../store/use-reply";
+import type { Actions, Part, Picture, View } from "../../store/view";
+import { h, setShown } from "../../ui/dom";
+import type { Summarise } from "./panel";
+
+const NEEDS: readonly Part[] = ["scene", "plan", "look", "tab", "settled"];
+
+/** The tab: the summaries, and in the place of the recorded one the form while a summary is to be written. */
+export const makeSummaryTab = (actions: Actions, form: Summarise): View & { open(): void } => {
+  const place = h("div", { class: "ci-side-form", hidden: true }, form.node);
+  const sides = h("div", { class: "ci-side-both" });
+  const node = h("section", { class: "ci-summaries" }, place, sides);
+  let shown: Picture | undefined;
+  let isWriting = false;
+  const write = (open: boolean) => {
+    isWriting = open;
+    setShown(place, open);
+    draw();
+    if (open) form.focus();
+  };
+  const draw = () => {
+    if (shown !== undefined)
+      render(<SummarySides {...{ picture: shown, actions, isWriting, write }} />, sides);
+  };
+  form.button.addEventListener("click", () => write(true));
+  return {
+    node,
+    open: () => write(true),
+    draw(picture, parts) {
+      shown = picture;
+      form.draw(picture, parts);
+      if (NEEDS.some(part => parts.has(part))) draw();
+    },
+    dispose() {
+      form.dispose?.();
+      render(null, sides);
+    },
+  };
+};
+
+interface Props extends PanelProps {
+  isWriting: boolean;
+  /** Puts the form that has a summary written in the place of the left column, or takes it away. */
+  write(open: boolean): void;
+}
+
+const SummarySides = ({ picture, actions, isWriting, write }: Props) => {
+  const { scene, planned, place, look, settled, dragging, tab, needsKernel } = picture;
+  const key = JSON.stringify([scene.entryIds.at(-1), look, planned.recipe, place, planned.summary]);
+  const isOpen = tab === "summary" && settled && !dragging && needsKernel === "";
+  const { data, problem } = useReply<SummariesReply>(isOpen ? key : null, () =>
+    actions.requests.ask("summaries", { place }),
+  );
+  if (needsKernel !== "") return <p class="ci-quiet">{needsKernel}</p>;
+  if (data === null) return <p class="ci-quiet">{problem || "Reading the summaries …"}</p>;
+  return (
+    <div class="ci-sides" data-testid="sides" data-writing={isWriting}>
+      {!isWriting &&
+        (data.recorded === null ? (
+          <section aria-label="Recorded summary">
+            <p class="ci-quiet">{data.sentence}</p>
+          </section>
+        ) : (
+          <Side side={data.recorded} />
+        ))}
+      <Side side={data.planned}>
+        <button
+          type="button"
+          class="ci-button"
+          aria-expanded={isWriting}
+          data-testid="write-summary"
+          onClick={() => write(!isWriting)}
+        >
+          {isWriting ? "‹ Summaries" : "Write a summary…"}
+        </button>
+      </Side>
+    </div>
+  );
+};
+
+const Side = ({ side, children }: { side: SummarySide; children?: preact.ComponentChildren }) => (
+  <section aria-label={side.title} data-testid="side">
+    <h3>
+      {side.title} <span class="ci-quiet">{side.size}</span>
+      {children}
+    </h3>
+    <p class="ci-side-counts">{side.counts.map(one => one.words).join(" · ")}</p>
+    {side.note && <p class="ci-quiet">{side.note}</p>}
+    {side.text ? (
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keyboard
+      <pre tabIndex={0}>{side.text}</pre>
+    ) : (
+      <p>{side.sentence}</p>
+    )}
+    {side.total > side.text.length && (
+      <p class="ci-quiet">{exact(side.total - side.text.length)} more characters</p>
+    )}
+  </section>
+);

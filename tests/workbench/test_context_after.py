@@ -1,0 +1,105 @@
+"""The next request as the screen reads it, held against the context that `build_context` makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import Session, build_context, open_demo, open_session
+from inspector.text import printable
+from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.queries import answer_query
+from tests.shared import SHARED, needs_shared
+
+
+def ask(model: WorkbenchModel, question: str, **query: Any) -> dict[str, Any]:
+    reply = answer_query(model, {"type": question, "id": 1, "place": model.shown.place or 0, **query})
+    assert reply["type"] == question, reply
+    return reply
+
+
+def read_all(model: WorkbenchModel, **query: Any) -> list[dict[str, Any]]:
+    pieces: list[dict[str, Any]] = []
+    while True:
+        reply = ask(model, "context", **{"from": len(pieces), **query})
+        pieces += reply["pieces"]
+        if len(pieces) >= reply["count"]:
+            return pieces
+
+
+def check(model: WorkbenchModel) -> None:
+    plan = model.shown
+    context, pieces = build_context(plan.session, plan), read_all(model)
+    assert len(pieces) == len(context.pieces)
+    for shown, piece in zip(pieces, context.pieces, strict=True):
+        text = piece.block.text
+        assert (shown["text"], shown["total"]) == (printable(text, 4_000), len(text))
+        assert (shown["tokens"], shown["stands"] == "summary") == (piece.tokens, piece.summary)
+        if shown["ref"]:
+            assert str(piece.origin[0]) == shown["ref"]
+            assert str(plan.session.live_refs()[shown["row"]]) == shown["ref"]
+    reply = ask(model, "context")
+    assert sum(part["tokens"] for part in reply["outline"]) == reply["after"] == plan.after == context.tokens
+    for part in reply["outline"]:
+        if part["label"] == "summary":
+            assert pieces[part["first"]]["stands"] == "summary"
+
+
+@pytest.mark.parametrize("policy", ["auto", "flue", "claude-code", "keep-recent-turns", "stud-wiki-1.1"])
+def test_W2_18_it_holds_the_text_of_every_piece_in_order_and_adds_up(policy: str) -> None:
+    model = WorkbenchModel(open_demo(), policy)
+    model.answer({})
+    check(model)
+
+
+def real_sessions() -> list[Any]:
+    names = ("cc-3auto-compactions-893l", "cc-426k-ctx-1142l", "cc-2.1.210-1404l", "cc-small-no-compaction")
+    files = [path for name in names for path in (SHARED / "sessions").glob(f"*/{name}.jsonl")]
+    return [pytest.param(path, id=path.stem) for path in files]
+
+
+@needs_shared
+@pytest.mark.parametrize("path", real_sessions())
+def test_W2_18_of_real_sessions(path: Path) -> None:
+    model = WorkbenchModel(open_session(path), "auto")
+    model.answer({})
+    check(model)
+    model.answer({"policy": "keep-recent-turns"})
+    check(model)
+
+
+def count_named(session: Session, summary: str) -> int:
+    """Files that were changed before the compaction and whose path the summary holds letter by letter."""
+    ((name, _),) = [pair for pair in session.boundaries if pair[1].kind == "compact"]
+    before = session.at(session[name].parent)
+    changed: set[str] = set()
+    for at in before.path:
+        for block in before.entries[at].blocks:
+            if block.kind == "tool_call" and block.name in ("Write", "Edit"):
+                path = str(block.input["file_path"]).removeprefix(f"{session.cwd}/")
+                changed.add(path)
+    return sum(path in summary for path in changed)
+
+
+def test_W2_17_both_summaries_are_counted_over_the_same_facts() -> None:
+    session = open_demo()
+    model = WorkbenchModel(session, "flue")
+    model.answer({})
+    reply = ask(model, "summaries")
+    recorded, planned = reply["recorded"], reply["planned"]
+    sorts = [[(one["sort"], one["of"]) for one in side["counts"]] for side in (recorded, planned)]
+    assert sorts[0] == sorts[1] == [("changed files", 12), ("rules of yours", 1), ("errors", 6)]
+    assert recorded["counts"][0]["named"] == count_named(session, recorded["text"]) == 10
+    assert "A model writes another one each time." in planned["note"]
+    assert recorded["text"] in {entry.text for entry in session.entries}
+
+
+def test_a_moment_without_a_recorded_compaction_says_so() -> None:
+    session = open_demo()
+    model = WorkbenchModel(session, "keep-recent-turns")
+    model.answer({"at": session.leaf or ""})
+    reply = ask(model, "summaries")
+    assert reply["recorded"] is None
+    assert reply["sentence"] == "The file records no compaction right after this moment."
