@@ -562,6 +562,7 @@ const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
       look: `recorded:${i + 1}`,
       at: `moment-${i}`,
       name: `◆${i + 1} · ${before} → ${after}`,
+      sign: `◆${i + 1}`,
     })),
     overview: { steps: overview.length, first, last: overview.length - 1 },
     policies: Object.entries(POLICIES).map(([name, title]) => ({ name, title })),

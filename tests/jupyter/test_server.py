@@ -242,7 +242,7 @@ def test_a_document_opens_as_it_was_left_and_also_where_that_no_longer_fits(serv
         {"trigger.ratio": 0.5},
     )
     lost = server.open("story.jsonl", at="an entry that is gone")
-    assert lost["_plan"]["policy"] == "flue" and "an entry that is gone" in lost["_error"]
+    assert lost["_plan"]["policy"] == "recorded" and "an entry that is gone" in lost["_error"]
 
 
 def test_a_plan_is_saved_beside_its_session_and_never_over_another_file(server: Server) -> None:

@@ -15,7 +15,7 @@ class BoundaryPayload(Payload, frozen=True):
     """A recorded compaction; `before` and `after` are tokens, null where nobody tells.
 
     `look` is what `wb.look` is set to for it, `at` the moment right before it, `name` what its button says:
-    "◆1 · turn 15 · 158.3k → 17.8k".
+    "◆1 · turn 15 · 158.3k → 17.8k", and `sign` the shortest of that.
     """
 
     step: int
@@ -27,6 +27,7 @@ class BoundaryPayload(Payload, frozen=True):
     look: str
     at: str
     name: str
+    sign: str
 
 
 def list_boundaries(plan: Plan, history: History, recorded: int | None) -> list[BoundaryPayload]:
@@ -67,6 +68,7 @@ def list_boundaries(plan: Plan, history: History, recorded: int | None) -> list[
                 "" if mark is None else mark.look,
                 "" if mark is None else mark.at,
                 name,
+                "" if mark is None else mark.sign,
             )
         )
     return out

@@ -93,7 +93,7 @@ export interface SegmentPayload {
  * A recorded compaction; `before` and `after` are tokens, null where nobody tells.
  *
  * `look` is what `wb.look` is set to for it, `at` the moment right before it, `name` what its button says:
- * "◆1 · turn 15 · 158.3k → 17.8k".
+ * "◆1 · turn 15 · 158.3k → 17.8k", and `sign` the shortest of that.
  */
 export interface BoundaryPayload {
   step: number;
@@ -105,6 +105,7 @@ export interface BoundaryPayload {
   look: string;
   at: string;
   name: string;
+  sign: string;
 }
 /**
  * The overview's steps, and of these the first and the last that the planned context spans.

@@ -39,7 +39,7 @@ export const makeActions = (
       teaching.slide();
       if (place === picture.place) return;
       // What happened has no other cut: the hand moves that of the plan.
-      if (picture.look.includes(":")) deck.show("plan");
+      if (picture.look !== "plan") deck.show("plan");
       picture.place = place;
       if (teaching.isGuessing()) return deck.redraw("place");
       const cut = idOf(picture.scene, place);

@@ -54,7 +54,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
     const old = deck.picture;
     const choices = deck.choices();
     const [recorded, look] = [readRecorded(scene), readLook()];
-    const seen = look.includes(":") && recorded !== null ? recorded : plan;
+    const seen = look !== "plan" && recorded !== null ? recorded : plan;
     deck.plan = seen;
     deck.picture = {
       scene,
@@ -90,7 +90,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
     if (plan === null) return receiveScene();
     picture.planned = plan;
     const look = readLook();
-    const seen = look.includes(":") && picture.recorded !== null ? picture.recorded : plan;
+    const seen = look !== "plan" && picture.recorded !== null ? picture.recorded : plan;
     if (!decideSame(picture.plan, seen)) deck.redraw("fates");
     if (look !== picture.look) deck.redraw("look");
     deck.plan = picture.plan = seen;

@@ -121,7 +121,7 @@ export class Deck {
     const { picture } = this;
     if (picture === undefined) return;
     const { planned, recorded } = picture;
-    const plan = look.includes(":") && recorded !== null ? recorded : planned;
+    const plan = look !== "plan" && recorded !== null ? recorded : planned;
     this.plan = picture.plan = plan;
     Object.assign(picture, { look, place: clampPlace(plan.cut.place, picture.scene) });
     picture.lesson = { ...picture.lesson, play: null };

@@ -76,7 +76,7 @@ export const makeCompactions = (actions: Actions): Compactions => {
       const wholes = marks.filter(({ kind }) => kind === "compact");
       const micros = marks.filter(({ kind }) => kind === "micro");
       buttons = [];
-      const words = wholes.map(({ name }) => [name, name.split(" ")[0] as string] as const);
+      const words = wholes.map(({ name, sign }) => [name, sign] as const);
       const laid = layOut(
         wholes.map(({ step }, i) => ({
           x: x(step),

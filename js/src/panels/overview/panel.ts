@@ -7,7 +7,7 @@ import type { Scene } from "../../model/plan";
 import type { SearchHit } from "../../payloads/types";
 import type { Actions, Part, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
-import { h, setShown, setText } from "../../ui/dom";
+import { h, setShown } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 import { makeAgainMarks, nearest, regretNear } from "./again-marks";
 import { makeBrush } from "./brush";
@@ -61,7 +61,7 @@ export const makeOverview = (actions: Actions): View => {
       const has = (...names: Part[]) => names.some(part => parts.has(part));
       if (!has("scene", "range", "size", "theme", "found", "tracing", "tab", "look", "place")) return;
       const width = stage.clientWidth;
-      if (has("scene", "tracing")) setText(key, listSigns(picture));
+      if (has("scene", "tracing")) key.replaceChildren(...listSigns(picture));
       if (has("scene", "range", "size")) brush.draw(picture, width);
       if (has("scene", "size", "theme", "found")) drawCurve(canvas, picture, width);
       if (has("scene", "size", "theme", "tracing")) again.draw(picture, width);
@@ -77,16 +77,14 @@ export const makeOverview = (actions: Actions): View => {
 };
 
 /** The signs that are drawn, with what each means. */
-const listSigns = ({ scene, tracing }: Picture): string => {
+const listSigns = ({ scene, tracing }: Picture): HTMLElement[] => {
   const has = (kind: string) => scene.boundaries.some(boundary => boundary.kind === kind);
   return [
     ...(has("compact") ? ["◆ compaction"] : []),
     ...(has("micro") ? ["◇ outputs cleared"] : []),
     ...((tracing.regret?.marks.length ?? 0) > 0 ? ["↺ needed again"] : []),
     ...(scene.segments.some(({ note }) => note) ? ["┄ after a summary"] : []),
-  ]
-    .map(words => words.replaceAll(" ", "\u00a0"))
-    .join(" ");
+  ].map(words => h("span", {}, words));
 };
 
 const place = (node: HTMLElement, { overview }: Scene, first: number, end: number) => {

@@ -128,7 +128,7 @@ const Sentence = ({ picture, actions, losses, facts }: Props) => {
 };
 
 const Switch = ({ picture, actions, recorded }: Pick<Props, "picture" | "actions"> & { recorded: Plan }) => {
-  const looks = picture.look.includes(":");
+  const looks = picture.look !== "plan";
   return (
     <fieldset class="ci-look" aria-label="Whose after is shown" data-testid="look">
       <button type="button" aria-pressed={looks} onClick={() => looks || actions.lookAt(recorded.look ?? "")}>
