@@ -14,6 +14,7 @@ from ..policies.table import FATES, VERBATIM
 from ..session.session import Session
 from ..session.tree import SYSTEM, USER
 from ..text import plural
+from ..tokens.memo import Memo
 from ..tokens.reattached import MOST as MOST_ATTACHED
 from .fates import BY_BOUND, BY_PAIR, BY_WITHHELD, STANDS, describe_ends, describe_lost
 from .plan import Plan
@@ -41,12 +42,22 @@ def write_spec(plan: Plan) -> dict[str, Any]:
     return spec
 
 
-def write_recipe(plan: Plan) -> str:
-    """An expression over the names `session`, `ledger` and, for a written summary, `checkpoint`."""
+_NAMES: Memo[str | None] = Memo()
+SHORTEST = 8
+"""Characters of an entry's name that are enough for people, where no other begins so."""
+
+
+def write_recipe(plan: Plan, short: bool = False) -> str:
+    """An expression over the names `session`, `ledger` and, for a written summary, `checkpoint`.
+
+    In a `short` one the moment is told by the beginning of its name, as `Session.at` takes it too.
+    """
     policy = plan.policy.name if _is_known(plan) else _shorten(plan.policy)
     parts = ["session", f"ledger, {policy!r}"]
     if plan.session.leaf != _last_leaf(plan.session):
-        parts[0] = f"session.at({plan.session.leaf!r})"
+        leaf = plan.session.leaf
+        name = _NAMES.of(plan.ledger, lambda: shorten_name(plan.session, leaf), leaf) if short else leaf
+        parts[0] = f"session.at({name!r})"
     if plan.edits != Edits():
         parts.append(repr(plan.edits))
     if plan.table.given_window is not None:
@@ -57,6 +68,21 @@ def write_recipe(plan: Plan) -> str:
     given = plan.checkpoint is not None and plan.policy.name != RECORDED.name
     written = ".with_summary(checkpoint)" if given else ""
     return f"make_plan({', '.join(parts)}){written}"
+
+
+def shorten_name(session: Session, name: str | None) -> str | None:
+    """The beginning of an entry's name, as much of it as no other entry's begins with.
+
+    >>> from inspector import open_demo
+    >>> shorten_name(open_demo(), "820f59b6-ac5d-42af-a447-0e91c81e5d1b")
+    '820f59b6'
+    """
+    if name is None:
+        return None
+    size = SHORTEST
+    while size < len(name) and sum(other.startswith(name[:size]) for other in session.index) > 1:
+        size += 1
+    return name[:size]
 
 
 def write_line(plan: Plan) -> str:

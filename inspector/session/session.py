@@ -52,15 +52,32 @@ class Session(Value):
     def at(self, entry_id: str | None) -> Session:
         """This session as it stood when `entry_id` was its last entry. Shares all entries with it.
 
-        None is before the first entry. Raises `EditError` for an entry that does not exist.
+        The beginning of a name will do where no other entry's begins so. None is before the first entry.
+        Raises `EditError` for an entry that does not exist, and for a beginning of several.
+
+        >>> from inspector import open_demo
+        >>> session = open_demo()
+        >>> session.at("820f59b6").leaf
+        '820f59b6-ac5d-42af-a447-0e91c81e5d1b'
         """
         if entry_id is not None:
-            if entry_id not in self.index:
-                raise EditError("at", entry_id, "no such entry in this session")
-            entry_id = self.entries[self.index[entry_id]].id
+            entry_id = self.entries[self._find(entry_id)].id
         moment = self.with_entries(self.entries, entry_id)
         moment.__dict__["tree"] = self.tree
         return moment
+
+    def _find(self, entry_id: str) -> int:
+        """The position of an entry by its name, by another name of it, or by the beginning of one."""
+        if (known := self.index.get(entry_id)) is not None:
+            return known
+        found = {at for name, at in self.index.items() if entry_id and name.startswith(entry_id)}
+        if len(found) == 1:
+            return found.pop()
+        if found:
+            names = sorted(self.entries[at].id for at in found)
+            some = f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''}"
+            raise EditError("at", entry_id, f"{len(names):,} entries begin with it: {some}; give more of one")
+        raise EditError("at", entry_id, "no such entry in this session")
 
     def with_entries(self, entries: Iterable[Entry], leaf: str | None, **others: Any) -> Session:
         """The session with other entries and another leaf, and with `others` of its fields changed.

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from ..policies.registry import list_policies
 from ..text import printable
 from .model import MOST_WORDS, WorkbenchModel
@@ -25,14 +27,14 @@ from .payloads.block import (
 )
 from .payloads.context_after import describe_context
 from .payloads.fact_detail import describe_fact
-from .payloads.fact_list import list_facts, plan_at
+from .payloads.fact_list import list_facts, plan_at, search_facts
 from .payloads.findings import list_findings
 from .payloads.lesson import LessonReply, play_rules
 from .payloads.losses import LossesReply, describe_losses
 from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
 from .payloads.policies import PoliciesReply, PolicyResultsReply, find_results, list_choices
 from .payloads.rules import RulesReply, offer_rules
-from .payloads.search import SearchReply, find_text
+from .payloads.search import SearchReply, find_keys, find_text, find_turns, share_rows
 from .payloads.story import tell_story
 from .payloads.summaries import compare_summaries
 
@@ -104,7 +106,16 @@ def _summary(model: WorkbenchModel, query: Query) -> SummaryReply:
 
 
 def _search(model: WorkbenchModel, query: Query) -> SearchReply:
-    return find_text(model.plan.session, model.history, str(query["query"]), limit=MOST_HITS)
+    words = str(query["query"])
+    session, history = model.plan.session, model.history
+    found = find_text(session, history, words, limit=MOST_HITS)
+    if "keys" not in query:
+        return found
+    turns = find_turns(history, session, found.hits, words)
+    keys = find_keys(query["keys"], words)
+    facts = search_facts(model, words) if words.strip() else []
+    rows = share_rows((len(facts), len(found.hits), len(turns), len(keys)))
+    return replace(found, facts=facts, turns=turns, keys=keys, rows=rows)
 
 
 def _lesson(model: WorkbenchModel, query: Query) -> LessonReply:

@@ -305,7 +305,8 @@ def draw_still(scene: Sent, plan: Sent, told: bool = True) -> str:
     still = SnapshotData(scene, plan)
     parts: list[str] = []
     y = 22
-    facts = " · ".join(fact for fact in still.scene.facts if not fact.startswith("0 "))
+    header = still.scene.header
+    facts = f"{header.harness} · {header.model} · {header.size} · {header.compactions}"
     parts.append(write(0, y, facts, "dim", 11))
     y += 14
     for label, sums in (("before", still.before), ("after", still.after)):

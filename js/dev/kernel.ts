@@ -512,13 +512,10 @@ const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
   return {
     version: 1,
     title: "cc-3auto-compactions.jsonl",
-    facts: [
-      "Claude Code 2.1.20",
-      "claude-opus-4-5",
-      "893 records → 53 turns, 518 requests",
-      "3 compactions",
-      "0 unknown",
-    ],
+    header: {
+      ...{ title: "invented", id: "invented", harness: "Invented 1", model: "none", unknown: [] },
+      ...{ size: `${overview.length} steps`, compactions: `${compactions.length} compactions` },
+    },
     unit: {
       short: "o200k × 1.24",
       long: "o200k_base counts, scaled by 1.24 to this session's recorded usage (median error 4 %).",

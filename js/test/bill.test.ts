@@ -1,16 +1,16 @@
 // @vitest-environment happy-dom
 // The bill as people see it: a row that nobody knows is a question mark, and never nothing.
 import { expect, test } from "vitest";
-import { makeBill, sayBill } from "../src/panels/totals/bill";
+import { makeHeader, sayBill } from "../src/layout/header";
 import type { BillPayload } from "../src/payloads/types";
-import type { Picture } from "../src/store/view";
+import type { Actions, Picture } from "../src/store/view";
 import { smallScene } from "./small";
 
 const draw = (bill: BillPayload, parts: string[] = ["scene"]) => {
-  const view = makeBill();
+  const view = makeHeader({} as Actions, document.createElement("span"), [], () => undefined);
   const { scene } = smallScene();
   view.draw({ scene: { ...scene, bill } } as Picture, new Set(parts) as never);
-  return view.node;
+  return view.node.querySelector<HTMLElement>("[data-testid=bill]") as HTMLElement;
 };
 
 const cells = (node: HTMLElement) =>
@@ -22,6 +22,13 @@ test("each line is a row, and what is not told is a question mark", () => {
     ["input", "2", "3,000", "1.5000"],
     ["unknown: compactions", "1", "?", "?"],
   ]);
+  const cost = node.parentElement?.querySelector<HTMLElement>("[data-testid=cost]");
+  expect([cost?.textContent, cost?.parentElement?.hidden, node.hidden]).toEqual([
+    "$1.50 and more",
+    false,
+    true,
+  ]);
+  cost?.click();
   expect(node.hidden).toBe(false);
   expect(node.textContent).toContain("opus: USD 5 in.");
   expect([...node.querySelectorAll("th")].at(-1)?.textContent).toBe("USD");
@@ -36,5 +43,6 @@ test("the sum tells what is known, and whether that is all", () => {
 
 test("a session without usage has no bill", () => {
   const { bill } = smallScene().scene;
-  expect(draw({ ...bill, rows: [] }).hidden).toBe(true);
+  const cost = draw({ ...bill, rows: [] }).parentElement?.querySelector<HTMLElement>("[data-testid=cost]");
+  expect(cost?.parentElement?.hidden).toBe(true);
 });

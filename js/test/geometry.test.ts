@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startKernel } from "../dev/kernel";
-import { binOfPlace, makeAxis, placeAt, spreadLabels, stepAt } from "../src/model/axis";
+import { binOfPlace, lineUp, makeAxis, placeAt, stepAt } from "../src/model/axis";
 import { decodeScene, type Scene } from "../src/model/plan";
 import { smallScene } from "./small";
 
@@ -90,13 +90,11 @@ test("blocks too narrow for a bar share one within their step", () => {
   expect([axis.binRow[0], axis.binRow[axis.bins]]).toEqual([0, 30]);
 });
 
-test("labels keep apart and inside the edges", () => {
-  expect(spreadLabels([50, 55], [20, 20], 100, 4)).toEqual([40, 64]);
-  expect(spreadLabels([90, 99], [20, 20], 100, 4)).toEqual([56, 80]);
-  expect(spreadLabels([2], [20], 100, 4)).toEqual([0]);
-});
-
-test("labels stand in the order of what they name, however close it lies", () => {
-  expect(spreadLabels([55, 50], [20, 20], 100, 4)).toEqual([64, 40]);
-  expect(spreadLabels([99, 10, 90], [20, 20, 20], 100, 4)).toEqual([80, 0, 56]);
+test("labels stand in the order of their lines, whatever their widths", () => {
+  const label = (x: number, width: number, end = false) => ({ x, width, end });
+  expect(lineUp([label(50, 20), label(55, 20)], 100, 4)).toEqual([21, 45]);
+  expect(lineUp([label(2, 20)], 100, 4)).toEqual([0]);
+  // The long one ends at its line, and the number before it makes room.
+  expect(lineUp([label(60, 10), label(90, 60, true)], 100, 4)).toEqual([16, 30]);
+  expect(lineUp([label(90, 30, true), label(100, 20, true)], 100, 4)).toEqual([46, 80]);
 });

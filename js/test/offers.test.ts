@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
-import { makeRecipe } from "../src/layout/footer";
+import { makePlansMenu } from "../src/layout/plans-menu";
 import { NO_POLICIES } from "../src/model/policies";
 import { makeRules } from "../src/panels/rules/panel";
 import type { RuleOffer } from "../src/payloads/types";
@@ -137,30 +137,37 @@ test("without a kernel nothing is offered, and the panel says why", () => {
 });
 
 test("a plan is saved once it is settled, and the file is named", async () => {
-  const ask = vi.fn().mockResolvedValue({ name: "a.plan.json", path: "x/a.plan.json" });
-  const recipe = makeRecipe({ ask } as never);
-  document.body.replaceChildren(recipe.node);
-  const draw = (settled: boolean, now = plan) =>
-    recipe.draw({ plan: now, settled } as Picture, new Set(["plan", "settled"]));
+  const ask = vi.fn(
+    async (kind: string): Promise<unknown> =>
+      kind === "plans" ? { plans: [] } : { name: "a.plan.json", path: "x/a.plan.json" },
+  );
+  const menu = makePlansMenu({ requests: { ask }, askPolicies: () => undefined } as never, true);
+  document.body.replaceChildren(menu.node);
+  const draw = (settled: boolean) =>
+    menu.draw({ plan, other: null, settled } as Picture, new Set(["plan", "settled"]));
+  const asked = () => ask.mock.calls.map(([kind]) => kind).filter(kind => kind !== "plans");
   draw(false);
+  find("plans").click();
   find("save-plan").click();
   await answered();
-  expect(ask).not.toHaveBeenCalled();
+  expect(asked()).toEqual([]);
   draw(true);
   await answered();
-  expect(ask).toHaveBeenCalledWith("save", {});
+  expect(asked()).toEqual(["save"]);
   expect(find("saved").textContent).toBe(
     'Saved as a.plan.json. In Python, open_plan("x/a.plan.json", session) makes it again.',
   );
-  draw(true, { ...plan });
-  expect(find("saved").hidden).toBe(true);
   ask.mockRejectedValueOnce(new Error("The folder cannot be written."));
   find("save-plan").click();
   await answered();
   expect(find("saved").textContent).toBe("The folder cannot be written.");
 });
 
-test("where nobody answers there is nothing that could save", () => {
-  document.body.replaceChildren(makeRecipe().node);
+test("where nobody answers there is nothing that could save or open", () => {
+  const menu = makePlansMenu({ askPolicies: () => undefined } as never, false);
+  document.body.replaceChildren(menu.node);
+  menu.draw({ plan, other: null, settled: true } as Picture, new Set(["plan"]));
+  find("plans").click();
   expect(find("save-plan")).toBeNull();
+  expect(find("compare-with")).not.toBeNull();
 });

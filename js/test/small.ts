@@ -36,7 +36,10 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
   const wire: ScenePayload = {
     version: 1,
     title: "small",
-    facts: ["two turns"],
+    header: {
+      ...{ title: "small", id: "s1", harness: "Hand 1.0", model: "opus", size: "2 turns, 2 steps" },
+      ...{ compactions: "1 compaction", unknown: [] },
+    },
     unit: { short: "words", long: "One token a word." },
     window: 1000,
     windowSource: "The test says so.",

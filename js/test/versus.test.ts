@@ -126,10 +126,11 @@ test("the picker asks for nothing, what is recorded, a policy, or this plan held
   expect(host.get("versus")).toEqual({});
 });
 
-test("the gauge shows what B leaves, and its difference to A", async () => {
+test("the gauge shows what B leaves, and its difference to before", async () => {
   await open(withB);
-  expect(find("gauge-after").textContent).toBe("62  −103");
-  expect(find("gauge-other").textContent).toBe("158  +96 against A");
+  expect(find("gauge-after").textContent).toBe("62 −103");
+  expect(find("gauge-other").textContent).toBe("158 −7");
+  expect(find("gauge-other").title).toContain("96 against plan A");
 });
 
 test("the list shows both fates and the difference of each row", async () => {

@@ -47,8 +47,8 @@ afterEach(() => {
 
 test("the reading of both gauges comes from Python's columns", async () => {
   await open();
-  expect(find("gauge-before").textContent).toBe("165 of 1k · 17\u202f%");
-  expect(find("gauge-after").textContent).toBe("62  \u2212103");
+  expect(find("gauge-before").textContent).toBe("165 17\u202f% of 1k");
+  expect(find("gauge-after").textContent).toBe("62 \u2212103");
 });
 
 test("the slider says place, legality and what stands after", async () => {
@@ -64,7 +64,7 @@ test("where the policy makes no cut, nothing changes and the reason is told", as
   const sentence = { case: "idle" as const, parts, buttons, loses: false, range: "", notes: [] };
   const cut = { place: 0, id: "", by: "policy" as const, sentence: "There is nothing to compact." };
   const host = await open(plan({ cut, sentence }));
-  expect(find("gauge-after").textContent).toBe("165  0");
+  expect(find("gauge-after").textContent).toBe("165 0");
   expect(slider().getAttribute("aria-valuetext")).toBe("no cut, 165 after");
   expect(find("sentence").textContent).toBe("Plain keeps everything here.");
   [...document.querySelectorAll("button")].find(b => b.textContent === "place the cut myself")?.click();

@@ -26,6 +26,7 @@ from ...session.tree import Bools
 from ...text import printable
 from ..model import WorkbenchModel
 from .base_payload import Labelled, Payload
+from .search import MOST_ROWS, FactHit
 
 MOST_FACTS = 500
 MOST_FORM = 400
@@ -236,6 +237,16 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         sentence="" if len(listing.trace) else NO_FACTS,
         risk=UNSET if first else RiskPayload(listing.risk.places.tolist(), listing.risk.total),
     )
+
+
+def search_facts(model: WorkbenchModel, words: str) -> list[FactHit]:
+    """The facts whose form holds the words, in the order of the list; none before facts have been found."""
+    if "facts" not in model.ledger.session.__dict__:
+        return []
+    place = model.plan.place
+    query = {"place": len(model.plan.cuts) - 1 if place is None else place, "query": words, "to": MOST_ROWS}
+    rows = list_facts(model, query).rows
+    return [FactHit(row.number, row.kind, row.form, row.fate, row.last_turn) for row in rows]
 
 
 def _row(listing: FactListing, traced: TracedFact) -> FactRow:

@@ -13,12 +13,16 @@ from msgspec.structs import replace
 
 from ...planning.fates import start_side, weigh_side
 from ...planning.plan import Plan
+from ...policies.builtin.recorded import RECORDED
 from ...policies.harness import FACES, Dialect, State, find_actions, level_of, name_state, write_banner
+from ...policies.policy import Policy
 from ...policies.table import COUNTED
-from ...text import plural
+from ...text import plural, printable
 from ...tokens.memo import Memo
-from .base_payload import Labelled
+from .base_payload import Labelled, Payload
+from .sections import format_tokens
 
+MOST_CHARS = 120
 _PACE: Memo[tuple[float, int]] = Memo()
 
 
@@ -32,6 +36,20 @@ class RunState(Labelled, frozen=True):
     tone: str
     banner: str | UnsetType | None = UNSET
     actions: list[str] | UnsetType = UNSET
+
+
+class GaugeWords(Payload, frozen=True):
+    """What stands beside a plan's row: its `name`, and `words` on its threshold, at so many tokens.
+
+    `words` are "" where no threshold is known, `at` is null where it has no place on a scale of tokens.
+    `low` and `high` are between what is left, equal where it is certain.
+    """
+
+    name: str
+    words: str
+    at: int | None
+    low: int
+    high: int
 
 
 class TriggerHeadroom(NamedTuple):
@@ -73,6 +91,53 @@ def find_headroom(plan: Plan) -> TriggerHeadroom | None:
     pace, turns = _find_pace(plan)
     until = "it fires" if trigger.enabled else "the window is full"
     return TriggerHeadroom(left, pace, int(left / pace) if turns and pace > 0 else None, unit, until)
+
+
+def word_gauge(plan: Plan, happened: bool = False) -> GaugeWords:
+    """The words beside a plan's row; `happened` where the plan is what the file records.
+
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
+    >>> word_gauge(make_plan(session, count_tokens(session), "pi")).words
+    'pi 1.5.2 would not compact yet: about 19 turns to go, above 183.6k'
+    """
+    low, high = plan.after_range
+    window = plan.table.window
+    if happened or plan.policy.name == RECORDED.name:
+        share = f", at {100 * plan.before / window:.0f} %" if window else ""
+        return GaugeWords(_name_edited(plan), f"compacted here{share}", plan.before, low, high)
+    words, at = _word_trigger(plan)
+    return GaugeWords(_name_edited(plan), words, at, low, high)
+
+
+def _word_trigger(plan: Plan) -> tuple[str, int | None]:
+    trigger, verdict = plan.policy.trigger, plan.verdict
+    if not trigger.enabled or verdict.threshold is None:
+        return "", None
+    counted = trigger.measure in COUNTED
+    limit = int(verdict.threshold)
+    amount = format_tokens(limit) if counted else plural(limit, trigger.measure.removesuffix("s"))
+    where = f"{'above' if trigger.above else 'from'} {amount}"
+    name = short_title(plan.policy)
+    if verdict.fires:
+        return f"{name} would compact here: it does {where}", limit if counted else None
+    headroom = find_headroom(plan)
+    turns = 0 if headroom is None else headroom.turns or 0
+    to_go = f"about {plural(turns, 'turn')} to go, " if turns else ""
+    return f"{name} would not compact yet: {to_go}{where}", limit if counted else None
+
+
+def short_title(policy: Policy) -> str:
+    """A policy's name without what stands in brackets behind it, or after a comma."""
+    return printable((policy.title or policy.name).partition(" (")[0].partition(",")[0], MOST_CHARS)
+
+
+def _name_edited(plan: Plan) -> str:
+    """The policy's name, and what was set by hand: "As recorded + 1 pin"."""
+    edits = plan.edits
+    added = [plural(len(edits.settings), "setting")] if edits.settings else []
+    added += [plural(len(edits.pins), "pin")] if edits.pins else []
+    return " + ".join([printable(plan.policy.title or plan.policy.name, MOST_CHARS), *added])
 
 
 def _find_pace(plan: Plan) -> tuple[float, int]:

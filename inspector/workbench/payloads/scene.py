@@ -15,6 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from ...cuts import CUT_RULES
 from ...planning.plan import Plan
+from ...planning.plan_words import write_recipe
 from ...planning.summary_jobs import Checkpoint
 from ...policies.registry import list_policies
 from ...policies.table import COUNTED, FATES
@@ -31,7 +32,8 @@ from .bill import BillPayload, describe_bill
 from .boundary import BoundaryPayload, list_boundaries
 from .columns import ColumnPacker, PackedColumn
 from .flow import FlowPayload, trace_flow
-from .gauge import RunState, describe_fill, fill_payload
+from .gauge import GaugeWords, RunState, describe_fill, fill_payload, word_gauge
+from .header import HeaderPayload, describe_header
 from .played import first_rule
 from .provenance import BY_MODEL, describe_downstream
 from .provided import ProvidedPayload, describe_provided
@@ -47,7 +49,6 @@ LANES = ("compacted", "user", "assistant", "reasoning", "tool_call", "unknown", 
 """From above: tool output has the tall lane, the lowest."""
 LEAST = 0.005
 """Of the context: what grew outside of the file has no lane for less."""
-FORMATS = {"claude-code": "Claude Code", "flue": "Flue", "pi": "pi", "manifest": "session manifest"}
 
 
 class LanePayload(Labelled, frozen=True):
@@ -109,7 +110,7 @@ class ScenePayload(Payload, frozen=True, kw_only=True):
 
     version: int
     title: str
-    facts: list[str]
+    header: HeaderPayload
     unit: CountUnit
     window: int | None
     window_source: str
@@ -221,6 +222,7 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     saved: dict[str, int] | UnsetType = UNSET
     prefix: PrefixPayload | UnsetType = UNSET
     thresholds: list[Threshold]
+    gauge: GaugeWords | UnsetType = UNSET
     reserve: int
     trigger: TriggerVerdict
     state: RunState | UnsetType = UNSET
@@ -229,6 +231,7 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     deterministic: bool | UnsetType = UNSET
     notes: list[str]
     recipe: str
+    short_recipe: str | UnsetType = UNSET
     summary: WrittenBy | UnsetType | None = UNSET
     pins: list[str]
     columns: list[PackedColumn]
@@ -248,10 +251,11 @@ class DrawnPlan(NamedTuple):
     data: bytes
 
 
-def draw_scene(plan: Plan, history: History, recorded: int | None = None) -> DrawnScene:
+def draw_scene(plan: Plan, history: History, recorded: int | None = None, file: str = "") -> DrawnScene:
     """What lies under a plan: the moment it plans, and `history`, the session's whole life.
 
-    `recorded` is what the compaction that the file records right after the moment left, in tokens.
+    `recorded` is what the compaction that the file records right after the moment left, in tokens; `file` the
+    name of the file, "" where there is none.
     """
     session, ledger, cuts = plan.session, plan.ledger, plan.cuts
     live = session.live
@@ -276,10 +280,11 @@ def draw_scene(plan: Plan, history: History, recorded: int | None = None) -> Dra
     pack.add("side_lane", sides.lane)
     pack.add("side_step", sides.step)
     pack.add("side_tokens", sides.tokens)
+    header = describe_header(session, history, file)
     scene = ScenePayload(
         version=VERSION,
-        title=printable(session.title or session.id or "session", 120),
-        facts=_facts(session),
+        title=header.title,
+        header=header,
         unit=CountUnit(_unit(ledger), ledger.source),
         window=plan.table.window or None,
         window_source="given" if plan.table.given_window else window_of(session).source,
@@ -344,7 +349,8 @@ def draw_plan(
         flow=flow,
         saved=plan.saved,
         prefix=PrefixPayload(*plan.prefix),
-        thresholds=thresholds,
+        thresholds=sorted(thresholds, key=lambda line: line.tokens),
+        gauge=word_gauge(plan, mark is not None),
         reserve=reserve,
         trigger=TriggerVerdict(bool(plan.verdict.fires), describe_fill(plan)),
         state=fill_payload(plan),
@@ -352,6 +358,7 @@ def draw_plan(
         deterministic=plan.deterministic,
         notes=list(plan.notes),
         recipe=plan.recipe,
+        short_recipe=write_recipe(plan, short=True),
         summary=None if plan.checkpoint is None else _describe_written(plan, plan.checkpoint),
         pins=list(plan.edits.pins),
         columns=pack.columns,
@@ -405,23 +412,6 @@ def _unit(ledger: Ledger) -> str:
         return ledger.counter.name
     base = ledger.counter.title.removeprefix("calibrated ").removesuffix("_base")
     return f"{base} × {fitted.factor:.2f}" if fitted.fitted else f"{base}, not fitted"
-
-
-def _facts(session: Session) -> list[str]:
-    boundaries = [boundary.kind for _, boundary in session.boundaries]
-    compactions, micro = boundaries.count("compact"), boundaries.count("micro")
-    replies = sum(entry.role == "assistant" and entry.sidechain is None for entry in session.entries)
-    version = session.extra.get("version")
-    name = FORMATS.get(session.format, session.format)
-    facts = [
-        f"{name} {version}" if isinstance(version, str) else name,
-        session.model or "model unknown",
-        f"{plural(session.records, 'record')} → {plural(len(session.turns), 'turn')}, "
-        + plural(replies, "reply", "replies"),
-        plural(compactions, "compaction") + (f" + {micro} micro" if micro else ""),
-        f"{session.unknown} unknown",
-    ]
-    return [printable(fact, 120) for fact in facts]
 
 
 def _notices(session: Session, ledger: Ledger) -> list[str]:

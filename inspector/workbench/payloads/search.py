@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import ClassVar, NamedTuple
+
+from msgspec import field
 
 from ...session.blocks import Block, BlockRef, ToolCall
 from ...session.entries import Entry
@@ -42,13 +44,77 @@ class SearchHit(Payload, frozen=True):
     spans: list[int]
 
 
+class FactHit(Payload, frozen=True):
+    """A fact whose form holds the words, by what it is asked for by; `turn` is its last, 0-based."""
+
+    number: int
+    kind: str
+    form: str
+    fate: str
+    turn: int
+
+
 class SearchReply(Payload, frozen=True):
-    """The blocks that hold the words; `total` are all there are, of which `hits` may be the first."""
+    """The blocks that hold the words; `total` are all there are, of which `hits` may be the first.
+
+    The others are for a list of a dozen rows: facts, turns (by number, or by what the user said at their
+    beginning), and which of the keys that came with the question say the words. `rows` says how many of each
+    belong into it: facts, blocks, turns, keys.
+    """
 
     finished: ClassVar[bool] = True
     query: str
     hits: list[SearchHit]
     total: int
+    facts: list[FactHit] = field(default_factory=list)
+    turns: list[SearchHit] = field(default_factory=list)
+    keys: list[int] = field(default_factory=list)
+    rows: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+
+MOST_ROWS = 12
+"""Rows of the list under the field, and of each group as many as this at least, if it has them."""
+FAIR = 3
+
+
+def share_rows(counts: tuple[int, int, int, int], most: int = MOST_ROWS) -> tuple[int, int, int, int]:
+    """How many rows of each group are shown, together no more than `most`; blocks take what is left.
+
+    >>> share_rows((10, 100, 0, 1)), share_rows((1, 2, 0, 0)), share_rows((50, 50, 50, 50))
+    ((3, 8, 0, 1), (1, 2, 0, 0), (3, 3, 3, 3))
+    """
+    shown = [min(count, FAIR) for count in counts]
+    for group in (1, 0, 2, 3):
+        shown[group] += min(counts[group] - shown[group], most - sum(shown))
+    return shown[0], shown[1], shown[2], shown[3]
+
+
+def find_keys(words: Sequence[object], query: str) -> list[int]:
+    """Which of the keys' own words hold the query."""
+    needle = query.strip().casefold()
+    return [at for at, text in enumerate(words) if needle and needle in str(text).casefold()]
+
+
+def find_turns(history: History, session: Session, hits: Sequence[SearchHit], query: str) -> list[SearchHit]:
+    """Turns by their number ("turn 12", "12"), else those whose first words are among the hits."""
+    told = _NUMBER.fullmatch(query.strip().casefold())
+    begins: dict[int, int] = {}
+    for at, step in enumerate(history.step.tolist()):
+        turn = int(history.turn[step]) if step >= 0 else -1
+        entry = session.entries[int(history.path[at])]
+        if turn >= 0 and turn not in begins and entry.role == "user" and entry.kind != "compaction":
+            begins[turn] = int(history.path[at])
+    names = {session.entries[i].id: turn for turn, i in begins.items()}
+    if told is None:
+        return [hit for hit in hits if hit.ref.rpartition("/")[0] in names]
+    entry_at = begins.get(int(told[1]) - 1)
+    if entry_at is None:
+        return []
+    entry = session.entries[entry_at]
+    return find_text(session, history, entry.id, limit=1).hits
+
+
+_NUMBER = re.compile(r"(?:turn )?(\d{1,6})")
 
 
 class _Found(NamedTuple):

@@ -9,7 +9,7 @@ const PROMISE =
 
 /** The button and its dialog. */
 export const makeExporter = (requests: Requests): HTMLElement => {
-  const open = h("button", { class: "ci-button", "data-testid": "export" }, "Export HTML");
+  const open = h("button", { class: "ci-button", "data-testid": "export" }, "Export page…");
   const cancel = h("button", { class: "ci-button" }, "Close");
   const make = h("button", { class: "ci-button ci-main" }, "Save page");
   const told = h("p", { "data-testid": "export-told" });

@@ -5,7 +5,7 @@ import { h, setAttributes, setShown, setText } from "../ui/dom";
 import type { Dock } from "./dock";
 import { makeProgress } from "./progress";
 
-type Place = "header" | "found" | "gauge" | "overview" | "timeline" | "sentence" | "recipe" | "bill";
+type Place = "header" | "gauge" | "overview" | "timeline" | "sentence" | "recipe";
 export type Placed = Record<Place, View>;
 
 export interface Frame extends Screen {
@@ -26,14 +26,12 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
     "div",
     { class: "ci-bench" },
     views.header.node,
-    views.found.node,
     views.gauge.node,
     views.overview.node,
     views.timeline.node,
     views.sentence.node,
     dock.node,
     views.recipe.node,
-    views.bill.node,
   );
   const failure = h("b", {}, "This session could not be shown");
   const problem = h("span", { "data-testid": "error" });

@@ -1,21 +1,60 @@
-// The session's name and what is known of it; above the facts everything that is about the whole workbench.
+// One line over everything: what the session is, what can be undone, the search, plans, the page, and the keys.
+import { exact } from "../model/format";
+import type { BillPayload } from "../payloads/types";
 import type { Actions, View } from "../store/view";
-import { h, setAttributes, setText } from "../ui/dom";
+import { h, setAttributes, setShown, setText } from "../ui/dom";
+import { makeMenu } from "../ui/popover";
 
-export const makeHeader = (actions: Actions, search: HTMLElement, openHelp: () => void): View => {
+/** `tools` stand between the search and the help: plans, and the page. */
+export const makeHeader = (
+  actions: Actions,
+  search: HTMLElement,
+  tools: readonly HTMLElement[],
+  openHelp: () => void,
+): View => {
   const title = h("b");
-  const facts = h("span", { class: "ci-facts-line" });
-  const unit = h("span", { class: "ci-unit" });
+  const facts = ["harness", "model", "size", "compactions"].map(name =>
+    h("span", { class: `ci-about-${name}` }),
+  );
+  const [unknown, unknowns] = [h("button", { class: "ci-link", "data-testid": "unknown" }), h("ul")];
+  const [cost, bill] = [
+    h("button", { class: "ci-link", "data-testid": "cost" }),
+    h("div", { "data-testid": "bill" }),
+  ];
+  const strange = h("span", { class: "ci-about-more" }, unknown);
+  const priced = h("span", { class: "ci-about-more" }, cost);
+  makeMenu(unknown, unknowns, () => undefined);
+  makeMenu(cost, bill, () => undefined);
   const undo = makeIcon("↶", "undo", actions.undo);
   const redo = makeIcon("↷", "redo", actions.redo);
   const help = makeIcon("?", "open-help", openHelp);
   setAttributes(help, { "aria-label": "Keys", title: "Keys (?)" });
+  const more = h("button", { class: "ci-button ci-more-button", "data-testid": "more-menu" }, "More ▾");
+  const rest = h("div", { class: "ci-rest" }, ...tools);
   const node = h(
-    "div",
+    "header",
     { class: "ci-header" },
-    h("div", { class: "ci-top" }, title, h("span", { class: "ci-pasts" }, undo, redo), search, help),
-    h("div", { class: "ci-about" }, facts, unit),
+    title,
+    h("div", { class: "ci-about" }, ...facts, strange, priced),
+    h("span", { class: "ci-pasts" }, undo, redo),
+    search,
+    more,
+    rest,
+    help,
+    unknowns,
+    bill,
   );
+  // In a wide workbench what More holds stands in the line itself, which the style sheet decides.
+  more.addEventListener("click", () => {
+    const open = node.classList.toggle("ci-more-open");
+    setAttributes(more, { "aria-expanded": String(open) });
+  });
+  setAttributes(more, { "aria-expanded": "false" });
+  node.addEventListener("keydown", event => {
+    if (event.key !== "Escape" || !node.classList.contains("ci-more-open")) return;
+    more.click();
+    more.focus();
+  });
   const name = (button: HTMLButtonElement, verb: string, what: string, key: string) => {
     button.disabled = what === "";
     const label = what === "" ? `Nothing to ${verb.toLowerCase()}` : `${verb} the change of ${what}`;
@@ -32,11 +71,20 @@ export const makeHeader = (actions: Actions, search: HTMLElement, openHelp: () =
         else if (redo.disabled && redo === document.activeElement) undo.focus();
       }
       if (!parts.has("scene")) return;
-      setText(title, scene.title);
-      setText(facts, scene.facts.join(" · "));
-      setText(unit, `tokens: ${scene.unit.short}`);
-      setAttributes(unit, { title: scene.unit.long });
-      setAttributes(title, { title: scene.title });
+      const { header } = scene;
+      setText(title, header.title);
+      setAttributes(title, {
+        title: header.id === header.title ? header.id : `${header.title} · ${header.id}`,
+      });
+      for (const [i, words] of [header.harness, header.model, header.size, header.compactions].entries())
+        setText(facts[i] as HTMLElement, words);
+      setShown(strange, header.unknown.length > 0);
+      setText(unknown, `${exact(header.unknown.length)} unknown`);
+      unknowns.replaceChildren(...header.unknown.map(line => h("li", {}, line)));
+      setShown(priced, scene.bill.rows.length > 0);
+      setText(cost, sayCost(scene.bill));
+      setAttributes(cost, { "aria-label": sayBill(scene.bill) });
+      bill.replaceChildren(...drawBill(scene.bill));
     },
   };
 };
@@ -45,4 +93,37 @@ const makeIcon = (sign: string, id: string, act: () => void): HTMLButtonElement 
   const button = h("button", { class: "ci-icon", "data-testid": id }, sign);
   button.addEventListener("click", act);
   return button;
+};
+
+const NOT_TOLD = "?";
+
+/** What the session cost by the usage in its file, in the line; what is not known is not left out. */
+const sayCost = ({ currency, total, whole }: BillPayload): string => {
+  const sign = currency === "USD" ? "$" : `${currency} `;
+  return total === null ? "cost not known" : `${sign}${total.toFixed(2)}${whole ? "" : " and more"}`;
+};
+
+/** The line above the table: the sum, and whether that is all. */
+export const sayBill = ({ currency, total, whole }: BillPayload): string => {
+  const known = total === null ? "not known" : `${currency} ${total.toFixed(2)}`;
+  return `Cost by the file's usage: ${known}${total === null || whole ? "" : ", and more that is not known"}`;
+};
+
+const drawBill = (bill: BillPayload): HTMLElement[] => {
+  const head = ["", "requests", "tokens", bill.currency].map(name => h("th", { scope: "col" }, name));
+  const rows = bill.rows.map(({ name, calls, tokens, money }) =>
+    h(
+      "tr",
+      {},
+      h("td", {}, name),
+      h("td", {}, exact(calls)),
+      h("td", {}, tokens === null ? NOT_TOLD : exact(tokens)),
+      h("td", {}, money === null ? NOT_TOLD : money.toFixed(4)),
+    ),
+  );
+  return [
+    h("p", {}, sayBill(bill)),
+    h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)),
+    h("p", { class: "ci-quiet" }, bill.notes.join(" ")),
+  ];
 };

@@ -9,6 +9,7 @@ import { Findings } from "../panels/facts/findings";
 import { makeFacts } from "../panels/facts/panel";
 import { makeLesson } from "../panels/lesson/panel";
 import { makeOverview } from "../panels/overview/panel";
+import { makePolicyPicker } from "../panels/policies/picker";
 import { makeReplay } from "../panels/replay/panel";
 import { makeRules } from "../panels/rules/panel";
 import { makePolicy } from "../panels/rules/policy";
@@ -17,9 +18,8 @@ import { makeSentence } from "../panels/sentence/panel";
 import { makeSummarise } from "../panels/summary/panel";
 import { makeSummaryTab } from "../panels/summary/sides";
 import { makeTimeline } from "../panels/timeline/timeline";
-import { makeGauge } from "../panels/totals/bars";
-import { makeBill } from "../panels/totals/bill";
 import { makePlanFacts } from "../panels/totals/figures";
+import { makeGauge } from "../panels/totals/gauge";
 import { makeStages } from "../panels/totals/stages";
 import type { Host } from "../payloads/host";
 import { makeActions } from "../store/actions";
@@ -35,7 +35,9 @@ import { makeRecipe } from "./footer";
 import { makeFrame } from "./frame";
 import { makeHeader } from "./header";
 import { makeHelp } from "./help-dialog";
+import { KEYS } from "./keymap";
 import { makeLetterKeys } from "./letter-keys";
+import { makePlansMenu } from "./plans-menu";
 import { listenKeys } from "./shortcuts";
 import { isLow, markHeight } from "./size";
 
@@ -55,7 +57,18 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     words => frame.announce(words),
   );
   const help = makeHelp(writing !== undefined, makeLetterKeys(host));
-  const search = makeSearch(actions);
+  const search = makeSearch(actions, {
+    words: KEYS,
+    press(at) {
+      const key = KEYS[at]?.keys[0];
+      root.focus();
+      if (key !== undefined) root.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    },
+  });
+  const keeps = host.needsKernel === undefined;
+  const plans = makePlansMenu(actions, keeps);
+  // A page that was exported cannot make another.
+  const tools = [plans.node, ...(keeps ? [makeExporter(deck.requests)] : [])];
   const facts = makeFacts(actions);
   const form = writing?.(actions);
   const summary = form && makeSummaryTab(actions, form);
@@ -64,8 +77,10 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const rules = makeRules(actions, [makePolicy(actions), makeCompare(actions)], stages.node);
   const timeline = makeTimeline(actions);
   const views = {
-    header: makeHeader(actions, search.box, help.open),
-    gauge: makeGauge(actions),
+    header: makeHeader(actions, search.node, tools, help.open),
+    search,
+    plans,
+    gauge: makeGauge(actions, makePolicyPicker(actions)),
     overview: makeOverview(actions),
     timeline,
     stages,
@@ -75,25 +90,22 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     context: makeComponentView(ContextAfter, actions, ["scene", "plan", "look", "tab", "place", "settled"]),
     findings: makeComponentView(Findings, actions, ["scene", "plan", "look", "tab", "settled"]),
     ...(summary && { summary }),
-    found: search,
     rules,
     fates,
     block: makeBlock(actions),
     versus: makeVersus(),
     replay: makeReplay(actions),
-    recipe: makeRecipe(host.needsKernel === undefined ? deck.requests : undefined),
-    bill: makeBill(),
+    recipe: makeRecipe(),
   };
-  // A page that was exported cannot make another.
-  if (host.needsKernel === undefined)
-    views.recipe.node.append(...(form ? [form.button] : []), makeExporter(deck.requests));
   const dock = makeDock(
     {
       findings: [views.findings],
       facts: [facts],
       context: [views.context],
       blocks: [views.fates, views.block],
-      ...(summary && { summary: [summary] }),
+      ...(summary && {
+        summary: [...(keeps && form ? [{ node: form.button, draw: () => undefined }] : []), summary],
+      }),
       replay: [views.replay],
       rules: [rules, views.versus],
       lesson: [views.lesson],

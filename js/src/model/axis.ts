@@ -196,28 +196,26 @@ export const lowerBound = (sorted: ArrayLike<number>, value: number): number => 
   return low;
 };
 
+interface Label {
+  x: number;
+  width: number;
+  /** It ends at its line; else it stands in the middle under it. */
+  end: boolean;
+}
+
 /**
- * Lays labels of given widths side by side, each as near to its wish as its neighbours and the edges allow. They
- * stand in the order of their wishes, whatever the order they are given in.
+ * Lays labels below their lines, each as near to its own as those to the right of it and the edges allow. They are given
+ * and stand in the order of their lines.
  */
-export const spreadLabels = (
-  wishes: readonly number[],
-  widths: readonly number[],
-  room: number,
-  gap: number,
-): number[] => {
-  const lefts: number[] = [];
-  const order = wishes.map((_, i) => i).sort((a, b) => (wishes[a] as number) - (wishes[b] as number));
-  let edge = 0;
-  for (const i of order) {
-    const left = Math.max(edge, (wishes[i] as number) - (widths[i] as number) / 2);
-    lefts[i] = left;
-    edge = left + (widths[i] as number) + gap;
-  }
+export const lineUp = (labels: readonly Label[], room: number, gap: number): number[] => {
   let limit = room;
-  for (const i of order.reverse()) {
-    lefts[i] = Math.max(0, Math.min(lefts[i] as number, limit - (widths[i] as number)));
-    limit = (lefts[i] as number) - gap;
-  }
-  return lefts;
+  return labels
+    .map(({ x, width, end }) => ({ width, wish: x - (end ? width : width / 2) }))
+    .reverse()
+    .map(({ width, wish }) => {
+      const left = Math.max(0, Math.min(limit - width, wish));
+      limit = left - gap;
+      return left;
+    })
+    .reverse();
 };

@@ -1,4 +1,5 @@
 // What is sent beside the payloads that payloads.ts has, and names for parts of those.
+import type { Choices } from "./host";
 import type { FactRow, Knob } from "./types";
 
 export type Setting = Knob["value"];
@@ -25,6 +26,22 @@ export interface Work {
 export interface SaveReply {
   name: string;
   path: string;
+}
+
+/** A plan that was saved beside the session, and what it is in a few words. */
+export interface PlanFile {
+  name: string;
+  words: string;
+}
+
+export interface PlansReply {
+  plans: PlanFile[];
+}
+
+/** The choices that a saved plan comes to, and a sentence for whoever opened it. */
+export interface OpenPlanReply {
+  choices: Partial<Choices>;
+  sentence: string;
 }
 
 export interface WritingReply {

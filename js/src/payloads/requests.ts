@@ -1,11 +1,13 @@
 // Questions to Python that have one answer each: labels of rows, the text of a block, the summary at a place.
 import type { Host } from "./host";
-import type { FactName, SaveReply, Writer, WritingReply } from "./replies";
+import type { FactName, OpenPlanReply, PlansReply, SaveReply, Writer, WritingReply } from "./replies";
 import type { Replies as Payloads } from "./types";
 
 /** What each question is answered with. */
 export interface Replies extends Payloads {
   save: SaveReply;
+  plans: PlansReply;
+  open_plan: OpenPlanReply;
   summarise: WritingReply;
   writing: WritingReply;
   unsummarise: WritingReply;
@@ -22,7 +24,10 @@ interface Questions {
   body: { row: number; place?: number };
   /** Of plan B at its own cut with `versus`. */
   summary: { place: number; versus?: boolean };
-  search: { query: string };
+  /** With `keys`, what each key says of itself, the reply has all groups of the list. */
+  search: { query: string; keys?: readonly string[] };
+  plans: object;
+  open_plan: { name: string };
   lesson: { place: number };
   facts: { place: number; query: string; kind: string; fate: string; from: number; to: number };
   fact: FactName & { place: number };
@@ -80,6 +85,7 @@ const LONG = {
   losses: LOOKING,
   rules: LOOKING,
   policy_results: LOOKING,
+  open_plan: LOOKING,
   save: LOOKING,
   review: LOOKING,
   export: PLANNING,

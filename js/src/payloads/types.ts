@@ -15,7 +15,7 @@ export interface Traits {
 export interface ScenePayload {
   version: number;
   title: string;
-  facts: string[];
+  header: HeaderPayload;
   unit: CountUnit;
   window: number | null;
   windowSource: string;
@@ -33,6 +33,21 @@ export interface ScenePayload {
   bill: BillPayload;
   provided: ProvidedPayload[];
   columns: PackedColumn[];
+}
+/**
+ * The title; the name that tells the session from all others; what is known of the whole file.
+ *
+ * `harness`, `model`, `size` (turns and steps) and `compactions` are each a few words. `unknown` are the
+ * kinds of records and blocks that no reader knows, and how often each occurs.
+ */
+export interface HeaderPayload {
+  title: string;
+  id: string;
+  harness: string;
+  model: string;
+  size: string;
+  compactions: string;
+  unknown: string[];
 }
 /**
  * What tokens are counted by: in a word or two, and in full.
@@ -190,6 +205,7 @@ export interface PlanPayload {
   };
   prefix?: PrefixPayload;
   thresholds: Threshold[];
+  gauge?: GaugeWords;
   reserve: number;
   trigger: TriggerVerdict;
   state?: RunState;
@@ -198,6 +214,7 @@ export interface PlanPayload {
   deterministic?: boolean;
   notes: string[];
   recipe: string;
+  shortRecipe?: string;
   summary?: WrittenBy | null;
   pins: string[];
   columns: PackedColumn[];
@@ -338,6 +355,19 @@ export interface PrefixPayload {
 export interface Threshold {
   label: string;
   tokens: number;
+}
+/**
+ * What stands beside a plan's row: its `name`, and `words` on its threshold, at so many tokens.
+ *
+ * `words` are "" where no threshold is known, `at` is null where it has no place on a scale of tokens.
+ * `low` and `high` are between what is left, equal where it is certain.
+ */
+export interface GaugeWords {
+  name: string;
+  words: string;
+  at: number | null;
+  low: number;
+  high: number;
 }
 /**
  * Whether the policy fires, and why.
@@ -563,11 +593,23 @@ export interface SummaryReply {
 }
 /**
  * The blocks that hold the words; `total` are all there are, of which `hits` may be the first.
+ *
+ * The others are for a list of a dozen rows: facts, turns (by number, or by what the user said at their
+ * beginning), and which of the keys that came with the question say the words. `rows` says how many of each
+ * belong into it: facts, blocks, turns, keys.
  */
 export interface SearchReply {
   query: string;
   hits: SearchHit[];
   total: number;
+  facts: FactHit[];
+  turns: SearchHit[];
+  keys: number[];
+  /**
+   * @minItems 4
+   * @maxItems 4
+   */
+  rows: [number, number, number, number];
 }
 /**
  * A block that holds the words; `row` is -1 where it is not in this moment's context, `turn` 0-based.
@@ -583,6 +625,16 @@ export interface SearchHit {
   label: string;
   preview: string;
   spans: number[];
+}
+/**
+ * A fact whose form holds the words, by what it is asked for by; `turn` is its last, 0-based.
+ */
+export interface FactHit {
+  number: number;
+  kind: string;
+  form: string;
+  fate: string;
+  turn: number;
 }
 /**
  * The policy played one rule at a time; at an illegal place, what a cut there would break.

@@ -134,7 +134,7 @@ export const makeActions = (
       deck.picture.range = clampRange(first, end, deck.picture.scene);
       deck.redraw("range");
     },
-    search: query => finding.search(query),
+    search: (query, keys) => finding.search(query, keys),
     goTo: (ref, at) => finding.goTo(ref, at),
     async copyLink(row) {
       say(await finding.copyLink(row));

@@ -17,6 +17,9 @@ export const makeFinding = (deck: Deck, actions: Actions, say: (words: string) =
   let shared = host.get("block") ?? "";
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** What each key says of itself: some may be what is looked for. */
+  let keys: readonly string[] = [];
+
   const ask = async (query: string): Promise<void> => {
     const mine = ++question;
     const { picture } = deck;
@@ -33,7 +36,7 @@ export const makeFinding = (deck: Deck, actions: Actions, say: (words: string) =
     if (picture.found?.query !== query) picture.found = null;
     tell("Searching …");
     try {
-      const found = await requests.ask("search", { query });
+      const found = await requests.ask("search", { query, keys });
       if (mine !== question || deck.picture === undefined) return;
       deck.picture.found = found;
       tell("");
@@ -78,7 +81,10 @@ export const makeFinding = (deck: Deck, actions: Actions, say: (words: string) =
   };
 
   return {
-    search: (query: string) => void ask(query),
+    search(query: string, said: readonly string[] = keys) {
+      keys = said;
+      void ask(query);
+    },
     goTo: (ref: string, at?: string) => void goTo(ref, at),
     reveal,
     /** Another moment is on the screen: what was wanted there is shown, and rows of hits are asked anew. */

@@ -1,169 +1,233 @@
-// Search: a box in the header and the list of what was found, in this moment and in every other.
+// Search: a field in the header, and below it over the page a dozen rows: facts, blocks, turns and keys.
 import { exact, plural } from "../../model/format";
-import type { SearchHit, SearchReply } from "../../payloads/types";
+import { fateAt } from "../../model/plan";
+import type { FactHit, SearchHit, SearchReply } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, makeId, setAttributes, setShown, setText } from "../../ui/dom";
+import { makePopover } from "../../ui/popover";
 
 const PAUSE = 220;
-/** So many hits exist at once; more are shown when asked for. */
-const PAGE = 50;
+
+/** A key by what it says of itself, and how to press it. */
+export interface SearchedKeys {
+  readonly words: readonly { readonly shown: string; readonly help: string }[];
+  press(at: number): void;
+}
 
 export interface Search extends View {
-  readonly box: HTMLElement;
   focus(): void;
-  /** Goes to the next hit, or the one before; false when there is none. */
+  /** Goes to the next block that was found, or the one before; false when there is none. */
   step(way: 1 | -1): boolean;
 }
 
-export const makeSearch = (actions: Actions): Search => {
+interface Row {
+  node: HTMLElement;
+  go(): void;
+}
+
+export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
   const list = makeId("hits");
   const input = h("input", {
     type: "search",
     class: "ci-search",
     role: "combobox",
-    placeholder: "search",
+    placeholder: "Search",
     "aria-label": "Search the whole session",
-    "aria-expanded": "false",
     "aria-controls": list,
     "aria-autocomplete": "list",
     autocomplete: "off",
     spellcheck: "false",
     "data-testid": "search",
   });
-  const box = h("span", { class: "ci-find" }, input, h("kbd", { "aria-hidden": "true" }, "/"));
-  const count = h("span", { "data-testid": "found-count" });
   const note = h("p", { class: "ci-quiet", "data-testid": "found-note" });
   const hits = h("div", { class: "ci-hits", id: list, role: "listbox", "aria-label": "Found" });
-  const more = h("button", { class: "ci-link" });
-  const node = h(
-    "section",
-    { class: "ci-panel ci-found", "data-testid": "found", "aria-label": "Found" },
-    h("h3", {}, "Found", h("span", { class: "ci-count" }, count)),
-    note,
-    hits,
-    more,
-  );
+  const box = h("div", { class: "ci-found", "data-testid": "found" }, hits, note);
+  const node = h("span", { class: "ci-find" }, input, h("kbd", { "aria-hidden": "true" }, "/"), box);
   let found: SearchReply | null = null;
   let shown: Picture | undefined;
+  let rows: Row[] = [];
   let active = -1;
-  let room = PAGE;
+  let hit = -1;
+  let back: HTMLElement | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const ask = (query: string) => {
     clearTimeout(timer);
-    actions.search(query);
+    actions.search(
+      query,
+      keys.words.map(({ shown, help }) => `${shown} ${help}`),
+    );
+  };
+  const popover = makePopover(input, box, () => undefined);
+  const show = () => {
+    const wanted = document.activeElement === input && input.value.trim() !== "";
+    if (wanted && !popover.isOpen) popover.open();
+    else if (!wanted && popover.isOpen) popover.close();
+  };
+  const leave = () => {
+    popover.close();
+    const target = back?.isConnected ? back : null;
+    back = null;
+    if (target === null) input.blur();
+    else target.focus();
   };
 
+  const goTo = (at: number) => {
+    const one = found?.hits[at];
+    if (one === undefined) return;
+    hit = at;
+    actions.goTo(one.ref, one.at);
+  };
   const go = (at: number) => {
-    const hit = found?.hits[at];
-    if (hit === undefined) return;
-    active = at;
-    room = Math.max(room, at + 1);
-    render();
-    actions.goTo(hit.ref, hit.at);
+    const row = rows[at];
+    if (row === undefined) return;
+    popover.close();
+    row.go();
   };
 
   const mark = (at: number) => {
-    const last = Math.min(room, found?.hits.length ?? 0) - 1;
-    active = Math.max(-1, Math.min(at, last));
-    render();
+    active = Math.max(-1, Math.min(at, rows.length - 1));
+    for (const [i, { node }] of rows.entries())
+      setAttributes(node, { "aria-selected": String(i === active) });
+    rows[active]?.node.scrollIntoView?.({ block: "nearest" });
+    setAttributes(input, { "aria-activedescendant": active >= 0 ? `${list}-${active}` : undefined });
   };
 
   const render = () => {
-    const all = found?.hits ?? [];
-    const nodes = all.slice(0, room).map((hit, at) => drawHit(hit, `${list}-${at}`, at === active, shown));
-    hits.replaceChildren(...nodes);
-    nodes[active]?.scrollIntoView?.({ block: "nearest" });
-    setShown(hits, all.length > 0);
-    const left = all.length - room;
-    setShown(more, left > 0);
-    setText(more, `show ${Math.min(PAGE, left)} of ${exact(left)} more`);
-    setAttributes(input, {
-      "aria-expanded": String(all.length > 0),
-      "aria-activedescendant": active >= 0 ? `${list}-${active}` : undefined,
-    });
+    rows = [];
+    if (found === null || shown === undefined) return hits.replaceChildren();
+    const picture = shown;
+    const [facts, blocks, turns, pressed] = found.rows;
+    const add = (title: string, made: Row[]): HTMLElement[] => {
+      if (made.length === 0) return [];
+      rows.push(...made);
+      return [
+        h("div", { role: "group", "aria-label": title }, h("h4", {}, title), ...made.map(row => row.node)),
+      ];
+    };
+    const all = found;
+    hits.replaceChildren(
+      ...add(
+        "facts",
+        all.facts.slice(0, facts).map(fact => drawFact(fact, actions)),
+      ),
+      ...add(
+        "blocks",
+        all.hits.slice(0, blocks).map((one, at) => ({ node: drawHit(one, picture), go: () => goTo(at) })),
+      ),
+      ...add(
+        "turns",
+        all.turns
+          .slice(0, turns)
+          .map(one => ({ node: drawHit(one, picture), go: () => actions.goTo(one.ref, one.at) })),
+      ),
+      ...add(
+        "keys",
+        all.keys.slice(0, pressed).flatMap(at => {
+          const key = keys.words[at];
+          if (key === undefined) return [];
+          const node = drawRow(key.help, [], key.shown);
+          return [{ node, go: () => keys.press(at) }];
+        }),
+      ),
+    );
+    for (const [i, { node }] of rows.entries()) setAttributes(node, { id: `${list}-${i}` });
+    setShown(hits, rows.length > 0);
+    mark(Math.min(active, rows.length - 1));
   };
 
+  input.addEventListener("focus", show);
   input.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(() => ask(input.value), PAUSE);
+    show();
   });
   input.addEventListener("keydown", event => {
     const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (way !== undefined) mark(active + way);
     else if (event.key === "Enter") {
+      show();
       if (found === null || found.query !== input.value) ask(input.value);
       else go(Math.max(0, active));
-    } else if (event.key === "Escape" && input.value !== "") {
+    } else if (event.key === "Escape") {
       input.value = "";
       ask("");
-    } else if (event.key === "Escape") input.blur();
-    else return;
+      leave();
+    } else return;
     event.preventDefault();
+    event.stopPropagation();
   });
   hits.addEventListener("click", event => {
-    const line = (event.target as Element).closest<HTMLElement>("[role=option]");
-    if (line !== null) go(Number(line.id.slice(list.length + 1)));
-  });
-  more.addEventListener("click", () => {
-    room += PAGE;
-    render();
+    const line = (event.target as Element).closest("[role=option]");
+    go(rows.findIndex(row => row.node === line));
   });
 
   return {
     node,
-    box,
     focus() {
+      const { activeElement } = document;
+      if (activeElement !== input) back = activeElement instanceof HTMLElement ? activeElement : null;
       input.focus();
       input.select();
     },
     step(way) {
       const size = found?.hits.length ?? 0;
       if (size === 0) return false;
-      go(active < 0 ? (way > 0 ? 0 : size - 1) : (active + way + size) % size);
+      goTo(hit < 0 ? (way > 0 ? 0 : size - 1) : (hit + way + size) % size);
       return true;
     },
     draw(picture, parts) {
       shown = picture;
       if (!parts.has("found") && !parts.has("scene")) return;
-      if (found?.query !== picture.found?.query) [active, room] = [-1, PAGE];
+      if (found?.query !== picture.found?.query) [active, hit] = [-1, -1];
       found = picture.found;
-      setText(count, found === null ? "" : plural(found.total, "block"));
-      setText(note, explain(picture));
-      setShown(note, note.textContent !== "");
       render();
+      setText(note, explain(picture, rows.length));
+      setShown(note, note.textContent !== "");
     },
     dispose: () => clearTimeout(timer),
   };
 };
 
-const explain = ({ finding, found, scene }: Picture): string => {
+const explain = ({ finding, found }: Picture, shown: number): string => {
   if (finding !== "") return finding;
-  if (found === null) {
-    const turns = (scene.overviewTurn.at(-1) ?? -1) + 1;
-    return `Type a path, an error, a command or a symbol (press /). All ${plural(turns, "turn")} are searched, and the inputs and outputs of tools.`;
-  }
-  if (found.hits.length === 0) return `“${found.query}” is nowhere in this session, in no stretch of it.`;
-  return found.total > found.hits.length
-    ? `The first ${exact(found.hits.length)} are listed. A longer word finds fewer.`
-    : "";
+  if (found === null) return "";
+  if (shown === 0) return `“${found.query}” is nowhere in this session, in no stretch of it.`;
+  const more = found.total - found.rows[1];
+  return more > 0 ? `${plural(found.total, "block")} in all; n and N go through them.` : "";
 };
 
-const drawHit = (hit: SearchHit, id: string, active: boolean, shown: Picture | undefined): HTMLElement => {
-  const here = hit.row >= 0;
-  const where = here ? [] : [h("i", {}, stretchOf(hit, shown))];
-  return h(
+/** One line: what it is, the words, and at the right what becomes of it. */
+const drawRow = (what: string, words: readonly (Node | string)[], end: string): HTMLElement =>
+  h(
     "div",
-    { role: "option", id, class: "ci-hit", "aria-selected": String(active) },
-    h("small", {}, `turn ${hit.turn + 1} · `, h("b", {}, hit.label), ...where),
-    h("span", {}, ...markSpans(hit.preview, hit.spans)),
+    { role: "option", class: "ci-hit", "aria-selected": "false" },
+    h("small", {}, what),
+    h("span", {}, ...words),
+    h("i", {}, end),
   );
-};
 
-/** The stretch of the session in which a hit stands that this moment no longer holds. */
-const stretchOf = (hit: SearchHit, shown: Picture | undefined): string => {
-  const at = shown?.scene.segments.findIndex(segment => segment.at === hit.at) ?? -1;
-  return at < 0 ? " · another moment" : ` · stretch ${at + 1}`;
+const drawFact = (fact: FactHit, actions: Actions): Row => ({
+  node: drawRow(`turn ${fact.turn + 1} · ${fact.kind}`, [fact.form], fact.fate),
+  go() {
+    actions.openTab("facts");
+    actions.facts.open(fact);
+  },
+});
+
+const drawHit = (hit: SearchHit, picture: Picture): HTMLElement =>
+  drawRow(
+    `turn ${exact(hit.turn + 1)} · ${hit.label}`,
+    markSpans(hit.preview, hit.spans),
+    becomes(hit, picture),
+  );
+
+/** What the plan makes of a block; where this moment does not hold it, the stretch of the session in which it stands. */
+const becomes = (hit: SearchHit, { scene, plan, place }: Picture): string => {
+  if (hit.row >= 0 && hit.row < scene.blocks)
+    return scene.fates[fateAt(scene, plan, hit.row, place).fate]?.label ?? "";
+  const at = scene.segments.findIndex(segment => segment.at === hit.at);
+  return at < 0 ? "another moment" : `stretch ${at + 1}`;
 };
 
 /** The text with what was searched for marked; Python found it, so nothing is searched here. */

@@ -1,0 +1,83 @@
+"""The line over everything: what a session is called, and what is known of the whole file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from textwrap import shorten
+
+from ...session.session import Session
+from ...text import plural, printable
+from ...tokens.history import History
+from .base_payload import Payload
+
+FORMATS = {"claude-code": "Claude Code", "flue": "Flue", "pi": "pi", "manifest": "session manifest"}
+MOST_TITLE = 60
+"""Characters of a first prompt that stands for a title."""
+MOST_CHARS = 120
+_DATED = re.compile(r"-20\d{6}$")
+
+
+class HeaderPayload(Payload, frozen=True):
+    """The title; the name that tells the session from all others; what is known of the whole file.
+
+    `harness`, `model`, `size` (turns and steps) and `compactions` are each a few words. `unknown` are the
+    kinds of records and blocks that no reader knows, and how often each occurs.
+    """
+
+    title: str
+    id: str
+    harness: str
+    model: str
+    size: str
+    compactions: str
+    unknown: list[str]
+
+
+def describe_header(session: Session, history: History, file: str = "") -> HeaderPayload:
+    """What is known of the whole file; `file` is its name, "" where it has none.
+
+    >>> from inspector import count_tokens, open_demo
+    >>> from inspector.tokens.history import trace_history
+    >>> session = open_demo()
+    >>> header = describe_header(session, trace_history(session, count_tokens(session)))
+    >>> header.title, header.model, header.size, header.unknown
+    ('Every high water an hour early', 'claude-opus-4-5', '21 turns, 151 steps', [])
+    """
+    kinds = [boundary.kind for _, boundary in session.boundaries]
+    version = session.extra.get("version")
+    name = FORMATS.get(session.format, session.format)
+    turns = int(history.turn[-1]) + 1 if len(history.turn) else 0
+    return HeaderPayload(
+        title=printable(find_title(session, file), MOST_CHARS),
+        id=printable(session.id, MOST_CHARS),
+        harness=printable(f"{name} {version}" if isinstance(version, str) else name, MOST_CHARS),
+        model=printable(_DATED.sub("", session.model or "model unknown"), MOST_CHARS),
+        size=f"{plural(turns, 'turn')}, {plural(len(history.turn), 'step')}",
+        compactions=plural(kinds.count("compact"), "compaction"),
+        unknown=_list_unknown(session),
+    )
+
+
+def find_title(session: Session, file: str = "") -> str:
+    """The session's own title, else its first prompt, cut at a word, else the name of its file.
+
+    >>> from inspector.session.session import Session
+    >>> find_title(Session(format="pi", id="a1"), "first.jsonl"), find_title(Session(format="pi", id="a1"))
+    ('first.jsonl', 'a1')
+    """
+    if session.title and session.title.strip():
+        return session.title.strip()
+    for turn in session.turns[:1]:
+        words = " ".join(session.entries[session.path[turn.first]].text.split())
+        # One word without an end is no beginning of a sentence.
+        if brief := shorten(words, MOST_TITLE, placeholder="…") if len(words) > MOST_TITLE else words:
+            return brief if brief != "…" else f"{words[: MOST_TITLE - 1]}…"
+    return file or session.id or "session"
+
+
+def _list_unknown(session: Session) -> list[str]:
+    blocks = (block.type for entry in session.entries for block in entry.blocks if block.kind == "unknown")
+    counts = Counter(f"block {kind or 'without a type'}" for kind in blocks)
+    counts.update(f"record {note.type or 'without a type'}" for note in session.notes if not note.known)
+    return [printable(f"{what}: {number:,}", MOST_CHARS) for what, number in counts.most_common()]

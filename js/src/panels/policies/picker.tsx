@@ -1,0 +1,60 @@
+// The policy picker in the name of the plan's row: the list of policies over the page, each with what it would leave.
+import { render } from "preact";
+import { totalAfter } from "../../model/plan";
+import type { Actions, Picture, View } from "../../store/view";
+import { h, setAttributes, setText } from "../../ui/dom";
+import { PolicyList } from "../../ui/policy-list";
+import { makeMenu } from "../../ui/popover";
+
+export const makePolicyPicker = (actions: Actions): View => {
+  const name = h("span");
+  const button = h(
+    "button",
+    { class: "ci-picker", "data-testid": "policy-picker", "aria-haspopup": "listbox" },
+    name,
+    h("span", { "aria-hidden": "true" }, " ▾"),
+  );
+  const list = h("div", { class: "ci-picked", "data-testid": "policy-list" });
+  const node = h("span", { class: "ci-picks" }, button, list);
+  let shown: Picture | undefined;
+
+  const draw = () => {
+    if (shown === undefined) return;
+    const { policies, planned, place, plan } = shown;
+    const choose = (policy: string) => {
+      menu.close();
+      actions.choosePolicy(policy);
+    };
+    const after = totalAfter(planned, plan === planned ? place : planned.cut.place);
+    render(<PolicyList {...{ policies, chosen: planned.policy, after, choose }} />, list);
+  };
+  const menu = makeMenu(button, list, () => {
+    actions.askPolicies();
+    draw();
+    const options = list.querySelectorAll<HTMLElement>("[role=option]");
+    [...options].find(option => option.tabIndex === 0)?.focus({ preventScroll: true });
+  });
+
+  return {
+    node,
+    draw(picture, parts) {
+      shown = picture;
+      if (parts.has("scene") || parts.has("plan")) {
+        const { planned } = picture;
+        const words = planned.gauge?.name ?? planned.policyTitle;
+        setText(name, words);
+        setAttributes(button, { "aria-label": `Policy: ${words}`, title: planned.chosen || words });
+      }
+      if (!menu.isOpen) return;
+      if (parts.has("scene") || parts.has("plan")) actions.askPolicies();
+      if (parts.has("policies") || parts.has("plan") || parts.has("scene")) {
+        const held = list.contains(document.activeElement);
+        draw();
+        // The list comes in after it was opened: its first row then takes the focus that waited.
+        if (!held && document.activeElement === button)
+          list.querySelector<HTMLElement>('[role=option][tabindex="0"]')?.focus({ preventScroll: true });
+      }
+    },
+    dispose: () => render(null, list),
+  };
+};
