@@ -35,8 +35,8 @@ export interface Lanes {
   /** Tokens of each lane and bin. */
   sums: Float64Array[];
   height: number;
-  /** "to 8k; above, to 400". */
-  scale: string;
+  /** "to 8k" and "; above, to 400". */
+  scale: [string, string];
 }
 
 /** Lanes keep their heights while the range changes, so that nothing jumps; only the scale is the range's. */
@@ -60,8 +60,10 @@ export const measureLanes = (scene: Scene, axis: Axis, stacked = false): Lanes =
   const low = roundUp(findHigh(sums.filter((_, lane) => !isTall(list[lane]))));
   const tall = roundUp(findHigh(sums.filter((_, lane) => isTall(list[lane]))));
   const full = list.map(lane => (isTall(lane) ? tall : low));
-  const scale =
-    tall > 0 && low > 0 ? `to ${short(tall)}; above, to ${short(low)}` : `to ${short(tall || low)}`;
+  const scale: Lanes["scale"] = [
+    `to ${short(tall || low)}`,
+    tall > 0 && low > 0 ? `; above, to ${short(low)}` : "",
+  ];
   return { list, stacked, laneOf, tops, floors, full, sums, height: y, scale };
 };
 

@@ -2,7 +2,7 @@
 // rows are the key to the hues, and say what each lane has before and after.
 
 import { middleOf, type Range, stepAt } from "../../model/axis";
-import { HEAD, isTall } from "../../model/bars";
+import { HEAD, isTall, type Lanes } from "../../model/bars";
 import { exact, short } from "../../model/format";
 import { fateAt, type Lane, type Scene, sectionAfter, turnOfRow } from "../../model/plan";
 import { reveal, zoomAround } from "../../model/range";
@@ -43,7 +43,7 @@ export const makeGrid = (actions: Actions): View => {
     rows = lanes.list.map((lane, i) => {
       const top = lanes.tops[i] ?? 0;
       const height = (lanes.floors[i] ?? 0) - top;
-      const scale = isTall(lane) && height >= TWO_LINES ? h("small", {}, lanes.scale) : "";
+      const scale = isTall(lane) && height >= TWO_LINES ? sayScale(lanes) : "";
       return h(
         "div",
         {
@@ -52,7 +52,7 @@ export const makeGrid = (actions: Actions): View => {
           class: "ci-lane",
           style: `top: ${HEAD + top}px; height: ${height}px`,
         },
-        lanes.stacked ? nameAll(scene, lanes.scale) : name(lane, scale),
+        lanes.stacked ? nameAll(scene, lanes) : name(lane, scale),
       );
     });
     setText(level, axis.level === "turn" ? "by turn" : "turn");
@@ -206,15 +206,18 @@ const zoomBy = (picture: Picture, step: number, key: string): Range | undefined 
   return zoomAround(range, scene.steps, seen ? step + 0.5 : middle(picture), factor);
 };
 
+/** What a full bar stands for; where there is little room, only of the tall lane. */
+const sayScale = ({ scale: [tall, low] }: Lanes) => h("small", {}, tall, h("span", { class: "ci-had" }, low));
+
 /** The names of all lanes, where these are one. */
-const nameAll = ({ lanes }: Scene, scale: string) =>
+const nameAll = ({ lanes }: Scene, drawn: Lanes) =>
   h(
     "div",
     { role: "rowheader", "aria-colindex": 1, class: "ci-label ci-names" },
     ...lanes.map(({ id, label }) =>
       h("span", { class: "ci-hue" }, chip(id === "head" ? "system" : id), label),
     ),
-    h("small", {}, scale),
+    sayScale(drawn),
   );
 
 /** The step with a bar in this lane that is nearest to a click, within a few pixels; else the step itself. */
