@@ -38,6 +38,8 @@ StepSign = Literal["named", "lost", "kept", "again", ""]
 By = Literal["file", "plan", "guess", ""]
 MOST_LINES = 240
 MOST_PLACES = 200
+MOST_NAME = 20
+"""Characters of a fact's name that stand beside the lanes; a longer one is told in its story alone."""
 _SEALED = "The summary cannot be read; guessed from what follows."
 _FAR = "Nothing in the summary is near it."
 _WORDS: dict[Fate, str] = {
@@ -118,6 +120,14 @@ class StoryText(Payload, frozen=True):
     more: int
 
 
+class StoryThread(Payload, frozen=True):
+    """The fact as a row under the lanes: `name` and what its blocks do with it, and how that `ends`."""
+
+    name: str
+    does: str
+    ends: str
+
+
 class StoryReply(Payload, frozen=True, kw_only=True):
     """The story of a fact, with one of its `outcomes` told in full: the one that `pick` names.
 
@@ -143,6 +153,7 @@ class StoryReply(Payload, frozen=True, kw_only=True):
     fixes_note: str
     text: StoryText | None
     focus: str
+    thread: StoryThread
 
 
 class Told(NamedTuple):
@@ -338,7 +349,31 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         fixes_note=note,
         text=_text(teller, told),
         focus=write_focus([fact]),
+        thread=_thread(teller, pick, told),
     )
+
+
+def _thread(teller: Teller, pick: str, told: Told) -> StoryThread:
+    fact = teller.fact
+    name = name_form(fact.kind, fact.form, teller.session.cwd)
+    if fact.kind == "file":
+        name = name.rpartition("/")[2]
+    does = "is said in" if fact.kind in _PROSE else "is named in"
+    return StoryThread(name if len(name) <= MOST_NAME else "", does, _end(teller, pick, told))
+
+
+def _end(teller: Teller, pick: str, told: Told) -> str:
+    """ "by nothing after ◆1, until it is read again": what still has the fact in the end."""
+    traced = told.traced
+    if told.again is not None or traced is None:
+        return next((row.words for row in _outcomes(teller) if row.id == pick), "")
+    after = "after the cut" if told.recorded is None else f"after ◆{pick.rpartition(':')[2]}"
+    if traced.fate == "lost":
+        means = MEANS.get(teller.fact.kind)
+        until = f", until it is {means}" if means and teller.again and told.recorded is not None else ""
+        return f"by nothing {after}{until}"
+    by = {"restated": "by the summary", "pointed to": "by a pointer", "weakened": "only a part of it"}
+    return f"{after}: {by.get(traced.fate, 'as it was')}"
 
 
 def _stays(told: Told) -> bool:

@@ -961,6 +961,7 @@ export interface StoryReply {
   fixesNote: string;
   text: StoryText | null;
   focus: string;
+  thread: StoryThread;
 }
 /**
  * A step of the chain; `turn` is where, in words, `tokens` and `price` what it took, "" for nothing.
@@ -1055,6 +1056,14 @@ export interface StoryNear {
   words: string;
   how: string;
   line: number;
+}
+/**
+ * The fact as a row under the lanes: `name` and what its blocks do with it, and how that `ends`.
+ */
+export interface StoryThread {
+  name: string;
+  does: string;
+  ends: string;
 }
 /**
  * Everything that a recorded compaction took away and that was paid for again.

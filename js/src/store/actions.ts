@@ -124,6 +124,11 @@ export const makeActions = (
       deck.hooks.forget();
       deck.redraw("tab", "row");
     },
+    showThread(thread) {
+      if (deck.picture === undefined) return;
+      deck.picture.thread = thread;
+      deck.redraw("tracing");
+    },
     countTab(tab, words) {
       if (deck.picture === undefined || (deck.picture.counts[tab] ?? "") === words) return;
       deck.picture.counts = { ...deck.picture.counts, [tab]: words };

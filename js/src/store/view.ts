@@ -9,6 +9,7 @@ import type { Plan, Scene } from "../model/plan";
 import type { Policies } from "../model/policies";
 import type { Run } from "../model/run";
 import type { TabId } from "../model/tabs";
+import type { Thread } from "../model/thread";
 import type { Choices, Settings, Versus } from "../payloads/host";
 import type { Setting, Work } from "../payloads/replies";
 import type { Requests } from "../payloads/requests";
@@ -61,6 +62,8 @@ export interface Picture {
   finding: string;
   /** What is asked of facts, and what is known of them. */
   tracing: Tracing;
+  /** What is chosen, null for nothing. */
+  thread: Thread | null;
   /** What each policy would leave here, once somebody has asked. */
   policies: Policies;
   work: Work | null;
@@ -174,6 +177,8 @@ export interface Actions {
   openTab(tab: TabId): void;
   /** Says how much a tab holds, "" for nothing. */
   countTab(tab: TabId, words: string): void;
+  /** Shows under the lanes which blocks name the chosen thing; null for none. */
+  showThread(thread: Thread | null): void;
   /** Plays the policy up to so many rules; all of them end the lesson. */
   playTo(taken: number): void;
   /** Hides the policy's cut, then shows it beside the guessed one, then puts the guess away. */

@@ -1,4 +1,5 @@
 // The story of a fact: what became of it and why, what happened to it in turn, and what would have kept it.
+import { useEffect } from "preact/hooks";
 import { exact } from "../../model/format";
 import type { StoryFix, StoryReply } from "../../payloads/types";
 import type { Actions } from "../../store/view";
@@ -20,6 +21,11 @@ interface Props {
 }
 
 export const Story = ({ story, actions, onFix, onPick }: Props) => {
+  useEffect(() => {
+    const mentions = story.places.map(({ ref, label }) => ({ ref, kind: label }));
+    actions.showThread({ ...story.thread, mentions, lost: story.bad });
+    return () => actions.showThread(null);
+  }, [story]);
   const fix = ({ changes, said }: StoryFix) => {
     onFix();
     actions.edit(changes, said, true);

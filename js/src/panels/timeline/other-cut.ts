@@ -4,19 +4,28 @@ import { isUncut } from "../../model/plan";
 import type { View } from "../../store/view";
 import { h, setShown, setText } from "../../ui/dom";
 
+/** Half of a pill and its words, at most. */
+const PILL = 124;
+const WORDS = 200;
+
 export const makeOtherCut = (): View => {
   const tag = h("span");
   const node = h("div", { class: "ci-cutb", "aria-hidden": "true", hidden: true }, tag);
   return {
     node,
-    draw({ other, axis, scene }) {
+    draw({ other, axis, scene, place: mine }) {
       if (other === null) return setShown(node, false);
       const { place } = other.cut;
       const x = axis.placeX[place] ?? -1;
       setShown(node, !isUncut(other, place) && x >= 0 && x <= axis.width);
       node.style.transform = `translateX(${x}px)`;
       setText(tag, `B · ${other.label ?? other.policyTitle} · ${namePlace(scene, place)}`);
-      node.classList.toggle("ci-leftward", x > axis.width / 2);
+      // Its words stand clear of the pill, on the side away from it where that has the room.
+      const gap = x - (axis.placeX[mine] ?? 0);
+      const clear = Math.max(0, PILL - Math.abs(gap));
+      const leftward = gap < 0 ? x > WORDS : x + clear + WORDS > axis.width;
+      node.classList.toggle("ci-leftward", leftward);
+      tag.style.margin = `0 ${leftward === gap < 0 ? clear : PILL + Math.abs(gap)}px`;
     },
   };
 };

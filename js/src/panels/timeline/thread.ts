@@ -1,7 +1,7 @@
 // The row of the chosen thing: a dot for each block that names it, and how that ends.
 import { middleOf } from "../../model/axis";
-import { turnOfRow } from "../../model/plan";
-import { threadOf } from "../../model/thread";
+import { rowOf } from "../../model/refs";
+import type { Mention } from "../../model/thread";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, setShown, setText } from "../../ui/dom";
 
@@ -9,25 +9,28 @@ import { h, setShown, setText } from "../../ui/dom";
 const NEAR = 8;
 
 export const makeThread = (actions: Actions): View => {
-  const name = h("span");
+  const name = h("span", { class: "ci-had" });
+  const does = h("span");
   const dots = h("div", { class: "ci-dots" });
   const end = h("span", { class: "ci-end" });
   const node = h(
     "div",
     { class: "ci-lined ci-thread", "data-testid": "thread", hidden: true },
-    h("div", { class: "ci-label" }, name),
+    h("div", { class: "ci-label" }, h("span", {}, name, does)),
     h("div", { class: "ci-stage" }, dots, end),
   );
 
-  const drawDots = ({ scene, axis, tracing }: Picture) => {
-    const mentions = [...(threadOf(tracing)?.mentions ?? [])].sort((a, b) => a.row - b.row);
+  const drawDots = ({ scene, axis }: Picture, mentions: readonly Mention[]) => {
+    const rows = mentions
+      .map(({ ref, kind }) => ({ row: rowOf(scene, ref), kind }))
+      .filter(({ row }) => row >= 0);
     const found: HTMLElement[] = [];
     let last = Number.NEGATIVE_INFINITY;
-    for (const { row, kind } of mentions) {
+    for (const { row, kind } of rows.sort((a, b) => a.row - b.row)) {
       const x = middleOf(scene, axis, row);
       if (x < 0 || x > axis.width || x - last < NEAR) continue;
       last = x;
-      const words = `turn ${turnOfRow(scene, row) + 1}, ${kind}`;
+      const words = kind;
       const dot = h("button", { "aria-label": words, title: words, tabindex: found.length > 0 ? -1 : 0 });
       dot.style.left = `${x}px`;
       dot.addEventListener("click", () => actions.openBody(row));
@@ -51,13 +54,14 @@ export const makeThread = (actions: Actions): View => {
     draw(picture, parts) {
       const told = ["scene", "tracing"].some(part => parts.has(part as "scene"));
       if (!told && !parts.has("size") && !parts.has("range")) return;
-      const thread = threadOf(picture.tracing);
+      const { thread } = picture;
       setShown(node, thread !== null);
       if (thread === null) return;
-      setText(name, thread.label);
-      setText(end, thread.end);
+      setText(name, thread.name && `${thread.name} `);
+      setText(does, thread.does);
+      setText(end, thread.ends);
       end.classList.toggle("ci-bad", thread.lost);
-      drawDots(picture);
+      drawDots(picture, thread.mentions);
     },
   };
 };
