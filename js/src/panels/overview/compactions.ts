@@ -134,7 +134,7 @@ const context = document.createElement("canvas").getContext("2d");
 
 /** How wide a button with these words is. */
 const measure = (words: string, font: string): number => {
-  if (context === null) return 8 * words.length + 18;
+  if (context === null) return SMALL;
   // As it is written where it is pressed.
   context.font = `600 12px ${font}`;
   return Math.max(SMALL, Math.ceil(context.measureText(words).width) + 18);

@@ -3,7 +3,7 @@
 
 import { lowerBound, stepOfRow } from "../../model/axis";
 import { exact } from "../../model/format";
-import type { Scene } from "../../model/plan";
+import { isUncut, type Scene } from "../../model/plan";
 import type { SearchHit } from "../../payloads/types";
 import type { Actions, Part, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
@@ -69,7 +69,8 @@ export const makeOverview = (actions: Actions): View => {
       if (has("scene", "size", "place")) {
         const step = scene.stepOverview[scene.entryStep[picture.place] ?? scene.steps - 1] ?? -1;
         const end = picture.place >= scene.entries ? 1 : 0;
-        setShown(cut, step >= 0);
+        // A cut that is nobody's yet has no place in the session.
+        setShown(cut, step >= 0 && !isUncut(picture.plan, picture.place));
         cut.style.transform = `translateX(${((step + end) * width) / Math.max(1, scene.overview.steps)}px)`;
       }
     },
