@@ -24,7 +24,9 @@ SLOW = 0.15  # seconds before each piece of 16 characters
 
 
 def choose(page: Page | Locator, by: str) -> None:
-    page.get_by_test_id("summarise").click()
+    page.get_by_test_id("tab-summary").click()
+    if page.get_by_test_id("summarise").get_attribute("aria-expanded") == "false":
+        page.get_by_test_id("summarise").click()
     page.get_by_test_id(f"writer-{by}").check()
 
 

@@ -43,8 +43,8 @@ def test_W2_17_the_recorded_and_the_planned_summary_stand_side_by_side(
     assert abs(boxes[0]["y"] - boxes[1]["y"]) < 2
     assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + 1
     screenshot(page, "summaries")
-    page.get_by_test_id("write-summary").click()
+    page.get_by_test_id("summarise").click()
     expect(page.get_by_test_id("writer-extractive")).to_be_focused()
-    page.get_by_test_id("write-summary").click()
+    page.get_by_test_id("summarise").click()
     expect(page.get_by_test_id("writer-extractive")).to_be_hidden()
     expect(recorded).to_be_visible()

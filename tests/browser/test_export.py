@@ -107,6 +107,24 @@ def test_a_block_is_opened_from_the_page(exported: Path, show: OpenOffline, mode
     assert told == []
 
 
+def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
+    exported_page: Path, show: OpenOffline
+) -> None:
+    page, told = show(exported_page)
+    expect(page.get_by_test_id("cause")).to_contain_text("Lost in ◆1. The summary says “the offsets helper”")
+    expect(page.get_by_test_id("near-summary").locator("mark[aria-current]")).to_have_text("offsets helper")
+    fix = page.get_by_test_id("story-fix").first
+    expect(fix.get_by_role("button")).to_have_text("Copy")
+    expect(fix).to_contain_text("+92")
+    page.get_by_role("button", name="next ›").first.click()
+    expect(page.get_by_test_id("story-title")).to_contain_text("never touch data/almanac.json")
+    page.get_by_test_id("tab-summary").click()
+    expect(page.get_by_test_id("side").first).to_contain_text("names 10 of 12 changed files")
+    page.get_by_test_id("tab-context").click()
+    expect(page.get_by_test_id("context-total")).to_have_text("17,809")
+    assert told == []
+
+
 def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: OpenOffline) -> None:
     page, told = show(exported)
     knob = page.get_by_test_id("knob-keep-recent-tokens.tokens")
@@ -166,7 +184,7 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
     image = page.locator("img[src^='data:image/svg']")
     expect(image).to_be_visible()
     assert image.evaluate("node => node.complete && node.naturalWidth") == 960
-    expect(page.locator("summary")).to_contain_text("Flue (May 2026)")
+    expect(page.locator("summary")).to_contain_text("As recorded: 158.3k → 17.8k tokens")
     SHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SHOTS / "nbconvert.png")
     page.locator("summary").click()

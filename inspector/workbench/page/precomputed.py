@@ -8,6 +8,7 @@ those of the session as it is; texts are those of the cleaned one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,13 +25,20 @@ from ...tokens.ledger import Ledger
 from ..model import WorkbenchModel
 from ..payloads.base_payload import to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
+from ..payloads.context_after import describe_context
+from ..payloads.findings import list_findings
 from ..payloads.recorded import draw_recorded
 from ..payloads.replay import draw_run
 from ..payloads.scene import draw_plan, draw_scene
+from ..payloads.story import tell_story
+from ..payloads.summaries import compare_summaries
 
 MOST_PLANS = 4_000
 """Plans made for one page; each takes about 2 ms."""
 MOST_LINES = 400_000
+MOST_STORIES = 40
+MOST_PIECE = 600
+"""Characters of a piece of the next request."""
 FAR = "What this plan notes at another cut, and what each rule does there, needs a kernel."
 CUT = "@cut@"
 """Stands in a recipe where the cut's name belongs."""
@@ -102,6 +110,7 @@ class Answers:
         self.side = self._draw_side()
         self.other = self._draw_other()
         self.run = self._draw_run()
+        self.told = self._tell()
 
     def pack(self, cap: int) -> dict[str, Any]:
         """The whole as JSON, no text of a block longer than `cap` characters; 0 leaves them out."""
@@ -114,6 +123,7 @@ class Answers:
             "side": self.side,
             "other": self.other,
             "run": self.run,
+            "told": self.told,
             "rows": [[row["label"], row["preview"]] for row in self.rows],
             "bodies": [_shorten(body, cap) for body in self.bodies] if cap else [],
             "lines": [self.redactor.clean(line) for line in self.lines],
@@ -248,6 +258,41 @@ class Answers:
         picture, number = self._draw(self.model.other)
         label = self._label(self.model.other.policy)
         return [self.redactor.clean_tree({**picture, "label": label}), number]
+
+    def _tell(self) -> dict[str, Any]:
+        """What a person asks first, answered for the recorded side and for the plan: by what is asked."""
+        model = self.model
+        inputs = {n: value for n, value in model.inputs.items() if n not in ("versus", "look", "policy")}
+        inputs = {**self.redactor.clean_tree(inputs), "policy": model.plan.policy.name}
+        twin = WorkbenchModel(self.clean, model.plan.policy.name, ledger=self.ledger, window=model.window)
+        twin.written = model.written
+        told: dict[str, Any] = {}
+        for look in dict.fromkeys([model.inputs["look"], "plan"]):
+            try:
+                twin.answer(
+                    {**self.redactor.clean_tree(inputs), "policy": model.plan.policy.name, "look": look}
+                )
+            except InspectorError:
+                # A name that is a secret is another here: the page goes without.
+                continue
+            query = {"place": twin.shown.place or 0, "look": look}
+            context = to_json(describe_context(twin, query))
+            for piece in context["pieces"]:
+                # The whole of most stands among the texts of blocks.
+                piece["text"] = piece["text"][:MOST_PIECE]
+            findings = to_json(list_findings(twin, query))
+            told |= {
+                f"context {look}": context,
+                f"summaries {look}": to_json(compare_summaries(twin, query)),
+                f"findings {look}": findings,
+            }
+            rows = [row for group in findings["groups"] for row in group["rows"]]
+            for row in rows[:MOST_STORIES]:
+                asked = {**query, **{name: row[name] for name in ("number", "kind", "form", "pick")}}
+                with suppress(InspectorError, LookupError):
+                    told[f"story {row['pick']} {row['number']}"] = to_json(tell_story(twin, asked))
+        tidy: dict[str, Any] = self.redactor.clean_tree(told)
+        return tidy
 
     def _label(self, policy: Policy) -> str:
         return printable(self.redactor.clean(policy.title or policy.name), 120)

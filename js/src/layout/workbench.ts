@@ -71,7 +71,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const tools = [plans.node, ...(keeps ? [makeExporter(deck.requests)] : [])];
   const facts = makeFacts(actions);
   const form = writing?.(actions);
-  const summary = form && makeSummaryTab(actions, form);
+  const summary = makeSummaryTab(actions, form);
   const fates = makeFates(actions);
   const stages = makeStages();
   const rules = makeRules(actions, [makePolicy(actions), makeCompare(actions)], stages.node);
@@ -89,7 +89,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     facts,
     context: makeComponentView(ContextAfter, actions, ["scene", "plan", "look", "tab", "place", "settled"]),
     findings: makeComponentView(Findings, actions, ["scene", "plan", "look", "tab", "settled"]),
-    ...(summary && { summary }),
+    summary,
     rules,
     fates,
     block: makeBlock(actions),
@@ -103,9 +103,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
       facts: [facts],
       context: [views.context],
       blocks: [views.fates, views.block],
-      ...(summary && {
-        summary: [...(keeps && form ? [{ node: form.button, draw: () => undefined }] : []), summary],
-      }),
+      summary: [summary],
       replay: [views.replay],
       rules: [rules, views.versus],
       lesson: [views.lesson],

@@ -21,6 +21,7 @@ const SORRY = {
   lesson: "Playing the rules one by one needs a kernel; this page has none.",
   body: "The texts of blocks were left out of this page to keep it small.",
   summary: "The summary at this place is not on this page; it needs a kernel.",
+  told: "This page answers that at the cut it was made with; another one needs a kernel.",
   question: "This page cannot answer that; it needs a kernel.",
 };
 const NOBODY: Record<number, string> = {
@@ -40,7 +41,12 @@ interface Question {
   row?: number;
   place?: number;
   versus?: boolean;
+  look?: string;
+  pick?: string;
+  number?: number;
 }
+
+const TOLD: readonly string[] = ["findings", "story", "context", "summaries"];
 
 class Sorry extends Error {}
 
@@ -208,9 +214,22 @@ export class Answering implements Line {
       if (plan === undefined || found === undefined) throw new Sorry(SORRY.summary);
       return { place, text: found[0], total: found[1], facts: plan.written?.[place] ?? plan.facts };
     }
+    if (TOLD.includes(asked.type ?? "")) return this.tell(asked);
     if (asked.type === "search") throw new Sorry(SORRY.search);
     if (asked.type === "lesson") throw new Sorry(SORRY.lesson);
     throw new Sorry(SORRY.question);
+  }
+
+  /** What was answered when the page was made; of the plan only at the cut it had then. */
+  private tell({ type, look, pick, number, place, from }: Question): object {
+    const { told, wanted } = this.store.held;
+    const seen = look ?? this.host.get("look") ?? "plan";
+    const isPlan = type === "story" ? pick === "plan" : !seen.includes(":");
+    const own = this.find(wanted.policy, wanted.cut)[0].cut.place;
+    const moved = place !== own || this.granted.policy !== wanted.policy;
+    const found = told[type === "story" ? `story ${pick} ${number}` : `${type} ${seen}`];
+    if (found === undefined || (isPlan && moved) || (from ?? 0) > 0) throw new Sorry(SORRY.told);
+    return found;
   }
 
   private showBody(row: number, place: number): Omit<BodyReply, "type" | "id"> {

@@ -45,6 +45,8 @@ export interface Held {
   /** Plan B as it was when the page was made. */
   other: Drawn<PlanPayload> | null;
   run: Drawn<RunPayload> | null;
+  /** What a person asks first, by what is asked: "findings recorded:1", "story recorded:1 29". */
+  told: Readonly<Record<string, object>>;
   rows: readonly (readonly [label: string, preview: string])[];
   bodies: readonly (readonly [text: string, total: number, facts: [string, string][]])[];
   lines: readonly string[];

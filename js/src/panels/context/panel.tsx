@@ -38,12 +38,11 @@ export const ContextAfter = ({ picture, actions }: PanelProps) => {
       (error: Error) => newest.current === key && setProblem(error.message),
     );
   };
-  const isOpen = tab === "context" && settled && !dragging && needsKernel === "";
+  const isOpen = tab === "context" && settled && !dragging;
   useEffect(() => {
     if (isOpen && held?.key !== key) load(0);
   }, [isOpen, key]);
 
-  if (needsKernel !== "") return <p class="ci-quiet">{needsKernel}</p>;
   if (held === null) return <p class="ci-quiet">{problem || "Putting the next request together …"}</p>;
   const { reply, pieces } = held;
   const left = reply.count - pieces.length;
@@ -79,7 +78,8 @@ export const ContextAfter = ({ picture, actions }: PanelProps) => {
             </div>
           </article>
         ))}
-        {left > 0 && (
+        {left > 0 && needsKernel !== "" && <p class="ci-quiet">{exact(left)} more pieces</p>}
+        {left > 0 && needsKernel === "" && (
           <button type="button" class="ci-button" onClick={() => load(pieces.length)}>
             Show {exact(Math.min(PAGE, left))} of {exact(left)} more
           </button>

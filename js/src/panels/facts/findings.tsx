@@ -24,7 +24,7 @@ export const Findings = ({ picture, actions }: PanelProps) => {
     if (look === stay) setStay(null);
   }, [look]);
   const shown = stay ?? (look.startsWith("recorded:") ? look : "plan");
-  const isOpen = tab === "findings" && settled && !dragging && needsKernel === "";
+  const isOpen = tab === "findings" && settled && !dragging;
   const plan = JSON.stringify([planned.policy, planned.pins, planned.cut.id, planned.recipe]);
   const asked = { look: shown, place };
   const [pick, setPick] = useState("");
@@ -47,7 +47,6 @@ export const Findings = ({ picture, actions }: PanelProps) => {
       }),
   );
   const [isList, setIsList] = useState(false);
-  if (needsKernel !== "" && reply === null) return <p class="ci-quiet">{needsKernel}</p>;
   if (reply === null) return <p class="ci-quiet">{list.problem || "Looking for what was lost …"}</p>;
   const step = (way: 1 | -1) => {
     const next = rows[rows.indexOf(row!) + way];
@@ -84,7 +83,13 @@ export const Findings = ({ picture, actions }: PanelProps) => {
                 next ›
               </button>
             </nav>
-            <Story story={told} actions={actions} onFix={() => setStay(shown)} onPick={setPick} />
+            <Story
+              story={told}
+              isPage={needsKernel !== ""}
+              actions={actions}
+              onFix={() => setStay(shown)}
+              onPick={setPick}
+            />
           </div>
           {told.text !== null && (
             <SummaryText text={told.text} of={`${told.pick} ${told.kind} ${told.form}`} />

@@ -14,13 +14,15 @@ export const isLiteral = (kind: string): boolean => LITERAL.includes(kind);
 interface Props {
   story: StoryReply;
   actions: Actions;
+  /** Nothing can be changed here: a fix is Python to copy. */
+  isPage: boolean;
   /** A fix is about to be made. */
   onFix(): void;
   /** Another row of what became of it is to be told. */
   onPick(pick: string): void;
 }
 
-export const Story = ({ story, actions, onFix, onPick }: Props) => {
+export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
   useEffect(() => {
     const mentions = story.places.map(({ ref, label }) => ({ ref, kind: label }));
     actions.showThread({ ...story.thread, mentions, lost: story.bad });
@@ -48,7 +50,7 @@ export const Story = ({ story, actions, onFix, onPick }: Props) => {
           <li key={`${link.turn} ${link.words}`} class={`ci-st-chain-${link.sign}`}>
             <span aria-hidden="true">{SIGNS[link.sign]}</span>
             <span>{link.turn}</span>
-            {link.ref ? (
+            {link.ref && !isPage ? (
               <button type="button" class="ci-st-chain-words" onClick={() => actions.goTo(link.ref)}>
                 {link.words}
               </button>
@@ -60,7 +62,7 @@ export const Story = ({ story, actions, onFix, onPick }: Props) => {
           </li>
         ))}
       </ol>
-      {story.outcomes.length > 1 && (
+      {story.outcomes.length > 1 && !isPage && (
         <section aria-label="What became of it">
           <h4>What became of it</h4>
           <p class="ci-st-became">
@@ -98,11 +100,11 @@ export const Story = ({ story, actions, onFix, onPick }: Props) => {
                 type="button"
                 class="ci-button"
                 aria-disabled={one.done}
-                onClick={() => one.done || fix(one)}
+                onClick={() => (isPage ? copyText(one.recipe) : one.done || fix(one))}
               >
-                {one.done ? `✓ ${one.did}` : one.does}
+                {isPage ? "Copy" : one.done ? `✓ ${one.did}` : one.does}
               </button>
-              <span>{one.words}</span>
+              <span>{isPage ? `${one.does} ${one.words}` : one.words}</span>
               <span class="ci-st-number">{`${one.tokens < 0 ? "−" : "+"}${exact(Math.abs(one.tokens))}`}</span>
               <span class="ci-st-number">{one.price}</span>
             </p>

@@ -11,8 +11,8 @@ import type { Summarise } from "./panel";
 const NEEDS: readonly Part[] = ["scene", "plan", "look", "tab", "settled"];
 
 /** The tab: the summaries, and in the place of the recorded one the form while a summary is to be written. */
-export const makeSummaryTab = (actions: Actions, form: Summarise): View & { open(): void } => {
-  const place = h("div", { class: "ci-side-form", hidden: true }, form.node);
+export const makeSummaryTab = (actions: Actions, form?: Summarise): View & { open(): void } => {
+  const place = h("div", { class: "ci-side-form", hidden: true }, ...(form ? [form.node] : []));
   const sides = h("div", { class: "ci-side-both" });
   const node = h("section", { class: "ci-summaries" }, place, sides);
   let shown: Picture | undefined;
@@ -21,23 +21,23 @@ export const makeSummaryTab = (actions: Actions, form: Summarise): View & { open
     isWriting = open;
     setShown(place, open);
     draw();
-    if (open) form.focus();
+    if (open) form?.focus();
   };
   const draw = () => {
     if (shown !== undefined)
       render(<SummarySides {...{ picture: shown, actions, isWriting, write }} />, sides);
   };
-  form.button.addEventListener("click", () => write(true));
+  form?.button.addEventListener("click", () => write(true));
   return {
     node,
     open: () => write(true),
     draw(picture, parts) {
       shown = picture;
-      form.draw(picture, parts);
+      form?.draw(picture, parts);
       if (NEEDS.some(part => parts.has(part))) draw();
     },
     dispose() {
-      form.dispose?.();
+      form?.dispose?.();
       render(null, sides);
     },
   };
@@ -52,11 +52,10 @@ interface Props extends PanelProps {
 const SummarySides = ({ picture, actions, isWriting, write }: Props) => {
   const { scene, planned, place, look, settled, dragging, tab, needsKernel } = picture;
   const key = JSON.stringify([scene.entryIds.at(-1), look, planned.recipe, place, planned.summary]);
-  const isOpen = tab === "summary" && settled && !dragging && needsKernel === "";
+  const isOpen = tab === "summary" && settled && !dragging;
   const { data, problem } = useReply<SummariesReply>(isOpen ? key : null, () =>
     actions.requests.ask("summaries", { place }),
   );
-  if (needsKernel !== "") return <p class="ci-quiet">{needsKernel}</p>;
   if (data === null) return <p class="ci-quiet">{problem || "Reading the summaries …"}</p>;
   return (
     <div class="ci-sides" data-testid="sides" data-writing={isWriting}>
@@ -69,15 +68,17 @@ const SummarySides = ({ picture, actions, isWriting, write }: Props) => {
           <Side side={data.recorded} />
         ))}
       <Side side={data.planned}>
-        <button
-          type="button"
-          class="ci-button"
-          aria-expanded={isWriting}
-          data-testid="write-summary"
-          onClick={() => write(!isWriting)}
-        >
-          {isWriting ? "‹ Summaries" : "Write a summary…"}
-        </button>
+        {needsKernel === "" && (
+          <button
+            type="button"
+            class="ci-button"
+            aria-expanded={isWriting}
+            data-testid="summarise"
+            onClick={() => write(!isWriting)}
+          >
+            {isWriting ? "‹ Summaries" : "Write a summary…"}
+          </button>
+        )}
       </Side>
     </div>
   );
