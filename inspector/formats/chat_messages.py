@@ -123,7 +123,7 @@ def _read_calls(fields: Fields, names: Names) -> Iterable[Found]:
     for raw in [*calls, *([{"function": old}] if old is not None else [])]:
         inner = Fields(raw, "type")
         function = Fields(inner.object("function"))
-        name = function.text("name") or inner.text("name")
+        name = function.text("name") or inner.text("name") or inner.text("function")
         if name is None:
             yield unknown(raw)
             continue

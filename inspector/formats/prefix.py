@@ -25,7 +25,10 @@ TELLING = 40
 
 @dataclass
 class WholeRequest:
-    """A request as it was sent, with its reply. `key` names its conversation, "" where nothing does."""
+    """A request as it was sent, with its reply. `key` names its conversation, "" where nothing does.
+
+    `compaction` are fields of a boundary where the log tells that the history was compacted before it.
+    """
 
     source: Source | None
     messages: list[ChatMessage]
@@ -37,6 +40,7 @@ class WholeRequest:
     tools: tuple[Tool, ...] = ()
     time: str | None = None
     key: str = ""
+    compaction: Json | None = None
     extra: Json = field(default_factory=dict)
 
 
@@ -133,7 +137,8 @@ class _Joining:
     ) -> None:
         line = thread.line
         same = _count_equal(line, prints)
-        if same == len(line) or (same == len(prints) and same):
+        told = request.compaction is not None and same < len(line)
+        if not told and (same == len(line) or (same == len(prints) and same)):
             # It grew; or it was sent again, or cut back to an earlier moment.
             del line[same:]
             thread.end = line[-1][1] if line else thread.end if not prints else None
@@ -141,7 +146,7 @@ class _Joining:
                 self._add(thread, message, request)
             return
         cleared = _find_cleared(self.made, line[same:], said[same:])
-        if cleared is not None:
+        if cleared is not None and not told:
             self._close(thread, request, {"kind": "micro", "cleared": tuple(cleared)}, [])
             for at, message in enumerate(said[same : len(line)], same):
                 line[at] = message.print, line[at][1]
@@ -175,6 +180,8 @@ class _Joining:
             "summary": summary or None,
             "extra": {} if summary or not words else {"unreadable": True},
         }
+        recorded = request.compaction or {}
+        boundary |= {key: value for key, value in recorded.items() if value is not None}
         self._close(thread, request, boundary, found)
         compaction = thread.end or ""
         thread.line[:] = [

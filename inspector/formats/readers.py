@@ -26,8 +26,10 @@ from . import (
     copilot,
     flue,
     gemini,
+    inspect_log,
     manifest,
     opencode,
+    openhands,
     pi,
     qwen,
     request_log,
@@ -94,7 +96,9 @@ READERS: tuple[Reader, ...] = (
     flue.READER,
     stud.READER,
     cline.READER,
+    inspect_log.READER,
     opencode.READER,
+    openhands.READER,
     anthropic_messages.READER,
     mini.READER,
     request_log.READER,
@@ -148,7 +152,7 @@ def _take_bytes(data: Content) -> Data:
 def unpack_named(data: Data, name: str) -> Data:
     """What is in gzip, zstd or a zip of one file, else the data itself. Raises `ReadError` with the name."""
     try:
-        return unpack(data)
+        return inspect_log.repack(unpack(data))
     except ReadError as error:
         error.name = name
         raise

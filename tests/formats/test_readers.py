@@ -157,7 +157,9 @@ WRITTEN = {
     "qwen": "qwen.jsonl",
     "copilot-cli": "copilot-cli.jsonl",
     "cline": "cline.messages.json",
+    "inspect": "inspect.json",
     "opencode": "opencode.json",
+    "openhands": "openhands.jsonl",
     "request-log": "request-log.jsonl",
     "traces": "traces.jsonl",
 }

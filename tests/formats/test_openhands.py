@@ -1,0 +1,56 @@
+"""OpenHands' events, beside a count of their lines that shares no code with the reader."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from inspector import open_session
+from inspector.session.blocks import Reasoning, ToolOutput
+from tests.shared import SHARED, needs_shared
+
+CASE = Path(__file__).parents[1] / "cases" / "formats" / "openhands.jsonl"
+REAL = SHARED / "sessions" / "openhands--sdk" / "events.jsonl"
+
+
+def test_events_become_a_session() -> None:
+    session = open_session(CASE)
+    assert (session.model, [tool.name for tool in session.tools]) == ("demo-1", ["terminal"])
+    assert [block.text for block in session.system] == ["You are OpenHands."]
+    reply = session["e4"]
+    assert reply.blocks[0] == Reasoning(text="Hm.")
+    assert [block.kind for block in reply.blocks] == ["reasoning", "text", "tool_call", "tool_call"]
+    assert [source.line for source in reply.sources] == [4, 5]
+    assert [entry.usage.prompt for entry in session.entries if entry.usage] == [100, 200]
+    failed = session["e14"].blocks[0]
+    assert isinstance(failed, ToolOutput) and failed.is_error and failed.text == "no such tool"
+    assert len(session.turns) == 2
+
+
+def test_a_condensation_keeps_what_it_does_not_forget() -> None:
+    session = open_session(CASE)
+    ((name, boundary),) = session.boundaries
+    assert boundary.kept == ("e2", "e9")
+    assert boundary.summary == "a.py has three lines and nine words."
+    assert session.live_names == [name, "e2", "e9", "e12", "e13", "e14"]
+
+
+@needs_shared
+def test_real_events_are_all_there() -> None:
+    session = open_session(REAL)
+    rows = [json.loads(line) for line in REAL.read_text("utf-8").splitlines()]
+    kinds = Counter(row["kind"] for row in rows)
+    assert (session.records, session.unknown, session.corrupt) == (len(rows), 0, ())
+    roles = Counter(entry.role for entry in session.entries)
+    assert roles["tool"] == kinds["ObservationEvent"]
+    replies = {row["llm_response_id"] for row in rows if row["kind"] == "ActionEvent"}
+    assert roles["assistant"] == len(replies)
+    sums = [
+        row["value"]["usage_to_metrics"]["default"]["accumulated_token_usage"]["prompt_tokens"]
+        for row in rows
+        if row.get("key") == "stats"
+    ]
+    # The second sum stands before the first action, the last before the second; one request is in no row.
+    told = [entry.usage.prompt for entry in session.entries if entry.usage]
+    assert told == [sums[1] - sums[0], sums[-1] - sums[-2]]
