@@ -168,8 +168,8 @@ def _find_end(rows: list[Any], sidecar: Json) -> int:
     count = sidecar.get("source_message_count")
     if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
         return count
-    names = {message.get("id") for message in sidecar["messages"] if isinstance(message, dict)} - {None}
-    places = [at for at, row in enumerate(rows, 1) if isinstance(row, dict) and row.get("id") in names]
+    names = {name for message in sidecar["messages"] if isinstance(name := Fields(message).text("id"), str)}
+    places = [at for at, row in enumerate(rows, 1) if Fields(row).text("id") in names]
     return places[-1] if places else len(rows)
 
 

@@ -188,7 +188,7 @@ class _RolloutReading:
     def _take_item(self, source: Source, payload: Json, time: str | None) -> None:
         kind = payload.get("type", "message")
         fields = Fields(payload, "type")
-        if kind in UNSHOWN:
+        if str(kind) in UNSHOWN:
             self.made.note(str(kind), source)
             return
         if isinstance(kind, str) and kind.endswith("_output"):
@@ -273,7 +273,7 @@ class _RolloutReading:
             self._take_usage(Fields(payload).object("info"))
         elif kind == "thread_rolled_back":
             self._roll_back(payload.get("num_turns"))
-        self.made.note(str(kind), source, known=kind in EVENTS)
+        self.made.note(str(kind), source, known=str(kind) in EVENTS)
 
     def _take_usage(self, info: Json | None) -> None:
         if info is None:

@@ -146,18 +146,18 @@ class _Chat:
     def _replace(self, source: Source, messages: list[Any]) -> bool:
         """A new history. Whether its row became an entry: a compression, or an emptying of outputs."""
         rows = [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")]
-        known = {said.raw.get("id"): said for said in self.line if said.kind == "message"}
+        known = {str(said.raw.get("id")): said for said in self.line if said.kind == "message"}
         at = next((at for at, row in enumerate(rows[:3]) if SNAPSHOT in stringify(row.get("content"))), None)
         before = (
             next((n for n, s in enumerate(self.line) if s.raw.get("id") == rows[0].get("id")), 0)
             if rows
             else 0
         )
-        if at is not None and rows[at].get("id") not in known:
+        if at is not None and str(rows[at].get("id")) not in known:
             summary = self._add(f"compression-{source.line}", rows[at], [source], "compaction")
             kept: list[_Said] = []
             for row in rows[:at] + rows[at + 1 :]:
-                said = known.get(row.get("id"))
+                said = known.get(str(row.get("id")))
                 if said is not None and said.raw == row:
                     kept.append(said)
                 else:

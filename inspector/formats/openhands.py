@@ -40,7 +40,7 @@ KINDS = frozenset(
 def sniff(data: Data) -> str | None:
     """None when one of the first lines is an event of OpenHands'."""
     for row in first_rows(data):
-        if row.get("kind") in KINDS and isinstance(row.get("source"), str) and "id" in row:
+        if str(row.get("kind")) in KINDS and isinstance(row.get("source"), str) and "id" in row:
             return None
     return "none of its first lines is an event with a `kind` of OpenHands'"
 
