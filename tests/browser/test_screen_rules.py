@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.product import Workbench
+from tests.browser.hand import focus_workbench
+from tests.browser.product import TABS, Workbench
+from tests.browser.screen import find_violations
 
 
 def tokens(title: str | None) -> int:
@@ -73,3 +77,259 @@ def test_a_rule_shows_a_number_only_where_it_matters_and_says_what_differs(
     page.wait_for_timeout(800)
     expect(page.get_by_test_id("knob-snip-long-text.characters")).to_have_count(0)
     expect(page.get_by_test_id("rule-7")).to_contain_text("2,000 characters")
+
+
+FULL = "body { padding: 0 !important }"
+"""The element as wide as the window, as the statements about widths mean it."""
+
+
+def overflow(page: Page, selector: str) -> int:
+    """How many pixels of an element stand above or below what is seen of it."""
+    over: int = page.evaluate(
+        "selector => { const node = document.querySelector(selector);"
+        " return node.scrollHeight - node.clientHeight }",
+        selector,
+    )
+    return over
+
+
+def height(page: Page) -> float:
+    box = page.locator(".ci").bounding_box()
+    assert box is not None
+    return box["height"]
+
+
+def test_W2_1_one_screen_without_a_vertical_scroll_at_any_width(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    workbench = open_workbench(height=900)
+    page.add_style_tag(content=FULL)
+    for width in (1400, 900, 560):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(300)
+        assert overflow(page, "html") <= 0, width
+        assert overflow(page, ".ci-bench") <= 0, width
+        for tab in TABS:
+            workbench.tab = tab
+            page.wait_for_timeout(60)
+            assert height(page) == 900, (width, tab)
+            assert overflow(page, ".ci-bench") <= 0, (width, tab)
+
+
+def test_W2_1_a_narrow_element_has_four_tabs_and_the_rest_behind_more(
+    page: Page, workbench: Workbench
+) -> None:
+    more = page.get_by_test_id("more-tabs")
+    expect(more).to_be_hidden()
+    page.add_style_tag(content=FULL)
+    page.set_viewport_size({"width": 560, "height": 900})
+    expect(page.get_by_test_id("tab-rules")).to_be_hidden()
+    more.click()
+    page.keyboard.press("ArrowDown")
+    page.get_by_test_id("more-rules").click()
+    expect(more).to_have_text("Rules \u25be")
+    expect(more).to_be_focused()
+    expect(page.get_by_test_id("rules")).to_be_visible()
+
+
+def test_W2_29_a_cell_is_720_high_until_its_edge_is_dragged_and_remembers_it(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    workbench = open_workbench()
+    assert height(page) == 720
+    edge = page.get_by_test_id("edge")
+    box = edge.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 200, box["y"] + 4)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 64, steps=4)
+    page.mouse.up()
+    wait_for_python(page)
+    assert (height(page), workbench.height) == (780, 780)
+    edge.press("End")
+    wait_for_python(page)
+    assert workbench.height == 1200
+    workbench.height = 600
+    expect(edge).to_have_attribute("aria-valuenow", "600")
+    assert height(page) == 600
+
+
+def test_W2_29_the_wheel_over_a_list_scrolls_the_page_until_the_list_has_the_focus(
+    page: Page, workbench: Workbench
+) -> None:
+    page.add_style_tag(content="body { padding-bottom: 2000px !important }")
+    for tab in TABS:
+        workbench.tab = tab
+        page.wait_for_timeout(200)
+        page.evaluate("() => { document.activeElement?.blur(); window.scrollTo(0, 0) }")
+        box = page.locator("[role=tabpanel]:not([hidden])").bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + 60, box["y"] + min(80, box["height"] / 2))
+        page.mouse.wheel(0, 200)
+        page.wait_for_timeout(150)
+        assert page.evaluate("() => window.scrollY") == 200, tab
+
+
+SMALL_TEXT = """() => [...document.querySelectorAll('.ci *')]
+  .filter(node => node.checkVisibility() && [...node.childNodes].some(c => c.nodeType === 3 && c.data.trim()))
+  .filter(node => parseFloat(getComputedStyle(node).fontSize) < 12)
+  .map(node => `${node.className} ${getComputedStyle(node).fontSize} ${node.textContent.slice(0, 30)}`)"""
+
+
+def test_W2_26_no_text_is_below_12_pixels_and_it_grows_with_jupyterlabs(
+    page: Page, workbench: Workbench
+) -> None:
+    for tab in TABS:
+        workbench.tab = tab
+        page.wait_for_timeout(150)
+        assert page.evaluate(SMALL_TEXT) == [], tab
+    workbench.tab = "rules"
+    size = "() => parseFloat(getComputedStyle(document.querySelector('.ci-waterfall > li')).fontSize)"
+    usual = page.evaluate(size)
+    page.add_style_tag(content=":root { --jp-ui-font-size1: 17px !important }")
+    assert page.evaluate(size) > usual
+
+
+def test_W2_26_axe_finds_nothing_in_high_contrast(page: Page, workbench: Workbench) -> None:
+    page.emulate_media(forced_colors="active")
+    for tab in ("rules", "blocks"):
+        workbench.tab = tab
+        page.wait_for_timeout(300)
+        assert find_violations(page) == [], tab
+    page.emulate_media(forced_colors="none")
+
+
+ORDER = (
+    "ci-header",
+    "ci-gauge",
+    "ci-overview",
+    "ci-turns",
+    "ci-sentence",
+    "ci-tabrow",
+    "ci-tabpanel",
+    "ci-recipe",
+)
+WHERE = """order => { const at = order.findIndex(name => document.activeElement?.closest('.' + name));
+  return at }"""
+
+
+def test_W2_27_tab_and_f6_visit_the_parts_from_top_to_bottom(page: Page, workbench: Workbench) -> None:
+    workbench.tab = "rules"
+    page.wait_for_timeout(800)
+    focus_workbench(page)
+    seen: list[int] = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        at = page.evaluate(WHERE, list(ORDER))
+        if at < 0:
+            break
+        seen.append(at)
+    assert seen == sorted(seen)
+    assert {ORDER.index(name) for name in ("ci-header", "ci-turns", "ci-tabrow", "ci-tabpanel")} <= set(seen)
+    focus_workbench(page)
+    regions = []
+    for _ in range(len(set(seen))):
+        page.keyboard.press("F6")
+        regions.append(page.evaluate(WHERE, list(ORDER)))
+    assert regions == sorted(set(seen))
+    page.keyboard.press("Shift+F6")
+    assert page.evaluate(WHERE, list(ORDER)) == regions[-2]
+
+
+def test_W2_27_one_region_speaks_and_an_arrow_on_the_cut_at_most_once(
+    page: Page, workbench: Workbench
+) -> None:
+    live = page.locator(".ci :is([aria-live]:not([aria-live=off]), [role=status], [role=log])")
+    for tab in TABS:
+        workbench.tab = tab
+        page.wait_for_timeout(60)
+        assert live.count() == 1, tab
+    page.evaluate(
+        "() => { window.told = []; new MutationObserver(() => window.told.push("
+        "document.querySelector('[data-testid=spoken]').textContent)).observe("
+        "document.querySelector('[data-testid=spoken]'), { childList: true, characterData: true }) }"
+    )
+    page.get_by_test_id("cut-handle").press("ArrowLeft")
+    wait_for_python(page)
+    page.wait_for_timeout(1800)
+    told = page.evaluate("() => window.told")
+    assert len(told) <= 1
+    assert all("Left of the cut" in words for words in told)
+
+
+def test_W2_27_with_letter_keys_off_no_letter_acts(page: Page, workbench: Workbench) -> None:
+    workbench.tab = "blocks"
+    focus_workbench(page)
+    page.keyboard.press("?")
+    page.get_by_test_id("letter-keys").uncheck()
+    page.keyboard.press("Escape")
+    wait_for_python(page)
+    assert workbench.letter_keys is False
+    focus_workbench(page)
+    before = (workbench.pins, workbench.cut, workbench.versus, workbench.tab)
+    for key in "jpbz1234678acfsng.,?/":
+        page.keyboard.press(key)
+    wait_for_python(page)
+    assert (workbench.pins, workbench.cut, workbench.versus, workbench.tab) == before
+    expect(page.get_by_test_id("help")).to_be_hidden()
+    page.keyboard.press("ArrowLeft")
+    wait_for_python(page)
+    assert workbench.cut != ""
+    workbench.letter_keys = True
+    page.wait_for_timeout(300)
+    page.keyboard.press("7")
+    wait_for_python(page)
+    assert workbench.tab == "rules"
+
+
+FORBIDDEN = ("unexplained", "stand-in", "evidence", "inferred", "calibrated", "regret", "fate")
+SAID = """() => { const said = [document.querySelector('.ci').innerText];
+  for (const node of document.querySelectorAll('.ci *')) {
+    if (!node.checkVisibility()) continue;
+    for (const name of ['title', 'aria-label', 'placeholder', 'aria-valuetext', 'aria-description'])
+      if (node.hasAttribute(name)) said.push(node.getAttribute(name));
+  }
+  return said }"""
+WORD = re.compile(rf"\b({'|'.join(FORBIDDEN)})s?\b", re.IGNORECASE)
+
+
+def forbidden(page: Page) -> list[str]:
+    """The forbidden words that are seen or read out, each with what stands beside it."""
+    found = []
+    for text in page.evaluate(SAID):
+        # What the session itself says is not ours.
+        found += [text[max(0, at.start() - 40) : at.end() + 30] for at in WORD.finditer(text)]
+    return found
+
+
+def test_W2_28_no_word_of_the_workshop_is_on_any_screen(page: Page, workbench: Workbench) -> None:
+    for tab in TABS:
+        workbench.tab = tab
+        wait_for_python(page)
+        page.wait_for_timeout(500)
+        assert forbidden(page) == [], tab
+    workbench.tab = "rules"
+    page.get_by_test_id("all-settings").click()
+    assert forbidden(page) == []
+
+
+def test_W2_30_the_print_is_one_page_with_sentence_findings_and_story(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    workbench = open_workbench(policy="auto", tab="findings")
+    page.add_style_tag(content=FULL)
+    page.set_viewport_size({"width": 1400, "height": 900})
+    expect(page.get_by_test_id("sentence")).to_contain_text("Left of the cut")
+    wait_for_python(page)
+    page.wait_for_timeout(800)
+    pdf = page.pdf(prefer_css_page_size=True, print_background=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == 1
+    page.emulate_media(media="print")
+    expect(page.get_by_test_id("sentence")).to_be_visible()
+    expect(page.get_by_test_id("tab-findings")).to_be_hidden()
+    panel = page.locator("[data-panel=findings]")
+    expect(panel).to_be_visible()
+    expect(panel).to_contain_text("offsets")
+    expect(page.get_by_test_id("recipe").locator("code")).to_be_visible()
+    assert workbench.tab == "findings"
+    page.emulate_media(media="screen")

@@ -43,7 +43,8 @@ export const listenKeys = (
   const onKey = (event: KeyboardEvent) => {
     const { picture } = deck;
     const target = event.target as Element;
-    if (picture === undefined || event.altKey || event.isComposing || target.closest(TYPING)) return;
+    const types = target.closest(TYPING) !== null && event.key !== "F6";
+    if (picture === undefined || event.altKey || event.isComposing || types) return;
     const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
     if (isLetter && !hearsLetters(deck.host)) return;
     const name = nameKey(event);

@@ -30,7 +30,7 @@ export const drawSawtooth = (canvas: HTMLCanvasElement, saw: Saw): void => {
   const x: Scale = step => ((step + 0.5) * width) / run.steps;
   const y: Scale = tokens => FLOOR - (Math.max(0, tokens) / top) * (FLOOR - TOP);
   paint(canvas, width, HEIGHT, palette.ratio, context => {
-    context.font = `10.5px ${palette.font}`;
+    context.font = `12px ${palette.font}`;
     context.textBaseline = "middle";
     context.lineJoin = "round";
     drawRecorded(context, saw, x, y);
