@@ -91,7 +91,7 @@ test("a page without a kernel has neither the panel nor its button nor its key",
 test("the session's own words: one button, and every number that follows is the summary's", async () => {
   const { host } = await start();
   const standIn = cutLine();
-  expect(standIn).toContain("stand-in");
+  expect(standIn).toContain("placeholder summary");
   const before = find("gauge-after").textContent;
   find("summarise").click();
   await settle();
@@ -243,7 +243,7 @@ test("a summary stands until another is done, and can be let go meanwhile", asyn
   expect(cutLine()).toContain("by extractive");
   find("writing-drop").click();
   await settle();
-  expect([cutLine()?.startsWith("stand-in"), find("writing-drop").hidden]).toEqual([true, true]);
+  expect([cutLine()?.startsWith("placeholder summary"), find("writing-drop").hidden]).toEqual([true, true]);
 });
 
 test("where nothing can be sent there is a sentence and no button", async () => {
@@ -285,7 +285,7 @@ test("a summary of another cut says where it belongs, and leads there", async ()
   const { cut } = host.get("_plan") as { cut: { id: string } };
   press(find("cut-handle"), "ArrowLeft");
   await vi.waitFor(() => expect(find("written-away").hidden).toBe(false));
-  expect([cutLine()?.startsWith("stand-in"), find("writing-drop").hidden]).toEqual([true, true]);
+  expect([cutLine()?.startsWith("placeholder summary"), find("writing-drop").hidden]).toEqual([true, true]);
   find("writing-go").click();
   await vi.waitFor(() => expect(find("written-away").hidden).toBe(true));
   expect([host.get("cut"), cutLine()?.startsWith("summary")]).toEqual([cut.id, true]);

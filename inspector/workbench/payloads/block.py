@@ -21,6 +21,7 @@ from ...session.queries import describe_call, describe_words, is_summary
 from ...session.session import Session
 from ...text import printable
 from ...tokens.ledger import CLEARED_TEXT
+from ..words import say_plainly
 from .base_payload import Payload
 from .columns import unpack
 from .played import first_rule
@@ -121,7 +122,7 @@ def describe_body(plan: Plan, row: int, other: Plan | DrawnPlan | None = None) -
         ("entry", f"{entry.id}/{table.live.block[row]}"),
         ("tokens before", f"{table.tokens[row]:,}"),
         ("tokens after", f"{plan.outcome.tokens[row]:,}"),
-        ("counted by", plan.ledger.source),
+        ("counted by", say_plainly(plan.ledger.source)),
         ("fate", fate),
         ("decided by", decided or plan.rule_of(row)),
     ]
@@ -235,7 +236,7 @@ def _describe_written(plan: Plan, place: int, checkpoint: Checkpoint) -> Summary
         *_WRITTEN_UP,
         ("written by", checkpoint.by),
         ("tokens", f"{plan.summary_tokens:,}"),
-        ("counted by", plan.ledger.source),
+        ("counted by", say_plainly(plan.ledger.source)),
         ("deterministic", again),
     ]
     return _summary(place, checkpoint.text, facts)

@@ -27,6 +27,7 @@ from ...tokens.ledger import Ledger
 from ...tokens.models import model_of, window_of
 from ...tokens.moment import find_moment
 from ..opening import Choice, RecordedMark, middle_place
+from ..words import label_of, say_plainly
 from .base_payload import Labelled, Payload
 from .bill import BillPayload, describe_bill
 from .boundary import BoundaryPayload, list_boundaries
@@ -285,11 +286,11 @@ def draw_scene(plan: Plan, history: History, recorded: int | None = None, file: 
         version=VERSION,
         title=header.title,
         header=header,
-        unit=CountUnit(_unit(ledger), ledger.source),
+        unit=CountUnit(_unit(ledger), say_plainly(ledger.source)),
         window=plan.table.window or None,
         window_source="given" if plan.table.given_window else window_of(session).source,
         sections=[Labelled(name, LABELS.get(name, name)) for name in ALL_SECTIONS],
-        fates=[Labelled(name, name) for name in FATES],
+        fates=[Labelled(name, label_of(name)) for name in FATES],
         lanes=_lanes(plan),
         sides=sides.describe(),
         entry_ids=[session.entries[i].id for i in live.entries.tolist()],

@@ -135,7 +135,7 @@ def describe_written(plan: Plan) -> str:
     if plan.checkpoint is None:
         return ""
     by, stand_in = printable(plan.checkpoint.by, 80), plan.with_summary(None).summary_tokens
-    return f"Written by {by}: {plan.summary_tokens:,} tokens; the stand-in has {stand_in:,}."
+    return f"Written by {by}: {plan.summary_tokens:,} tokens; the placeholder had {stand_in:,}."
 
 
 def cut_payload(plan: Plan | None) -> dict[str, Any]:

@@ -170,11 +170,14 @@ export const turnOfRow = (scene: Scene, row: number): number =>
   scene.entryTurn[scene.blockEntry[row] as number] as number;
 
 /** What the tokens of a summary at `place` are those of, and who wrote it where somebody has. */
-export const summaryAt = (plan: Plan, place: number): { name: "stand-in" | "summary"; by: string } => {
+export const summaryAt = (
+  plan: Plan,
+  place: number,
+): { name: "placeholder summary" | "summary"; by: string } => {
   const { summary, cut } = plan;
   if (summary === undefined) return { name: "summary", by: "" };
   return summary === null || place !== cut.place
-    ? { name: "stand-in", by: "" }
+    ? { name: "placeholder summary", by: "" }
     : { name: "summary", by: summary.by };
 };
 

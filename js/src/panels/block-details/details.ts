@@ -56,7 +56,7 @@ const tellPlan = (picture: Picture, plan: Plan, place: number): HTMLElement[] =>
   const { fate, tokens } = fateAt(scene, plan, row, place);
   return [
     ...pair("after", exact(tokens)),
-    ...pair("fate", chip(sectionOf(picture), scene.fates[fate]?.id), scene.fates[fate]?.label ?? ""),
+    ...pair("becomes", chip(sectionOf(picture), scene.fates[fate]?.id), scene.fates[fate]?.label ?? ""),
     ...pair("decided by", sayRule(picture, plan, place).replace(/^by /, "")),
   ];
 };

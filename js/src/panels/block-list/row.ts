@@ -99,7 +99,7 @@ export const drawColumns = (two: boolean, name: string): HTMLElement[] => {
   if (!two)
     return [
       ...first,
-      head("fate", "ci-fate"),
+      head("becomes", "ci-fate"),
       head("before", "ci-number", "tokens before"),
       head("after", "ci-number", "tokens after"),
     ];

@@ -52,9 +52,13 @@ export const makeStory = (actions: Actions) => {
 };
 
 const TIERS = [
-  ["recorded", "The file holds the summary, and it says so."],
-  ["planned", "What this plan would leave, by the summary written for it, or by a stand-in."],
-  ["inferred", "The summary cannot be read: only what is outside it is known."],
+  ["recorded", "by the file", "The file holds the summary, and it says so."],
+  [
+    "planned",
+    "by this plan",
+    "What this plan would leave, by the summary written for it, or by a placeholder.",
+  ],
+  ["inferred", "guessed", "The summary cannot be read: only what is outside it is known."],
 ] as const;
 
 const explain = (note: string): HTMLElement[] =>
@@ -71,8 +75,8 @@ const explain = (note: string): HTMLElement[] =>
           h(
             "dl",
             { class: "ci-parts-of" },
-            ...TIERS.flatMap(([tier, words]) => [
-              h("dt", { class: `ci-by-${tier}` }, h("i", { class: "ci-chip", "aria-hidden": "true" }), tier),
+            ...TIERS.flatMap(([tier, name, words]) => [
+              h("dt", { class: `ci-by-${tier}` }, h("i", { class: "ci-chip", "aria-hidden": "true" }), name),
               h("dd", {}, words),
             ]),
           ),

@@ -57,7 +57,7 @@ export const makeFactList = (facts: Inquiry, input: HTMLElement) => {
     ...{ id: base, role: "listbox", tabindex: 0, "aria-label": "Facts", "data-testid": "facts-list" },
   });
   setAttributes(input, { "aria-controls": base });
-  const names = ["kind", "fact", "becomes", "evidence", "turn"].map(name => h("span", {}, name));
+  const names = ["kind", "fact", "becomes", "by", "turn"].map(name => h("span", {}, name));
 
   const mark = (at: number) => {
     active = Math.max(0, Math.min(size() - 1, at));

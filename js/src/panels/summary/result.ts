@@ -40,7 +40,7 @@ export const makeWritten = (
   const go = button("Go to that cut", "writing-go", () =>
     actions.edit({ cut: scribe.writing?.cut ?? "" }, "The cut is where the summary was written for."),
   );
-  const drop = button("Use the stand-in again", "writing-drop", scribe.forget);
+  const drop = button("Use the placeholder again", "writing-drop", scribe.forget);
   const copy = makeCopy("Copy", () => [scribe.text, "Copied"], "ci-button");
   copy.dataset.testid = "writing-copy";
   const buttons = h("p", { class: "ci-actions" }, cancel, again, go, drop, copy);
@@ -141,7 +141,7 @@ export const makeWritten = (
 /** Why the plan on the screen has not what was written; a turn of -1 for its own cut. */
 const sayElsewhere = (plan: Plan, turn: number): string => {
   const where = turn < 0 ? "this cut under other rules" : `the cut at turn ${turn + 1}`;
-  const has = (plan.summaryTokens[plan.cut.place] ?? 0) > 0 ? "a stand-in in its place" : "no summary";
+  const has = (plan.summaryTokens[plan.cut.place] ?? 0) > 0 ? "a placeholder in its place" : "no summary";
   return `It was written for ${where}: the plan on the screen has ${has}.`;
 };
 
@@ -163,7 +163,7 @@ const sayState = (plan: Plan, { writing, problem, waiting }: Scribe): string => 
   const tokens = plan.summaryTokens[plan.cut.place] ?? 0;
   return tokens === 0
     ? "Nothing is written, and at this cut the plan has no summary."
-    : `Nothing is written yet. A stand-in of ${exact(tokens)} tokens holds the summary's place; once there is one, its own words are counted, and the facts tell what they keep.`;
+    : `Nothing is written yet. A placeholder of ${exact(tokens)} tokens holds the summary's place; once there is one, its own words are counted, and the facts tell what they keep.`;
 };
 
 /** Nobody can press it any more. */
