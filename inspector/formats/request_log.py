@@ -161,6 +161,9 @@ def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
             raise ReadError(FILE, detail="it holds no request")
         if isinstance(document, list) and not all(_is_request(item) for item in document):
             document = {"messages": document}
+            made.warnings.append(
+                "it is a bare list of messages: read as OpenAI's, it may be another system's"
+            )
         for line, value in enumerate(document if isinstance(document, list) else [document], 1):
             yield place(line), value
         return

@@ -147,7 +147,8 @@ def test_requests_to_anthropic_are_read_in_a_log_of_many() -> None:
 def test_plain_messages_that_may_be_anybodys_are_left_to_others() -> None:
     talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]
     assert READER.sniff(json.dumps(talk).encode()) == "its messages may be any system's: name one by format="
-    assert read_session(json.dumps(talk).encode(), format="request-log").format == "request-log"
+    bare = read_session(json.dumps(talk).encode(), format="request-log")
+    assert bare.warnings == ("it is a bare list of messages: read as OpenAI's, it may be another system's",)
     mini = [{"role": "system", "content": "x", "extra": {}}, *talk]
     with pytest.raises(ReadError):
         read_session(json.dumps({"messages": mini, "info": {}}).encode())
