@@ -7,6 +7,7 @@ file is either the old one or the new one, whole.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -16,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .errors import ArgumentError, ReadError, expect
+from .errors import ArgumentError, InspectorError, PlanError, ReadError, expect
 from .formats.fork import fork_session, name_fork
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
@@ -31,7 +32,15 @@ from .formats.readers import (
     unpack_named,
 )
 from .planning.plan import Plan
-from .planning.saved_plan import make_again, name_plan, number_name, read_plan, write_plan
+from .planning.saved_plan import (
+    SavedPlan,
+    count_added,
+    make_again,
+    name_plan,
+    number_name,
+    read_plan,
+    write_plan,
+)
 from .session.session import Session
 from .tokens.ledger import Ledger
 
@@ -257,6 +266,36 @@ def open_plan(path: StrPath, session: Session | StrPath, *, ledger: Ledger | Non
     return make_again(saved, session, str(place), ledger)
 
 
+def read_plans_beside(home: str) -> dict[str, bytes]:
+    """The texts of the plans beside a session's file, by their names; {} for a session of no file."""
+    if not home:
+        return {}
+    found = {}
+    for place in sorted(Path(home).expanduser().parent.glob("*.plan.json"))[:MOST_PLANS]:
+        with suppress(OSError):
+            if place.stat().st_size <= MOST_PLAN_BYTES:
+                found[place.name] = place.read_bytes()
+    return found
+
+
+def find_planned(path: StrPath) -> tuple[Path, SavedPlan]:
+    """The session's file beside a saved plan, and that plan. The one it is named after comes first.
+
+    Raises `PlanError` for a file that holds no plan, and where its session does not lie beside it.
+    """
+    place = find_place(path)
+    saved = read_plan(place.read_bytes(), str(place))
+    stem = re.sub(r"(-\d+)?\.plan\.json$", "", place.name)
+    files = [one for one in sorted(place.parent.glob("*.json*")) if not one.name.endswith(".plan.json")]
+    for one in sorted(files, key=lambda one: not one.name.startswith(stem)):
+        try:
+            count_added(saved, open_session(one), str(place))
+        except (InspectorError, OSError):
+            continue
+        return one, saved
+    raise PlanError(str(place), f"the session it was saved of, {saved.session.id}, does not lie beside it")
+
+
 def save_beside(plan: Plan, home: str = "") -> Path:
     """The same in the first free "<session>.plan.json" beside the session's file `home`, or in this folder.
 
@@ -298,6 +337,9 @@ def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = No
     return target
 
 
+MOST_PLANS = 50
+MOST_PLAN_BYTES = 1_000_000
+"""Files beside a session that are looked at for plans of it, and how large each may be."""
 LINES = 64
 """So many records, and so many bytes (`HEAD`), settle the format: no reader looks further to tell its own."""
 MARK = 4096

@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 
 from ..demo import open_demo
 from ..errors import InspectorError
-from ..files import FollowedFile
+from ..files import FollowedFile, find_planned, read_plans_beside
 from ..formats.readers import read_session
 from ..planning.saved_plan import name_plan, write_plan
 from ..session.session import Session
 from ..text import printable
 from ..workbench.controller import Controller, Traits
 from ..workbench.inputs import INPUTS, pick_inputs
+from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.tasks import describe_error
 
 SCREEN_ONLY: Traits = {"tab": "blocks", "block": "", "_seq": 0}
@@ -78,9 +79,16 @@ class OpenDocument:
         self._checking = threading.Lock()
         self._traits: Traits = {}
         self._revs: dict[str, int] = {}
-        self._file = FollowedFile(source.path) if source.path else None
+        path, saved = source.path, None
+        if path and path.endswith(SUFFIX):
+            found, saved = find_planned(path)
+            path = str(found)
+        self._file = FollowedFile(path) if path else None
         self.size = Path(source.path).stat().st_size if source.path else len(source.content or b"")
         self.controller = Controller(self._file.session if self._file else _read(source), self._hear)
+        self.controller.plans = lambda: read_plans_beside(path or "")
+        if saved is not None and self._file is not None:
+            inputs = {**inputs, **choose_saved(saved, self._file.session, source.name)}
         replay = bool(inputs.get("replay"))
         try:
             first = self.controller.start(pick_inputs(inputs), replay)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets as t
 
-from ..files import FollowedFile, StrPath, open_session, save_beside
+from ..files import FollowedFile, StrPath, find_planned, open_session, read_plans_beside, save_beside
 from ..planning.assemble import build_context
 from ..planning.context import Context
 from ..planning.plan import Plan
@@ -35,6 +35,7 @@ from ..workbench.inputs import INPUTS, TABS
 from ..workbench.model import WorkbenchModel
 from ..workbench.opening import AUTO
 from ..workbench.payloads.scene import DrawnPlan
+from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.snapshot import Snapshot
 from ..workbench.tasks import begin_early
 from ..workbench.written_summaries import keep
@@ -139,6 +140,13 @@ class Workbench(anywidget.AnyWidget):
             cut, pins, settings = edits.cut or "", edits.pins, edits.settings
         if follow and isinstance(session, Session):
             raise ValueError("only a file can be followed; a Session is a value and never grows")
+        if not isinstance(session, Session) and os.fspath(session).endswith(SUFFIX):
+            # All that it was made of, of the session beside it.
+            name = Path(session).name
+            session, saved = find_planned(session)
+            chosen = choose_saved(saved, open_session(session), name)
+            policy, settings, cut = chosen["policy"], chosen["settings"], chosen["cut"]
+            at, pins, look, window = chosen["at"], chosen["pins"], chosen["look"], saved.window
         home = "" if isinstance(session, Session) else os.fspath(session)
         file = FollowedFile(session) if follow and not isinstance(session, Session) else None
         if file is not None:
@@ -150,6 +158,7 @@ class Workbench(anywidget.AnyWidget):
             session, self._receive, policy, counter=counter, window=window, scenario=scenario
         )
         self._controller.save = lambda plan: save_beside(plan, home)
+        self._controller.plans = lambda: read_plans_beside(home)
         if shown is not None and shown.checkpoint is not None:
             self._controller.model.written = keep((), shown, shown.checkpoint)
         inputs = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}

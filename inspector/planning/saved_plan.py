@@ -166,6 +166,15 @@ def make_again(
     return plan
 
 
+def count_added(saved: SavedPlan, session: Session, name: str = "the plan") -> int:
+    """How many entries a session has more than when a plan of it was saved.
+
+    Raises `OtherSession` for a session that the plan was not saved of.
+    """
+    _as_it_was(saved, session, name)
+    return len(session.entries) - saved.session.entries
+
+
 def name_plan(session: Session, path: str = "") -> str:
     """What a session's saved plan is called: after its file, else after its title.
 

@@ -12,7 +12,7 @@ from copy import copy
 from pathlib import Path, PurePath
 from typing import Any
 
-from ..errors import InspectorError, Stopped
+from ..errors import InspectorError, PlanError, Stopped
 from ..files import FollowedFile
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
@@ -27,6 +27,7 @@ from ..tokens.ledger import Ledger, count_tokens
 from .model import WorkbenchModel
 from .opening import AUTO
 from .queries import answer_query, refuse, reply_to
+from .saved_plans import list_saved, open_saved
 from .summary_writer import SummaryWriter
 from .tasks import TaskQueue, Ticker, describe_error
 
@@ -49,6 +50,7 @@ SLOW = {
     "review": "Looking for secrets",
     "export": "Making the page",
     "save": "Saving the plan",
+    "open_plan": "Opening the plan",
     "sending": "Looking for secrets",
 }
 """Queries that may take seconds, and what is shown meanwhile."""
@@ -83,6 +85,7 @@ class Controller:
         self._tasks = TaskQueue(self.lock, lambda work: self._publish({"_work": work}))
         self._summary_writer = SummaryWriter(self._tasks, self.adopt_summary)
         self.save: Callable[[Plan], Path] | None = None
+        self.plans: Callable[[], Mapping[str, bytes]] = dict
         self.closed = False
         self._ticker: Ticker | None = None
         self._replaying_of: object = None
@@ -255,7 +258,17 @@ class Controller:
         if isinstance(query, dict) and query.get("type") == "save" and self.save is not None:
             save = self.save
             return reply_to(query, lambda _: describe_place(save(model.plan)))
+        if isinstance(query, dict) and query.get("type") == "plans":
+            return reply_to(query, lambda _: list_saved(self.plans(), model.session))
+        if isinstance(query, dict) and query.get("type") == "open_plan":
+            return reply_to(query, lambda query: self._open_plan(model, str(query["name"])))
         return answer_query(model, query)
+
+    def _open_plan(self, model: WorkbenchModel, name: str) -> Traits:
+        texts = self.plans()
+        if name not in texts:
+            raise PlanError(name, "no such file lies beside the session")
+        return open_saved(model, texts[name], name)
 
     def _count(self) -> None:
         """Count exactly what was only estimated."""

@@ -69,7 +69,7 @@ class SearchReply(Payload, frozen=True):
     facts: list[FactHit] = field(default_factory=list)
     turns: list[SearchHit] = field(default_factory=list)
     keys: list[int] = field(default_factory=list)
-    rows: tuple[int, int, int, int] = (0, 0, 0, 0)
+    rows: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
 
 
 MOST_ROWS = 12
@@ -77,16 +77,16 @@ MOST_ROWS = 12
 FAIR = 3
 
 
-def share_rows(counts: tuple[int, int, int, int], most: int = MOST_ROWS) -> tuple[int, int, int, int]:
+def share_rows(counts: Sequence[int], most: int = MOST_ROWS) -> list[int]:
     """How many rows of each group are shown, together no more than `most`; blocks take what is left.
 
     >>> share_rows((10, 100, 0, 1)), share_rows((1, 2, 0, 0)), share_rows((50, 50, 50, 50))
-    ((3, 8, 0, 1), (1, 2, 0, 0), (3, 3, 3, 3))
+    ([3, 8, 0, 1], [1, 2, 0, 0], [3, 3, 3, 3])
     """
     shown = [min(count, FAIR) for count in counts]
     for group in (1, 0, 2, 3):
         shown[group] += min(counts[group] - shown[group], most - sum(shown))
-    return shown[0], shown[1], shown[2], shown[3]
+    return shown
 
 
 def find_keys(words: Sequence[object], query: str) -> list[int]:

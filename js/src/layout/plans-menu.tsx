@@ -18,7 +18,7 @@ export const makePlansMenu = (actions: Actions, keeps: boolean): View & { readon
     "aria-label": "Plans",
     "data-testid": "plans-menu",
   });
-  const node = h("span", { class: "ci-menu" }, button, content);
+  const node = h("span", { class: "ci-plans-at" }, button, content);
   let shown: Picture | undefined;
   let page: Page = "menu";
   let files: readonly PlanFile[] | null = null;

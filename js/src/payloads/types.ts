@@ -605,11 +605,7 @@ export interface SearchReply {
   facts: FactHit[];
   turns: SearchHit[];
   keys: number[];
-  /**
-   * @minItems 4
-   * @maxItems 4
-   */
-  rows: [number, number, number, number];
+  rows: number[];
 }
 /**
  * A block that holds the words; `row` is -1 where it is not in this moment's context, `turn` 0-based.

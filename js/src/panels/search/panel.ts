@@ -97,7 +97,7 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
     rows = [];
     if (found === null || shown === undefined) return hits.replaceChildren();
     const picture = shown;
-    const [facts, blocks, turns, pressed] = found.rows;
+    const [facts = 0, blocks = 0, turns = 0, pressed = 0] = found.rows;
     const add = (title: string, made: Row[]): HTMLElement[] => {
       if (made.length === 0) return [];
       rows.push(...made);
@@ -193,7 +193,7 @@ const explain = ({ finding, found }: Picture, shown: number): string => {
   if (finding !== "") return finding;
   if (found === null) return "";
   if (shown === 0) return `“${found.query}” is nowhere in this session, in no stretch of it.`;
-  const more = found.total - found.rows[1];
+  const more = found.total - (found.rows[1] ?? 0);
   return more > 0 ? `${plural(found.total, "block")} in all; n and N go through them.` : "";
 };
 

@@ -68,7 +68,7 @@ export const makeGauge = (actions: Actions, picker: View): View => {
         before.read(
           short(total),
           said,
-          `${exact(total)} tokens, counted by ${scene.unit.long} ${scene.windowSource}`,
+          `${exact(total)} tokens, counted by ${scene.unit.long} Window: ${scene.windowSource}`,
         );
         if (happened !== null) {
           recorded.name(happened.label ?? "recorded", happened.policySource, looksBack);
@@ -404,7 +404,14 @@ const drawTicks = (node: HTMLElement, picture: Picture, plan: Plan, width: numbe
     width: labels[i]?.offsetWidth ?? 0,
     end,
   }));
-  lineUp(placed, width, GAP).forEach((left, i) => {
-    (labels[i] as HTMLElement).style.left = `${left}px`;
-  });
+  const lefts = lineUp(placed, width, GAP);
+  // Where there is no room for all, a number gives way to what is said in words; its line stands, and the tooltip.
+  let edge = width;
+  for (let i = all.length - 1; i >= 0; i--) {
+    const [label, left, room] = [labels[i] as HTMLElement, lefts[i] as number, placed[i]?.width ?? 0];
+    const fits = left + room <= edge;
+    label.style.left = `${left}px`;
+    setShown(label, fits);
+    if (fits) edge = left;
+  }
 };
