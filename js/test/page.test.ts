@@ -43,6 +43,7 @@ const hold = (policy: string): HeldPlan => {
 };
 
 const held: Held = {
+  told: {},
   wanted: { cut: "", policy: "flue", settings: {}, at: "", pins: [], versus: {} },
   scene,
   sceneData: 0,

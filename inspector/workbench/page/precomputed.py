@@ -124,6 +124,7 @@ class Answers:
             "other": self.other,
             "run": self.run,
             "told": self.told,
+            "tab": self.model.tab,
             "rows": [[row["label"], row["preview"]] for row in self.rows],
             "bodies": [_shorten(body, cap) for body in self.bodies] if cap else [],
             "lines": [self.redactor.clean(line) for line in self.lines],

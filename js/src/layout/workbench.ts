@@ -54,6 +54,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     deck,
     row => fates.openBody(row),
     (words, undo) => frame.say(words, undo),
+    () => summary.open(),
     words => frame.announce(words),
   );
   const help = makeHelp(writing !== undefined, makeLetterKeys(host));

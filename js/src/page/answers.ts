@@ -75,6 +75,7 @@ export class Answering implements Line {
     if (held.run !== null) this.granted.replay = true;
     host.receive({
       ...this.granted,
+      tab: held.tab ?? "",
       _scene: held.scene,
       _scene_data: store.bytes(held.sceneData),
       _plan: wire,

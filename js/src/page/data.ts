@@ -46,6 +46,8 @@ export interface Held {
   other: Drawn<PlanPayload> | null;
   run: Drawn<RunPayload> | null;
   /** What a person asks first, by what is asked: "findings recorded:1", "story recorded:1 29". */
+  /** The tab to open on. */
+  tab?: string;
   told: Readonly<Record<string, object>>;
   rows: readonly (readonly [label: string, preview: string])[];
   bodies: readonly (readonly [text: string, total: number, facts: [string, string][]])[];

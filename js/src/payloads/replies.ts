@@ -1,5 +1,4 @@
 // What is sent beside the payloads that payloads.ts has, and names for parts of those.
-import type { Choices } from "./host";
 import type { FactRow, Knob } from "./types";
 
 export type Setting = Knob["value"];
@@ -36,12 +35,6 @@ export interface PlanFile {
 
 export interface PlansReply {
   plans: PlanFile[];
-}
-
-/** The choices that a saved plan comes to, and a sentence for whoever opened it. */
-export interface OpenPlanReply {
-  choices: Partial<Choices>;
-  sentence: string;
 }
 
 export interface WritingReply {

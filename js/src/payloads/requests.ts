@@ -1,7 +1,13 @@
 // Questions to Python that have one answer each: labels of rows, the text of a block, the summary at a place.
-import type { Host } from "./host";
-import type { FactName, OpenPlanReply, PlansReply, SaveReply, Writer, WritingReply } from "./replies";
+import type { Choices, Host } from "./host";
+import type { FactName, PlansReply, SaveReply, Writer, WritingReply } from "./replies";
 import type { Replies as Payloads } from "./types";
+
+/** The choices that a saved plan comes to, and a sentence for whoever opened it. */
+export interface OpenPlanReply {
+  choices: Partial<Choices>;
+  sentence: string;
+}
 
 /** What each question is answered with. */
 export interface Replies extends Payloads {

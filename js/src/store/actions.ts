@@ -17,6 +17,7 @@ export const makeActions = (
   deck: Deck,
   reveal: (row: number) => void,
   say: (words: string, undo?: () => void) => void,
+  write: () => void,
   announce: (words: string) => void,
 ): Actions => {
   const { host, sync, requests } = deck;
@@ -129,6 +130,7 @@ export const makeActions = (
       deck.picture.thread = thread;
       deck.redraw("tracing");
     },
+    writeSummary: write,
     countTab(tab, words) {
       if (deck.picture === undefined || (deck.picture.counts[tab] ?? "") === words) return;
       deck.picture.counts = { ...deck.picture.counts, [tab]: words };

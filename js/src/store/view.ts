@@ -175,6 +175,8 @@ export interface Actions {
   redo(): void;
   /** Opens a tab of the dock. */
   openTab(tab: TabId): void;
+  /** Opens the form by which a summary is written. */
+  writeSummary(): void;
   /** Says how much a tab holds, "" for nothing. */
   countTab(tab: TabId, words: string): void;
   /** Shows under the lanes which blocks name the chosen thing; null for none. */

@@ -18,7 +18,7 @@ const STALE = { plan: "The plan has changed: look again.", wish: "What you want 
 const PASTED = "Your text stands where the summary would; nothing is sent.";
 
 export interface Summarise extends View {
-  /** Opens it in the recipe's row. */
+  /** Opens the form, and puts it away. */
   readonly button: HTMLElement;
   focus(): void;
 }
@@ -106,7 +106,11 @@ export const makeSummarise = (actions: Actions): Summarise => {
     h("h3", {}, "Summary", h("span", { class: "ci-count" }, who)),
     h("div", { class: "ci-both" }, form, written.node),
   );
-  const button = h("button", { class: "ci-button", "data-testid": "summarise" }, "Summarise");
+  const button = h(
+    "button",
+    { class: "ci-button", "aria-expanded": "false", "data-testid": "summarise" },
+    "Write a summary…",
+  );
 
   const show = (picture: Picture) => {
     const { wish, look: found, writing, waiting } = scribe;
@@ -167,7 +171,6 @@ export const makeSummarise = (actions: Actions): Summarise => {
     // A panel that was closed is there from the next frame on.
     requestAnimationFrame(() => chosen()?.focus());
   };
-  button.addEventListener("click", open);
 
   return {
     node,

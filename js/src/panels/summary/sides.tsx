@@ -5,7 +5,7 @@ import type { SummariesReply, SummarySide } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";
 import type { Actions, Part, Picture, View } from "../../store/view";
-import { h, setShown } from "../../ui/dom";
+import { h, setAttributes, setShown, setText } from "../../ui/dom";
 import type { Summarise } from "./panel";
 
 const NEEDS: readonly Part[] = ["scene", "plan", "look", "tab", "settled"];
@@ -14,26 +14,34 @@ const NEEDS: readonly Part[] = ["scene", "plan", "look", "tab", "settled"];
 export const makeSummaryTab = (actions: Actions, form?: Summarise): View & { open(): void } => {
   const place = h("div", { class: "ci-side-form", hidden: true }, ...(form ? [form.node] : []));
   const sides = h("div", { class: "ci-side-both" });
-  const node = h("section", { class: "ci-summaries" }, place, sides);
+  const node = h("section", { class: "ci-summaries" }, ...(form ? [form.button] : []), place, sides);
   let shown: Picture | undefined;
   let isWriting = false;
   const write = (open: boolean) => {
     isWriting = open;
     setShown(place, open);
+    if (form) {
+      setText(form.button, open ? "‹ Both summaries" : "Write a summary…");
+      setAttributes(form.button, { "aria-expanded": String(open) });
+    }
     draw();
     if (open) form?.focus();
   };
   const draw = () => {
-    if (shown !== undefined)
-      render(<SummarySides {...{ picture: shown, actions, isWriting, write }} />, sides);
+    if (shown !== undefined) render(<SummarySides {...{ picture: shown, actions, isWriting }} />, sides);
   };
-  form?.button.addEventListener("click", () => write(true));
+  form?.button.addEventListener("click", () => write(!isWriting));
   return {
     node,
-    open: () => write(true),
+    open() {
+      if (shown === undefined || shown.needsKernel !== "") return;
+      actions.openTab("summary");
+      write(true);
+    },
     draw(picture, parts) {
       shown = picture;
       form?.draw(picture, parts);
+      if (form) setShown(form.button, picture.needsKernel === "");
       if (NEEDS.some(part => parts.has(part))) draw();
     },
     dispose() {
@@ -45,12 +53,10 @@ export const makeSummaryTab = (actions: Actions, form?: Summarise): View & { ope
 
 interface Props extends PanelProps {
   isWriting: boolean;
-  /** Puts the form that has a summary written in the place of the left column, or takes it away. */
-  write(open: boolean): void;
 }
 
-const SummarySides = ({ picture, actions, isWriting, write }: Props) => {
-  const { scene, planned, place, look, settled, dragging, tab, needsKernel } = picture;
+const SummarySides = ({ picture, actions, isWriting }: Props) => {
+  const { scene, planned, place, look, settled, dragging, tab } = picture;
   const key = JSON.stringify([scene.entryIds.at(-1), look, planned.recipe, place, planned.summary]);
   const isOpen = tab === "summary" && settled && !dragging;
   const { data, problem } = useReply<SummariesReply>(isOpen ? key : null, () =>
@@ -67,19 +73,7 @@ const SummarySides = ({ picture, actions, isWriting, write }: Props) => {
         ) : (
           <Side side={data.recorded} />
         ))}
-      <Side side={data.planned}>
-        {needsKernel === "" && (
-          <button
-            type="button"
-            class="ci-button"
-            aria-expanded={isWriting}
-            data-testid="summarise"
-            onClick={() => write(!isWriting)}
-          >
-            {isWriting ? "‹ Summaries" : "Write a summary…"}
-          </button>
-        )}
-      </Side>
+      <Side side={data.planned} />
     </div>
   );
 };

@@ -326,7 +326,7 @@ const drawOffered = (node: HTMLElement, { state }: Plan, actions: Actions) => {
   );
   compact.addEventListener("click", () => {
     actions.freeCut();
-    actions.openTab("summary");
+    actions.writeSummary();
   });
   const also = h("span", { class: "ci-aside" }, `the user may also: ${rest.join(" · ")}`);
   node.replaceChildren(...(rest.length < offers.length ? [compact] : []), ...(rest.length > 0 ? [also] : []));
