@@ -125,10 +125,16 @@ def trace_rounds(
 
 
 def trace_moves(
-    session: Session, facts: Facts, moves: Iterable[tuple[str | None, str | None, str | None]]
+    session: Session,
+    facts: Facts,
+    moves: Iterable[tuple[str | None, str | None, str | None]],
+    numbers: Iterable[int] | None = None,
 ) -> Iterator[Trace]:
-    """The same from one leaf to another, each with the compaction's entry between them, if there is one."""
+    """The same from one leaf to another, each with the compaction's entry between them, if there is one; of
+    the facts with these `numbers`, or of all."""
     found = find_occurrences(facts, session)
+    if numbers is not None:
+        found = found.pick(sorted(numbers))
     for start, end, name in moves:
         before, after = session.at(start), session.at(end)
         entry = None if name is None else session[name]

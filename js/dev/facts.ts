@@ -1,7 +1,7 @@
 // Plays Python's part in questions about facts: a few hundred of them with every fate, kind and evidence there is.
 
 import { FATES, type FactFate, type Tier } from "../src/payloads/replies";
-import type { FactReply, FactRow, FactsReply } from "../src/payloads/types";
+import type { FactRow, FactsReply, FindingsReply, StoryReply } from "../src/payloads/types";
 
 const KINDS = [
   ["file", "files"],
@@ -29,7 +29,7 @@ export interface Told {
 export const inventFacts = (
   blocks: readonly Told[],
   places: number,
-  steps: readonly number[],
+  _steps: readonly number[] = [],
   many = 230,
 ) => {
   const rows: FactRow[] = Array.from({ length: many }, (_, number) => {
@@ -47,6 +47,7 @@ export const inventFacts = (
         others: fate === "weakened" ? 2 : 0,
       },
       form: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
+      rounds: [{ fate: "lost" as FactFate, tier: "recorded" as Tier, stood: true }],
       ...{ stood: number % 29 !== 28, said: 1 + (number % 9), by: ["user", "tool"], operations: ["read"] },
       ...{ firstTurn: 0, lastTurn: blocks[row]?.turn ?? 0, row },
     };
@@ -75,85 +76,92 @@ export const inventFacts = (
     };
     return {
       ...{ place, query, kind, fate, from, total: found.length, rows: found.slice(from, to), kinds },
+      marks: ["◆1"],
       ...{ tier: "planned", fates: [...FATES], sentence: "", risk: from === 0 ? risk : undefined },
     };
   };
 
-  const story = (number: number, place: number): FactReply => {
-    const { kind, form, fate, tier, words, stood, row, said } = rows[number] as FactRow;
+  const story = (number: number, place: number, pick = ""): StoryReply => {
+    const { kind, form, fate, row, said } = rows[number] as FactRow;
     const at = Array.from({ length: said }, (_, i) => (row + i * 5) % Math.max(1, blocks.length)).sort(
       (a, b) => a - b,
     );
     const pin = blocks[at[0] ?? 0];
-    const fix = { money: "", recipe: `make_plan(session, "flue", edits=Edits(pins=["${pin?.ref}"]))` };
+    const told = pick || "recorded:1";
+    const lost = told === "recorded:1" || fate === "lost";
+    const marks = [{ start: 18, end: 32, near: 0 }];
+    const none = { ref: "", tokens: "", price: "" };
     return {
-      ...{ number, place, kind, form, fate, tier, words },
-      others: fate === "weakened" ? ["cmd/other/state.go", "pkg/state.go"] : [],
-      said: at.map(row => ({
-        ...{
-          row,
-          ref: blocks[row]?.ref ?? "",
-          turn: blocks[row]?.turn ?? 0,
-          step: row,
-          by: "tool",
-          operation: "read",
-        },
-        label: `turn ${(blocks[row]?.turn ?? 0) + 1} · tool output · ${blocks[row]?.label}`,
-      })),
-      saidTotal: said,
-      chain: [
+      ...{ number, place, kind, form, title: form, code: lost ? "CI001" : "", pick: told, bad: lost },
+      head: `${kind} · in ${said} blocks`,
+      thread: { name: form, does: "is named in", ends: lost ? "by nothing after ◆1" : "by 1 block" },
+      sentence: lost
+        ? `Lost in ${told === "plan" ? "this plan" : "◆1"}. The summary says “the state helper”, never which file.`
+        : "Kept by this plan.",
+      steps: [
         {
-          step: steps[0] ?? 0,
-          label: "compaction at 155.6k → 31k",
-          fate: "weakened",
-          tier: "recorded",
-          words: "state.go",
-          stood: true,
+          ...none,
+          turn: "turn 1",
+          words: "first named, in the output of Glob",
+          sign: "named",
+          ref: pin?.ref ?? "",
         },
         {
-          step: steps[1] ?? 0,
-          label: "compaction at 155k → 41.7k",
+          ...none,
+          turn: told === "plan" ? "this plan" : "◆1",
+          words: `${said} blocks named it`,
+          sign: "lost",
+        },
+      ],
+      outcomes: [
+        {
+          id: "recorded:1",
+          words: "lost in ◆1, turn 9",
+          note: "by the file",
+          sign: "lost",
+          by: "file",
           fate: "lost",
-          tier: "inferred",
-          words: "",
-          stood: true,
         },
-        { step: -1, label: "this plan", fate, tier, words, stood },
+        { id: "again:0", words: "read again, turn 10", note: "+3,812", sign: "again", by: "file", fate: "" },
+        { id: "plan", words: fate, note: "by this plan", sign: lost ? "lost" : "kept", by: "plan", fate },
       ],
-      why: "It was first said by a tool in turn 1 (the output of Glob); it was listed, read and edited. Up to here 12 blocks say it, the last in turn 3. The plan (flue) left nothing of it: the blocks that say it went to summarise-older, and the file list of the summary saw only tools named read, write or edit.",
-      regrets: [
+      places: at.map(row => ({
+        ref: blocks[row]?.ref ?? "",
+        label: `turn ${(blocks[row]?.turn ?? 0) + 1} · ${blocks[row]?.label}`,
+      })),
+      ...{ placesTotal: said, fixesTitle: "Would have kept it", fixesNote: "" },
+      fixes: [
         {
-          sentence: "The file was read again after it was lost: 3,812 tokens.",
-          tokens: 3812,
-          price: "$0.011",
-          ref: blocks[row]?.ref ?? "",
-          turn: 40,
-          step: 200,
+          ...{
+            id: "pin",
+            does: "Pin",
+            did: "Pinned",
+            words: "the answer in turn 2",
+            tokens: 92,
+            price: "$0.0005",
+          },
+          ...{ done: false, said: "Pinned the answer in turn 2: +92 tokens, $0.0005 a request." },
+          ...{ changes: { pins: [pin?.ref ?? ""] }, recipe: "make_plan(session, ledger)" },
         },
       ],
-      fixes:
-        fate === "verbatim"
-          ? []
-          : [
-              {
-                ...fix,
-                means: "pin",
-                sentence: `Pin ${pin?.ref}.`,
-                price: 92,
-                fate: "verbatim",
-                changes: { pins: [pin?.ref ?? ""] },
-              },
-              {
-                ...fix,
-                means: "knob",
-                sentence: "Set keep-recent-tokens.tokens to 74,140.",
-                price: 78_668,
-                fate: "verbatim",
-                changes: { settings: { "recent.tokens": 74_140 } },
-              },
-            ],
+      text: {
+        ...{ title: "Recorded summary ◆1", note: "1k", more: 0 },
+        lines: [{ text: "The cause was the state helper.", head: false, marks }],
+        near: [{ words: "state helper", how: "its name without the ending", line: 0 }],
+        sentence: "The path is nowhere in the text.",
+      },
       focus: `Keep these exactly as they are written:\n- ${kind}: ${form}`,
     };
+  };
+
+  const findings = (place: number, look: string): FindingsReply => {
+    const some = rows.filter(row => row.fate === "lost").slice(0, 3);
+    const found = some.map(({ number, kind, form }) => ({
+      ...{ number, kind, form, title: form, note: "changed, turn 3", sign: "lost" as const },
+      ...{ code: "CI001", pick: "recorded:1", kept: false },
+    }));
+    const groups = [{ id: "lost" as const, title: "Lost in ◆1", count: found.length, note: "", rows: found }];
+    return { place, look, label: "◆1", total: found.length, groups, unchecked: "", sentence: "" };
   };
 
   const regret = () => {
@@ -168,10 +176,23 @@ export const inventFacts = (
     return { marks, tokens: 22_872, price: "$0.07", sentence: "" };
   };
 
-  const answer = (message: { type: string; id: string; number?: number; place?: number; row?: number }) => {
+  interface Question {
+    type: string;
+    id: string;
+    number?: number;
+    place?: number;
+    row?: number;
+    pick?: string;
+    look?: string;
+  }
+  const answer = (message: Question) => {
     const { type, id } = message;
     if (type === "facts") return { ...list(message), type, id };
-    if (type === "fact") return { ...story(message.number ?? 0, message.place ?? 0), type, id };
+    if (type === "story") {
+      const { number = 0, place = 0, pick } = message;
+      return { ...story(number, place, pick), type, id };
+    }
+    if (type === "findings") return { ...findings(message.place ?? 0, message.look ?? ""), type, id };
     if (type === "regret") return { ...regret(), type, id };
     if (type !== "grounding") return undefined;
     const mark = {
@@ -184,5 +205,5 @@ export const inventFacts = (
     };
     return { type, id, row: message.row ?? 0, marks: [mark], hidden: 0, read: true };
   };
-  return { rows, list, story, regret, answer };
+  return { rows, list, story, findings, regret, answer };
 };

@@ -65,7 +65,7 @@ export const plan = (changes: Parameters<typeof smallPlan>[1]) => {
 export const cutAt = (place: number, seq: number) =>
   plan({ seq, cut: { place, id: scene.entryIds[place] ?? "end", by: "you", sentence: "" } });
 export const rows = () => [...document.querySelectorAll<HTMLElement>("[data-testid=fact]")];
-export const story = () => find("fact-story").textContent ?? "";
+export const story = () => find("story")?.textContent ?? "";
 export const lost = facts.list({}).rows[0]!;
 
 /** What every file that opens one does after each test: a module's own hook is its first file's alone. */

@@ -21,6 +21,11 @@ import {
 
 afterEach(close);
 
+const showMore = () =>
+  [...find("facts").querySelectorAll("button")]
+    .find(({ textContent }) => /^Show/.test(textContent ?? ""))
+    ?.click();
+
 test("the same cut asks again where it becomes the hand's, and the same policy where a rule is set otherwise", async () => {
   const host = await open();
   const { cut, rules } = planned.wire;
@@ -43,11 +48,11 @@ test("what is asked under a moving hand is asked of the cut that the list is of"
   press("ArrowRight", find("cut-handle"));
   find("facts-file").click();
   await settle();
-  press("End", find("facts-list"));
+  showMore();
   await settle();
   rows()[0]?.click();
   await settle();
-  expect([...asked(host), ...asked(host, "fact")].map(({ place }) => place)).toEqual([3, 3, 3, 3]);
+  expect([...asked(host), ...asked(host, "story")].map(({ place }) => place)).toEqual([3, 3, 3, 3]);
 });
 
 test("no page is asked for while the list itself is", async () => {
@@ -59,59 +64,35 @@ test("no page is asked for while the list itself is", async () => {
   slow = true;
   host.receive(plan({ policy: "other" }));
   await settle();
-  press("End", find("facts-list"));
+  showMore();
   await settle();
   expect(asked(host).map(({ from }) => from)).toEqual([0, 0]);
   const second = asked(host)[1];
   host.emit("msg:custom", { ...many.answer(second!), id: second?.id });
   slow = false;
   await settle();
-  expect(asked(host).map(({ from }) => from)).toEqual([0, 0, 3000 - PAGE]);
-  expect(rows().at(-1)?.textContent).toContain(many.list({ from: 2999, to: 3000 }).rows[0]?.form);
-});
-
-test("the count at risk goes with the scene and the rules that it was counted for", async () => {
-  let slow = false;
-  const host = await open({}, {}, ({ type }) => (slow && type === "facts" ? null : undefined));
-  slow = true;
-  expect(find("at-risk").textContent).toContain("at risk");
-  host.receive({ _scene: { ...wire, title: "another" }, _scene_data: data, ...plan({}) });
-  await settle();
-  expect(find("at-risk").textContent).toBe("");
+  expect(asked(host).map(({ from }) => from)).toEqual([0, 0, PAGE]);
 });
 
 test("on another path a fact is asked for by what it is called, and follows its number there", async () => {
   const there = { ...facts.story(lost.number, 3), number: 77 };
   let moved = false;
-  const host = await open({}, {}, ({ type }) => (moved && type === "fact" ? { ...there, type } : undefined));
+  const host = await open({}, {}, ({ type }) => (moved && type === "story" ? { ...there, type } : undefined));
   rows()[0]?.click();
   await settle();
   moved = true;
   host.receive({ _scene: { ...wire, title: "another" }, _scene_data: data, ...plan({}) });
   await settle();
-  expect(asked(host, "fact").at(-1)).toMatchObject({ number: lost.number, kind: lost.kind, form: lost.form });
-  expect(find("fact-form").textContent).toBe(lost.form);
-  expect(rows()[0]?.getAttribute("aria-selected")).toBe("false");
+  expect(asked(host, "story").at(-1)).toMatchObject({
+    number: lost.number,
+    kind: lost.kind,
+    form: lost.form,
+  });
+  expect(find("story-title").textContent).toBe(lost.form);
+  expect(rows()[0]?.getAttribute("aria-current")).toBeNull();
 });
 
-test("where something was needed again is gone to by its name, in another moment too", async () => {
-  const mark = { ...facts.regret().marks[0]!, ref: "e4/0" };
-  const host = await open({}, {}, ({ type }) =>
-    type === "regret"
-      ? { type, marks: [mark, { ...mark, ref: "m9/0" }], tokens: 1, price: "", sentence: "" }
-      : undefined,
-  );
-  const [here, elsewhere] = find("regrets").querySelectorAll("button");
-  here?.click();
-  await settle(260);
-  expect(host.get("block")).toBe("e4/0");
-  expect(asked(host, "fact").at(-1)).toMatchObject({ number: mark.number, form: mark.form });
-  elsewhere?.click();
-  await settle();
-  expect(asked(host, "search").at(-1)?.query).toBe("m9/0");
-});
-
-test("Enter right after a query opens the first of its list, not of the list before it", async () => {
+test("Enter right after a query opens nothing of the list before it", async () => {
   const host = await open({}, {}, ({ type, query }) => (type === "facts" && query ? null : undefined));
   const input = find("facts-search") as HTMLInputElement;
   input.value = "state";
@@ -119,11 +100,13 @@ test("Enter right after a query opens the first of its list, not of the list bef
   await settle();
   press("Enter", input);
   await settle();
-  expect(asked(host, "fact")).toEqual([]);
+  expect(asked(host, "story")).toEqual([]);
   const last = asked(host).at(-1);
   host.emit("msg:custom", { ...facts.answer(last!), id: last?.id });
   await settle();
-  expect(find("fact-form").textContent).toBe(facts.list({ query: "state" }).rows[0]?.form);
+  press("Enter", input);
+  await settle();
+  expect(find("story-title").textContent).toBe(facts.list({ query: "state" }).rows[0]?.form);
 });
 
 test("the text of a block is asked for at the cut on the screen, which Python may not know yet", async () => {

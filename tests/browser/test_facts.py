@@ -16,7 +16,6 @@ from tests.browser.product import (
     Workbench,
     find_facts,
     open_demo,
-    trace_facts,
     write_focus,
 )
 from tests.browser.screen import Watch, find_violations, screenshot, wait_until
@@ -28,9 +27,9 @@ MOST_NODES = 3000
 @pytest.fixture
 def workbench(open_workbench: OpenWorkbench, page: Page) -> Workbench:
     """The whole context goes into a summary that a model writes: nothing in it names a file."""
-    page.set_viewport_size({"width": 1440, "height": 2400})
+    page.set_viewport_size({"width": 1840, "height": 1600})
     workbench = open_workbench(open_demo(), "claude-code", cut="end", tab="facts")
-    page.get_by_test_id("at-risk").get_by_text("at risk").wait_for()
+    page.get_by_test_id("facts-list").wait_for()
     return workbench
 
 
@@ -52,105 +51,70 @@ def find_lost(page: Page) -> Locator:
     type_query(page, LOST_PATH)
     expect(page.get_by_test_id("facts-count")).to_have_text("2 facts")
     # The path itself; a command names it too.
-    return page.locator(f"[data-testid=fact][title^='{LOST_PATH}']")
+    return page.locator(f"[data-testid=fact][title='{LOST_PATH}']")
+
+
+def row_of(page: Page) -> Locator:
+    return page.get_by_role("row").filter(has=page.locator(f"[data-testid=fact][title='{LOST_PATH}']"))
 
 
 def open_lost(page: Page) -> None:
     find_lost(page).click()
-    expect(page.get_by_test_id("fact-form")).to_have_text(LOST_PATH)
-
-
-def at_risk(page: Page) -> str:
-    return page.get_by_test_id("at-risk").inner_text()
+    expect(page.get_by_test_id("story-title")).to_have_text(LOST_PATH)
 
 
 def test_a_lost_path_is_found_told_and_kept_by_one_click_and_undo_takes_it_back(
     page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
 ) -> None:
-    expect(find_lost(page)).to_contain_text("lost")
-    expect(find_lost(page)).to_contain_text("planned")
     open_lost(page)
-    chain = page.get_by_test_id("fact-chain").locator("li")
-    expect(chain).to_have_count(2)
-    expect(chain.nth(0)).to_contain_text("compaction at 158k")
-    expect(chain.nth(0)).to_contain_text("lost")
-    expect(chain.nth(0)).to_contain_text("recorded")
-    expect(chain.nth(1)).to_contain_text("this plan")
-    expect(chain.nth(1)).to_contain_text("planned")
-    why = trace_facts(find_facts(workbench.session), workbench.plan)[LOST_PATH].why()
-    expect(page.get_by_test_id("fact-why")).to_have_text(why)
+    expect(row_of(page)).to_contain_text("□ lost")
+    expect(row_of(page)).to_contain_text("○ lost")
+    became = page.get_by_test_id("became")
+    expect(became.nth(0)).to_contain_text("lost in ◆1")
+    expect(became.nth(0)).to_contain_text("by the file")
+    became.filter(has_text="by this plan").click()
+    expect(page.get_by_test_id("cause")).to_contain_text("Lost by this plan.")
 
-    fix = page.get_by_test_id("fix").first
-    price = fix.locator("xpath=following-sibling::span[1]").get_attribute("title")
+    fix = page.get_by_test_id("story-fix").first
+    price = int(fix.locator(".ci-st-number").first.inner_text().replace(",", ""))
     before = workbench.plan.after
-    fix.click()
-    wait_for_python(page)
+    fix.get_by_role("button").click()
+    expect(fix.get_by_role("button")).to_have_text("✓ Pinned")
     assert len(workbench.pins) == 1
-    assert price == f"{workbench.plan.after - before} tokens more", "the price is what it then costs"
-    expect(chain.nth(1)).to_contain_text("verbatim")
-    expect(page.get_by_test_id("fix")).to_have_count(0)
-    expect(find_lost(page)).to_contain_text("verbatim")
-    expect(page.get_by_test_id("said")).to_contain_text("Press z to undo")
+    assert price == workbench.plan.after - before, "the price is what it then costs"
+    expect(page.get_by_test_id("cause")).to_contain_text("Kept by this plan")
+    expect(row_of(page)).to_contain_text("● kept")
 
     focus_workbench(page)
     page.keyboard.press("z")
-    wait_for_python(page)
+    expect(row_of(page)).to_contain_text("○ lost")
     assert workbench.pins == []
-    expect(chain.nth(1)).to_contain_text("lost")
-    expect(find_lost(page)).to_contain_text("lost")
+    expect(page.get_by_test_id("cause")).to_contain_text("Lost by this plan.")
     assert watch.errors == []
     assert watch.strangers(widgets) == []
-
-
-def test_the_count_at_risk_follows_the_hand_without_asking(page: Page, workbench: Workbench) -> None:
-    shown = at_risk(page)
-    workbench.policy = "flue"
-    wait_for_python(page)
-    wait_until(lambda: at_risk(page) != shown, page)
-    places = answer(workbench, type="facts", place=workbench.plan.place)["risk"]
-    handle, lanes = page.get_by_test_id("cut-handle"), page.get_by_test_id("lanes")
-    handle.scroll_into_view_if_needed()
-    grip, box = handle.bounding_box(), lanes.bounding_box()
-    assert grip is not None
-    assert box is not None
-    y = grip["y"] + grip["height"] / 2
-    page.mouse.move(grip["x"] + grip["width"] / 2, y)
-    page.mouse.down()
-    seen = []
-    for share in (0.9, 0.7, 0.5, 0.3):
-        page.mouse.move(box["x"] + 100 + (box["width"] - 100) * share, y, steps=4)
-        page.wait_for_timeout(60)
-        place = int(handle.get_attribute("aria-valuenow") or -1)
-        seen.append((at_risk(page), f"{places['places'][place]} of {places['total']} at risk"))
-    page.mouse.up()
-    wait_for_python(page)
-    assert [told for told, _ in seen] == [wanted for _, wanted in seen]
-    assert len({told for told, _ in seen}) == len(seen)
 
 
 def test_facts_are_found_read_and_kept_by_keys_alone(page: Page, workbench: Workbench) -> None:
     type_query(page, LOST_PATH)
     expect(page.get_by_test_id("facts-count")).to_have_text("2 facts")
     titles = [row.get_attribute("title") or "" for row in page.get_by_test_id("fact").all()]
-    for _ in range(1 + [title.startswith(LOST_PATH) for title in titles].index(True)):
+    for _ in range(1 + titles.index(LOST_PATH)):
         page.keyboard.press("ArrowDown")
-    active = page.get_by_test_id("facts-search").get_attribute("aria-activedescendant")
-    assert (page.locator(f"[id='{active}']").get_attribute("title") or "").startswith(LOST_PATH)
+    expect(page.locator(f"[data-testid=fact][title='{LOST_PATH}']")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("fact-form")).to_have_text(LOST_PATH)
+    expect(page.get_by_test_id("story-title")).to_have_text(LOST_PATH)
     assert workbench.pins == []
     for _ in range(40):
         page.keyboard.press("Tab")
-        if page.evaluate("() => document.activeElement.dataset.testid") == "fix":
+        if page.evaluate("() => document.activeElement.closest('[data-testid=story-fix]') !== null"):
             break
-    expect(page.get_by_test_id("fix").first).to_be_focused()
     page.keyboard.press("Enter")
-    wait_for_python(page)
+    fix = page.get_by_test_id("story-fix").first.get_by_role("button")
+    expect(fix).to_have_text("✓ Pinned")
+    expect(fix).to_be_focused()
     assert len(workbench.pins) == 1
-    expect(page.get_by_test_id("fact-chain").locator("li").last).to_contain_text("verbatim")
-    expect(page.get_by_test_id("fact-story")).to_be_focused()
     page.keyboard.press("z")
-    wait_for_python(page)
+    expect(fix).to_have_text("Pin")
     assert workbench.pins == []
 
 
@@ -163,10 +127,8 @@ def test_kinds_and_fates_filter_and_their_counts_are_pythons(page: Page, workben
     expect(page.get_by_test_id("facts-lost")).to_have_text(f"lost{lost}")
     page.get_by_test_id("facts-lost").click()
     expect(page.get_by_test_id("facts-count")).to_have_text(f"{lost} facts")
-    expect(page.get_by_test_id("fact").first).to_have_attribute("aria-setsize", str(lost))
-    page.get_by_test_id("facts-lost").press("ArrowLeft")
-    expect(page.get_by_test_id("facts-Fate")).to_be_focused()
-    expect(page.get_by_test_id("facts-Fate")).to_have_attribute("aria-checked", "true")
+    page.get_by_test_id("facts-Fate").click()
+    expect(page.get_by_test_id("facts-Fate")).to_have_attribute("aria-pressed", "true")
     assert page.locator(".ci *").count() < MOST_NODES
 
 
@@ -174,21 +136,24 @@ def test_a_place_that_says_it_is_chosen_in_this_moment_and_in_another(
     page: Page, workbench: Workbench
 ) -> None:
     open_lost(page)
-    places = page.locator(".ci-places button")
+    places = page.get_by_test_id("named").get_by_role("button")
     places.first.click()
-    expect(page.get_by_test_id("block")).to_contain_text("Glob")
     # Python hears of the block looked at after a short pause.
     wait_until(lambda: workbench.block != "", page)
     first, here = workbench.block, workbench.at
+    assert first == str(find_facts(workbench.session)[LOST_PATH].said[0].ref)
+    page.get_by_test_id("tab-facts").click()
     places.last.click()
+    page.get_by_test_id("named").get_by_role("button").nth(18).click()
     wait_until(lambda: workbench.block != first, page)
     wait_for_python(page)
     assert workbench.at != here, "what was said after the compaction is in another moment"
-    expect(page.get_by_test_id("fact-form")).to_have_text(LOST_PATH)
+    page.get_by_test_id("tab-facts").click()
+    expect(page.get_by_test_id("story-title")).to_have_text(LOST_PATH)
 
 
 def test_what_was_needed_again_is_marked_and_told_in_words(page: Page, workbench: Workbench) -> None:
-    marks = page.get_by_test_id("fact-marks")
+    marks = page.get_by_test_id("again-marks")
     expect(marks).to_have_attribute("role", "img")
     told = answer(workbench, type="regret")["marks"]
     assert any(mark["form"] == LOST_PATH for mark in told)
@@ -196,21 +161,14 @@ def test_what_was_needed_again_is_marked_and_told_in_words(page: Page, workbench
         "aria-label", f"Something was needed again after a compaction {len(told)} times."
     )
     open_lost(page)
-    label = marks.get_attribute("aria-label") or ""
-    assert label.startswith(
-        f"{LOST_PATH} is said in turns 1–20; compaction at 158k: lost, recorded; this plan: lost"
-    )
-    summary = page.get_by_test_id("regrets").locator("summary")
-    expect(summary).to_contain_text(f"{len(told)} times")
-    summary.click()
-    expect(page.get_by_test_id("regrets").locator("li")).to_have_count(len(told))
-    page.get_by_test_id("tab-blocks").click()
-    expect(marks).to_be_hidden()
+    again = page.get_by_test_id("became").filter(has_text="read again")
+    again.click()
+    expect(page.get_by_test_id("cause")).to_contain_text("It was read again in turn 15")
 
 
 def test_the_words_for_a_summary_are_copied(page: Page, workbench: Workbench) -> None:
     open_lost(page)
-    page.get_by_test_id("fact-story").get_by_role("button", name="copy").click()
+    page.get_by_test_id("story").get_by_role("button", name="copy words").click()
     copied = page.evaluate("() => navigator.clipboard.readText()")
     assert copied == write_focus([find_facts(workbench.session)[LOST_PATH]])
     assert LOST_PATH in copied
@@ -243,9 +201,9 @@ def narrow(page: Page) -> None:
 def test_the_panel_holds_together_where_it_is_narrow(page: Page, workbench: Workbench) -> None:
     narrow(page)
     open_lost(page)
-    expect(page.get_by_test_id("fix").first).to_be_visible()
+    expect(page.get_by_test_id("story-fix").first).to_be_visible()
     wide = page.evaluate(
-        """() => [...document.querySelectorAll('.ci-tracing, .ci-tracing *')]
+        """() => [...document.querySelectorAll('.ci-fx, .ci-fx *')]
         .filter(node => node.scrollWidth > 562 && getComputedStyle(node).overflow === 'visible').length"""
     )
     assert wide == 0
@@ -257,7 +215,7 @@ def test_a_page_without_a_kernel_says_that_it_needs_one(page: Page, exported_pag
     page.get_by_test_id("cut-handle").wait_for()
     focus_workbench(page)
     page.keyboard.press("f")
-    expect(page.get_by_test_id("facts-note")).to_contain_text("needs a kernel")
+    expect(page.get_by_test_id("facts")).to_contain_text("this page has none")
     expect(page.get_by_test_id("facts-list")).to_be_hidden()
     assert find_violations(page, "html") == []
 

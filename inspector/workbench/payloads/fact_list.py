@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec import UNSET, UnsetType, field
@@ -17,12 +17,13 @@ from ...errors import EditError
 from ...facts.at_risk import NamedFacts, Risk, count_at_risk
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Fact, Facts
-from ...facts.trace import find_moment, trace_facts
+from ...facts.trace import find_moment, trace_facts, trace_moves
 from ...facts.traced import FATES, Evidence, Fate, Trace, TracedFact
 from ...planning.plan import Plan
 from ...session.blocks import BlockRef
+from ...session.queries import find_end
 from ...session.session import Session
-from ...session.tree import Bools
+from ...session.tree import COMPACTION, Bools
 from ...text import printable
 from ..model import WorkbenchModel
 from .base_payload import Labelled, Payload
@@ -30,6 +31,8 @@ from .search import MOST_ROWS, FactHit
 
 MOST_FACTS = 500
 MOST_FORM = 400
+MOST_MARKS = 3
+"""Recorded compactions that have a column in the list."""
 LABELS = {
     "file": "files",
     "command": "commands",
@@ -48,10 +51,19 @@ GONE = "it is said on another path of this session, not on this one"
 NO_FACTS = "Nothing said so far is a path, a command, an error or anything else that is looked for."
 
 
+class FactRound(Payload, frozen=True):
+    """What a recorded compaction left of a fact, on whose word; `fate` is "" where the fact came later."""
+
+    fate: Fate | Literal[""]
+    tier: Evidence
+    stood: bool
+
+
 class FactRow(Payload, frozen=True, kw_only=True):
     """A fact in the list. Turns are 0-based; `row` is the last that says it, -1 outside this context.
 
-    `words` is how it is written in what the plan leaves; so many `others`, other files, may be meant by it.
+    `rounds` is what the recorded compactions left of it, in the order of the reply's `marks`. `words` is how
+    it is written in what the plan leaves; so many `others`, other files, may be meant by it.
     `stood` is False where it could not be read before either. `said` blocks say it.
     """
 
@@ -63,6 +75,7 @@ class FactRow(Payload, frozen=True, kw_only=True):
     words: str
     others: int
     stood: bool
+    rounds: list[FactRound]
     said: int
     by: list[str]
     operations: list[str]
@@ -88,7 +101,8 @@ class RiskPayload(Payload, frozen=True):
 class FactsReply(Payload, frozen=True, kw_only=True):
     """The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
 
-    `risk` comes with the first rows only. `sentence` says why there is nothing, "" where there is.
+    `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `risk` comes
+    with the first rows only. `sentence` says why there is nothing, "" where there is.
     """
 
     place: int
@@ -98,6 +112,7 @@ class FactsReply(Payload, frozen=True, kw_only=True):
     first: int = field(name="from")
     total: int
     rows: list[FactRow]
+    marks: list[str]
     kinds: list[FactKind]
     tier: Evidence
     fates: list[Fate]
@@ -125,9 +140,13 @@ _WEIGHTS = np.array([*({"created": 0, "edited": 0, "deleted": 0}.get(did, 1) for
 _WEIGHTS[OPERATIONS.index("listed")] = 2
 
 
-def find_listing(model: WorkbenchModel, place: int) -> FactListing:
-    """The facts of the moment with the cut at a place. Raises `EditError` where no cut may stand."""
-    plan = plan_at(model, place)
+def find_listing(model: WorkbenchModel, place: int, *, planned: bool = False) -> FactListing:
+    """The facts of the moment with the cut at a place. Raises `EditError` where no cut may stand.
+
+    With `planned` they are the plan's also while what the file records is looked at, which has its own cut.
+    """
+    beside = planned and model.shown is not model.plan
+    plan = model.plan if beside else plan_at(model, place)
     kept: list[FactListing] = model.cache.setdefault("listings", [])
     for listing in kept:
         if listing.plan is plan:
@@ -214,7 +233,7 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
     kind, fate = str(query.get("kind", "")), str(query.get("fate", ""))
     first = max(int(query.get("from", 0)), 0)
     last = min(int(query.get("to", first + MOST_FACTS)), first + MOST_FACTS)
-    listing = find_listing(model, place)
+    listing = find_listing(model, place, planned=True)
     needle = text.casefold()
     match = [
         traced
@@ -223,6 +242,8 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         and (not fate or (traced.fate == fate and traced.stood))
         and (not needle or needle in traced.fact.form.casefold())
     ]
+    shown = match[first:last]
+    rounds = _find_rounds(listing, {traced.fact.number for traced in shown})
     return FactsReply(
         place=place,
         query=text,
@@ -230,7 +251,8 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         fate=fate,
         first=first,
         total=len(match),
-        rows=[_row(listing, traced) for traced in match[first:last]],
+        rows=[_row(listing, traced, [_round(of, traced) for _, of in rounds]) for traced in shown],
+        marks=[f"◆{number}" for number, _ in rounds],
         kinds=_kinds(listing.trace),
         tier=listing.trace.scene.tier,
         fates=list(FATES),
@@ -249,7 +271,32 @@ def search_facts(model: WorkbenchModel, words: str) -> list[FactHit]:
     return [FactHit(row.number, row.kind, row.form, row.fate, row.last_turn) for row in rows]
 
 
-def _row(listing: FactListing, traced: TracedFact) -> FactRow:
+def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[int, dict[int, TracedFact]]]:
+    """The recorded compactions nearest to the moment: the number of each from 1, and by its number what each
+    of these facts became."""
+    session, whole = listing.plan.session, listing.whole
+    entries = [whole.entries[i] for i in whole.path if whole.tree.sort[i] == COMPACTION]
+    known = {session.entries[i].id for i in session.path}
+    passed = sum(entry.id in known for entry in entries)
+    first = max(0, min(passed - 1, len(entries) - MOST_MARKS))
+    picked = {entry.id: number for number, entry in enumerate(entries, 1)}
+    wanted = {entry.id for entry in entries[first : first + MOST_MARKS]}
+    moves = [(one.parent, find_end(whole, one.id), one.id) for one in entries if one.id in wanted]
+    return [
+        (picked[trace.scene.entry.id], {traced.fact.number: traced for traced in trace})
+        for trace in trace_moves(whole, listing.facts, moves, numbers)
+        if trace.scene.entry is not None
+    ]
+
+
+def _round(of: Mapping[int, TracedFact], traced: TracedFact) -> FactRound:
+    found = of.get(traced.fact.number)
+    if found is None:
+        return FactRound("", "recorded", False)
+    return FactRound(found.fate, found.tier, found.stood)
+
+
+def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> FactRow:
     fact, facts = traced.fact, listing.facts
     start, end = facts.offset[fact.number : fact.number + 2].tolist()
     here = listing.on_path[facts.entry[start:end]]
@@ -266,6 +313,7 @@ def _row(listing: FactListing, traced: TracedFact) -> FactRow:
         words=printable(traced.words, MOST_FORM),
         others=len(traced.others),
         stood=traced.stood,
+        rounds=rounds,
         said=len(traced.said),
         by=[BY[code] for code in by],
         operations=[OPERATIONS[code] for code in done if code >= 0],

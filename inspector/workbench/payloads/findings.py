@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from ...facts.extract.collect import KINDS
 from ...facts.facts import Facts
 from ...facts.lint.check import CHANGED, check_trace, known
@@ -16,6 +18,8 @@ from ...facts.lint.codes import LintFinding
 from ...facts.regret import Regret, find_regret, sum_regret
 from ...facts.trace import trace_moves
 from ...facts.traced import FATES, Trace, TracedFact
+from ...policies.builtin.recorded import RECORDED
+from ...policies.policy import Edits
 from ...session.entries import Entry
 from ...session.queries import find_end
 from ...session.session import Session
@@ -42,6 +46,7 @@ class FindingRow(Payload, frozen=True):
     """A finding: the fact by its number, kind and form, and what stands right of it.
 
     `pick` names what became of it that the finding is about, as `story` does. `code` is the check's.
+    `kept` says that the plan on the screen, which edits what the file records, keeps it.
     """
 
     number: int
@@ -52,6 +57,7 @@ class FindingRow(Payload, frozen=True):
     sign: Sign
     code: str
     pick: str
+    kept: bool
 
 
 class FindingGroup(Payload, frozen=True):
@@ -100,14 +106,15 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
     """The findings of the recorded compaction right after the moment, or of the plan with its cut at `place`
     where there is none or where `look` is "plan"."""
     place = int(query["place"])
-    listing = find_listing(model, place)
+    listing = find_listing(model, place, planned=True)
     recorded = None if query.get("look") == "plan" else find_next(model, listing)
     if recorded is None:
         # A file that records a compaction elsewhere, or none at all.
         return _of_plan(model, listing, place)
     trace = recorded.trace
     again = [one for one in find_again(model, listing) if one.entry == recorded.entry.id]
-    groups = [*_group_losses(list(check_trace(trace)), f"Lost in {recorded.sign}", recorded.look)]
+    kept = _find_kept(listing)
+    groups = [*_group_losses(list(check_trace(trace)), f"Lost in {recorded.sign}", recorded.look, kept)]
     if again:
         groups.append(_group_again(model, listing, again))
     where = f"in {recorded.sign}"
@@ -187,19 +194,30 @@ def find_again(model: WorkbenchModel, listing: FactListing) -> tuple[Regret, ...
     return regrets
 
 
-def _group_losses(found: list[LintFinding], title: str, pick: str) -> Iterator[FindingGroup]:
+def _find_kept(listing: FactListing) -> frozenset[int]:
+    """Numbers of the facts that the plan keeps, where it is what the file records with an edit."""
+    plan, trace = listing.plan, listing.trace
+    if plan.policy.name != RECORDED.name or plan.edits == Edits():
+        return frozenset()
+    stays = trace.stood & np.isin(trace.fate, [FATES.index("verbatim"), FATES.index("restated")])
+    return frozenset(trace.number[stays].tolist())
+
+
+def _group_losses(
+    found: list[LintFinding], title: str, pick: str, kept: frozenset[int] = frozenset()
+) -> Iterator[FindingGroup]:
     sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
         ("lost", title, _LOST),
         ("outcome", "Last outcome lost", _OUTCOMES),
     )
     for sign, head, codes in sorts:
         mine = [one for one in found if one.code in codes and one.traced is not None]
-        rows = [_row(one, sign, pick) for one in mine[:MOST_FINDINGS]]
+        rows = [_row(one, sign, pick, kept) for one in mine[:MOST_FINDINGS]]
         if rows:
             yield FindingGroup(sign, head, len(mine), "", rows)
 
 
-def _row(finding: LintFinding, sign: Sign, pick: str) -> FindingRow:
+def _row(finding: LintFinding, sign: Sign, pick: str, kept: frozenset[int]) -> FindingRow:
     traced = finding.traced
     assert traced is not None
     fact = traced.fact
@@ -213,6 +231,7 @@ def _row(finding: LintFinding, sign: Sign, pick: str) -> FindingRow:
         sign,
         finding.code,
         pick,
+        fact.number in kept,
     )
 
 
@@ -278,6 +297,7 @@ def _group_again(model: WorkbenchModel, listing: FactListing, again: list[Regret
             "again",
             "CI009",
             f"again:{every.index(one)}",
+            False,
         )
         for one in again[:MOST_FINDINGS]
     ]

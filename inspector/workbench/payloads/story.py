@@ -132,6 +132,7 @@ class StoryReply(Payload, frozen=True, kw_only=True):
     """The story of a fact, with one of its `outcomes` told in full: the one that `pick` names.
 
     `head` says what it is, `sentence` what became of it and why; `fixes_title` says of what the fixes are.
+    `places` are blocks that name it: of many the first and the last half.
     """
 
     number: int
@@ -313,7 +314,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
     LookupError where there is no such fact.
     """
     place = int(query["place"])
-    listing = find_listing(model, place)
+    listing = find_listing(model, place, planned=True)
     fact = find_fact(listing.facts, query)
     teller = Teller(model, listing, fact)
     pick = teller.choose(str(query.get("pick", "")))

@@ -23,6 +23,7 @@ from ...text import printable
 from ...tokens.models import model_of
 from ...tokens.prices import price_tokens
 from ..model import WorkbenchModel
+from ..opening import AUTO
 from .base_payload import Payload
 from .fact_list import FactListing
 from .rules import Setting
@@ -276,7 +277,9 @@ def _changes(model: WorkbenchModel, told: Told, plan: Plan, edits: Edits) -> Sto
     given = model.inputs
     at = str(plan.session.leaf or "")
     here = at == model.plan.session.leaf
-    policy = RECORDED.name if told.recorded is not None else given["policy"]
+    # What nobody chose is named, since an edit may make it another.
+    chosen = plan.policy.name if given["policy"] == AUTO else given["policy"]
+    policy = RECORDED.name if told.recorded is not None else chosen
     moved = not here or policy != given["policy"]
     cut, settings, pins = edits.cut or "", dict(edits.settings), list(edits.pins)
     return StoryChanges(

@@ -1,7 +1,7 @@
 // What is asked of facts and what is known of them so far: values for the views, and look-ups in Python's counts.
 
 import { FATES, type FactFate, type FactName } from "../payloads/replies";
-import type { FactKind, FactReply, FactRow, FactsReply, RegretReply } from "../payloads/types";
+import type { FactKind, FactRow, FactsReply, RegretReply, StoryReply } from "../payloads/types";
 
 /** What the list is asked for; "" for any. */
 export interface Wish {
@@ -22,7 +22,9 @@ export interface Tracing {
   failed: boolean;
   /** The fact that is open. */
   chosen: FactName | null;
-  story: FactReply | null;
+  /** The row of what became of it that is told; "" leaves that to Python. */
+  pick: string;
+  story: StoryReply | null;
   storyNote: string;
   regret: RegretReply | null;
 }
@@ -34,6 +36,7 @@ export const NO_TRACING: Tracing = {
   note: "",
   failed: false,
   chosen: null,
+  pick: "",
   story: null,
   storyNote: "",
   regret: null,

@@ -755,7 +755,8 @@ export interface SummaryCount {
 /**
  * The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
  *
- * `risk` comes with the first rows only. `sentence` says why there is nothing, "" where there is.
+ * `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `risk` comes
+ * with the first rows only. `sentence` says why there is nothing, "" where there is.
  */
 export interface FactsReply {
   place: number;
@@ -765,6 +766,7 @@ export interface FactsReply {
   from: number;
   total: number;
   rows: FactRow[];
+  marks: string[];
   kinds: FactKind[];
   tier: "inferred" | "planned" | "recorded";
   fates: ("lost" | "pointed to" | "restated" | "verbatim" | "weakened")[];
@@ -774,7 +776,8 @@ export interface FactsReply {
 /**
  * A fact in the list. Turns are 0-based; `row` is the last that says it, -1 outside this context.
  *
- * `words` is how it is written in what the plan leaves; so many `others`, other files, may be meant by it.
+ * `rounds` is what the recorded compactions left of it, in the order of the reply's `marks`. `words` is how
+ * it is written in what the plan leaves; so many `others`, other files, may be meant by it.
  * `stood` is False where it could not be read before either. `said` blocks say it.
  */
 export interface FactRow {
@@ -786,12 +789,21 @@ export interface FactRow {
   words: string;
   others: number;
   stood: boolean;
+  rounds: FactRound[];
   said: number;
   by: string[];
   operations: string[];
   firstTurn: number;
   lastTurn: number;
   row: number;
+}
+/**
+ * What a recorded compaction left of a fact, on whose word; `fate` is "" where the fact came later.
+ */
+export interface FactRound {
+  fate: ("lost" | "pointed to" | "restated" | "verbatim" | "weakened") | "";
+  tier: "inferred" | "planned" | "recorded";
+  stood: boolean;
 }
 /**
  * How many facts of a kind stood before, and how many of these have each fate.
@@ -921,6 +933,7 @@ export interface FindingGroup {
  * A finding: the fact by its number, kind and form, and what stands right of it.
  *
  * `pick` names what became of it that the finding is about, as `story` does. `code` is the check's.
+ * `kept` says that the plan on the screen, which edits what the file records, keeps it.
  */
 export interface FindingRow {
   number: number;
@@ -931,11 +944,13 @@ export interface FindingRow {
   sign: "again" | "lost" | "outcome";
   code: string;
   pick: string;
+  kept: boolean;
 }
 /**
  * The story of a fact, with one of its `outcomes` told in full: the one that `pick` names.
  *
  * `head` says what it is, `sentence` what became of it and why; `fixes_title` says of what the fixes are.
+ * `places` are blocks that name it: of many the first and the last half.
  */
 export interface StoryReply {
   number: number;

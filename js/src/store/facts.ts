@@ -1,4 +1,4 @@
-// Asking Python of facts, once for each plan that has settled. An answer to an older question is dropped.
+// Asking Python of facts: the list of all, and the story of one. An answer to an older question is dropped.
 
 import type { Tracing, Wish } from "../model/facts";
 import type { Plan, Scene } from "../model/plan";
@@ -6,22 +6,22 @@ import type { TabId } from "../model/tabs";
 import type { Host, Settings } from "../payloads/host";
 import type { FactName } from "../payloads/replies";
 import type { Requests } from "../payloads/requests";
-import type { FactRow } from "../payloads/types";
+import type { FactRow, StoryReply } from "../payloads/types";
 
 /** So many rows come at once. */
 export const PAGE = 200;
 const FINDING = "Finding facts …";
-export const ASKING = "Asking Python what became of it …";
+export const ASKING = "Asking what became of it …";
 
 /** What is on the screen, as far as a question about facts depends on it. */
 interface Asked {
   readonly host: Pick<Host, "get">;
   readonly requests: Requests;
-  /** The plan as Python made it. */
-  readonly plan: Plan | undefined;
   readonly picture:
     | {
         readonly scene: Scene;
+        /** What edits make, whichever side is looked at. */
+        readonly planned: Plan;
         readonly settings: Settings;
         readonly place: number;
         readonly settled: boolean;
@@ -37,8 +37,10 @@ export interface Inquiry {
   /** Asks anew where the plan on the screen is no longer the one that was asked about. */
   follow(): void;
   wish(changes: Partial<Wish>): void;
-  /** Opens a fact; null closes it. */
-  open(fact: FactName | null): void;
+  /** Opens a fact, with the row of what became of it that is to be told; null closes it. */
+  open(fact: FactName | null, pick?: string): void;
+  /** Takes over a story that is told elsewhere: its fact is the one that is looked at. */
+  show(story: StoryReply): void;
   /** Fetches the rows around one that is not here yet. */
   fetch(index: number): void;
   again(): void;
@@ -47,16 +49,15 @@ export interface Inquiry {
 /** `redraw` draws what is known of facts, once it has changed in the picture. */
 export const makeInquiry = (screen: Asked, redraw: () => void): Inquiry => {
   const { requests } = screen;
-  let scene: object | undefined;
-  /** The plan that was asked about, without its cut and with it. */
-  let [rules, plan] = ["", ""];
+  /** The scene that the list is of, and the one that was asked what was needed again. */
+  let [scene, marked]: (object | undefined)[] = [];
+  /** The plan that was asked about. */
+  let plan = "";
   /** Where it cuts: a hand that moves is ahead of that. */
   let place = 0;
-  let [lists, stories, regrets] = [0, 0, 0];
+  const turns = { list: 0, story: 0, regret: 0 };
   let asked = new Set<number>();
   let waiting = false;
-  /** What was needed again is not asked for yet in this scene. */
-  let overdue = false;
 
   const tell = (changes: Partial<Tracing>) => {
     const { picture } = screen;
@@ -68,7 +69,7 @@ export const makeInquiry = (screen: Asked, redraw: () => void): Inquiry => {
   const askList = async (from: number): Promise<void> => {
     const { picture } = screen;
     if (picture === undefined) return;
-    const mine = from === 0 ? ++lists : lists;
+    const mine = from === 0 ? ++turns.list : turns.list;
     if (from === 0) {
       asked = new Set([0]);
       waiting = true;
@@ -78,73 +79,72 @@ export const makeInquiry = (screen: Asked, redraw: () => void): Inquiry => {
       const { wish } = picture.tracing;
       const list = await requests.ask("facts", { place, ...wish, from, to: from + PAGE });
       const known = screen.picture?.tracing;
-      if (mine !== lists || known === undefined) return;
+      if (mine !== turns.list || known === undefined) return;
       const rows = new Map<number, FactRow>(from === 0 ? [] : known.rows);
       list.rows.forEach((row, i) => {
         rows.set(from + i, row);
       });
       tell(from === 0 ? { list, rows, note: list.sentence } : { rows });
       // Once the facts are found: what was stopped is not begun again.
-      if (overdue) void askRegret();
+      void askRegret();
     } catch (error) {
-      if (mine !== lists) return;
+      if (mine !== turns.list) return;
       if (from === 0) tell({ note: (error as Error).message, failed: true });
       // A page is asked for again when it is next in sight.
       else asked.delete(from);
     } finally {
-      if (mine === lists && from === 0) waiting = false;
+      if (mine === turns.list && from === 0) waiting = false;
     }
   };
 
   const askStory = async (): Promise<void> => {
-    const mine = ++stories;
+    const mine = ++turns.story;
     const { picture } = screen;
     if (picture === undefined) return;
-    const { chosen, story } = picture.tracing;
+    const { chosen, pick, story } = picture.tracing;
     if (chosen === null) return tell({ story: null, storyNote: "" });
     const kept = story?.number === chosen.number && story.form === chosen.form ? story : null;
     tell({ story: kept, storyNote: ASKING });
     try {
       const { number, kind, form } = chosen;
-      const next = await requests.ask("fact", { number, kind, form, place });
-      if (mine === stories) tell({ chosen: next, story: next, storyNote: "" });
+      const next = await requests.ask("story", { number, kind, form, place, pick });
+      if (mine === turns.story) tell({ chosen: next, pick: next.pick, story: next, storyNote: "" });
     } catch (error) {
-      if (mine === stories) tell({ story: null, storyNote: (error as Error).message });
+      if (mine === turns.story) tell({ story: null, storyNote: (error as Error).message });
     }
   };
 
+  /** What was needed again is marked on the overview; it is asked for once a scene. */
   const askRegret = async (): Promise<void> => {
-    const mine = ++regrets;
-    overdue = false;
+    const { picture } = screen;
+    if (picture === undefined || picture.scene === marked) return;
+    marked = picture.scene;
+    const mine = ++turns.regret;
     try {
       const regret = await requests.ask("regret", {});
-      if (mine === regrets) tell({ regret });
+      if (mine === turns.regret) tell({ regret });
     } catch {
       // The list says what is wrong; what was needed again is only not marked.
-      if (mine === regrets) tell({ regret: null });
+      if (mine === turns.regret) tell({ regret: null });
     }
   };
 
   const follow = () => {
-    const { picture, plan: made } = screen;
-    if (picture === undefined || made === undefined) return;
-    if (picture.needsKernel !== "" || picture.tab !== "facts") return;
-    if (!picture.settled || picture.dragging) return;
-    const at = screen.host.get("at");
-    const choices = [at, made.policy, picture.settings, made.pins, made.rules, made.summary];
+    const { picture } = screen;
+    if (picture === undefined || picture.needsKernel !== "") return;
+    const { planned, tab, tracing } = picture;
+    if (!picture.settled || picture.dragging || tab !== "facts") return;
+    const { policy, pins, rules, summary, cut } = planned;
+    const choices = [screen.host.get("at"), policy, picture.settings, pins, rules, summary];
     // What a rule comes to moves with every count.
-    const how = JSON.stringify(choices, (name, value) => (name === "delta" ? null : value));
-    const now = JSON.stringify([how, made.cut.place, made.cut.by, made.summary]);
-    const isNew = picture.scene !== scene;
+    const now = JSON.stringify([choices, cut.place, cut.by], (name, value) =>
+      name === "delta" ? null : value,
+    );
     // A file that grows faster than its facts are found is asked about again once there is an answer.
-    if (now === plan && (!isNew || waiting)) return;
-    // The count at risk is looked up at any place, but of one scene and one set of rules.
-    const { list } = picture.tracing;
-    if (list !== null && (isNew || how !== rules)) tell({ list: { ...list, risk: undefined } });
-    [rules, plan, scene, place] = [how, now, picture.scene, picture.place];
-    overdue ||= isNew;
+    if (now === plan && (picture.scene === scene || waiting)) return;
+    [plan, scene, place] = [now, picture.scene, picture.place];
     void askList(0);
-    if (picture.tracing.chosen !== null) void askStory();
+    if (tracing.chosen !== null) void askStory();
   };
 
   return {
@@ -156,9 +156,14 @@ export const makeInquiry = (screen: Asked, redraw: () => void): Inquiry => {
       // Before the first plan has settled nothing is asked; then this is.
       if (plan !== "") void askList(0);
     },
-    open(fact) {
-      tell({ chosen: fact });
+    open(fact, pick = "") {
+      tell({ chosen: fact, pick });
       void askStory();
+    },
+    show(story) {
+      turns.story++;
+      tell({ chosen: story, pick: story.pick, story, storyNote: "" });
+      void askRegret();
     },
     fetch(index) {
       const from = index - (index % PAGE);
@@ -168,7 +173,7 @@ export const makeInquiry = (screen: Asked, redraw: () => void): Inquiry => {
       void askList(from);
     },
     again() {
-      scene = undefined;
+      [plan, scene] = ["", undefined];
       follow();
     },
   };

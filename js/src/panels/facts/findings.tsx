@@ -46,6 +46,10 @@ export const Findings = ({ picture, actions }: PanelProps) => {
         pick: pick || row!.pick,
       }),
   );
+  // The lanes show where it is named, whichever tab told of it.
+  useEffect(() => {
+    if (isOpen && story.data !== null) actions.facts.show(story.data);
+  }, [story.data, isOpen]);
   const [isList, setIsList] = useState(false);
   if (reply === null) return <p class="ci-quiet">{list.problem || "Looking for what was lost …"}</p>;
   const step = (way: 1 | -1) => {

@@ -1,11 +1,13 @@
 // The story of a fact: what became of it and why, what happened to it in turn, and what would have kept it.
-import { useEffect } from "preact/hooks";
-import { exact } from "../../model/format";
-import type { StoryFix, StoryReply } from "../../payloads/types";
+import { useEffect, useState } from "preact/hooks";
+import { exact, plural } from "../../model/format";
+import type { StoryFix, StoryOutcome, StoryReply } from "../../payloads/types";
 import type { Actions } from "../../store/view";
 import { copyText } from "../../ui/copy";
 
 const SIGNS = { "": "●", named: "●", kept: "●", lost: "□", again: "○" } as const;
+/** So many places are named until all are asked for. */
+const PLACES = 8;
 const LITERAL: readonly string[] = ["file", "command", "error", "url", "symbol", "id"];
 
 /** A fact of this kind is a name, and no sentence. */
@@ -17,7 +19,7 @@ interface Props {
   /** Nothing can be changed here: a fix is Python to copy. */
   isPage: boolean;
   /** A fix is about to be made. */
-  onFix(): void;
+  onFix?(): void;
   /** Another row of what became of it is to be told. */
   onPick(pick: string): void;
 }
@@ -29,7 +31,7 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
     return () => actions.showThread(null);
   }, [story]);
   const fix = ({ changes, said }: StoryFix) => {
-    onFix();
+    onFix?.();
     actions.edit(changes, said, true);
   };
   return (
@@ -65,22 +67,23 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
       {story.outcomes.length > 1 && !isPage && (
         <section aria-label="What became of it">
           <h4>What became of it</h4>
-          <p class="ci-st-became">
+          <ul class="ci-st-became">
             {story.outcomes.map(one => (
-              <button
-                type="button"
-                class="ci-button"
-                key={one.id}
-                aria-pressed={one.id === story.pick}
-                title={one.note}
-                data-testid="became"
-                onClick={() => onPick(one.id)}
-              >
-                <span class={one.sign === "lost" ? "ci-bad" : ""}>{one.words}</span>
-                {one.id === "plan" && " by this plan"}
-              </button>
+              <li key={one.id}>
+                <button
+                  type="button"
+                  class={`ci-st-chain-${one.sign}`}
+                  aria-pressed={one.id === story.pick}
+                  data-testid="became"
+                  onClick={() => onPick(one.id)}
+                >
+                  <span aria-hidden="true">{signOf(one)}</span>
+                  <span>{one.words}</span>
+                  <span class="ci-st-number">{one.note}</span>
+                </button>
+              </li>
             ))}
-          </p>
+          </ul>
         </section>
       )}
       {(story.fixes.length > 0 || story.fixesNote) && (
@@ -111,6 +114,44 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
           ))}
         </section>
       )}
+      <Places {...{ story, actions }} />
     </article>
+  );
+};
+
+/** The shape says whose word it is, filled is kept: □ file, ○ plan, ◇ guessed, ↺ needed again. */
+const signOf = ({ sign, by }: StoryOutcome): string =>
+  sign === "again" ? "↺" : (SHAPES[by] ?? "●○")[sign === "lost" ? 1 : 0]!;
+
+export const SHAPES: Record<string, string> = { file: "■□", plan: "●○", guess: "◆◇" };
+
+/** The blocks that name it: some, then all. */
+const Places = ({ story, actions }: Pick<Props, "story" | "actions">) => {
+  const [whole, setWhole] = useState("");
+  const { places: said, placesTotal: saidTotal } = story;
+  if (said.length === 0) return null;
+  const shown = whole === story.form ? said : said.slice(0, PLACES);
+  const hidden = saidTotal - shown.length;
+  return (
+    <section class="ci-st-named" aria-label="Named in">
+      <h4>
+        Named in <span class="ci-st-number">{plural(saidTotal, "block")}</span>
+      </h4>
+      <p data-testid="named">
+        {shown.map(({ ref, label }) => (
+          <button type="button" class="ci-link" key={ref} onClick={() => actions.goTo(ref)}>
+            {label}
+          </button>
+        ))}
+        {hidden > 0 &&
+          (whole === story.form ? (
+            <span class="ci-quiet">{exact(hidden)} between</span>
+          ) : (
+            <button type="button" class="ci-link" onClick={() => setWhole(story.form)}>
+              {exact(hidden)} more
+            </button>
+          ))}
+      </p>
+    </section>
   );
 };

@@ -16,7 +16,7 @@ export const makeAgainMarks = (height: number) => {
     draw(picture: Picture, width: number) {
       const { scene, palette, tracing } = picture;
       const marks = tracing.regret?.marks ?? [];
-      const own = tracing.story?.regrets ?? [];
+      const own = marks.filter(({ number }) => number === tracing.story?.number);
       setShown(node, marks.length + own.length > 0);
       if (marks.length + own.length === 0) return;
       const times = plural(marks.length, "time");

@@ -1,0 +1,299 @@
+// Facts: everything the session says that may have to be remembered, with what each compaction and this plan left of it.
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { countFacts, isAnswered, isChosen, type Tracing, type Wish, WORST_FIRST } from "../../model/facts";
+import { exact, plural } from "../../model/format";
+import type { FactRound, FactRow, FactsReply } from "../../payloads/types";
+import { makeComponentView, type PanelProps } from "../../store/component";
+import { PAGE } from "../../store/facts";
+import type { Actions, View } from "../../store/view";
+import { isLiteral, SHAPES, Story } from "./story";
+
+const PAUSE = 220;
+const FEW = 40;
+
+export interface Facts extends View {
+  focus(): void;
+}
+
+export const makeFacts = (actions: Actions): Facts => {
+  const view = makeComponentView(Panel, actions, ["scene", "tracing", "tab", "settled"], {
+    class: "ci-fx",
+    "aria-label": "Facts",
+    "data-testid": "facts",
+  });
+  return {
+    ...view,
+    draw(picture, parts) {
+      actions.facts.follow();
+      const { list } = picture.tracing;
+      if (list !== null) actions.countTab("facts", exact(countFacts(list.kinds, "", "")));
+      if (!picture.dragging) view.draw(picture, parts);
+    },
+    focus() {
+      actions.openTab("facts");
+      // A panel that was closed is there from the next frame on.
+      requestAnimationFrame(() => {
+        const input = view.node.querySelector<HTMLInputElement>("input");
+        input?.focus();
+        input?.select();
+      });
+    },
+  };
+};
+
+const Panel = ({ picture, actions }: PanelProps) => {
+  const { tracing } = picture;
+  const { list, note, failed, story, storyNote, chosen } = tracing;
+  const [aside, showList] = useState(false);
+  const [many, setMany] = useState({ of: "", count: FEW });
+  const shown = many.of === JSON.stringify(tracing.wish) ? many.count : FEW;
+  const rows = Array.from({ length: Math.min(shown, list?.total ?? 0) }, (_, at) => tracing.rows.get(at));
+  const more = (list?.total ?? 0) - rows.length;
+  const showMore = () => setMany({ of: JSON.stringify(tracing.wish), count: shown + PAGE });
+  // What is in sight and not here yet comes now, or as soon as the list itself has.
+  useLayoutEffect(() => {
+    const missing = list === null ? -1 : rows.indexOf(undefined);
+    if (missing >= 0) actions.facts.fetch(missing);
+  });
+  if (picture.needsKernel !== "") return <p class="ci-quiet">{NEEDS_KERNEL}</p>;
+  const open = (row: FactRow) => {
+    showList(false);
+    actions.facts.open(row);
+  };
+  return (
+    <>
+      <div class={`ci-fx-list${aside || chosen === null ? " ci-first" : ""}`}>
+        <Filter {...{ tracing, actions, open }} />
+        {(note !== "" || failed) && (
+          <p class="ci-quiet">
+            <span data-testid="facts-note">{note}</span>{" "}
+            {failed && (
+              <button type="button" class="ci-link" onClick={() => actions.facts.again()}>
+                try again
+              </button>
+            )}
+          </p>
+        )}
+        {list !== null && list.total > 0 && <Table {...{ list, rows, picture, open }} />}
+        {more > 0 && (
+          <button type="button" class="ci-link" onClick={showMore}>
+            Show {exact(Math.min(more, PAGE))} more
+          </button>
+        )}
+        <p class="ci-quiet">□ by the file · ○ by this plan · ◇ guessed, summary sealed</p>
+      </div>
+      <div class={`ci-fx-master${aside || chosen === null ? "" : " ci-first"}`}>
+        <nav class="ci-fx-turner" aria-label="Facts">
+          <button type="button" class="ci-link" onClick={() => showList(true)}>
+            ‹ Facts
+          </button>
+        </nav>
+        {story === null ? (
+          <p class="ci-quiet">
+            {storyNote || "Choose a fact to see what became of it, why, and what would keep it."}
+          </p>
+        ) : (
+          <Story {...{ story, actions }} isPage={false} onPick={pick => actions.facts.open(story, pick)} />
+        )}
+      </div>
+    </>
+  );
+};
+
+const NEEDS_KERNEL = "Facts are found by Python; this page has none. Open the session in Jupyter for that.";
+
+interface FilterProps {
+  tracing: Tracing;
+  actions: Actions;
+  open(row: FactRow): void;
+}
+
+const Filter = ({ tracing, actions, open }: FilterProps) => {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const { list, wish } = tracing;
+  const ask = (changes: Partial<Wish>) => {
+    clearTimeout(timer.current);
+    actions.facts.wish(changes);
+  };
+  return (
+    <>
+      <p class="ci-lookup">
+        <input
+          type="search"
+          class="ci-search"
+          placeholder="a path, an error, a command"
+          aria-label="Find a fact"
+          autocomplete="off"
+          spellcheck={false}
+          data-testid="facts-search"
+          onInput={({ currentTarget: { value } }) => {
+            clearTimeout(timer.current);
+            timer.current = setTimeout(() => ask({ query: value }), PAUSE);
+          }}
+          onKeyDown={event => {
+            const { value } = event.currentTarget;
+            if (event.isComposing) return;
+            const [first] = tracing.rows.values();
+            if (event.key === "Enter" && wish.query !== value) ask({ query: value });
+            else if (event.key === "Enter") isAnswered(tracing) && first !== undefined && open(first);
+            else if (event.key === "Escape") event.currentTarget.blur();
+            else if (event.key === "ArrowDown") focusRow(event.currentTarget, 0);
+            else return;
+            event.preventDefault();
+            event.stopPropagation();
+          }}
+        />
+        <span class="ci-quiet" data-testid="facts-count">
+          {list === null ? "" : sayCount(list)}
+        </span>
+      </p>
+      {list !== null && (
+        <div class="ci-filters">
+          <Choice
+            name="Kind"
+            chosen={wish.kind}
+            choose={kind => ask({ kind })}
+            options={[["", "all"], ...list.kinds.map(({ id, label }): [string, string] => [id, label])].map(
+              ([id = "", label = ""]) => [id, label, countFacts(list.kinds, id, wish.fate)],
+            )}
+          />
+          <Choice
+            name="Fate"
+            chosen={wish.fate}
+            choose={fate => ask({ fate })}
+            options={["", ...WORST_FIRST].map(id => [
+              id,
+              id === "" ? "any" : (FATES[id] ?? id),
+              countFacts(list.kinds, wish.kind, id),
+            ])}
+          />
+        </div>
+      )}
+    </>
+  );
+};
+
+const FATES: Record<string, string> = {
+  verbatim: "kept",
+  restated: "in the summary",
+  "pointed to": "pointer",
+  weakened: "only part of the name",
+  lost: "lost",
+};
+
+interface ChoiceProps {
+  name: string;
+  chosen: string;
+  choose(id: string): void;
+  options: (readonly [id: string, label: string, count: number])[];
+}
+
+const Choice = ({ name, chosen, choose, options }: ChoiceProps) => (
+  <fieldset class="ci-choice" aria-label={name}>
+    {options
+      .filter(([id, , count]) => count > 0 || id === chosen || id === "")
+      .map(([id, label, count]) => (
+        <button
+          type="button"
+          key={id}
+          aria-pressed={id === chosen}
+          data-testid={`facts-${id || name}`}
+          onClick={() => choose(id)}
+        >
+          {label}
+          <small>{exact(count)}</small>
+        </button>
+      ))}
+  </fieldset>
+);
+
+interface TableProps {
+  list: FactsReply;
+  rows: readonly (FactRow | undefined)[];
+  picture: PanelProps["picture"];
+  open(row: FactRow): void;
+}
+
+const Table = ({ list, rows, picture, open }: TableProps) => (
+  <table class="ci-fx-table" data-testid="facts-list">
+    <thead>
+      <tr>
+        <th scope="col">fact</th>
+        <th scope="col">kind</th>
+        {list.marks.map(mark => (
+          <th scope="col" key={mark}>
+            in {mark}
+          </th>
+        ))}
+        <th scope="col">this plan</th>
+        <th scope="col" class="ci-number">
+          turn
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((row, at) =>
+        row === undefined ? (
+          <tr key={`empty ${at}`}>
+            <td class="ci-quiet">…</td>
+          </tr>
+        ) : (
+          <tr key={row.number} class={isChosen(picture.tracing, row) ? "ci-chosen" : ""}>
+            <td>
+              <button
+                type="button"
+                class={`ci-fx-fact${isLiteral(row.kind) ? " ci-st-literal" : ""}`}
+                data-testid="fact"
+                title={row.form}
+                aria-current={isChosen(picture.tracing, row) ? "true" : undefined}
+                onClick={() => open(row)}
+                onKeyDown={event => {
+                  const way = ({ ArrowDown: 1, ArrowUp: -1 } as Record<string, number>)[event.key];
+                  if (way === undefined) return;
+                  event.preventDefault();
+                  event.stopPropagation();
+                  focusRow(event.currentTarget, at + way);
+                }}
+              >
+                {row.form}
+              </button>
+            </td>
+            <td class="ci-quiet">{row.kind}</td>
+            {row.rounds.map((round, i) => (
+              <td key={list.marks[i]}>{drawRound(round)}</td>
+            ))}
+            <td>{drawRound(row, "plan")}</td>
+            <td class="ci-number">{row.lastTurn + 1}</td>
+          </tr>
+        ),
+      )}
+    </tbody>
+  </table>
+);
+
+/** The fact's row of that place; -1 goes back to the search. */
+const focusRow = (from: HTMLElement, at: number) => {
+  const list = from.closest(".ci-fx-list");
+  const rows = [...(list?.querySelectorAll<HTMLElement>(".ci-fx-fact") ?? [])];
+  (at < 0 ? list?.querySelector<HTMLElement>("input") : rows[at])?.focus();
+};
+
+const drawRound = ({ fate, tier, stood }: FactRound, by?: "plan") => {
+  if (fate === "") return <span class="ci-quiet">–</span>;
+  const lost = fate === "lost" || fate === "weakened";
+  const whose = by ?? (tier === "inferred" ? "guess" : "file");
+  const words = fate === "lost" && !stood ? "before" : (FATES[fate] ?? fate);
+  return (
+    <span class={lost && stood ? "ci-bad" : ""}>
+      <i aria-hidden="true">{SHAPES[whose]?.[lost ? 1 : 0]}</i> {words}
+    </span>
+  );
+};
+
+/** Python tells of those that stood how many there are; the rest were gone before. */
+const sayCount = ({ total, query, kind, fate, kinds }: FactsReply): string => {
+  if (total === 0) return query === "" ? "no fact is like this" : `no fact holds “${query}”`;
+  const gone = query === "" && fate === "" ? total - countFacts(kinds, kind, "") : 0;
+  return gone > 0 ? `${plural(total, "fact")}, ${exact(gone)} gone before` : plural(total, "fact");
+};
