@@ -26,8 +26,9 @@ export const makeComponentView = (
   return {
     node,
     draw(picture, parts) {
+      // A copy, since with signals on the page a component whose props are the same objects is left as it is.
       if (needs.some(part => parts.has(part)))
-        render(<Component picture={picture} actions={actions} />, node);
+        render(<Component picture={{ ...picture }} actions={actions} />, node);
     },
     dispose: () => render(null, node),
   };
