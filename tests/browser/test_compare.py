@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
+from inspector.workbench.words import label_of
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.hand import focus_workbench
 from tests.browser.product import FATES, Workbench, describe_body, find_recorded, trace_history
@@ -21,13 +22,29 @@ def wide(page: Page) -> None:
 
 
 def choose(page: Page, value: str) -> None:
-    page.get_by_test_id("versus").first.select_option(value)
+    page.get_by_test_id("plans").click()
+    menu = page.get_by_test_id("plans-menu")
+    menu.get_by_test_id("compare-with").click()
+    own = {":hold": "[data-testid=compare-held]", ":recorded": "[data-testid=compare-recorded]"}
+    chosen = menu.locator(own.get(value, f"[data-policy='{value}']"))
+    if value not in own and chosen.count() == 0:
+        menu.locator(".ci-variants").first.wait_for()
+        for family in menu.locator(".ci-variants").all():
+            family.click()
+    chosen.click()
     wait_for_python(page)
     page.wait_for_timeout(200)
 
 
 def edit(page: Page, policy: str) -> None:
-    page.get_by_test_id("policy").select_option(policy)
+    page.get_by_test_id("policy-picker").click()
+    picker = page.get_by_test_id("policy-list")
+    picker.get_by_role("option").first.wait_for()
+    chosen = picker.locator(f"[data-policy='{policy}']")
+    if chosen.count() == 0:
+        for family in picker.locator(".ci-variants").all():
+            family.click()
+    chosen.click()
     wait_for_python(page)
 
 
@@ -44,8 +61,11 @@ def cells(page: Page, row: int) -> list[str]:
 def test_what_the_file_records_is_chosen_by_keyboard_and_is_pythons(
     page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
 ) -> None:
-    page.get_by_test_id("versus").first.focus()
-    page.keyboard.type("rec")
+    page.get_by_test_id("plans").focus()
+    page.keyboard.press("Enter")
+    page.get_by_test_id("compare-with").focus()
+    page.keyboard.press("Enter")
+    page.get_by_test_id("compare-recorded").focus()
     page.keyboard.press("Enter")
     wait_for_python(page)
     expect(page.get_by_test_id("gauge-other")).to_be_visible()
@@ -72,12 +92,14 @@ def test_what_the_file_records_is_chosen_by_keyboard_and_is_pythons(
     assert watch.strangers(widgets) == []
 
 
-def test_where_nothing_is_recorded_a_sentence_says_so(page: Page, workbench: Workbench) -> None:
+def test_where_nothing_is_recorded_nothing_recorded_is_offered(page: Page, workbench: Workbench) -> None:
     workbench.at = workbench.session.leaf
     wait_for_python(page)
-    option = page.get_by_test_id("versus").first.locator("option", has_text="recorded")
-    expect(option).to_have_attribute("disabled", "")
-    expect(option).to_have_text("recorded: none after this moment")
+    expect(page.locator("[data-row=recorded]")).to_be_hidden()
+    page.get_by_test_id("plans").click()
+    page.get_by_test_id("compare-with").click()
+    expect(page.get_by_test_id("compare-held")).to_be_visible()
+    expect(page.get_by_test_id("compare-recorded")).to_have_count(0)
 
 
 def test_rows_of_two_plans_say_what_python_says(page: Page, workbench: Workbench) -> None:
@@ -94,8 +116,8 @@ def test_rows_of_two_plans_say_what_python_says(page: Page, workbench: Workbench
         sides = (workbench.plan.outcome, workbench.other.outcome)
         (mine, left), (theirs, right) = ((side.fate[row], side.tokens[row]) for side in sides)
         told = cells(page, row)
-        assert told[2].strip() == FATES[mine]
-        assert told[3].strip() == FATES[theirs]
+        assert told[2].strip() == label_of(FATES[mine])
+        assert told[3].strip() == label_of(FATES[theirs])
         assert (number(told[4]), number(told[5])) == (left, right - left)
         seen += 1
     assert seen > 3
@@ -109,12 +131,13 @@ def test_a_plan_is_held_as_b_and_the_two_change_places(page: Page, workbench: Wo
     choose(page, ":hold")
     first = workbench.plan.cuts.ids[workbench.plan.place]
     assert workbench.versus == {"policy": "flue", "settings": {}, "pins": [], "cut": first}
-    expect(page.get_by_test_id("gauge-other")).to_contain_text("the same as A")
+    expect(page.get_by_test_id("gauge-other")).to_have_attribute("title", re.compile("; 0 against plan A"))
     expect(page.get_by_test_id("differing")).to_contain_text("0 of")
     edit(page, "codex")
-    expect(page.get_by_test_id("gauge-other")).to_contain_text("against A")
+    expect(page.get_by_test_id("gauge-other")).to_have_attribute("title", re.compile("[1-9] against plan A"))
     before = [workbench.plan.after, workbench.other.after]
-    page.get_by_test_id("swap").first.click()
+    page.get_by_test_id("plans").click()
+    page.get_by_test_id("plans-menu").get_by_test_id("swap").click()
     wait_for_python(page)
     assert [workbench.policy, workbench.versus["policy"], workbench.cut] == ["flue", "codex", first]
     assert [workbench.plan.after, workbench.other.after] == before[::-1]

@@ -172,7 +172,8 @@ class Answers:
             if plan.checkpoint is not None:
                 written[place] = plan
             drawn, number = self._draw(plan)
-            drawn["recipe"] = drawn["recipe"].replace(f"cut={own.cuts.ids[place]!r}", f"cut={CUT!r}")
+            for recipe in ("recipe", "shortRecipe"):
+                drawn[recipe] = drawn[recipe].replace(f"cut={own.cuts.ids[place]!r}", f"cut={CUT!r}")
             drawn["deltas"] = [rule.pop("delta", None) for rule in drawn["rules"]]
             hand = hand or drawn
             if number not in texts:

@@ -88,11 +88,12 @@ export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<Plan
   const [at, differs, data] = found;
   const whole = { ...hand, ...differs };
   const rules = whole.rules.map((rule, i) => ({ ...rule, delta: whole.deltas[i] ?? null }));
-  const recipe = whole.recipe.replace(CUT, () => quote(cut));
-  if (at === place) return [{ ...whole, rules, recipe }, data];
+  const named = (recipe: string) => recipe.replace(CUT, () => quote(cut));
+  const recipes = { recipe: named(whole.recipe), shortRecipe: named(whole.shortRecipe ?? whole.recipe) };
+  if (at === place) return [{ ...whole, rules, ...recipes }, data];
   const unknown = whole.rules.map(rule => ({ ...rule, delta: null }));
   const moved = { ...whole.cut, place, id: cut, by: "you" as const };
-  return [{ ...whole, cut: moved, rules: unknown, notes: [plan.far], recipe }, data];
+  return [{ ...whole, cut: moved, rules: unknown, notes: [plan.far], ...recipes }, data];
 };
 
 /** A Python literal, in Python's own quotes where that is all it needs. */
