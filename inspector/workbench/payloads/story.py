@@ -9,39 +9,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from ...errors import EditError
-from ...facts.explain import count_named
 from ...facts.explanation import Explanation, NearWords
 from ...facts.facts import Fact
 from ...facts.focus import write_focus
 from ...facts.lint.check import CHANGED, check_trace, known
-from ...facts.nearest import NearSpan, find_spans
+from ...facts.nearest import find_spans
 from ...facts.regret import MEANS, Regret
-from ...facts.trace import trace_rounds
 from ...facts.traced import Fate, TracedFact
 from ...session.blocks import BlockRef
-from ...session.queries import pair_calls, readable_text
-from ...session.session import Session
-from ...session.speakers import who_speaks
-from ...session.toolcalls.core_command import core_command, name_command, split_core
-from ...text import join_words, plural, printable, utf16_length
+from ...text import join_words, plural, printable
 from ..model import WorkbenchModel
 from .base_payload import Payload
-from .fact_list import MOST_FORM, FactListing, find_fact, find_listing
-from .findings import Recorded, find_again, find_next, find_recorded, name_form
-from .sections import format_tokens
+from .fact_list import MOST_FORM, find_fact, find_listing
+from .fact_teller import Teller, Told
+from .findings import name_form
 from .story_fixes import StoryFix, offer_fixes, offer_output
+from .story_text import FAR, SEALED, StoryText, describe_text
 
 StepSign = Literal["named", "lost", "kept", "again", ""]
 By = Literal["file", "plan", "guess", ""]
-MOST_LINES = 240
 MOST_PLACES = 200
 MOST_NAME = 20
 """Characters of a fact's name that stand beside the lanes; a longer one is told in its story alone."""
-_SEALED = "The summary cannot be read; guessed from what follows."
-_FAR = "Nothing in the summary is near it."
 _WORDS: dict[Fate, str] = {
     "verbatim": "kept",
     "restated": "in the summary",
@@ -49,11 +40,7 @@ _WORDS: dict[Fate, str] = {
     "weakened": "only part of the name",
     "lost": "lost",
 }
-_DOING = (("created", "writing"), ("edited", "edit"), ("read", "reading"))
 _PROSE = ("constraint", "choice", "decision", "todo", "message")
-_DEFINED = re.compile(r"\b(?:def|class|function|func|fn|struct|interface|enum|trait)\s+([A-Za-z_]\w{4,60})")
-MOST_DEFINED = 40_000
-"""Characters of a block that are searched for what it defines."""
 
 
 class StoryStep(Payload, frozen=True):
@@ -83,41 +70,6 @@ class StoryPlace(Payload, frozen=True):
 
     ref: str
     label: str
-
-
-class StoryMark(Payload, frozen=True):
-    """Characters of a line that come near, in UTF-16 units; `near` is their place in the list of these."""
-
-    start: int
-    end: int
-    near: int
-
-
-class StoryLine(Payload, frozen=True):
-    """A line of a text, with what is marked in it."""
-
-    text: str
-    head: bool
-    marks: list[StoryMark]
-
-
-class StoryNear(Payload, frozen=True):
-    """What comes near: the words, what they are of the fact, and the line they stand in."""
-
-    words: str
-    how: str
-    line: int
-
-
-class StoryText(Payload, frozen=True):
-    """A text beside the story; `sentence` is said below it, `more` lines are not here."""
-
-    title: str
-    note: str
-    lines: list[StoryLine]
-    near: list[StoryNear]
-    sentence: str
-    more: int
 
 
 class StoryThread(Payload, frozen=True):
@@ -155,156 +107,6 @@ class StoryReply(Payload, frozen=True, kw_only=True):
     text: StoryText | None
     focus: str
     thread: StoryThread
-
-
-class Told(NamedTuple):
-    """What one row of what became of it is told by: the fact there, and the compaction or the time again."""
-
-    traced: TracedFact | None
-    recorded: Recorded | None = None
-    again: Regret | None = None
-
-
-class Teller:
-    """One fact of a listing, and what has to be known to tell of it."""
-
-    def __init__(self, model: WorkbenchModel, listing: FactListing, fact: Fact) -> None:
-        self.model, self.listing, self.fact = model, listing, fact
-        self.session: Session = listing.whole
-        every = find_again(model, listing)
-        self.again = {f"again:{at}": one for at, one in enumerate(every) if one.fact.number == fact.number}
-        self.planned = next((one for one in listing.trace if one.fact.number == fact.number), None)
-        self.rounds = self._find_rounds()
-
-    def _find_rounds(self) -> dict[str, tuple[Recorded | None, TracedFact]]:
-        """What each recorded compaction on the path left of the fact, by the name of its row."""
-        kept = self.model.cache.setdefault("rounds", {})
-        key = id(self.listing.facts), self.fact.number
-        if key not in kept:
-            number = self.fact.number
-            found = [
-                (trace.scene.entry, traced)
-                for trace in trace_rounds(self.session, self.listing.facts, lambda _: (number,))
-                for traced in trace
-            ]
-            # The facts are kept beside, so that their id is nobody else's meanwhile.
-            kept[key] = self.listing.facts, found
-        order = [
-            self.session.entries[i].id
-            for i in self.session.path
-            if self.session.entries[i].boundary is not None
-        ]
-        compactions = [mark.entry for mark in self.model.history.marks if mark.kind == "compact"]
-        rounds: dict[str, tuple[Recorded | None, TracedFact]] = {}
-        for entry, traced in kept[key][1]:
-            names = compactions if entry.id in compactions else order
-            at = names.index(entry.id) + 1 if entry.id in names else len(rounds) + 1
-            rounds[f"recorded:{at}"] = (None, traced)
-        return rounds
-
-    def tell(self, pick: str) -> Told:
-        """What a row is told by."""
-        if pick in self.again:
-            again = self.again[pick]
-            recorded = find_recorded(self.model, self.listing, self.session[again.entry])
-            return Told(self._whole(recorded), recorded, again)
-        if pick in self.rounds:
-            entry = self.rounds[pick][1].scene.entry
-            assert entry is not None
-            recorded = find_recorded(self.model, self.listing, entry)
-            return Told(self._whole(recorded), recorded)
-        return Told(self.planned)
-
-    def _whole(self, recorded: Recorded) -> TracedFact | None:
-        """The fact as that compaction left it, from the trace of all facts."""
-        key = self.fact.kind, self.fact.form
-        try:
-            return recorded.trace[key]
-        except EditError:
-            return None
-
-    def choose(self, wanted: str) -> str:
-        """The row to tell: the one asked for, else the recorded loss at the moment, else the plan."""
-        rows = [*self.rounds, *self.again, "plan"]
-        if wanted in rows:
-            return wanted
-        if wanted != "plan":
-            upcoming = find_next(self.model, self.listing)
-            if upcoming is not None and upcoming.look in self.rounds:
-                return upcoming.look
-            lost = [name for name, (_, one) in self.rounds.items() if one.stood and one.fate == "lost"]
-            if lost and self.planned is None:
-                return lost[0]
-        return "plan" if self.planned is not None or not self.rounds else next(iter(self.rounds))
-
-    def turn(self, ref: BlockRef) -> int:
-        """The turn of a block in the whole file, from 1; 0 where it has none."""
-        turns = self.model.cache.get("turns")
-        if turns is None or turns[0] is not self.session:
-            session = self.session
-            by = {
-                session.entries[session.path[at]].id: turn.number + 1
-                for turn in session.turns
-                for at in range(turn.first, turn.last + 1)
-            }
-            turns = self.model.cache["turns"] = (session, by)
-        number: int = turns[1].get(ref.entry, 0)
-        return number
-
-    def name(self, ref: BlockRef) -> str:
-        """A block in words: "the answer", "the edit", "the output of git diff"."""
-        session = self.session
-        if ref.entry not in session.index:
-            return "the head"
-        entry, block = session[ref.entry], session.block(ref)
-        if block.kind == "tool_call":
-            tool = printable(block.name, 40)
-            ran = _name_run(block.input)
-            if ran:
-                return f"the call {ran}"
-            done = {said.operation for said in self.fact.said if said.ref == ref}
-            words = (word for way, word in _DOING if way in done)
-            word = next(words, "")
-            if not word:
-                return f"the call {tool}"
-            return f"the {word}" if tool in ("Edit", "Write", "Read") else f"the {word} by {tool}"
-        if block.kind == "tool_output":
-            call = self._calls.get(ref)
-            given = session.block(call) if call is not None else None
-            ran = _name_run(given.input) if given is not None and given.kind == "tool_call" else ""
-            tool = ran or (
-                printable(given.name, 40) if given is not None and given.kind == "tool_call" else ""
-            )
-            return f"the output of {tool}" if tool else "a tool's output"
-        if block.kind == "reasoning":
-            return "the thinking"
-        speaker = who_speaks(entry).speaker
-        return {"user": "your words", "model": "the answer", "agent": "a sub-agent's words"}.get(
-            speaker, "a message"
-        )
-
-    @property
-    def _calls(self) -> dict[BlockRef, BlockRef]:
-        kept = self.model.cache.get("calls")
-        if kept is None or kept[0] is not self.session:
-            pairs = {output: call for call, output in pair_calls(self.session).items()}
-            kept = self.model.cache["calls"] = (self.session, pairs)
-        calls: dict[BlockRef, BlockRef] = kept[1]
-        return calls
-
-    def label(self, ref: BlockRef) -> str:
-        """ "the answer in turn 2"."""
-        turn = self.turn(ref)
-        return f"{self.name(ref)} in turn {turn}" if turn else self.name(ref)
-
-
-def _name_run(given: object) -> str:
-    """The program that a call runs, with its subcommand; "" for a call that runs none."""
-    command = given.get("command") if isinstance(given, dict) else None
-    if not isinstance(command, str) or not command.strip():
-        return ""
-    clause = split_core(core_command(command))[0]
-    return printable(name_command(clause) or clause.split()[0], 40)
 
 
 def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
@@ -348,7 +150,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         fixes_title=title if fixes or note else "",
         fixes=fixes,
         fixes_note=note,
-        text=_text(teller, told),
+        text=describe_text(teller, told),
         focus=write_focus([fact]),
         thread=_thread(teller, pick, told),
     )
@@ -501,7 +303,7 @@ def _sentence(teller: Teller, told: Told) -> str:
         more = f", which may mean {join_words(others, 'or')} too" if others else ""
         return f"Weakened {by}. Only “{printable(traced.words, 80)}” is left of it{more}."
     if traced.tier == "inferred":
-        return f"Lost {by}, as far as one can tell. {_SEALED}"
+        return f"Lost {by}, as far as one can tell. {SEALED}"
     causes = _tell_causes(teller, told, traced, found)
     return f"Lost {by}. {causes}".rstrip()
 
@@ -557,7 +359,7 @@ def _tell_causes(teller: Teller, told: Told, traced: TracedFact, found: Explanat
             if found.nearest[0].how == "its words":
                 says = f"What comes nearest in the summary: “{printable(found.nearest[0].sentence, 120)}”"
         else:
-            says = _FAR.rstrip(".")
+            says = FAR.rstrip(".")
     elif "placeholder" in codes:
         says = "A placeholder stands for the summary, and it does not name it; what a model writes may"
     elif traced.scene.plan is not None:
@@ -686,104 +488,3 @@ def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
             "lost": f"{named}; the summary does not",
         }[traced.fate]
     return StoryStep(told.recorded.sign, words, sign, ref, "", "")
-
-
-def _text(teller: Teller, told: Told) -> StoryText | None:
-    """The summary at the words that come nearest; of what was needed again, what was sent once more."""
-    fact, traced = teller.fact, told.traced
-    if told.again is not None:
-        ref = told.again.paid[-1]
-        text = readable_text(teller.session.block(ref))
-        note = f"turn {teller.turn(ref)} · {format_tokens(told.again.tokens)}"
-        return _lay_out("What was sent once more", note, text, find_spans(fact.kind, fact.form, text), "")
-    if traced is None:
-        return None
-    scene = traced.scene
-    texts = [stand.text for stand in scene.after.others if stand.how == "summary"]
-    text = "\n\n".join(text for text in texts if text)
-    if told.recorded is not None:
-        title = f"Recorded summary {told.recorded.sign}"
-        own = told.recorded.entry.text.strip()
-        if not own:
-            return StoryText(title, "", [], [], _SEALED, 0)
-        text = own
-        tokens = int(teller.model.ledger.count_texts([text])[0])
-        named, every, *_ = count_named(traced)
-        note = format_tokens(tokens) + (f" · names {named:,} of {every:,} changed files" if every else "")
-    else:
-        plan = scene.plan
-        if plan is None or not text:
-            return None
-        written = plan.checkpoint is not None
-        title = "Summary of this plan" if written else "Placeholder summary"
-        note = format_tokens(plan.summary_tokens)
-    spans = find_spans(fact.kind, fact.form, text, _find_symbols(teller, traced))
-    return _lay_out(title, note, text, spans, _tell_near(fact, spans))
-
-
-def _find_symbols(teller: Teller, traced: TracedFact) -> list[str]:
-    """What a file defines, by the blocks that change it and the outputs that show it."""
-    if teller.fact.kind != "file":
-        return []
-    answers = {call: output for output, call in teller._calls.items()}
-    refs = [said.ref for said in known(traced) if said.operation in (*CHANGED, "read")]
-    found: dict[str, None] = {}
-    for ref in refs[:20]:
-        for one in filter(None, (ref, answers.get(ref))):
-            found.update(
-                dict.fromkeys(_DEFINED.findall(readable_text(teller.session.block(one))[:MOST_DEFINED]))
-            )
-    return list(found)[:200]
-
-
-def _tell_near(fact: Fact, spans: tuple[NearSpan, ...]) -> str:
-    """What is said below a summary."""
-    if not spans:
-        return _FAR
-    hows = {span.how for span in spans}
-    if hows & {"the whole path", "all of it"}:
-        return ""
-    if fact.kind != "file":
-        return "The words themselves are nowhere in the text."
-    name = fact.form.replace("\\", "/").rpartition("/")[2]
-    if "its name" in hows:
-        return "The path is nowhere in the text."
-    return f"The path and the name {printable(name, 80)} are nowhere in the text."
-
-
-def _lay_out(title: str, note: str, text: str, spans: tuple[NearSpan, ...], sentence: str) -> StoryText:
-    """A text by lines; of a long one those around the nearest words."""
-    lines: list[tuple[int, str]] = []
-    at = 0
-    for line in text.split("\n"):
-        if line.strip():
-            lines.append((at, line))
-        at += len(line) + 1
-    near = spans[0].start if spans else 0
-    middle = max((n for n, (start, _) in enumerate(lines) if start <= near), default=0)
-    first = 0 if len(lines) <= MOST_LINES else max(0, min(middle - MOST_LINES // 2, len(lines) - MOST_LINES))
-    shown = lines[first : first + MOST_LINES]
-    told: list[StoryLine] = []
-    nears: dict[int, StoryNear] = {}
-    for number, (start, line) in enumerate(shown):
-        cut = len(line) - len(line.lstrip("# ")) if line.startswith("#") else 0
-        body, marks = line[cut : cut + 4_000], []
-        for order, span in enumerate(spans):
-            low, high = span.start - start - cut, span.end - start - cut
-            if 0 <= low < high <= len(body):
-                before, words = body[:low], body[low:high]
-                begin = utf16_length(printable(before))
-                marks.append(StoryMark(begin, begin + utf16_length(printable(words)), order))
-                nears[order] = StoryNear(printable(words, 80), span.how, number)
-        told.append(StoryLine(printable(body), cut > 0, sorted(marks, key=lambda mark: mark.start)))
-    order_of = {old: new for new, old in enumerate(sorted(nears))}
-    told = [
-        StoryLine(
-            line.text,
-            line.head,
-            [StoryMark(one.start, one.end, order_of[one.near]) for one in line.marks],
-        )
-        for line in told
-    ]
-    listed = [nears[old] for old in sorted(nears)]
-    return StoryText(title, note, told, listed, sentence, len(lines) - len(shown))

@@ -6,7 +6,7 @@ A loss that the file records is mended in the plan *As recorded*; one that is pl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -26,10 +26,8 @@ from ..model import WorkbenchModel
 from ..opening import AUTO
 from .base_payload import Payload
 from .fact_list import FactListing
+from .fact_teller import Teller, Told
 from .rules import Setting
-
-if TYPE_CHECKING:
-    from .story import Teller, Told
 
 MOST = 5
 _LIST = CarryFileOperations.model_fields["kind"].default
@@ -95,7 +93,7 @@ def offer_output(model: WorkbenchModel, told: Told, teller: Teller) -> list[Stor
     again, recorded = told.again, told.recorded
     if again is None or recorded is None:
         return []
-    answers = {call: output for output, call in teller._calls.items()}
+    answers = {call: output for output, call in teller.calls.items()}
     ref = answers.get(again.before, again.before)
     plans = _recorded_plans(model, teller.session.at(recorded.entry.parent), {str(ref)})
     if plans is None or ref not in set(plans.bare.session.live_refs()):

@@ -1,0 +1,172 @@
+"""What has to be known of one fact to tell its story: what each compaction left of it, blocks in words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...errors import EditError
+from ...facts.facts import Fact
+from ...facts.regret import Regret
+from ...facts.trace import trace_rounds
+from ...facts.traced import TracedFact
+from ...session.blocks import BlockRef
+from ...session.queries import pair_calls
+from ...session.session import Session
+from ...session.speakers import who_speaks
+from ...session.toolcalls.core_command import core_command, name_command, split_core
+from ...text import printable
+from ..model import WorkbenchModel
+from .fact_list import FactListing
+from .findings import Recorded, find_again, find_next, find_recorded
+
+_DOING = (("created", "writing"), ("edited", "edit"), ("read", "reading"))
+
+
+class Told(NamedTuple):
+    """What one row of what became of it is told by: the fact there, and the compaction or the time again."""
+
+    traced: TracedFact | None
+    recorded: Recorded | None = None
+    again: Regret | None = None
+
+
+class Teller:
+    """One fact of a listing, and what has to be known to tell of it."""
+
+    def __init__(self, model: WorkbenchModel, listing: FactListing, fact: Fact) -> None:
+        self.model, self.listing, self.fact = model, listing, fact
+        self.session: Session = listing.whole
+        every = find_again(model, listing)
+        self.again = {f"again:{at}": one for at, one in enumerate(every) if one.fact.number == fact.number}
+        self.planned = next((one for one in listing.trace if one.fact.number == fact.number), None)
+        self.rounds = self._find_rounds()
+
+    def _find_rounds(self) -> dict[str, tuple[Recorded | None, TracedFact]]:
+        """What each recorded compaction on the path left of the fact, by the name of its row."""
+        kept = self.model.cache.setdefault("rounds", {})
+        key = id(self.listing.facts), self.fact.number
+        if key not in kept:
+            number = self.fact.number
+            found = [
+                (trace.scene.entry, traced)
+                for trace in trace_rounds(self.session, self.listing.facts, lambda _: (number,))
+                for traced in trace
+            ]
+            # The facts are kept beside, so that their id is nobody else's meanwhile.
+            kept[key] = self.listing.facts, found
+        order = [
+            self.session.entries[i].id
+            for i in self.session.path
+            if self.session.entries[i].boundary is not None
+        ]
+        compactions = [mark.entry for mark in self.model.history.marks if mark.kind == "compact"]
+        rounds: dict[str, tuple[Recorded | None, TracedFact]] = {}
+        for entry, traced in kept[key][1]:
+            names = compactions if entry.id in compactions else order
+            at = names.index(entry.id) + 1 if entry.id in names else len(rounds) + 1
+            rounds[f"recorded:{at}"] = (None, traced)
+        return rounds
+
+    def tell(self, pick: str) -> Told:
+        """What a row is told by."""
+        if pick in self.again:
+            again = self.again[pick]
+            recorded = find_recorded(self.model, self.listing, self.session[again.entry])
+            return Told(self._whole(recorded), recorded, again)
+        if pick in self.rounds:
+            entry = self.rounds[pick][1].scene.entry
+            assert entry is not None
+            recorded = find_recorded(self.model, self.listing, entry)
+            return Told(self._whole(recorded), recorded)
+        return Told(self.planned)
+
+    def _whole(self, recorded: Recorded) -> TracedFact | None:
+        """The fact as that compaction left it, from the trace of all facts."""
+        key = self.fact.kind, self.fact.form
+        try:
+            return recorded.trace[key]
+        except EditError:
+            return None
+
+    def choose(self, wanted: str) -> str:
+        """The row to tell: the one asked for, else the recorded loss at the moment, else the plan."""
+        rows = [*self.rounds, *self.again, "plan"]
+        if wanted in rows:
+            return wanted
+        if wanted != "plan":
+            upcoming = find_next(self.model, self.listing)
+            if upcoming is not None and upcoming.look in self.rounds:
+                return upcoming.look
+            lost = [name for name, (_, one) in self.rounds.items() if one.stood and one.fate == "lost"]
+            if lost and self.planned is None:
+                return lost[0]
+        return "plan" if self.planned is not None or not self.rounds else next(iter(self.rounds))
+
+    def turn(self, ref: BlockRef) -> int:
+        """The turn of a block in the whole file, from 1; 0 where it has none."""
+        turns = self.model.cache.get("turns")
+        if turns is None or turns[0] is not self.session:
+            session = self.session
+            by = {
+                session.entries[session.path[at]].id: turn.number + 1
+                for turn in session.turns
+                for at in range(turn.first, turn.last + 1)
+            }
+            turns = self.model.cache["turns"] = (session, by)
+        number: int = turns[1].get(ref.entry, 0)
+        return number
+
+    def name(self, ref: BlockRef) -> str:
+        """A block in words: "the answer", "the edit", "the output of git diff"."""
+        session = self.session
+        if ref.entry not in session.index:
+            return "the head"
+        entry, block = session[ref.entry], session.block(ref)
+        if block.kind == "tool_call":
+            tool = printable(block.name, 40)
+            ran = _name_run(block.input)
+            if ran:
+                return f"the call {ran}"
+            done = {said.operation for said in self.fact.said if said.ref == ref}
+            words = (word for way, word in _DOING if way in done)
+            word = next(words, "")
+            if not word:
+                return f"the call {tool}"
+            return f"the {word}" if tool in ("Edit", "Write", "Read") else f"the {word} by {tool}"
+        if block.kind == "tool_output":
+            call = self.calls.get(ref)
+            given = session.block(call) if call is not None else None
+            ran = _name_run(given.input) if given is not None and given.kind == "tool_call" else ""
+            tool = ran or (
+                printable(given.name, 40) if given is not None and given.kind == "tool_call" else ""
+            )
+            return f"the output of {tool}" if tool else "a tool's output"
+        if block.kind == "reasoning":
+            return "the thinking"
+        speaker = who_speaks(entry).speaker
+        return {"user": "your words", "model": "the answer", "agent": "a sub-agent's words"}.get(
+            speaker, "a message"
+        )
+
+    @property
+    def calls(self) -> dict[BlockRef, BlockRef]:
+        kept = self.model.cache.get("calls")
+        if kept is None or kept[0] is not self.session:
+            pairs = {output: call for call, output in pair_calls(self.session).items()}
+            kept = self.model.cache["calls"] = (self.session, pairs)
+        calls: dict[BlockRef, BlockRef] = kept[1]
+        return calls
+
+    def label(self, ref: BlockRef) -> str:
+        """ "the answer in turn 2"."""
+        turn = self.turn(ref)
+        return f"{self.name(ref)} in turn {turn}" if turn else self.name(ref)
+
+
+def _name_run(given: object) -> str:
+    """The program that a call runs, with its subcommand; "" for a call that runs none."""
+    command = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(command, str) or not command.strip():
+        return ""
+    clause = split_core(core_command(command))[0]
+    return printable(name_command(clause) or clause.split()[0], 40)
