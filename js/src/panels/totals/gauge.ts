@@ -228,7 +228,7 @@ let measuring: CanvasRenderingContext2D | null | undefined;
 /** The width of words as they are drawn, without a layout. */
 const widthOf = (words: string, font: string): number => {
   measuring ??= document.createElement("canvas").getContext("2d");
-  if (measuring === null) return words.length * 7;
+  if (measuring === null) return 0;
   measuring.font = `${FONT}px ${font}`;
   return measuring.measureText(words).width;
 };
