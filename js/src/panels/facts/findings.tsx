@@ -73,7 +73,7 @@ export const Findings = ({ picture, actions }: PanelProps) => {
         />
         {reply.unchecked && <p class="ci-quiet">{reply.unchecked}</p>}
       </div>
-      {told !== null && row !== null && (
+      {tab === "findings" && told !== null && row !== null && (
         <>
           <div class="ci-fd-story">
             <nav class="ci-fd-back" aria-label="Findings">

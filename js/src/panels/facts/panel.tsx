@@ -89,7 +89,7 @@ const Panel = ({ picture, actions }: PanelProps) => {
             ‹ Facts
           </button>
         </nav>
-        {story === null ? (
+        {picture.tab !== "facts" ? null : story === null ? (
           <p class="ci-quiet">
             {storyNote || "Choose a fact to see what became of it, why, and what would keep it."}
           </p>
