@@ -22,7 +22,7 @@ const start = async (el: HTMLElement) => {
   addEventListener("hashchange", () => host.receive({ block: readRef(location.hash) }));
   renderBench(host, el);
   // A page of its own begins with a heading; elsewhere the title stands under those of the notebook.
-  const title = el.querySelector(".ci-top > b");
+  const title = el.querySelector(".ci-header > b");
   title?.setAttribute("role", "heading");
   title?.setAttribute("aria-level", "1");
   for (const heading of el.querySelectorAll("h3")) heading.setAttribute("aria-level", "2");
