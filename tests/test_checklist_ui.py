@@ -86,7 +86,7 @@ def plan_of(session: Session, policy: Any = "keep-recent-turns", window: int = 1
 
 
 def facts_of(plan: Plan, row: int) -> dict[str, str]:
-    return dict(to_json(describe_body(plan, row)).facts)
+    return dict(to_json(describe_body(plan, row))["facts"])
 
 
 def picture(plan: Plan) -> PlanPayload:

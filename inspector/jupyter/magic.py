@@ -101,7 +101,7 @@ def complete(line: str) -> list[str]:
     >>> complete("%inspect a.jsonl --policy keep-r")
     ['keep-recent-turns']
     >>> complete("%inspect a.jsonl --mo")
-    ['--tab']
+    ['--mode']
     """
     *words, symbol = ["", *line.split()] if line[-1:].strip() else ["", *line.split(), ""]
     before = words[-1]

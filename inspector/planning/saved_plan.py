@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, Field, ValidationError
 
 from ..errors import EditError, OtherSession, PlanError
+from ..policies.builtin.recorded import RECORDED
 from ..policies.harness import BUNDLED
 from ..policies.part import LARGE
 from ..policies.policy import FORMER, Edits
@@ -82,7 +83,8 @@ def pack_plan(plan: Plan) -> SavedPlan:
     >>> make_again(pack_plan(plan), session).after == plan.after
     True
     """
-    plan = plan.with_summary(None)
+    # A summary that was written is not saved; the one that the file records belongs to the policy.
+    plan = plan if plan.policy.name == RECORDED.name else plan.with_summary(None)
     whole = plan.ledger.session
     count = len(whole.entries)
     counts = Multiset(plan.fate.tolist())

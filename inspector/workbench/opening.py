@@ -171,7 +171,8 @@ def find_hand(moment: Session, ledger: Ledger, window: int | None = None) -> tup
 
     >>> from inspector import count_tokens, open_demo
     >>> session = open_demo()
-    >>> find_hand(session, count_tokens(session))[0].name
+    >>> moment = session.at(session[session.boundaries[0][0]].parent)
+    >>> find_hand(moment, count_tokens(session))[0].name
     'flue'
     """
     for policy, reason in _candidates(own_policy(moment), "does not go by the cut"):

@@ -256,7 +256,7 @@ def assert_agrees(plan: Plan, history: History) -> None:
     }
     extra = {"told", "label", "entry"}
     # A recorded compaction has no rules that could tell these.
-    only = {"state", "summary", "saved", "deterministic", "prefix", "surfaces"}
+    only = {"state", "summary", "saved", "deterministic", "prefix", "surfaces", "gauge", "shortRecipe"}
     assert set(to_json(picture)) - extra == set(to_json(like)) - only
     between = [entry for entry in found.plan.session.entries if entry.id == found.entry.id]
     assert between and ledger is plan.ledger

@@ -52,7 +52,7 @@ def test_a_picture_is_xml_whatever_a_session_calls_its_model() -> None:
     session = open_demo()
     odd = session.model_copy(update={"model": "m\x00<b>&\ufffe\uffff\ud800\u202e"})
     scene, plan = draw(odd)
-    scene[0]["facts"].append("\ufffe <script>")
+    scene[0]["header"]["size"] += "\ufffe <script>"
     root = ET.fromstring(draw_still(scene, plan))
     assert "<script>" in "".join(root.itertext())
 

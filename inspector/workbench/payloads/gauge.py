@@ -99,7 +99,7 @@ def word_gauge(plan: Plan, happened: bool = False) -> GaugeWords:
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
     >>> word_gauge(make_plan(session, count_tokens(session), "pi")).words
-    'pi 1.5.2 would not compact yet: about 19 turns to go, above 183.6k'
+    'pi 1.5.2 would not compact yet: about 12 turns to go, above 183.6k'
     """
     low, high = plan.after_range
     window = plan.table.window
