@@ -36,7 +36,7 @@ import msgspec
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = Path(__file__).with_name("explained_mutants.toml")
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "browser", "bench", "shots")
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "browser", "shots")
 """What no test of a mutant needs. The built front end is needed: a page that is exported holds it."""
 NEEDED = 0.85
 """The least share of mutants that the tests are to kill."""
@@ -213,6 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="of files whose name holds this alone")
     parser.add_argument("--budget", type=float, default=30, help="seconds of tests for one mutant")
     parser.add_argument("--skip", type=int, default=0, help="mutants of the sample that were tried before")
+    parser.add_argument("--number", default="", help="of the sample these alone, as in 12,33")
     parser.add_argument("--original", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.original is None:
@@ -226,6 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{len(every):,} mutants of {len(files)} files, seed {given.seed}", flush=True)
     explained = read_explained()
     counts: Counter[str] = Counter()
+    numbers = {int(word) for word in given.number.split(",") if word}
     trial = Trial(ROOT, ROOT.parent / "tests", kept, given.budget)
     number = 0
     for mutant in draw_sample(every, len(every), given.seed):
@@ -235,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if number >= given.sample or time.monotonic() > until:
             break
         number += 1
-        if number <= given.skip:
+        if number <= given.skip or (numbers and number not in numbers):
             continue
         began = time.monotonic()
         outcome, by = trial.try_mutant(mutant.file, mutant.line, mutant.column, changed)

@@ -52,8 +52,12 @@ SLOWER, SECONDS = 4, 15
 """A mutant whose tests take so many times the processor's time, and so many seconds more, runs for ever."""
 WAITING = 40
 """Seconds on the clock for one of the processor's, after which a process is taken to wait for ever."""
-LONGEST = 30
-"""Seconds of the processor for which the tests of one file are measured; later ones are not used."""
+LONGEST = 120
+"""Seconds of the processor for which the tests of one file are measured. Those after it are taken to reach
+every line and to take `UNKNOWN` seconds, so that they are tried where nothing quicker notices a mutant."""
+UNKNOWN = 10.0
+ANYWHERE = "*"
+"""The name of a file that stands for all of them."""
 MEMORY = 8 << 30
 """Bytes of address space after which a mutant is taken to grow for ever."""
 
@@ -293,9 +297,10 @@ class _Collected(_Runner):
                     took[item.nodeid] = seconds
                 if sum(took.values()) > LONGEST:
                     break
+            later = {one.nodeid: (UNKNOWN, {ANYWHERE: "1"}) for one in items[items.index(item) + 1 :]}
             self.measured.stop()
             lines = self.read_lines()
-            pipe.send({name: (seconds, lines.get(name, {})) for name, seconds in took.items()})
+            pipe.send({name: (seconds, lines.get(name, {})) for name, seconds in took.items()} | later)
             return 0
 
         sent = run_forked(work, 10 * LONGEST).sent
@@ -440,6 +445,8 @@ class Trial:
     def choose_tests(self, file: str, place: Place) -> Iterator[list[str]]:
         """The tests that reach the place, file by file, up to the budget: the quickest of each first.
 
+        Those of the file called after it are all chosen, whatever they take.
+
         A place that an import runs is reached by whoever reaches a line with a name that it binds.
         """
         wanted: Mapping[str, int] = {file: sum(1 << line for line in place.lines)}
@@ -458,13 +465,15 @@ class Trial:
                 return
             seen = self.measure(tests)
             # What a class declares, its own tests may notice without a line of it being run again.
-            own = Path(tests).stem.removeprefix("test_") == Path(file).stem and place.function is None
+            mirror = Path(tests).stem.removeprefix("test_") == Path(file).stem
+            own = mirror and place.function is None
             chosen: list[str] = []
             for name in sorted(seen, key=lambda name: seen[name][0]):
                 seconds, lines = seen[name]
-                if every or own or any(lines.get(other, 0) & bits for other, bits in wanted.items()):
+                reaches = any(lines.get(other, 0) & bits for other, bits in wanted.items())
+                if every or own or reaches or ANYWHERE in lines:
                     left -= seconds
-                    if left < 0 and chosen:
+                    if left < 0 and chosen and not mirror:
                         break
                     chosen.append(name)
             if chosen:
