@@ -28,6 +28,7 @@ from inspector.tokens.history import trace_history
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from tests.refusals import check_adds_none
 from tests.strategies import sessions
+from tests.test_cuts import build, say, user
 
 CAREFUL = {
     "name": "careful",
@@ -312,3 +313,25 @@ def test_a_rule_can_be_written_again() -> None:
 
 def test_the_public_name_is_the_decorator() -> None:
     assert inspector.rule is rule
+
+
+def test_a_block_knows_how_many_turns_came_after_its_own() -> None:
+    seen: dict[str, int] = {}
+
+    @rule(name="look-at-turns")
+    def look(block):  # type: ignore[no-untyped-def]
+        seen[block.text] = block.turns_ago
+
+    session = build(
+        user("3 first"),
+        say("3"),
+        user("2 next"),
+        say("2"),
+        user("1 again"),
+        say("1"),
+        user("0"),
+        say("0 end"),
+    )
+    make_plan(session, count_tokens(session, LENGTH), "look-at-turns", reason="manual")
+    assert len(seen) == len(session.entries)
+    assert seen == {text: int(text[0]) for text in seen}

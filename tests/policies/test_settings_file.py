@@ -52,6 +52,7 @@ def test_S1_21_a_file_without_thresholds_changes_nothing_and_a_trigger_can_be_se
     ("text", "said"),
     [
         (write(warn=1.2), r"settings\.json \(session\).*compaction\.warn = 1\.2"),
+        (write(warn=-0.2), r"compaction\.warn = -0\.2: a share of the window lies above 0"),
         (write(require=0), r"compaction\.require = 0:"),
         (write(warn="80 %"), r"compaction\.warn = '80 %'"),
         (write(warn=True), r"compaction\.warn = True"),

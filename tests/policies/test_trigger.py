@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inspector.policies.policy import Policy
-from inspector.policies.trigger import Target
+from inspector.policies.trigger import TailWeight, Target
+from inspector.session.entries import Entry
+from tests.test_cuts import build, user
 
 
 @pytest.mark.parametrize("tokens", [0, 500])
@@ -18,3 +22,33 @@ def test_a_target_in_tokens_says_how_many(tokens: int) -> None:
 def test_a_target_by_shares_says_its_shares() -> None:
     assert "tokens" not in Target(ratio=0.5).sentence
     assert "0.5" in Target(ratio=0.5).sentence
+
+
+def test_a_share_of_a_window_with_nothing_in_it_is_no_limit() -> None:
+    """A reserve may be larger than the window, and then less than nothing is left of it."""
+    assert [Target(ratio=0.5).limit(base) for base in (-3_000, 0, 3_000)] == [None, None, 1_500]
+
+
+@given(
+    st.lists(st.integers(0, 50), min_size=1, max_size=40),
+    st.lists(st.tuples(st.booleans(), st.integers(0, 300)), max_size=12),
+)
+def test_the_last_entries_weigh_their_sum_in_whatever_order_they_are_asked_for(
+    weights: list[int], asked: list[tuple[bool, int]]
+) -> None:
+    session = build(*(user("w" * weight) for weight in weights))
+    weighed: list[str] = []
+
+    def weigh_text(entry: Entry) -> int:
+        weighed.append(entry.id)
+        return len(entry.text)
+
+    tail = TailWeight(session, weigh_text)
+    for by_count, number in asked:
+        if by_count:
+            count = number % (len(weights) + 1)
+            assert tail.weigh(count) == sum(weights[len(weights) - count :])
+        else:
+            enough = [n for n in range(1, len(weights) + 1) if sum(weights[-n:]) >= number]
+            assert tail.reach(number) == (enough[0] if enough else None)
+    assert len(weighed) == len(set(weighed)), "no entry is weighed twice"

@@ -1018,6 +1018,16 @@ def test_an_act_that_never_took_place_is_said_to_be_so(entry: str, act: dict[str
     assert found(live(session, WARNING, at("e8", "compact")), "idle_acts") == ""
 
 
+def test_of_many_acts_that_never_took_place_five_are_named_and_the_others_counted() -> None:
+    session = talk(*turns(5).entries, say("user", 4))
+    acts = [{"at": f"e{number}", "do": "reset", "confirmed": False} for number in range(8)]
+    named = ", ".join(f"reset at e{number}" for number in range(5))
+    run = live(session, WARNING, {"acts": acts})
+    assert found(run, "idle_acts") == f"8 acts never took place: {named} and 3 more."
+    run = live(session, WARNING, {"acts": acts[:5]})
+    assert found(run, "idle_acts") == f"5 acts never took place: {named}."
+
+
 def test_an_override_is_forgotten_after_the_request_it_was_for() -> None:
     run = live(turns(12), WARNING, at("e3", "override") | {"user": "waits"})
     assert run.status == "paused" and kinds(run, "overridden", "refused") == ["refused"]

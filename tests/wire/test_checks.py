@@ -212,6 +212,13 @@ CASES = (
         body(user("Hi."), system("Be brief."), user("Go."), model="claude-opus-5"),
         "messages.1",
     ),
+    # Sonnet 5 is younger than Opus 4.8 and takes none all the same.
+    Case(
+        "misplaced_system",
+        body(user("Hi."), system("Be brief."), model="claude-opus-4-8"),
+        body(user("Hi."), system("Be brief."), model="claude-sonnet-5"),
+        "messages.1",
+    ),
     Case(
         "empty_compaction",
         body(assistant({**COMPACTION, "content": None}), user("Go on.")),

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.planning.assemble import build_context
+from inspector.planning.plan import make_plan
+from inspector.policies.policy import read_policy
 from inspector.policies.rules.budget_outputs import estimate
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Entry
+from inspector.tokens.ledger import count_tokens
+from tests.test_cuts import build, user
 
 
 def test_only_a_text_of_more_than_a_hundred_thousand_units_is_estimated_by_its_length() -> None:
@@ -12,3 +24,44 @@ def test_only_a_text_of_more_than_a_hundred_thousand_units_is_estimated_by_its_l
     # Units, not characters: one that needs two of them counts twice.
     assert estimate("\N{GRINNING FACE}" * 50_000) == 130_000
     assert estimate("\N{GRINNING FACE}" * 50_001) == 25_000
+
+
+def units(text: str) -> list[bytes]:
+    """The UTF-16 units of a text."""
+    data = text.encode("utf-16-le")
+    return [data[at : at + 2] for at in range(0, len(data), 2)]
+
+
+TEXTS = st.text("ab\N{GREEK SMALL LETTER ALPHA}\ue000\N{GRINNING FACE}", max_size=30)
+
+
+@given(TEXTS, TEXTS, st.integers(0, 40))
+def test_an_output_beyond_the_budget_shows_both_its_ends_and_says_what_is_left_out(
+    beginning: str, end: str, shown: int
+) -> None:
+    """PEERS §1: a fifth of what is shown is the beginning. A character of two units is shown whole or not."""
+    # So long that what stands in its place is shorter.
+    text = f"{beginning}{' middle' * 500}{end}"
+    call = ToolCall(id="c", name="Read", input={})
+    output = ToolOutput(call_id="c", name="Read", parts=(Text(text=text),))
+    session = build(
+        user(), Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(output,))
+    )
+    rule = {"kind": "budget-outputs", "tokens": 0, "characters": shown}
+    policy = read_policy({"name": "mine", "rules": [rule]})
+    plan = make_plan(session, count_tokens(session), policy, reason="manual")
+    (given_back,) = (
+        piece.block.text for piece in build_context(session, plan).pieces if piece.block.kind == "tool_output"
+    )
+    size = len(units(text))
+    first, last = shown // 5, shown - shown // 5
+    told, _, rest = given_back.partition("]\n")
+    assert f"Output of {size:,} characters; the first {first} and the last {last} are shown" in told
+    match = re.fullmatch(r"(.*)\n\n\[([\d,]+) characters left out\]\n\n(.*)", rest, re.DOTALL)
+    assert match is not None
+    assert match[2] == f"{size - shown:,}"
+    begun, ended = units(match[1]), units(match[3])
+    assert text.startswith(match[1]) and text.endswith(match[3])
+    # Less than asked only where a character would be cut in two.
+    assert len(begun) == first or (len(begun) == first - 1 and 0xD8 <= units(text)[first - 1][1] <= 0xDB)
+    assert len(ended) == last or (len(ended) == last - 1 and 0xDC <= units(text)[size - last][1] <= 0xDF)
