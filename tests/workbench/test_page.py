@@ -247,7 +247,7 @@ def test_no_page_is_made_for_names_that_do_not_exist(model: WorkbenchModel) -> N
         make(model, policies=["no-such-policy"])
 
 
-def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
+def test_the_page_holds_the_very_plan_that_the_model_makes_at_every_legal_cut(
     model: WorkbenchModel, made: page.Page
 ) -> None:
     """What the browser puts together for a cut is what Python would have answered."""
@@ -272,8 +272,8 @@ def test_the_page_holds_the_very_plan_that_the_desk_makes_at_every_legal_cut(
             whole = {**plan["hand"], **differs}
             deltas = whole.pop("deltas")
             rules = [{**rule, "delta": delta} for rule, delta in zip(whole["rules"], deltas, strict=True)]
-            recipe = whole["recipe"].replace("@cut@", cut)
-            assert {**whole, "rules": rules, "recipe": recipe} == to_json(wire)
+            recipes = {key: whole[key].replace("@cut@", cut) for key in ("recipe", "shortRecipe")}
+            assert {**whole, "rules": rules, **recipes} == to_json(wire)
             assert columns(number) == data
             summary = plan["summaries"][str(place)]
             runs = zip(summary[1::2], summary[2::2], strict=True)
