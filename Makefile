@@ -12,6 +12,7 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 MADE := .venv/.made
 LAB := .[lab]
 TEST := .[test]
+SITE := dist/site
 MUTANTS := .[mutants]
 FIRST := 01-open-a-session.ipynb
 
@@ -39,7 +40,7 @@ EXTENSION := $(EXTENSIONS)/compaction-inspector
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test checklist mutants lint format build rooms bench retention decay summaries predictions recount wheel binder chromium clean
+.PHONY: help lab test checklist mutants lint format build docs rooms bench retention decay summaries predictions recount wheel binder chromium clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -49,7 +50,7 @@ lab: build $(MADE)/lab ## open the first notebook in JupyterLab: PORT=8888 ARGS=
 	  --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
 	  $(if $(PORT),--port=$(PORT)) $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
-test: build $(MADE)/test chromium ## run every check and every test: STEPS="lint unit front notebooks browser"
+test: build $(MADE)/test chromium ## run every check and every test: STEPS="lint unit front docs notebooks browser"
 	@$(PY) tests/suite.py $(STEPS)
 
 checklist: $(MADE)/test ## list the published statements that no test proves yet
@@ -66,10 +67,13 @@ format: $(MADE)/test js/node_modules/.made ## rewrite the sources in the house f
 
 build: $(BUNDLE) ## build the front end, if its sources have changed
 
-rooms: $(MADE)/test ## draw the README's picture of the rooms
+docs: $(MADE)/test ## build the documentation into dist/site; a warning is an error
+	@$(PY) -m sphinx -q -W --keep-going -d dist/.doctrees -b html notebooks $(SITE) && echo '$(SITE)/index.html'
+
+rooms: $(MADE)/test ## draw the guide's picture of the rooms
 	@$(PY) -m tests.rooms_picture
 
-bench: build $(MADE)/test ## measure speed and memory, print one table and write it into the README
+bench: build $(MADE)/test ## measure speed and memory, print one table and write it into the guide
 	@$(PY) tests/bench $(ARGS)
 
 retention: $(MADE)/test ## write what each policy leaves of the facts in real sessions, as a table and a figure

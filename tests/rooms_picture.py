@@ -1,4 +1,4 @@
-"""The README's picture of the rooms, drawn from the tree: `make rooms`, or `python -m tests.rooms_picture`.
+"""The guide's picture of the rooms, drawn from the tree: `make rooms`, or `python -m tests.rooms_picture`.
 
 A room stands above all that it imports, and right below the lowest room that imports it. Of the arrows only
 those are drawn that follow from no others: where a room imports another by way of a third, two arrows say so.

@@ -24,7 +24,9 @@ PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short")
 NBVAL = (
     *("-p", "tests.kernels", "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"),
     *("--nbval-kernel-startup-timeout", "180"),  # seconds, on a machine that others share
+    "--ignore-glob=notebooks/*.py",  # what builds the documentation
 )
+SPHINX = (sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", "dist/.doctrees", "-b", "html")
 BARE = ("-p", "no:nbval")  # a second of imports in each process
 SPREAD = ("-n", "2", "--dist")
 # The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
@@ -54,6 +56,7 @@ STEPS = (
     Step("lint", "ruff check", (sys.executable, "-m", "ruff", "check", "--quiet")),
     Step("lint", "biome", ("npm", "run", "--silent", "lint"), "js"),
     Step("lint", "tsc", ("npm", "run", "--silent", "typecheck"), "js"),
+    Step("docs", "sphinx", (*SPHINX, "notebooks", "dist/site")),
     Step("lint", "checklist", (sys.executable, "-m", "tests.checklist")),
     Step("front", "vitest", ("npm", "run", "--silent", "test"), "js", tests=True),
     Step("unit", "pytest", (*PYTEST, *BARE, *SPREAD, "worksteal"), tests=True, alone=True),

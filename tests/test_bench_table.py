@@ -1,4 +1,4 @@
-"""`make bench` writes its table into the README, and nothing else of the page changes."""
+"""`make bench` writes its table into the guide's page on speed, and nothing else of the page changes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.readme_table import BEGIN, END, find_commit, put_between, write_table
+from tests.bench.speed_table import BEGIN, END, find_commit, put_between, write_table
 
-README = Path(__file__).parents[1] / "README.md"
+PAGE = Path(__file__).parents[1] / "notebooks" / "guide" / "speed.md"
 
 
-def test_the_readme_has_one_place_for_the_table() -> None:
-    page = README.read_text("utf-8")
+def test_the_page_has_one_place_for_the_table() -> None:
+    page = PAGE.read_text("utf-8")
     before, _, rest = page.partition(BEGIN)
     after = rest.partition(END)[2]
     assert put_between(page, "| a table |") == f"{before}{BEGIN}\n| a table |\n{END}{after}"
-    assert "## Speed" in before
-    assert "## Limits" in after
+    assert before.startswith("# Speed")
+    assert not after.strip()
 
 
 def test_a_page_without_the_comments_is_refused() -> None:

@@ -1,13 +1,15 @@
-"""Every block of Python in the README runs as printed: in order, in one namespace, in a folder of its own.
+"""Every block of Python in the README and in the guide runs as printed, on the demo and on a real session.
 
-The first block writes the session that the others open. The key in the environment is that of a provider on
-loopback, so what the page sends arrives there.
+The blocks of the README run in order in one namespace, those of the guide's pages in another, in the order of
+its table of contents; each in a folder of its own, with a home of its own. The key in the environment is that
+of a provider on loopback, so what the pages send arrives there.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,10 +18,26 @@ import pytest
 import inspector
 from inspector.policies.registry import list_policies
 from tests.loopback import Loopback
+from tests.shared import SHARED, needs_shared
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+GUIDE = ROOT / "notebooks" / "guide"
+README = ROOT / "README.md"
+PAGES = [
+    GUIDE / f"{name}.md" for name in re.findall(r"^[a-z]+$", (GUIDE / "index.md").read_text("utf-8"), re.M)
+]
+REAL = SHARED / "sessions" / "claude-code--context-evaluator" / "cc-1compact-417l.jsonl"
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SHOWN = re.compile(r"^(\w[\w.]*) +# (\w+\(.*\))$", re.MULTILINE)
+
+
+def find_blocks(pages: list[Path]) -> list[tuple[str, str]]:
+    """Where each block of Python stands, and the block."""
+    return [
+        (f"{page.name}, Python block {number}", block)
+        for page in pages
+        for number, block in enumerate(BLOCK.findall(page.read_text("utf-8")), 1)
+    ]
 
 
 def run(block: str, where: str, names: dict[str, object]) -> list[tuple[str, object]]:
@@ -35,44 +53,89 @@ def run(block: str, where: str, names: dict[str, object]) -> list[tuple[str, obj
 
 
 @pytest.fixture
-def ran(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    provider_key: None,
-    serve: Callable[..., Loopback],
-) -> dict[str, object]:
-    """What every expression of the page comes to, once all of it has run."""
+def provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider_key: None, serve: Callable[..., Loopback]
+) -> Loopback:
+    """A provider on loopback; the test stands in an empty folder, which is its home too."""
     provider = serve()
     monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {"__name__": "readme"}
-    values: dict[str, object] = {}
-    for number, block in enumerate(BLOCKS, 1):
-        values |= run(block, f"README.md, Python block {number}", names)
-    assert provider.asked, "the page has a model asked, and nothing was"
-    return values
+    return provider
 
 
-def test_every_block_runs_as_printed(ran: dict[str, object]) -> None:
+def test_every_block_of_the_readme_runs_as_printed(provider: Loopback) -> None:
     """And what the page prints beside an expression is what comes of it, up to an ellipsis."""
-    printed = re.findall(r"^(\w[\w.]*) +# (\w+\(.*\))$", "\n".join(BLOCKS), re.MULTILINE)
-    assert len(printed) == 2
+    names: dict[str, object] = {"__name__": "readme"}
+    values = dict(pair for where, block in find_blocks([README]) for pair in run(block, where, names))
+    printed = SHOWN.findall("\n".join(block for _, block in find_blocks([README])))
+    assert [expression for expression, _ in printed] == ["wb.plan"]
     for expression, text in printed:
-        pattern = re.escape(text).replace("…", ".*")
-        assert re.fullmatch(pattern, repr(ran[expression])), (expression, repr(ran[expression]))
+        assert re.fullmatch(re.escape(text).replace("…", ".*"), repr(values[expression]))
+    assert list(inspector.sessions()) == list(names["mine"]) == []  # type: ignore[call-overload]
+    assert not provider.asked
+
+
+def test_every_block_of_the_guide_runs_as_printed(provider: Loopback) -> None:
+    names: dict[str, object] = {"__name__": "guide"}
+    blocks = find_blocks(PAGES)
+    assert len(blocks) > 10
+    values = dict(pair for where, block in blocks for pair in run(block, where, names))
+    printed = SHOWN.findall("\n".join(block for _, block in blocks))
+    assert [expression for expression, _ in printed] == ["session"]
+    for expression, text in printed:
+        assert re.fullmatch(re.escape(text).replace("…", ".*"), repr(values[expression]))
+    assert provider.asked, "the guide has a model asked, and nothing was"
+
+
+@needs_shared
+def test_the_same_blocks_run_on_a_real_session_of_this_machine(provider: Loopback, tmp_path: Path) -> None:
+    """The README finds it in its home; the guide opens it in place of the file that it writes first."""
+    place = tmp_path / ".claude" / "projects" / "a project" / "real.jsonl"
+    place.parent.mkdir(parents=True)
+    shutil.copy(REAL, place)
+    names: dict[str, object] = {"__name__": "readme"}
+    for where, block in find_blocks([README]):
+        run(block, where, names)
+    session = names["session"]
+    assert isinstance(session, inspector.Session)
+    assert session.entries == inspector.open_session(REAL).entries
+    path = session.facts.by_kind("file")[0].form
+    names = {"__name__": "guide"}
+    for where, block in find_blocks(PAGES):
+        if "write_bytes" in block:
+            shutil.copy(REAL, "session.jsonl")
+            continue
+        run(block.replace("src/tidepool/calendar/offsets.py", path), where, names)
+    assert provider.asked
 
 
 def test_every_name_in_the_text_is_a_public_one() -> None:
     """`inspector.name`, and what a block or a line of How it is built imports or calls first."""
-    named = set(re.findall(r"\binspector\.([a-z]\w*)\b(?!`?\.|/)", README))
+    text = "\n".join(page.read_text("utf-8") for page in [README, *PAGES])
+    named = set(re.findall(r"\binspector\.([a-z]\w*)\b(?!`?\.|/)", text))
     rooms = {path.stem for path in (ROOT / "inspector").iterdir()}
     groups = {"readers", "rules", "policies"}  # entry points
     assert named - rooms - groups <= set(inspector.__all__)
 
 
+def test_every_link_between_the_pages_leads_somewhere() -> None:
+    """Those of the README as a repository's page shows them; the guide's are checked by `make docs` too."""
+    for page in [README, *PAGES]:
+        text = page.read_text("utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)\)|srcset=\"([^\"]+)\"|src=\"([^\"]+)\"", text):
+            path = page.parent / "".join(target)
+            assert path.is_file() or "reference" in path.parts, f"{page.name}: {''.join(target)}"
+
+
+def test_the_guide_holds_every_page_there_is() -> None:
+    assert {page.name for page in PAGES} == {page.name for page in GUIDE.glob("*.md")} - {"index.md"}
+
+
 def test_old_names_are_gone_from_what_people_read() -> None:
-    pages = [ROOT / "README.md", *(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "notebooks").glob("*.md")]
-    for page in pages:
+    notebooks = ROOT / "notebooks"
+    for page in [README, *PAGES, *notebooks.glob("*.ipynb"), *notebooks.glob("*.md")]:
         text = page.read_text("utf-8")
         for old, new in inspector._RENAMED.items():
             call = rf"(?:\binspector\.|from inspector import [^\n]*\b|`){old}\b(?=[`(,\s\\\[.])"
@@ -80,9 +143,9 @@ def test_old_names_are_gone_from_what_people_read() -> None:
 
 
 def test_S0_83_no_memory_system_is_promised_and_nothing_is_remembered_unless_a_file_holds_it() -> None:
-    limits = README.partition("## Limits")[2]
-    assert re.search(r"No memory system comes with it", limits)
-    assert not re.search(r"\b(built-in|bundled) memory\b", README, re.IGNORECASE)
+    assert re.search(r"No memory system comes with it", (GUIDE / "limits.md").read_text("utf-8"))
+    for page in [README, *PAGES]:
+        assert not re.search(r"\b(built-in|bundled) memory\b", page.read_text("utf-8"), re.IGNORECASE)
     assert inspector.open_demo().provided == ()
     session = inspector.open_demo()
     ledger = inspector.count_tokens(session)

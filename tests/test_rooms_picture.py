@@ -1,4 +1,4 @@
-"""The picture of the rooms in the README is that of the tree."""
+"""The picture of the rooms in the guide is that of the tree."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def test_the_stored_picture_is_what_the_script_draws(theme: str) -> None:
     assert stored == draw(COLOURS[theme]), "the rooms have changed: `make rooms` draws them anew"
 
 
-def test_the_readme_shows_both() -> None:
-    page = (ROOT / "README.md").read_text("utf-8")
+def test_the_guide_shows_both() -> None:
+    page = (ROOT / "notebooks" / "guide" / "architecture.md").read_text("utf-8")
     for path in PICTURES.values():
-        assert page.count(path.relative_to(ROOT).as_posix()) == 1
+        assert page.count(f"../images/{path.name}") == 1
 
 
 def test_every_import_between_rooms_follows_from_the_arrows() -> None:

@@ -1,7 +1,7 @@
 """Runs every bench_*.py beside it and prints one table: `make bench`, or `ARGS=import` for one of them.
 
 Each module's `run()` gives rows of (label, value); a value is text, or a float in seconds. A run of
-all of them, on a machine with nothing else to do, also writes the table of the README.
+all of them, on a machine with nothing else to do, also writes the table of the guide.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import readme_table
+import speed_table
 
 PACKAGES = "compaction-inspector numpy pydantic msgspec toktok-rs tiktoken langchain-core".split()
 
@@ -56,7 +56,7 @@ def main(wanted: list[str]) -> None:
     sys.path.insert(0, str(here))
     where, load = machine(), os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     print(where)
-    rows: list[readme_table.Row] = []
+    rows: list[speed_table.Row] = []
     begin = time.perf_counter()
     for name in sorted(path.stem for path in here.glob("bench_*.py")):
         if wanted and name.removeprefix("bench_") not in wanted:
@@ -68,14 +68,14 @@ def main(wanted: list[str]) -> None:
     print(f"\n{time.perf_counter() - begin:.0f} s")
     if wanted:
         return
-    if load > readme_table.BUSY * (os.cpu_count() or 1):
-        print(f"README.md is left as it is: the machine was busy (load {load:.1f}) when this began")
+    if load > speed_table.BUSY * (os.cpu_count() or 1):
+        print(f"The guide is left as it is: the machine was busy (load {load:.1f}) when this began")
         return
-    page = here.parents[1] / "README.md"
-    today, commit = time.strftime("%Y-%m-%d"), readme_table.find_commit(page.parent)
-    table = readme_table.write_table(rows, today, commit, where.replace("\n", "; "))
-    page.write_text(readme_table.put_between(page.read_text("utf-8"), table), "utf-8")
-    print(f"README.md has the table of {today} at {commit}")
+    page = here.parents[1] / "notebooks" / "guide" / "speed.md"
+    today, commit = time.strftime("%Y-%m-%d"), speed_table.find_commit(here.parents[1])
+    table = speed_table.write_table(rows, today, commit, where.replace("\n", "; "))
+    page.write_text(speed_table.put_between(page.read_text("utf-8"), table), "utf-8")
+    print(f"notebooks/guide/speed.md has the table of {today} at {commit}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The README's table of speeds: what a run of all benches measured, between two comments of the page."""
+"""The guide's table of speeds: what a run of all benches measured, between two comments of the page."""
 
 from __future__ import annotations
 
