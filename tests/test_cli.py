@@ -43,7 +43,7 @@ def test_show_tells_the_session_the_plan_and_its_tokens_by_section(
         [int(word.replace(",", "")) for word in line.split() if word[0].isdigit()] for line in rows.values()
     ]
     assert [sum(column) for column in zip(*sections, strict=True)] == whole
-    assert told.splitlines()[-1].startswith("calibrated: o200k_base x ")
+    assert told.splitlines()[-1].startswith("fitted to the provider: o200k_base x ")
     assert f"Bill: {bill.rstrip()}" == repr(price_session(open_session(file)))
     assert "cache write 1h" in bill
 

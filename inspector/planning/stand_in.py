@@ -170,7 +170,7 @@ def _speaks(table: Table) -> Bools:
     return speaks
 
 
-MARKER = "[Stand-in summary: no model was asked; these lines were copied from the session]"
+MARKER = "[A placeholder summary: no model was asked; each line is copied out of the file]"
 
 
 OMITTED = "[… earlier lines left out to stay within the summary's length]"

@@ -37,6 +37,27 @@ def drag_handle(page: Page, share: float) -> None:
     page.mouse.up()
 
 
+def open_tab(page: Page | Locator, tab: str) -> None:
+    """Open a tab, behind "More" where there is no room for all of them."""
+    if page.get_by_test_id(f"tab-{tab}").is_visible():
+        page.get_by_test_id(f"tab-{tab}").click()
+    else:
+        page.get_by_test_id("more-tabs").click()
+        page.get_by_test_id(f"more-{tab}").click()
+
+
+def choose_policy(page: Page, name: str) -> None:
+    """Choose another policy in the plan's row; a variant stands behind its family."""
+    page.get_by_test_id("policy-picker").click()
+    picker = page.get_by_test_id("policy-list")
+    picker.get_by_role("option").first.wait_for()
+    chosen = picker.locator(f"[data-policy='{name}']")
+    if chosen.count() == 0:
+        for family in picker.locator(".ci-variants").all():
+            family.click()
+    chosen.click()
+
+
 def focus_workbench(page: Page) -> None:
     """Its keys are heard from now on; nothing is clicked."""
     page.locator(".ci").focus()

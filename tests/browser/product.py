@@ -25,9 +25,11 @@ from inspector.workbench import Snapshot, WorkbenchModel
 from inspector.workbench.inputs import TABS
 from inspector.workbench.payloads.block import describe_body
 from inspector.workbench.payloads.recorded import find_recorded
+from inspector.workbench.words import FORBIDDEN
 
 __all__ = [
     "FATES",
+    "FORBIDDEN",
     "LOST_PATH",
     "TABS",
     "EditError",

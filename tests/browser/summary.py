@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.hand import open_tab
 from tests.browser.product import LOST_PATH
 
 SEND = re.compile(r"^Send [\d.]+k tokens to 127\.0\.0\.1:\d+, at most \$0\.\d\d$")
@@ -24,7 +25,7 @@ SLOW = 0.15  # seconds before each piece of 16 characters
 
 
 def choose(page: Page | Locator, by: str) -> None:
-    page.get_by_test_id("tab-summary").click()
+    open_tab(page, "summary")
     if page.get_by_test_id("summarise").get_attribute("aria-expanded") == "false":
         page.get_by_test_id("summarise").click()
     page.get_by_test_id(f"writer-{by}").check()

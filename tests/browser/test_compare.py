@@ -9,7 +9,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from inspector.workbench.words import label_of
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
-from tests.browser.hand import focus_workbench
+from tests.browser.hand import choose_policy, focus_workbench
 from tests.browser.product import FATES, Workbench, describe_body, find_recorded, trace_history
 from tests.browser.screen import Watch, find_violations, screenshot
 
@@ -37,14 +37,7 @@ def choose(page: Page, value: str) -> None:
 
 
 def edit(page: Page, policy: str) -> None:
-    page.get_by_test_id("policy-picker").click()
-    picker = page.get_by_test_id("policy-list")
-    picker.get_by_role("option").first.wait_for()
-    chosen = picker.locator(f"[data-policy='{policy}']")
-    if chosen.count() == 0:
-        for family in picker.locator(".ci-variants").all():
-            family.click()
-    chosen.click()
+    choose_policy(page, policy)
     wait_for_python(page)
 
 

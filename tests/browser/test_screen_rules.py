@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,8 +11,12 @@ from playwright.sync_api import Page, expect
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
-from tests.browser.product import TABS, Workbench
+from tests.browser.product import FORBIDDEN, TABS, Workbench
 from tests.browser.screen import find_violations
+from tests.shared import SHARED
+
+REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-auto+manual-1161l.jsonl"
+"""A session of 3.7 MB with two compactions."""
 
 
 def tokens(title: str | None) -> int:
@@ -99,10 +104,11 @@ def height(page: Page) -> float:
     return box["height"]
 
 
+@pytest.mark.parametrize("session", [None, REAL], ids=["bundled", "real"])
 def test_W2_1_one_screen_without_a_vertical_scroll_at_any_width(
-    page: Page, open_workbench: OpenWorkbench
+    page: Page, open_workbench: OpenWorkbench, session: Path | None
 ) -> None:
-    workbench = open_workbench(height=900)
+    workbench = open_workbench(*([] if session is None else [session]), policy="auto", height=900)
     page.add_style_tag(content=FULL)
     for width in (1400, 900, 560):
         page.set_viewport_size({"width": width, "height": 900})
@@ -114,6 +120,62 @@ def test_W2_1_one_screen_without_a_vertical_scroll_at_any_width(
             page.wait_for_timeout(60)
             assert height(page) == 900, (width, tab)
             assert overflow(page, ".ci-bench") <= 0, (width, tab)
+
+
+@pytest.mark.parametrize("session", [None, REAL], ids=["bundled", "real"])
+def test_W2_6_header_to_sentence_are_at_most_480_pixels_high(
+    page: Page, open_workbench: OpenWorkbench, session: Path | None
+) -> None:
+    workbench = open_workbench(*([] if session is None else [session]), policy="auto", height=900)
+    page.add_style_tag(content=FULL)
+    page.set_viewport_size({"width": 1400, "height": 900})
+    for look in (workbench.look, "plan"):
+        workbench.look = look
+        wait_for_python(page)
+        page.wait_for_timeout(500)
+        first = page.locator(".ci-header").bounding_box()
+        last = page.locator(".ci-sentence").bounding_box()
+        assert first is not None and last is not None
+        assert 300 < last["y"] + last["height"] - first["y"] <= 480, look
+
+
+def test_the_dock_is_dragged_moved_by_arrows_and_folded_by_a_double_click(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    open_workbench(height=900, tab="blocks")
+    edge, dock = page.get_by_test_id("dock-edge"), page.locator(".ci-dock")
+
+    def high() -> float:
+        box = dock.bounding_box()
+        assert box is not None
+        return box["height"]
+
+    box, before = edge.bounding_box(), high()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - 100, steps=4)
+    page.mouse.up()
+    assert high() == before + 100
+    edge.press("ArrowUp")
+    assert high() == before + 120
+    edge.press("ArrowDown")
+    edge.press("ArrowDown")
+    assert high() == before + 80
+    expect(edge).to_have_attribute("aria-valuenow", str(round(before + 80)))
+    edge.press("End")
+    # The sentence stays in sight, above the dock.
+    expect(page.get_by_test_id("sentence")).to_be_in_viewport()
+    edge.press("Home")
+    assert high() == 220
+    edge.dblclick()
+    expect(page.get_by_test_id("fates")).to_be_hidden()
+    assert high() < 60
+    page.get_by_test_id("tab-rules").click()
+    expect(page.get_by_test_id("rules")).to_be_visible()
+    assert high() == 220
+    assert height(page) == 900
 
 
 def test_W2_1_a_narrow_element_has_four_tabs_and_the_rest_behind_more(
@@ -282,37 +344,75 @@ def test_W2_27_with_letter_keys_off_no_letter_acts(page: Page, workbench: Workbe
     assert workbench.tab == "rules"
 
 
-FORBIDDEN = ("unexplained", "stand-in", "evidence", "inferred", "calibrated", "regret", "fate")
-SAID = """() => { const said = [document.querySelector('.ci').innerText];
-  for (const node of document.querySelectorAll('.ci *')) {
-    if (!node.checkVisibility()) continue;
-    for (const name of ['title', 'aria-label', 'placeholder', 'aria-valuetext', 'aria-description'])
-      if (node.hasAttribute(name)) said.push(node.getAttribute(name));
+WORD = re.compile(rf"\b({'|'.join(FORBIDDEN)})s?\b", re.IGNORECASE)
+SAID = """() => { const said = [];
+  const told = ['title', 'aria-label', 'placeholder', 'aria-valuetext', 'aria-description'];
+  for (const node of document.querySelectorAll('.ci, .ci *')) {
+    for (const name of told) if (node.hasAttribute(name)) said.push(node.getAttribute(name));
+    for (const child of node.childNodes) if (child.nodeType === 3) said.push(child.data);
   }
   return said }"""
-WORD = re.compile(rf"\b({'|'.join(FORBIDDEN)})s?\b", re.IGNORECASE)
 
 
-def forbidden(page: Page) -> list[str]:
-    """The forbidden words that are seen or read out, each with what stands beside it."""
+def forbidden(page: Page, own: str) -> list[str]:
+    """The forbidden words that can be seen or read out, hidden parts included, each with what is beside it.
+
+    What the session itself says, `own`, is not ours.
+    """
     found = []
     for text in page.evaluate(SAID):
-        # What the session itself says is not ours.
-        found += [text[max(0, at.start() - 40) : at.end() + 30] for at in WORD.finditer(text)]
+        for at in WORD.finditer(text):
+            beside = text[max(0, at.start() - 12) : at.end() + 12]
+            if " ".join(beside.split()) not in own:
+                found.append(text[max(0, at.start() - 40) : at.end() + 30])
     return found
 
 
-def test_W2_28_no_word_of_the_workshop_is_on_any_screen(page: Page, workbench: Workbench) -> None:
-    found = {}
+def words_of(workbench: Workbench) -> str:
+    """Everything that the session says, in one line."""
+    texts = (block.text for entry in workbench.session.entries for block in entry.blocks)
+    return " ".join(" ".join(texts).split())
+
+
+def say_every_word(page: Page, workbench: Workbench) -> dict[str, list[str]]:
+    """Open each tab and dialog of a workbench; the forbidden words, by where they stand."""
+    own, found = words_of(workbench), {}
     for tab in TABS:
         workbench.tab = tab
         wait_for_python(page)
         page.wait_for_timeout(500)
-        found[tab] = forbidden(page)
+        found[tab] = forbidden(page, own)
     workbench.tab = "rules"
     page.get_by_test_id("all-settings").click()
-    found["settings"] = forbidden(page)
-    assert {where: words for where, words in found.items() if words} == {}
+    found["settings"] = forbidden(page, own)
+    page.keyboard.press("Escape")
+    page.get_by_test_id("plans").click()
+    page.get_by_test_id("compare-with").click()
+    page.get_by_test_id("compare-held").wait_for()
+    found["plans"] = forbidden(page, own)
+    return {where: words for where, words in found.items() if words}
+
+
+def test_W2_28_no_word_of_the_workshop_is_on_any_screen(page: Page, workbench: Workbench) -> None:
+    assert say_every_word(page, workbench) == {}
+    page.keyboard.press("Escape")
+    workbench.tab = "replay"
+    page.get_by_test_id("replay-ask").click()
+    page.get_by_test_id("sawtooth").wait_for()
+    wait_for_python(page)
+    own = words_of(workbench)
+    assert forbidden(page, own) == []
+    for look in ("recorded:1", "plan"):
+        workbench.look = look
+        workbench.tab = "findings"
+        wait_for_python(page)
+        page.wait_for_timeout(500)
+        assert forbidden(page, own) == [], look
+
+
+def test_W2_28_nor_on_those_of_a_real_session(page: Page, open_workbench: OpenWorkbench) -> None:
+    workbench = open_workbench(REAL, policy="auto")
+    assert say_every_word(page, workbench) == {}
 
 
 def test_W2_30_the_print_is_one_page_with_sentence_findings_and_story(
@@ -332,6 +432,8 @@ def test_W2_30_the_print_is_one_page_with_sentence_findings_and_story(
     panel = page.locator("[data-panel=findings]")
     expect(panel).to_be_visible()
     expect(panel).to_contain_text("offsets")
+    expect(panel).to_contain_text("12 blocks named it; the summary does not")
+    assert overflow(page, "[data-panel=findings]") <= 0, "nothing of it is cut off"
     expect(page.get_by_test_id("recipe").locator("code")).to_be_visible()
     assert workbench.tab == "findings"
     page.emulate_media(media="screen")

@@ -80,15 +80,17 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
 ) -> None:
     page.get_by_test_id("tab-facts").click()
     page.get_by_test_id("facts-search").fill(LOST_PATH)
-    fact = page.locator(f"[data-testid=fact][title^='git diff {LOST_PATH}']")
-    expect(fact).to_contain_text("restated")
+    fact = page.get_by_role("row").filter(
+        has=page.locator(f"[data-testid=fact][title^='git diff {LOST_PATH}']")
+    )
+    expect(fact).to_contain_text("in the summary")
     before, shown = workbench.plan.after, gauge(page)
     provider.cues.extend([Cue(text=TEXT, pause=SLOW)] * 2)
     choose(page, "model")
     expect(page.get_by_test_id("summary-write")).to_be_hidden()
     send = look(page)
     told = page.get_by_test_id("sending")
-    for words in ("127.0.0.1:", "at most $", "calibrated", "characters"):
+    for words in ("127.0.0.1:", "at most $", "fitted to the provider", "characters"):
         expect(told).to_contain_text(words)
     page.get_by_test_id("request").first.locator("summary").click()
     expect(page.get_by_test_id("request").first.locator("pre")).to_contain_text("session")
@@ -116,7 +118,9 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
     expect(cut_line(page)).to_contain_text("by claude-")
     assert gauge(page) - shown == workbench.plan.after - before
     # Its program and subcommand still stand in what is kept.
-    expect(fact).to_contain_text("weakened")
+    page.get_by_test_id("tab-facts").click()
+    expect(fact).to_contain_text("only part of the name")
+    page.get_by_test_id("tab-blocks").click()
     cut_line(page).click()
     expect(page.locator(".ci-fates .ci-text pre").first).to_contain_text("Times are kept in UTC")
     for dark in (True, False):

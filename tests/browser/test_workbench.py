@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.bare import WidgetServer, wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import drag_handle, find_sticking_out, shown_place
+from tests.browser.hand import choose_policy, drag_handle, find_sticking_out, shown_place
 from tests.browser.product import Workbench
 from tests.browser.screen import Watch, screenshot
 
@@ -57,6 +57,7 @@ def test_the_keyboard_moves_the_cut_from_legal_place_to_legal_place(page: Page, 
 
 def test_changing_a_rule_replans(page: Page, workbench: Workbench) -> None:
     first = workbench.plan.place
+    page.get_by_test_id("tab-rules").click()
     knob = page.get_by_test_id("knob-keep-recent-tokens.tokens")
     knob.fill("4000")
     knob.press("Enter")
@@ -68,7 +69,9 @@ def test_changing_a_rule_replans(page: Page, workbench: Workbench) -> None:
 
 
 def test_a_rule_can_be_switched_off_and_on(page: Page, workbench: Workbench) -> None:
-    switch = page.get_by_test_id("knob-summarise-older.enabled")
+    page.get_by_test_id("tab-rules").click()
+    page.get_by_test_id("all-settings").click()
+    switch = page.get_by_test_id("set-summarise-older.enabled")
     switch.click()
     wait_for_python(page)
     assert workbench.settings == {"summarise-older.enabled": False}
@@ -89,10 +92,11 @@ def test_a_block_can_be_pinned(page: Page, workbench: Workbench) -> None:
 
 
 def test_choosing_another_policy_replans(page: Page, workbench: Workbench) -> None:
-    page.get_by_test_id("policy").select_option("keep-recent-turns")
+    choose_policy(page, "keep-recent-turns")
     wait_for_python(page)
     expect(page.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
     assert workbench.policy == "keep-recent-turns"
+    page.get_by_test_id("tab-rules").click()
     expect(page.get_by_test_id("knob-keep-recent-turns.turns")).to_be_visible()
 
 

@@ -326,7 +326,7 @@ def test_calibration_finds_the_factor_the_provider_counts_by() -> None:
     assert set(ledger.tokens.tolist()) == {250}
     assert ledger.count_texts([" a" * 200]).tolist() == [250]
     assert ledger.source == (
-        "calibrated: o200k_base x 1.250 (p10 1.25, p90 1.25), "
+        "fitted to the provider: o200k_base x 1.250 (p10 1.25, p90 1.25), "
         "fitted to 11 replies of claude-opus-4-6 by their reported usage"
     )
 
@@ -358,7 +358,7 @@ def test_too_little_to_fit_falls_back_to_the_base_and_says_so(sizes: list[int]) 
     ledger = count_tokens(session, "calibrated")
     assert ledger.calibration is not None and not ledger.calibration.fitted
     assert np.array_equal(ledger.tokens, count_tokens(session).tokens)
-    assert ledger.source.startswith("calibrated: too little to fit (")
+    assert ledger.source.startswith("not fitted to the provider: too little to fit (")
     assert "counted as o200k_base" in ledger.source
 
 

@@ -264,7 +264,7 @@ def test_counting_that_is_stopped_leaves_estimates_that_grow(long_session: Sessi
     assert "stay estimates" in screen.traits["_error"] and screen.traits["_work"] == {}
     controller.grow(long_session.at(long_session.leaf))
     controller.wait(30)
-    assert controller.model.ledger.source.startswith("calibrated: chars4")
+    assert controller.model.ledger.source.startswith("fitted to the provider: chars4")
 
 
 def test_a_long_replay_is_lived_in_the_background(long_session: Session) -> None:

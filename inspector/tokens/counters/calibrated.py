@@ -146,10 +146,10 @@ def _quantile(values: np.ndarray[tuple[int], np.dtype[np.float64]], weights: Lon
 
 def _about(base: Counter, calibration: Calibration) -> str:
     if not calibration.fitted:
-        return f"calibrated: too little to fit ({calibration.why}); counted as {base.source}"
+        return f"not fitted to the provider: too little to fit ({calibration.why}); counted as {base.source}"
     spread = f"p10 {calibration.low:.2f}, p90 {calibration.high:.2f}"
     return (
-        f"calibrated: {base.name} x {calibration.factor:.3f} ({spread}), "
+        f"fitted to the provider: {base.name} x {calibration.factor:.3f} ({spread}), "
         f"fitted to {calibration.replies} replies of {calibration.model} by their reported usage"
         + (f"; {calibration.why}" if calibration.why else "")
     )

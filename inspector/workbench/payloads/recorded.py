@@ -27,6 +27,7 @@ from ...tokens.moment import find_moment
 from ...tokens.outside import Outside
 from ...tokens.reported import context_tokens, is_snapshot, whole_tokens
 from ...tokens.rows import SECTIONS
+from ..words import say_plainly
 from .columns import ColumnPacker
 from .flow import Flow
 from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, TriggerVerdict
@@ -324,7 +325,8 @@ def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, s
     if found.boundary.tokens_saved is not None:
         told.append(("saved", f"{whole_tokens(found.boundary.tokens_saved):,}", "as the file records it"))
     if found.summary:
-        told.append(("summary", f"{found.summary:,}", f"counted ({found.plan.ledger.counter.title})"))
+        counted = say_plainly(f"counted ({found.plan.ledger.counter.title})")
+        told.append(("summary", f"{found.summary:,}", counted))
     return told
 
 

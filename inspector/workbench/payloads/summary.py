@@ -16,6 +16,7 @@ from ...summaries.claude.request import PreviewedRequest, RequestKind, RequestPr
 from ...text import plural, printable
 from ...tokens.models import find_claude, model_of
 from ...tokens.prices import PRICES, price_usage
+from ..words import label_of, say_plainly
 from .base_payload import Payload, to_json
 
 MOST_SHOWN = 20_000
@@ -82,8 +83,8 @@ def sending_payload(sending: RequestPreview, host: str, trouble: str = "") -> di
         model=sending.model,
         requests=requests,
         tokens=sending.tokens,
-        counter=sending.counter,
-        counter_note=sending.counter_note,
+        counter=label_of(sending.counter),
+        counter_note=say_plainly(sending.counter_note),
         price="" if sending.price is None else f"at most {sending.price}",
         price_note=sending.price_note,
         redacted=_findings_payload(sending.redacted),
@@ -102,8 +103,8 @@ def offline_payload(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any]
         by="extractive",
         ready=not trouble,
         sentence=said,
-        counter=ledger.counter.name,
-        counter_note=ledger.source,
+        counter=label_of(ledger.counter.name),
+        counter_note=say_plainly(ledger.source),
     )
     return to_json(reply)
 

@@ -2,6 +2,7 @@
 import { besideTab, TABS, type TabId } from "../model/tabs";
 import type { Actions, Picture, View } from "../store/view";
 import { h, makeId, setAttributes, setShown, setText } from "../ui/dom";
+import { makeDockEdge } from "./edge";
 
 /** What each tab holds, left to right; one without views is not offered. */
 export type TabViews = Partial<Record<TabId, readonly View[]>>;
@@ -24,13 +25,20 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
       title,
       count,
     );
-    tab.addEventListener("click", () => actions.openTab(id));
-    const node = h(
+    tab.addEventListener("click", () => {
+      node.classList.remove("ci-folded");
+      actions.openTab(id);
+    });
+    const content = h(
       "div",
-      { role: "tabpanel", class: "ci-tabpanel", id: panel, "aria-labelledby": tab.id, "data-panel": id },
+      {
+        ...{ role: "tabpanel", class: "ci-tabpanel", id: panel, "aria-labelledby": tab.id, "data-panel": id },
+        // A click on its text takes the focus into it: from then on it scrolls.
+        tabindex: -1,
+      },
       ...held.map(view => view.node),
     );
-    return [{ id, tab, node, count, held }];
+    return [{ id, tab, node: content, count, held }];
   });
   const row = h(
     "div",
@@ -40,6 +48,8 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
   const more = makeMore(slots, actions);
   const tabs = h("div", { class: "ci-tabrow" }, row, more.node);
   const node = h("section", { class: "ci-dock", "aria-label": "Details" }, tabs, ...slots.map(s => s.node));
+  tabs.append(makeDockEdge(node));
+  let opened = "";
 
   row.addEventListener("keydown", event => {
     const way = ({ ArrowLeft: -1, ArrowRight: 1 } as const)[event.key as "ArrowLeft"];
@@ -57,6 +67,8 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
     node,
     arrange({ tab: wanted, counts }) {
       const isOffered = ({ held }: (typeof slots)[number]) => held.some(view => !view.node.hidden);
+      if (wanted !== opened) node.classList.remove("ci-folded");
+      opened = wanted;
       const shown = slots.find(slot => slot.id === wanted && isOffered(slot)) ?? slots.find(isOffered);
       for (const slot of slots) {
         const isOpen = slot === shown;

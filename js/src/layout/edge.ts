@@ -1,5 +1,5 @@
-// The lower edge of the element: dragged or moved by arrows, and remembered with the widget. A document fills its panel
-// and has none.
+// Two edges that are dragged or moved by arrows: the lower one of the element in a notebook, which is remembered with the
+// widget, and the upper one of the dock. A document fills its panel and has no lower edge.
 import type { Host } from "../payloads/host";
 import { h, setAttributes } from "../ui/dom";
 
@@ -7,51 +7,109 @@ const STANDARD = 720;
 const [LEAST, MOST] = [480, 1200];
 const STEP = 20;
 
-export const makeEdge = (host: Host, root: HTMLElement) => {
+interface Pull {
+  readonly name: string;
+  readonly id: string;
+  /** Whether a hand that goes down makes it higher. */
+  readonly down: boolean;
+  /** The height now, its least and its most. */
+  measure(): readonly [now: number, least: number, most: number];
+  show(height: number): void;
+  /** The hand has let go, or a key was pressed. */
+  keep?(): void;
+}
+
+const makePull = ({ name, id, down, measure, show, keep }: Pull): HTMLElement => {
   const node = h("div", {
-    ...{ class: "ci-edge", role: "separator", tabindex: 0, "data-testid": "edge" },
-    ...{ "aria-orientation": "horizontal", "aria-label": "Height" },
-    ...{ "aria-valuemin": LEAST, "aria-valuemax": MOST },
+    ...{ role: "separator", tabindex: 0, class: `ci-${id}`, "data-testid": id },
+    ...{ "aria-orientation": "horizontal", "aria-label": name },
   });
-  let height = STANDARD;
+  const way = down ? 1 : -1;
   let grip: { y: number; from: number } | null = null;
-
-  const show = (wanted: number) => {
-    height = Math.round(Math.max(LEAST, Math.min(MOST, wanted)));
-    root.style.setProperty("--ci-own-height", `${height}px`);
-    setAttributes(node, { "aria-valuenow": height, "aria-valuetext": `${height} pixels` });
+  const move = (wanted: number) => {
+    const [, least, most] = measure();
+    show(Math.round(Math.max(least, Math.min(most, wanted))));
   };
-  const keep = () => {
-    if (host.get("height") === height) return;
-    host.set("height", height);
-    host.save_changes();
-  };
-  const receive = () => {
-    if (grip === null) show(host.get("height") ?? STANDARD);
-  };
-
   node.addEventListener("pointerdown", event => {
     if (event.button !== 0) return;
     node.setPointerCapture(event.pointerId);
-    grip = { y: event.clientY, from: height };
+    grip = { y: event.clientY, from: measure()[0] };
   });
-  node.addEventListener("pointermove", event => grip !== null && show(grip.from + event.clientY - grip.y));
+  node.addEventListener("pointermove", ({ clientY }) => {
+    if (grip !== null && clientY !== grip.y) move(grip.from + way * (clientY - grip.y));
+  });
   for (const end of ["pointerup", "pointercancel"]) {
     node.addEventListener(end, () => {
-      if (grip === null) return;
+      if (grip !== null) keep?.();
       grip = null;
-      keep();
     });
   }
   node.addEventListener("keydown", event => {
-    const moved = { ArrowDown: height + STEP, ArrowUp: height - STEP, Home: LEAST, End: MOST }[event.key];
+    const [now, least, most] = measure();
+    const step = way * STEP;
+    const moved = { ArrowDown: now + step, ArrowUp: now - step, Home: least, End: most }[event.key];
     if (moved === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    show(moved);
-    keep();
+    move(moved);
+    keep?.();
   });
+  return node;
+};
+
+const tell = (node: HTMLElement, now: number, least: number, most: number) =>
+  setAttributes(node, {
+    ...{ "aria-valuenow": now, "aria-valuemin": least, "aria-valuemax": most },
+    "aria-valuetext": `${now} pixels`,
+  });
+
+export const makeEdge = (host: Host, root: HTMLElement) => {
+  let height = STANDARD;
+  const show = (wanted: number) => {
+    height = Math.max(LEAST, Math.min(MOST, wanted));
+    root.style.setProperty("--ci-own-height", `${height}px`);
+    tell(node, height, LEAST, MOST);
+  };
+  const node = makePull({
+    ...{ name: "Height", id: "edge", down: true, show },
+    measure: () => [height, LEAST, MOST],
+    keep() {
+      if (host.get("height") === height) return;
+      host.set("height", height);
+      host.save_changes();
+    },
+  });
+  const receive = () => show(host.get("height") ?? STANDARD);
   host.on("change:height", receive);
   receive();
   return { node, forget: () => host.off("change:height", receive) };
+};
+
+/** A dock is never lower than this, unless it is folded to its tabs. */
+const LOWEST = 220;
+
+/** Where a hand makes the dock higher, what is above it goes out of sight at the top, the header first. */
+export const makeDockEdge = (dock: HTMLElement): HTMLElement => {
+  const bench = () => dock.parentElement as HTMLElement;
+  const measure = () => {
+    const room = Math.max(LOWEST, (dock.parentElement?.clientHeight ?? 0) - LOWEST);
+    return [dock.offsetHeight, LOWEST, room] as const;
+  };
+  const show = (height: number) => {
+    dock.classList.remove("ci-folded");
+    dock.style.flexBasis = `${height}px`;
+    dock.style.flexGrow = "0";
+    dock.style.flexShrink = "0";
+    bench().scrollTop = bench().scrollHeight;
+    const [, least, most] = measure();
+    tell(node, height, least, most);
+  };
+  const node = makePull({ name: "Height of the tabs", id: "dock-edge", down: false, measure, show });
+  tell(node, LOWEST, LOWEST, MOST);
+  node.addEventListener("focus", () => tell(node, ...measure()));
+  node.addEventListener("dblclick", () => {
+    dock.classList.toggle("ci-folded");
+    tell(node, ...measure());
+  });
+  return node;
 };

@@ -4,6 +4,8 @@
 const SMALL = { width: 720, height: 860 };
 /** Below this height the overview is its buttons alone. */
 const LOW = 600;
+/** Pixels between the margins of A4 across. */
+const PAPER = 1046;
 
 export const isLow = ({ clientWidth, clientHeight }: HTMLElement): boolean =>
   clientHeight > 0 && (clientWidth <= SMALL.width || clientHeight < SMALL.height);
@@ -11,6 +13,8 @@ export const isLow = ({ clientWidth, clientHeight }: HTMLElement): boolean =>
 /** Tells the style sheet, which knows widths by its container queries but no heights. */
 export const markHeight = (root: HTMLElement): void => {
   const height = root.clientHeight;
+  // A page of paper is as wide as A4 across: what is on the screen is printed as it is, smaller.
+  if (!matchMedia("print").matches) root.style.setProperty("--ci-paper", String(PAPER / root.clientWidth));
   if (height === 0) return;
   const now = height < LOW ? "low" : height < SMALL.height ? "short" : "tall";
   if (root.dataset.height !== now) root.dataset.height = now;

@@ -159,7 +159,7 @@ const Filter = ({ tracing, actions, open }: FilterProps) => {
             )}
           />
           <Choice
-            name="Fate"
+            name="What became of it"
             chosen={wish.fate}
             choose={fate => ask({ fate })}
             options={["", ...WORST_FIRST].map(id => [

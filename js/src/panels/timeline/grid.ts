@@ -91,7 +91,13 @@ export const makeGrid = (actions: Actions): View => {
     const { first, end, width } = picture.axis;
     const visible = row !== undefined && step >= first && step < end;
     setAttributes(node, { "aria-activedescendant": visible ? cell.id : undefined });
-    if (!visible) return cell.remove();
+    if (!visible) {
+      // A row has a cell, whether or not one of its steps is looked at.
+      cell.style.opacity = "0";
+      setText(cell, "");
+      return (row ?? rows[0])?.append(cell);
+    }
+    cell.style.opacity = "";
     if (cell.parentElement !== row) row.append(cell);
     cell.style.transform = `translateX(${(step - first) * picture.axis.step}px)`;
     cell.style.width = `${Math.max(3, Math.min(width, picture.axis.step))}px`;
