@@ -12,9 +12,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 STATIC = ROOT / "inspector" / "static"
 LABEXTENSION = ROOT / "inspector" / "labextension"
-LARGEST = 226 * 1024
+LARGEST = 216 * 1024
 """Bytes; the bundle is sent once for each widget, and saved with a notebook's widgets. It only falls:
-Preact came in while some of the old panels are still there, and 170,000 is where it has to go."""
+170,000 is where it has to go."""
 AT_START = 25 * 1024  # bytes of the chunk that is loaded whether or not a session is opened
 
 

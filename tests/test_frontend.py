@@ -37,7 +37,7 @@ BARE = {"payloads", "model"}
 PACKAGES: dict[str, tuple[str, ...]] = {
     "lab": ("@jupyterlab/", "@lumino/"),
     "widget.ts": ("@anywidget/types",),
-    **dict.fromkeys(("ui", "store", "panels", "layout"), ("preact", "@preact/signals")),
+    **dict.fromkeys(("ui", "store", "panels", "layout"), ("preact",)),
 }
 
 # Names of a page's world that what runs without a page may use: every JavaScript runtime has them.

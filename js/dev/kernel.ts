@@ -340,6 +340,19 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         facts: [["trust", "untrusted: a model's words"]],
       };
     }
+    if (type === "summaries") {
+      const text = scribe.text();
+      const planned = {
+        title: "Planned",
+        size: "2.3k",
+        text,
+        total: text.length,
+        note: "",
+        counts: [],
+        sentence: "",
+      };
+      return { type, id, recorded: null, planned, sentence: "The file records no summary here." };
+    }
     if (type === "search") return search(id, message.query ?? "");
     if (type === "lesson") return playRules(id, message.place ?? 0);
     const row = message.row ?? 0;

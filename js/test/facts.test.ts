@@ -154,7 +154,7 @@ test("kind and fate filter, and each choice says how many it leaves", async () =
   await settle();
   expect(asked(host).at(-1)).toMatchObject({ kind: "file", fate: "lost", from: 0 });
   expect(find("facts-lost").getAttribute("aria-pressed")).toBe("true");
-  find("facts-Fate").click();
+  find("facts-What became of it").click();
   await settle();
   expect(asked(host).at(-1)).toMatchObject({ kind: "file", fate: "" });
 });

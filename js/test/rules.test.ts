@@ -3,7 +3,6 @@ import { expect, test, vi } from "vitest";
 import { NO_POLICIES } from "../src/model/policies";
 import { makeKnob } from "../src/panels/rules/field";
 import { makeRules } from "../src/panels/rules/panel";
-import { makePolicy } from "../src/panels/rules/policy";
 import type { Knob } from "../src/payloads/types";
 import type { Actions, Picture } from "../src/store/view";
 import { smallPlan, smallScene } from "./small";
@@ -19,7 +18,7 @@ const openRules = async (changes: Partial<Picture> = {}, numbers: readonly strin
     requests: { ask: vi.fn().mockResolvedValue({ rules: [], numbers }) },
     askPolicies: vi.fn(),
   };
-  const rules = makeRules(actions as unknown as Actions, [makePolicy(actions as unknown as Actions)]);
+  const rules = makeRules(actions as unknown as Actions);
   document.body.replaceChildren(rules.node);
   const draw = async (more: Partial<Picture> = {}) => {
     const picture = {
@@ -151,13 +150,6 @@ test("arrow keys step by a tenth of the value's size, inside the bounds", () => 
   expect(set).toHaveBeenCalledWith(20_500);
   node.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown" }));
   expect((node as HTMLInputElement).value).toBe("19500");
-});
-
-test("a policy of one's own stands among the published ones", async () => {
-  const { draw } = await openRules();
-  await draw({ plan: { ...plan, policy: "mine", policyTitle: "Mine" } });
-  const select = document.querySelector('[data-testid="policy"]') as HTMLSelectElement;
-  expect([select.value, select.options.length]).toEqual(["mine", 3]);
 });
 
 test("a locked rule takes part whatever is wanted: it has no switch", async () => {

@@ -101,28 +101,25 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-const choose = async (value: string) => {
-  const select = find("versus") as HTMLSelectElement;
-  select.value = value;
-  select.dispatchEvent(new Event("change"));
-  await frames();
+/** In the menu of plans, page by page. */
+const choose = async (...items: string[]) => {
+  find("plans").click();
+  for (const item of items) {
+    find(item).click();
+    await frames();
+  }
 };
 
-test("the picker asks for nothing, what is recorded, a policy, or this plan held", async () => {
+test("plan B is this plan held, or what is recorded where something is, until it is let go", async () => {
   const host = await open();
-  const options = [...find("versus").querySelectorAll("option")].map(option => option.textContent);
-  expect(options).toEqual([
-    "nothing",
-    "recorded: none after this moment",
-    "this plan, held as it is now",
-    "Plain",
-    "Other",
-  ]);
-  await choose("other");
-  expect(host.get("versus")).toEqual({ policy: "other" });
-  await choose(":hold");
+  await choose("compare-with");
+  expect([find("compare-held"), find("compare-recorded")]).toEqual([expect.anything(), null]);
+  find("compare-held").click();
+  await frames();
   expect(host.get("versus")).toEqual({ policy: "plain", settings: {}, pins: [], cut: "e3" });
-  await choose("");
+  host.receive({ _other: b.wire, _other_data: b.data });
+  await frames();
+  await choose("compare-end");
   expect(host.get("versus")).toEqual({});
 });
 
@@ -164,8 +161,7 @@ test("the other half of a call is a button that goes there", async () => {
 test("swapping sets all of plan A at once, and holds what A was", async () => {
   const host = await open(withB);
   const saved = vi.spyOn(host, "save_changes");
-  find("swap").click();
-  await frames();
+  await choose("swap");
   expect(host.get("policy")).toBe("other");
   expect(host.get("versus")).toEqual({ policy: "plain", settings: {}, pins: [], cut: "e3" });
   expect(saved).toHaveBeenCalledTimes(1);
@@ -178,9 +174,10 @@ test("what a file records names itself, its figures and their sources", async ()
     cut: { place: 5, id: "end", by: "file", sentence: "The file records a compaction here." },
   });
   await open({ versus: { recorded: true }, _other: recorded.wire, _other_data: recorded.data });
-  expect(find("other").textContent).toContain("The file records a compaction here.");
-  expect(find("told").textContent).toBe("before155,413 as the file records it");
-  expect(find("swap").hidden).toBe(true);
+  expect(document.querySelector("[data-row=other] .ci-row-name")?.textContent).toBe("B: recorded");
+  expect(find("gauge-other").title).toContain("before 155,413: as the file records it");
+  await choose();
+  expect([find("compare-end"), find("swap")]).toEqual([expect.anything(), null]);
 });
 
 test("without a kernel the rules cannot be set, one sentence says so, and plans can still be compared", async () => {
@@ -193,6 +190,7 @@ test("without a kernel the rules cannot be set, one sentence says so, and plans 
   const controls = [...find("settings").querySelectorAll<HTMLInputElement>("dl :is(input, select)")];
   expect(controls.length).toBeGreaterThan(2);
   expect(controls.every(control => control.disabled)).toBe(true);
-  expect((find("policy") as HTMLSelectElement).disabled).toBe(false);
-  expect((find("versus") as HTMLSelectElement).disabled).toBe(false);
+  expect((find("policy-picker") as HTMLButtonElement).disabled).toBe(false);
+  await choose("compare-with");
+  expect(find("compare-held")).not.toBeNull();
 });

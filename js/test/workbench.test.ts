@@ -113,9 +113,17 @@ test("the person's cut can be given back to the policy", async () => {
 
 test("choosing a policy drops the settings of the old one", async () => {
   const host = await open({ settings: { "pointer.over": 60 } });
-  const select = find("policy") as HTMLSelectElement;
-  select.value = "other";
-  select.dispatchEvent(new Event("change"));
+  find("policy-picker").click();
+  const asked = host.sent.find(message => (message as { type: string }).type === "policies") as {
+    id: string;
+  };
+  const policies = ["plain", "other"].map(name => ({ name, title: name, source: "" }));
+  const groups = [
+    { id: "all", label: "all", families: policies.map(one => ({ policies: [one] })), note: "" },
+  ];
+  host.emit("msg:custom", { type: "policies", id: asked.id, groups });
+  await frames();
+  document.querySelector<HTMLElement>("[data-testid=policy-list] [data-policy=other]")?.click();
   expect([host.get("policy"), host.get("settings")]).toEqual(["other", {}]);
 });
 

@@ -67,7 +67,9 @@ def test_what_the_file_records_is_chosen_by_keyboard_and_is_pythons(
     told = other["told"]
     assert told
     for what, tokens, source in told:
-        expect(page.get_by_test_id("told")).to_contain_text(f"{what}{tokens} {source}")
+        expect(page.get_by_test_id("gauge-other")).to_have_attribute(
+            "title", re.compile(re.escape(f"{what} {tokens}: {source}"))
+        )
     plan, session = workbench.plan, workbench.session
     found = find_recorded(plan, trace_history(session, workbench.ledger))
     assert found.after == other["after"]["total"]

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import focus_workbench
+from tests.browser.hand import choose_policy, focus_workbench
 from tests.browser.product import (
     Workbench,
     WorkbenchModel,
@@ -206,8 +206,8 @@ def test_an_exported_page_shows_an_added_rule_and_says_that_another_needs_a_kern
     page.get_by_test_id("cut-handle").press("PageUp")
     expect(told).to_contain_text("cut=")
     expect(told).to_contain_text("'clear-tool-outputs.enabled': True")
-    page.get_by_test_id("policy").select_option("pi")
+    choose_policy(page, "pi")
     expect(told).to_contain_text("'pi'")
-    page.get_by_test_id("policy").select_option("flue")
+    choose_policy(page, "flue")
     expect(told).to_have_text(before)
     context.close()

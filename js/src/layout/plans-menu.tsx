@@ -76,7 +76,7 @@ export const makePlansMenu = (actions: Actions, keeps: boolean): View & { readon
     if (shown === undefined) return;
     render(page === "menu" ? drawMenu(shown) : drawCompare(shown), content);
   };
-  const drawMenu = ({ other }: Picture) => (
+  const drawMenu = ({ other, versus }: Picture) => (
     <>
       {keeps && (
         <button type="button" class="ci-item" data-testid="save-plan" onClick={save}>
@@ -96,7 +96,7 @@ export const makePlansMenu = (actions: Actions, keeps: boolean): View & { readon
       <button type="button" class="ci-item" data-testid="compare-with" onClick={() => turn("compare")}>
         Compare with…
       </button>
-      {other !== null && (
+      {other !== null && "policy" in versus && (
         <button type="button" class="ci-item" data-testid="swap" onClick={leave(() => actions.swapPlans())}>
           Swap this plan and B
         </button>

@@ -2,8 +2,6 @@
 
 import { makeBlock } from "../panels/block-details/panel";
 import { makeFates } from "../panels/block-list/panel";
-import { makeVersus } from "../panels/compare/panel";
-import { makeCompare } from "../panels/compare/picker";
 import { ContextAfter } from "../panels/context/panel";
 import { Findings } from "../panels/facts/findings";
 import { makeFacts } from "../panels/facts/panel";
@@ -12,7 +10,6 @@ import { makeOverview } from "../panels/overview/panel";
 import { makePolicyPicker } from "../panels/policies/picker";
 import { makeReplay } from "../panels/replay/panel";
 import { makeRules } from "../panels/rules/panel";
-import { makePolicy } from "../panels/rules/policy";
 import { makeSearch } from "../panels/search/panel";
 import { makeSentence } from "../panels/sentence/panel";
 import { makeSummarise } from "../panels/summary/panel";
@@ -75,7 +72,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   const summary = makeSummaryTab(actions, form);
   const fates = makeFates(actions);
   const stages = makeStages();
-  const rules = makeRules(actions, [makePolicy(actions), makeCompare(actions)], stages.node);
+  const rules = makeRules(actions, stages.node);
   const timeline = makeTimeline(actions);
   const views = {
     header: makeHeader(actions, search.node, tools, help.open),
@@ -94,7 +91,6 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     rules,
     fates,
     block: makeBlock(actions),
-    versus: makeVersus(),
     replay: makeReplay(actions),
     recipe: makeRecipe(),
   };
@@ -106,7 +102,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
       blocks: [views.fates, views.block],
       summary: [summary],
       replay: [views.replay],
-      rules: [rules, views.versus],
+      rules: [rules],
       lesson: [views.lesson],
     },
     actions,

@@ -50,9 +50,6 @@ export const isChosen = ({ chosen }: Tracing, { number, form }: FactName): boole
 export const isAnswered = ({ list, wish }: Tracing): boolean =>
   list !== null && list.query === wish.query && list.kind === wish.kind && list.fate === wish.fate;
 
-/** Facts at risk with the cut at a place, -1 where nobody has said. */
-export const riskAt = ({ list }: Tracing, place: number): number => list?.risk?.places[place] ?? -1;
-
 /** How many facts of a kind ("" for any) have a fate ("" for any), as Python counted them. */
 export const countFacts = (kinds: readonly FactKind[], kind: string, fate: string): number =>
   kinds

@@ -13,7 +13,7 @@ export interface PanelProps {
  * A view that renders `Component` into a section of its own whenever one of the parts in `needs` has changed.
  *
  * The picture is one object that changes in place, so a component reads it and keeps nothing of it. What moves
- * with every frame of a drag does not belong here: it is drawn by hand, or bound to a signal.
+ * with every frame of a drag does not belong here: it is drawn by hand.
  */
 export const makeComponentView = (
   Component: ComponentType<PanelProps>,
@@ -26,7 +26,6 @@ export const makeComponentView = (
   return {
     node,
     draw(picture, parts) {
-      // A copy, since with signals on the page a component whose props are the same objects is left as it is.
       if (needs.some(part => parts.has(part)))
         render(<Component picture={{ ...picture }} actions={actions} />, node);
     },

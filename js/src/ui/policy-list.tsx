@@ -1,5 +1,5 @@
 // The policies in groups, each with what it would leave here: in the picker at the plan row, and in Rules.
-import { useSignal } from "@preact/signals";
+import { useState } from "preact/hooks";
 import { exact, short } from "../model/format";
 import type { Policies } from "../model/policies";
 import type { PolicyChoice, PolicyResult } from "../payloads/types";
@@ -21,8 +21,7 @@ interface Row {
 
 export const PolicyList = ({ policies, chosen, after, choose }: PolicyListProps) => {
   const { groups, results, sentence } = policies;
-  const families = useSignal<ReadonlySet<string>>(new Set());
-  const opened = families.value;
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const isOpen = (names: readonly PolicyChoice[]) =>
     opened.has(names[0]?.name ?? "") || names.slice(1).some(({ name }) => name === chosen);
   const lists = groups.map(group => ({
@@ -40,7 +39,7 @@ export const PolicyList = ({ policies, chosen, after, choose }: PolicyListProps)
     const next = new Set(opened);
     if (open) next.add(name);
     else next.delete(name);
-    families.value = next;
+    setOpened(next);
   };
 
   const press = (event: KeyboardEvent) => {

@@ -16,14 +16,9 @@ export interface Rules extends View {
   addRule(): void;
 }
 
-/** `beside` stands in the first column: which policy it is; `under` below the rules. */
-export const makeRules = (
-  actions: Actions,
-  beside: readonly View[] = [],
-  under: HTMLElement | "" = "",
-): Rules => {
-  const list = h("div");
-  const left = h("div", { class: "ci-ruling-policies" }, list, ...beside.map(view => view.node));
+/** `under` stands below the rules. */
+export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules => {
+  const list = h("div", { class: "ci-ruling-policies" });
   const own = h("div");
   const middle = h("div", { class: "ci-ruling-own" }, own, under);
   const right = h("div", { class: "ci-ruling-offers" });
@@ -32,7 +27,7 @@ export const makeRules = (
   const node = h(
     "section",
     { class: "ci-ruling", "data-testid": "rules", "aria-label": "Rules" },
-    ...[left, middle, right, dialog],
+    ...[list, middle, right, dialog],
   );
   let shown: Picture | undefined;
   let offers: readonly RuleOffer[] | null = null;
@@ -151,7 +146,6 @@ export const makeRules = (
     addRule: focusOffer,
     draw(picture, parts) {
       shown = picture;
-      for (const view of beside) view.draw(picture, parts);
       const { tab, settled, needsKernel } = picture;
       if (parts.has("plan") || parts.has("scene")) stale = true;
       setAttributes(node, { "aria-busy": settled ? undefined : "true" });
@@ -167,7 +161,6 @@ export const makeRules = (
       clearTimeout(timer);
       asked++;
       for (const part of [list, own, right, dialog]) render(null, part);
-      for (const view of beside) view.dispose?.();
     },
   };
 };

@@ -73,8 +73,7 @@ export const makeGauge = (actions: Actions, picker: View): View => {
         if (happened !== null) {
           recorded.name(happened.label ?? "recorded", happened.policySource, looksBack);
           drawAfter(recorded, picture, happened, happened.cut.place, width);
-          const file = (happened.told ?? []).map(([what, tokens, by]) => `${what} ${tokens}: ${by}`);
-          if (file.length > 0) recorded.hint(file.join("; "));
+          hintFile(recorded, happened);
         }
         planned.name("plan", plan.chosen || plan.policySource, !looksBack);
         if (theirs !== null) {
@@ -82,6 +81,7 @@ export const makeGauge = (actions: Actions, picker: View): View => {
           drawAfter(other, picture, theirs, theirs.cut.place, width);
           const [mine, its] = [totalAfter(plan, plan.cut.place), totalAfter(theirs, theirs.cut.place)];
           if (mine >= 0 && its >= 0) other.hint(`${exact(its - mine)} against plan A`);
+          hintFile(other, theirs);
         }
         drawTicks(ticks, picture, seen, width);
         drawAlarm(alarm, plan);
@@ -149,7 +149,10 @@ const makeRow = (id: string, called: string, control?: HTMLElement) => {
       node.classList.toggle("ci-refused", bad);
     },
     /** More in the tooltip of the total. */
-    hint: (more: string) => setAttributes(reading, { title: `${known}; ${more}` }),
+    hint(more: string) {
+      known += `; ${more}`;
+      setAttributes(reading, { title: known });
+    },
   };
 };
 
@@ -172,6 +175,11 @@ const drawAfter = (row: Row, picture: Picture, plan: Plan, place: number, width:
     `${exact(total)} tokens, ${exact(difference)}`,
     refused,
   );
+};
+
+/** What the file itself says of a compaction that it records. */
+const hintFile = (row: Row, { told }: Plan) => {
+  for (const [what, tokens, by] of told ?? []) row.hint(`${what} ${tokens}: ${by}`);
 };
 
 const SAME = "the same so far: drag the cut, or choose a policy";
