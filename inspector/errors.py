@@ -4,6 +4,8 @@
     ├── ArgumentError          an argument that is no such thing, told at the door; a TypeError too
     ├── ReadError              the bytes are no session any reader understands
     │   ├── EmptySession       a transcript was recognised, but it holds no turn
+    │   ├── UnreadFormat       the format is known, and no reader takes it, or not in this version
+    │   ├── ClaimedTwice       several readers take the file for theirs
     │   └── ManifestVersion    a session manifest newer than this package
     ├── CounterError           a token counter that does not exist, or whose ranks are missing or altered
     ├── PolicyError            a policy that does not exist, or settings it does not accept
@@ -106,10 +108,15 @@ def _name_value(value: object) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
+RECOGNISED = "recognised"
+"""The reason of a reader that took the file for its own."""
+
+
 class ReadError(InspectorError):
     """No reader understood the bytes.
 
-    `tried` holds (reader name, reason it refused) in the order they were asked.
+    `tried` holds (reader name, reason it refused) in the order they were asked. The sentence says what the
+    file is; the reason of a reader stands in it only where that reader was asked for by its name.
     """
 
     def __init__(self, name: str, tried: Sequence[tuple[str, str]] = (), detail: str = "") -> None:
@@ -117,9 +124,9 @@ class ReadError(InspectorError):
         super().__init__(name, self.tried, detail)
 
     def __str__(self) -> str:
-        # A file that is certainly of another kind is refused by all for that one reason.
-        reasons = [(reader, reason) for reader, reason in self.tried if reason != self.detail]
-        asked = "; ".join(f"{reader}: {reason}" for reader, reason in reasons)
+        # What refused it for what it is says nothing that the detail does not.
+        reasons = [reason for _, reason in self.tried if reason not in (self.detail, RECOGNISED)]
+        asked = f"{self.tried[0][0]}: {reasons[0]}" if len(self.tried) == 1 and reasons else ""
         parts = [f"{self.name} is not a session this package can read", self.detail, asked]
         return " — ".join(part for part in parts if part)
 
@@ -131,6 +138,32 @@ class EmptySession(ReadError):
         asked = ", ".join(reader for reader, _ in self.tried)
         more = f" ({self.detail})" if self.detail else ""
         return f"{self.name} was recognised as {asked}, but it holds no turn{more}"
+
+
+class UnreadFormat(ReadError):
+    """A file of a known format that no reader here takes: `kind` says what it is and how much it holds."""
+
+    def __init__(self, name: str, kind: str, advice: str = "", tried: Sequence[tuple[str, str]] = ()) -> None:
+        super().__init__(name, tried, advice)
+        self.kind = kind
+        self.args = (name, kind, advice, self.tried)
+
+    def __str__(self) -> str:
+        more = f" — {self.detail}" if self.detail else ""
+        return f"{self.name} is {self.kind}, which cannot be opened yet{more}"
+
+
+class ClaimedTwice(ReadError):
+    """Several readers take a file for theirs: `readers` are their names."""
+
+    def __init__(self, name: str, readers: Sequence[str]) -> None:
+        super().__init__(name, [(reader, RECOGNISED) for reader in readers])
+        self.readers = tuple(readers)
+        self.args = (name, self.readers)
+
+    def __str__(self) -> str:
+        names = " and ".join(self.readers)
+        return f"{self.name} may be read by {names}: name one by format="
 
 
 class ManifestVersion(ReadError):

@@ -19,7 +19,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple, overload
 
-from .errors import InspectorError, expect
+from .errors import InspectorError, UnreadFormat, expect
 from .files import open_session
 from .formats.places import find_places
 from .session.session import Session
@@ -186,9 +186,10 @@ def _read_facts(path: Path) -> dict[str, Any]:
         has_usage = any(entry.usage is not None for entry in session.entries)
         cost = price_session(session).cost if has_usage else None
     except (InspectorError, OSError) as error:
-        # After the first dash stands what the file is.
+        # After the first dash stands what the file is, or what to do with one whose kind is told already.
         pieces = str(error).removeprefix(f"{path} ").split(" — ")
-        return {"problem": printable(pieces[min(1, len(pieces) - 1)], WORDS)}
+        piece = pieces[0 if isinstance(error, UnreadFormat) else min(1, len(pieces) - 1)]
+        return {"problem": printable(piece, WORDS)}
     except Exception as error:  # one bad file must not take the list with it
         return {"problem": printable(f"it could not be read: {type(error).__name__}: {error}", 2 * WORDS)}
     first, last = (_brief(words) for words in (prompts[0], prompts[-1])) if prompts else ("", "")

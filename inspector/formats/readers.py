@@ -7,12 +7,13 @@ the ones in `READERS`, then those other packages bring under the entry point gro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
+from itertools import chain
 from typing import Any
 
-from ..errors import ArgumentError, ReadError, expect
+from ..errors import RECOGNISED, ArgumentError, ClaimedTwice, ReadError, UnreadFormat, expect
 from ..session.blocks import BlockRef
 from ..session.entries import Usage
 from ..session.json_text import dump_lossless
@@ -42,6 +43,7 @@ from .claude_code import read as claude_code
 from .containers import GZIP, ZIP, ZSTD, unpack
 from .file_kind import describe_text, name_foreign
 from .json_lines import Data, Reader
+from .known_kinds import recognise
 
 _PATH = re.compile(r"[^\n{\[]{1,4096}")
 """A text that is no JSON and has one line: it is rather the name of a file."""
@@ -107,6 +109,10 @@ READERS: tuple[Reader, ...] = (
 """The readers of this package, in the order they are asked: the most specific first."""
 
 
+GENERAL = (anthropic_messages.READER, mini.READER, request_log.READER, traces.READER)
+"""Those whose files carry no mark of a harness: what one of them takes may be another's too."""
+
+
 Content = Data | bytearray | str | Mapping[str, Any] | Sequence[Any]
 """A file's bytes or its text, a document that is parsed already, or a list of messages."""
 
@@ -115,9 +121,9 @@ def read_session(data: Content, name: str = "data", format: str | None = None) -
     """The session in `data`, by the reader called `format` or by the first that recognises it.
 
     `data` are the bytes or the text of a file, one JSON document that is parsed already, or the list of its
-    messages. `name` is what errors call the data. Raises `ReadError` with every reader's reason when none
-    recognises it, `EmptySession` when it is a transcript in which nobody says anything, and `ArgumentError`
-    for what is none of these, as a path: `open_session` reads a file.
+    messages. `name` is what errors call the data. Raises `ReadError`, which says what it is, when none
+    recognises it, `ClaimedTwice` when several do, `EmptySession` when it is a transcript in which nobody says
+    anything, and `ArgumentError` for what is none of these, as a path: `open_session` reads a file.
 
     >>> row = b'{"type": "user", "uuid": "u1", "parentUuid": null, "message": {"content": "Hello"}}'
     >>> read_session(row).entries[0].text
@@ -161,26 +167,48 @@ def unpack_named(data: Data, name: str) -> Data:
 def find_reader(data: Data, name: str = "data", format: str | None = None) -> Reader:
     """The reader called `format`, or the first that recognises the data. Raises `ReadError` as above.
 
-    What is certainly a file of another kind is offered to readers of other packages only.
+    What is certainly a file of another kind is offered to readers of other packages only. Where two readers
+    of `GENERAL`, or two of other packages, take it for theirs, neither is chosen.
     """
-    tried: list[tuple[str, str]] = []
     kind = name_foreign(data)
-    for reader in _find_readers(tried):
-        reason: str | None
-        if kind and reader in READERS and format in (None, reader.name):
-            reason = f"it is {kind}"
-        elif format is None:
-            reason = reader.sniff(data)
-        else:
-            reason = None if reader.name == format else "not asked"
-        if reason is None:
-            return reader
-        tried.append((reader.name, reason))
-    if format is not None and format not in [reader for reader, _ in tried]:
-        known = ", ".join(dict.fromkeys(reader for reader, _ in tried))
-        raise ReadError(name, detail=f"no reader is called {format!r}; known: {known}")
-    told = kind or describe_text(data)
+    if format is not None:
+        return _find_named(format, name, kind)
+    tried = [(reader.name, f"it is {kind}") for reader in READERS] if kind else []
+    certain = [[reader] for reader in READERS if reader not in GENERAL]
+    groups: Iterator[Iterable[Reader]] = chain([] if kind else [*certain, GENERAL], [_load_others(tried)])
+    for group in groups:
+        claimed: list[Reader] = []
+        for reader in group:
+            if (reason := reader.sniff(data)) is None:
+                claimed.append(reader)
+            else:
+                tried.append((reader.name, reason))
+        if len(claimed) > 1:
+            raise ClaimedTwice(name, [reader.name for reader in claimed])
+        if claimed:
+            return claimed[0]
+    if kind:
+        raise ReadError(name, tried, f"it is {kind}")
+    if known := recognise(data):
+        raise UnreadFormat(name, str(known), known.advice, tried)
+    told = describe_text(data)
     raise ReadError(name, tried, f"it is {told}" if told else "")
+
+
+def _find_named(format: str, name: str, kind: str) -> Reader:
+    """The reader of this name; what is of another kind for certain is refused for one of ours."""
+    failed: list[tuple[str, str]] = []
+    names: list[str] = []
+    for reader in chain(READERS, _load_others(failed)):
+        if reader.name == format:
+            if kind and reader in READERS:
+                raise ReadError(name, [(format, f"it is {kind}")], f"it is {kind}")
+            return reader
+        names.append(reader.name)
+    reason = next((reason for reader, reason in failed if reader == format), "")
+    if reason:
+        raise ReadError(name, [(format, reason)])
+    raise ReadError(name, detail=f"no reader is called {format!r}; known: {', '.join(dict.fromkeys(names))}")
 
 
 def refuse_foreign(head: bytes, name: str = "data") -> None:
@@ -197,13 +225,12 @@ def named(reader: Reader, name: str) -> Iterator[None]:
     try:
         yield
     except ReadError as error:
-        error.name, error.tried = name, error.tried or ((reader.name, "recognised"),)
+        error.name, error.tried = name, error.tried or ((reader.name, RECOGNISED),)
         raise
 
 
-def _find_readers(tried: list[tuple[str, str]]) -> Iterator[Reader]:
-    """All readers; those of other packages are only looked up once ours are through."""
-    yield from READERS
+def _load_others(tried: list[tuple[str, str]]) -> Iterator[Reader]:
+    """The readers of other packages, which are only looked up once ours are through."""
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
             reader: Any = point.load()

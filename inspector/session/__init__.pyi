@@ -5,5 +5,6 @@ from .entries import Entry as Entry
 from .entries import Turn as Turn
 from .entries import Usage as Usage
 from .live import Live as Live
+from .provenance import Provenance as Provenance
 from .session import Session as Session
 from .tree import Tree as Tree

@@ -20,6 +20,7 @@ from ..text import plural
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
 from .entries import Boundary, Corrupt, Entry, Note, Provided, SubAgent, Tool, Turn
 from .live import Live, find_live, find_path
+from .provenance import Provenance, find_provenance
 from .tree import Ints, Tree, grow_tree
 
 MANIFEST: Literal["session-manifest/1"] = "session-manifest/1"
@@ -180,6 +181,16 @@ class Session(Value):
     def boundaries(self) -> tuple[tuple[str, Boundary], ...]:
         """(entry id, boundary) of every recorded compaction in the file, in file order."""
         return tuple((entry.id, entry.boundary) for entry in self.entries if entry.boundary is not None)
+
+    @property
+    def source(self) -> Provenance:
+        """Harness, version, model and folder, from the file alone; what it does not say is None.
+
+        >>> from inspector import open_demo
+        >>> open_demo().source.harness, open_demo().source.model
+        ('Claude Code', 'claude-opus-4-5-20251101')
+        """
+        return find_provenance(self.format, self.model, self.cwd, self.extra)
 
     @property
     def records(self) -> int:

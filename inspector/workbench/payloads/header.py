@@ -11,7 +11,6 @@ from ...text import plural, printable
 from ...tokens.history import History
 from .base_payload import Payload
 
-FORMATS = {"claude-code": "Claude Code", "flue": "Flue", "pi": "pi", "manifest": "session manifest"}
 MOST_TITLE = 60
 """Characters of a first prompt that stands for a title."""
 MOST_CHARS = 120
@@ -21,12 +20,14 @@ _DATED = re.compile(r"-20\d{6}$")
 class HeaderPayload(Payload, frozen=True):
     """The title; the name that tells the session from all others; what is known of the whole file.
 
+    `about` is all that tells where the session comes from, for who points at its title.
     `harness`, `model`, `size` (turns and steps) and `compactions` are each a few words. `unknown` are the
     kinds of records and blocks that no reader knows, and how often each occurs.
     """
 
     title: str
     id: str
+    about: str
     harness: str
     model: str
     size: str
@@ -45,13 +46,15 @@ def describe_header(session: Session, history: History, file: str = "") -> Heade
     ('Every high water an hour early', 'claude-opus-4-5', '21 turns, 151 steps', [])
     """
     kinds = [boundary.kind for _, boundary in session.boundaries]
-    version = session.extra.get("version")
-    name = FORMATS.get(session.format, session.format)
+    source, title = session.source, find_title(session, file)
+    name = " ".join(part for part in (source.harness or session.format, source.version) if part)
+    about = dict.fromkeys(part for part in (title, session.id, repr(source)) if part)
     turns = int(history.turn[-1]) + 1 if len(history.turn) else 0
     return HeaderPayload(
-        title=printable(find_title(session, file), MOST_CHARS),
+        title=printable(title, MOST_CHARS),
         id=printable(session.id, MOST_CHARS),
-        harness=printable(f"{name} {version}" if isinstance(version, str) else name, MOST_CHARS),
+        about=" · ".join(printable(part, MOST_CHARS) for part in about),
+        harness=printable(name, MOST_CHARS),
         model=printable(_DATED.sub("", session.model or "model unknown"), MOST_CHARS),
         size=f"{plural(turns, 'turn')}, {plural(len(history.turn), 'step')}",
         compactions=plural(kinds.count("compact"), "compaction"),

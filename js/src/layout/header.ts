@@ -73,9 +73,7 @@ export const makeHeader = (
       if (!parts.has("scene")) return;
       const { header } = scene;
       setText(title, header.title);
-      setAttributes(title, {
-        title: header.id === header.title ? header.id : `${header.title} · ${header.id}`,
-      });
+      setAttributes(title, { title: header.about });
       for (const [i, words] of [header.harness, header.model, header.size, header.compactions].entries())
         setText(facts[i] as HTMLElement, words);
       setShown(strange, header.unknown.length > 0);

@@ -37,12 +37,13 @@ export interface ScenePayload {
 /**
  * The title; the name that tells the session from all others; what is known of the whole file.
  *
- * `harness`, `model`, `size` (turns and steps) and `compactions` are each a few words. `unknown` are the
+ * `about` is all that tells where the session comes from, for who points at its title. `harness`, `model`, `size` (turns and steps) and `compactions` are each a few words. `unknown` are the
  * kinds of records and blocks that no reader knows, and how often each occurs.
  */
 export interface HeaderPayload {
   title: string;
   id: string;
+  about: string;
   harness: string;
   model: string;
   size: string;

@@ -1,0 +1,200 @@
+"""Bytes that no reader takes -> which harness's file they are all the same, and how much is in it.
+
+A file of a version, or of a harness, that is not read here is told by its structure, never by its name: the
+fields of its first rows, or of its document. Sources of the fields are FORMATS §1 to §14. What is counted is
+counted in the bytes, so that a row that cannot be read counts too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..text import plural
+from .json_document import HEAD, peek_once
+from .json_lines import Data, iter_lines
+from .recording import Json, first_rows
+
+
+class RowKind(NamedTuple):
+    """Files of JSON Lines: `holds` is asked of each of the first rows, `compaction` found in the bytes."""
+
+    name: str
+    holds: Callable[[Json], bool]
+    compaction: bytes = b""
+    advice: str = ""
+
+
+class DocumentKind(NamedTuple):
+    """Files of one JSON value: `measure` says how many of `one` they hold, None for another kind."""
+
+    name: str
+    measure: Callable[[Any], int | None]
+    one: str
+    advice: str = ""
+
+
+def _is_codex(row: Json) -> bool:
+    kinds = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
+    if row.get("type") in kinds and isinstance(row.get("payload"), dict):
+        return True
+    return {"id", "timestamp", "instructions"} <= row.keys()
+
+
+def _is_codex_stream(row: Json) -> bool:
+    kind = row.get("type")
+    if kind == "thread.started":
+        return "thread_id" in row
+    return kind in ("item.started", "item.completed") and isinstance(row.get("item"), dict)
+
+
+def _is_claude(row: Json) -> bool:
+    return row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict)
+
+
+def _is_copilot(row: Json) -> bool:
+    kinds = ("session.start", "session.resume", "user.message", "assistant.message", "assistant.turn_start")
+    return row.get("type") in kinds and isinstance(row.get("data"), dict)
+
+
+def _is_kimi(row: Json) -> bool:
+    message = row.get("message")
+    return row.get("type") in ("config.update", "context.apply_compaction", "turn.prompt") or (
+        isinstance(message, dict) and message.get("type") in ("TurnBegin", "StepBegin", "CompactionBegin")
+    )
+
+
+ROWS: tuple[RowKind, ...] = (
+    RowKind("a Codex rollout", _is_codex, rb'"type"\s*:\s*"compacted"'),
+    RowKind(
+        "the events of `codex exec --json`",
+        _is_codex_stream,
+        advice="they do not hold the context: open the thread's rollout in ~/.codex/sessions",
+    ),
+    RowKind("a VS Code chat", lambda row: row.get("kind") == 0 and "requests" in (row.get("v") or ())),
+    RowKind("a Kimi session", _is_kimi, rb'"(?:context\.apply_compaction|CompactionBegin)"'),
+    RowKind(
+        "a Kiro session",
+        lambda row: row.get("kind") in ("Prompt", "AssistantMessage", "ToolResults") and "data" in row,
+    ),
+    RowKind(
+        "a Copilot CLI log",
+        _is_copilot,
+        rb'"type"\s*:\s*"session\.compaction_complete"',
+    ),
+    RowKind(
+        "a Claude Code session",
+        _is_claude,
+        rb'"subtype"\s*:\s*"compact_boundary"|"isCompactSummary"\s*:\s*true',
+        "its rows name neither themselves nor the row before",
+    ),
+    RowKind("a Vibe session", lambda row: {"role", "content", "message_id"} <= row.keys()),
+    RowKind("a gptme conversation", lambda row: {"role", "content", "timestamp"} <= row.keys()),
+)
+
+
+def _items(*names: str) -> Callable[[Any], int | None]:
+    """How many items the first of `names` holds; the others must be there too."""
+
+    def count(value: Any) -> int | None:
+        if not isinstance(value, dict) or not all(name in value for name in names):
+            return None
+        held = value[names[0]]
+        return len(held) if isinstance(held, list | dict) else None
+
+    return count
+
+
+def _listed(*names: str) -> Callable[[Any], int | None]:
+    """How many objects a list holds whose first one has these fields."""
+
+    def count(value: Any) -> int | None:
+        first = value[0] if isinstance(value, list) and value else None
+        return len(value) if isinstance(first, dict) and all(name in first for name in names) else None
+
+    return count
+
+
+def _steps(value: Any) -> int | None:
+    version = value.get("schema_version") if isinstance(value, dict) else None
+    if not isinstance(version, str) or not version.startswith("ATIF"):
+        return None
+    return len(value["steps"]) if isinstance(value.get("steps"), list) else 0
+
+
+DOCUMENTS: tuple[DocumentKind, ...] = (
+    DocumentKind("an ATIF trajectory", _steps, "step"),
+    DocumentKind("a SWE-agent trajectory", _items("trajectory", "history"), "step"),
+    DocumentKind("a VS Code chat", _items("requests", "responderUsername"), "request"),
+    DocumentKind("a VS Code chat", _items("requests", "sessionId"), "request"),
+    DocumentKind("a Kiro session", _items("history", "conversation_id"), "turn"),
+    DocumentKind("an export of Claude.ai", _listed("uuid", "chat_messages"), "conversation"),
+    DocumentKind("an export of ChatGPT", _listed("mapping", "current_node"), "conversation"),
+    DocumentKind("a conversation of ChatGPT", _items("mapping", "current_node"), "node"),
+    DocumentKind(
+        "the state of an OpenHands conversation",
+        _items("agent", "persistence_dir"),
+        "",
+        "open its events, in the folder events/",
+    ),
+    DocumentKind("messages of the AI SDK", _listed("role", "parts"), "message"),
+    DocumentKind("messages of pydantic-ai", _listed("kind", "parts"), "message"),
+    DocumentKind("messages of LangChain", _listed("type", "data"), "message"),
+    DocumentKind("events of an Inspect transcript", _listed("event", "timestamp"), "event"),
+    DocumentKind("a Posit Assistant conversation", _items("messages", "schemaVersion", "root"), "message"),
+    DocumentKind(
+        "a list of messages",
+        _listed("role", "content"),
+        "message",
+        "they may be any system's: name its reader by format=",
+    ),
+)
+_AIDER = re.compile(rb"^# aider chat started at ", re.MULTILINE)
+
+
+class KnownKind(NamedTuple):
+    """What a file is: its kind, how much it holds, and what can be done, "" for nothing.
+
+    >>> print(KnownKind("a Codex rollout", "3,405 rows, 2 compactions"))
+    a Codex rollout of 3,405 rows, 2 compactions
+    """
+
+    name: str
+    amount: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.amount}" if self.amount else self.name
+
+
+def recognise(data: Data) -> KnownKind | None:
+    """The kind of a file that no reader takes; None where nothing tells it.
+
+    >>> row = b'{"type": "response_item", "payload": {"type": "message"}}'
+    >>> print(recognise(row + b'\\n{"type": "compacted", "payload": {}}'))
+    a Codex rollout of 2 rows, 1 compaction
+    >>> recognise(b'{"name": "x"}') is None
+    True
+    """
+    view = memoryview(data)
+    head = bytes(view[:HEAD])
+    if chats := len(_AIDER.findall(view)):
+        return KnownKind("a chat history of Aider", plural(chats, "chat"))
+    document, reason = peek_once(head, len(view) <= HEAD)
+    if not reason:
+        for shape in DOCUMENTS:
+            count = shape.measure(document)
+            if count is not None:
+                more = "" if len(view) <= HEAD else "at least "
+                amount = more + plural(count, shape.one) if shape.one else ""
+                return KnownKind(shape.name, amount, shape.advice)
+    rows = first_rows(data)
+    for kind in ROWS:
+        if any(kind.holds(row) for row in rows):
+            amount = plural(sum(1 for _ in iter_lines(data)), "row")
+            if kind.compaction:
+                times = sum(1 for _ in re.finditer(kind.compaction, view))
+                amount += f", {plural(times, 'compaction')}"
+            return KnownKind(kind.name, amount, kind.advice)
+    return None

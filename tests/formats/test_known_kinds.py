@@ -1,0 +1,150 @@
+"""A file says what it is before it is refused: its kind, how much it holds, and what to do."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.errors import ClaimedTwice, ReadError, UnreadFormat
+from inspector.formats.readers import GENERAL, READERS
+from tests.shared import SHARED, needs_shared
+
+
+def rows(*values: Any) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+ITEM = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": []}}
+OLD_META = {"id": "a", "timestamp": "2025-06-01T00:00:00Z", "instructions": None}
+KINDS: dict[str, tuple[bytes, str, str]] = {
+    "a rollout whose first row is of another version": (
+        rows(ITEM, ITEM, {"type": "compacted", "payload": {}}, ITEM),
+        "a Codex rollout of 4 rows, 1 compaction",
+        "",
+    ),
+    "a rollout without envelopes": (
+        rows(OLD_META, {"type": "message", "role": "user", "content": []}),
+        "a Codex rollout of 2 rows, 0 compactions",
+        "",
+    ),
+    "a stream of events": (
+        rows({"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}),
+        "the events of `codex exec --json` of 2 rows",
+        "they do not hold the context: open the thread's rollout in ~/.codex/sessions",
+    ),
+    "rows without names": (
+        rows({"type": "user", "message": {"content": "Hi"}}),
+        "a Claude Code session of 1 row, 0 compactions",
+        "its rows name neither themselves nor the row before",
+    ),
+    "Kimi": (
+        rows({"type": "config.update"}, {"type": "context.apply_compaction", "tokensBefore": 9}),
+        "a Kimi session of 2 rows, 1 compaction",
+        "",
+    ),
+    "a list of Claude.ai": (
+        json.dumps([{"uuid": "a", "name": "x", "chat_messages": []}] * 3).encode(),
+        "an export of Claude.ai of 3 conversations",
+        "",
+    ),
+    "bare messages": (
+        json.dumps(
+            [{"role": "user", "content": "Hi", "mood": 1}, {"role": "robot", "content": "Yes"}]
+        ).encode(),
+        "a list of messages of 2 messages",
+        "they may be any system's: name its reader by format=",
+    ),
+    "Aider": (
+        b"# aider chat started at 2025-01-01 10:00:00\n\n#### hi\n\n# aider chat started at 2025-01-02\n",
+        "a chat history of Aider of 2 chats",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_file_of_a_kind_that_is_not_read_says_what_it_is_and_how_much(name: str, tmp_path: Path) -> None:
+    content, kind, advice = KINDS[name]
+    path = tmp_path / "log.txt"
+    path.write_bytes(content)
+    with pytest.raises(UnreadFormat) as caught:
+        open_session(path)
+    error = caught.value
+    assert (error.kind, error.detail) == (kind, advice)
+    assert str(error) == f"{path} is {kind}, which cannot be opened yet" + (f" — {advice}" if advice else "")
+    assert [reader for reader, _ in error.tried] == [reader.name for reader in READERS]
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_what_is_read_is_never_called_unread() -> None:
+    """A row of a name and of one before it makes the same row a session."""
+    row = {"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": "Hi"}}
+    assert read_session(rows(row)).format == "claude-code"
+
+
+def test_the_reason_of_one_reader_is_told_where_that_reader_was_asked_for() -> None:
+    with pytest.raises(ReadError) as caught:
+        read_session(b'{"name": "x"}', "x.json", format="codexx")
+    assert "no reader is called 'codexx'; known: session-manifest, claude-code, codex" in str(caught.value)
+    with pytest.raises(ReadError) as caught:
+        read_session(b'{"name": "x"}', "x.json")
+    assert str(caught.value) == (
+        "x.json is not a session this package can read — it is a JSON object with the field name"
+    )
+
+
+def add_readers(folder: Path, *names: str) -> None:
+    """A package that brings readers, each of which takes what begins with LINES."""
+    about = folder / "two-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: two\nVersion: 1.0\n")
+    points = "".join(f"{name} = two_readers:{name}\n" for name in names)
+    (about / "entry_points.txt").write_text(f"[inspector.readers]\n{points}")
+    text = (
+        "from inspector.formats.json_lines import Reader\n"
+        "from inspector.session.session import Entry, Session\n"
+        "def sniff(data):\n"
+        "    return None if bytes(data).startswith(b'LINES') else 'no LINES'\n"
+        "def make(name):\n"
+        "    return Reader(name, name, sniff, lambda data: Session(format=name, entries=(Entry(id='1'),)))\n"
+    )
+    (folder / "two_readers.py").write_text(text + "".join(f"{name} = make({name!r})\n" for name in names))
+
+
+def test_a_file_that_two_readers_claim_is_read_by_the_one_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_readers(tmp_path, "ours", "theirs")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ClaimedTwice) as caught:
+        read_session(b"LINES", "x.log")
+    assert str(caught.value) == "x.log may be read by ours and theirs: name one by format="
+    assert caught.value.readers == ("ours", "theirs")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    assert read_session(b"LINES", format="theirs").format == "theirs"
+
+
+def test_readers_of_no_harness_are_the_only_ones_of_ours_that_could_claim_the_same() -> None:
+    assert {reader.name for reader in GENERAL} == {
+        "anthropic-messages",
+        "mini-claude-code",
+        "request-log",
+        "traces",
+    }
+    assert set(GENERAL) <= set(READERS)
+
+
+@needs_shared
+def test_no_real_session_is_claimed_twice() -> None:
+    looked = 0
+    for path in sorted((SHARED / "sessions").rglob("*")):
+        if path.is_file() and path.stat().st_size < 1 << 23:
+            data = path.read_bytes()
+            assert len([reader.name for reader in READERS if reader.sniff(data) is None]) <= 1, path
+            looked += 1
+    assert looked > 40
