@@ -22,6 +22,7 @@ from ..text import plural
 from ..tokens.reported import is_tokens
 from . import (
     anthropic_messages,
+    atif,
     cline,
     codex,
     copilot,
@@ -36,6 +37,7 @@ from . import (
     request_log,
     stream_json,
     stud,
+    swe_agent,
     traces,
 )
 from . import mini_claude_code as mini
@@ -101,6 +103,9 @@ READERS: tuple[Reader, ...] = (
     inspect_log.READER,
     opencode.READER,
     openhands.READER,
+    atif.READER,
+    swe_agent.READER,
+    swe_agent.MINI_READER,
     anthropic_messages.READER,
     mini.READER,
     request_log.READER,

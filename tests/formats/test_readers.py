@@ -160,6 +160,9 @@ WRITTEN = {
     "inspect": "inspect.json",
     "opencode": "opencode.json",
     "openhands": "openhands.jsonl",
+    "atif": "atif.json",
+    "swe-agent": "swe-agent.traj.json",
+    "mini-swe-agent": "mini-swe-agent.json",
     "request-log": "request-log.jsonl",
     "traces": "traces.jsonl",
 }

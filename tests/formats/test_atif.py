@@ -1,0 +1,112 @@
+"""ATIF's trajectories and the files they go on in, beside a count of steps that shares no code with it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.session.blocks import Reasoning
+from tests.shared import SHARED
+
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+FIRST, SECOND = CASES / "atif.json", CASES / "atif.cont-1.json"
+REAL = sorted((SHARED / "sessions").glob("atif--*/*.json"))
+
+
+def test_a_trajectory_and_what_it_goes_on_in_are_one_session_by_whichever_file_it_is_opened() -> None:
+    session = open_session(FIRST)
+    assert open_session(SECOND) == session
+    assert (session.id, session.model, session.warnings) == ("run-1", "demo/one", ())
+    assert session.extra["harness"] == "terminus-2" and session.extra["version"] == "2.0.0"
+    assert [block.text for block in session.system] == ["You work in a terminal."]
+    assert session["3"].blocks[0] == Reasoning(text="An empty folder?")
+    assert session["3/results"].blocks[0].text == "old.txt"
+    assert session["4/seen"].meta
+    assert len(session.turns) == 1
+
+
+def test_a_compaction_is_what_the_copied_steps_say_and_what_they_repeat_was_kept() -> None:
+    session = open_session(FIRST)
+    ((name, boundary),) = session.boundaries
+    assert (boundary.tokens_before, boundary.tokens_after, boundary.kept) == (160, 90, ("2",))
+    assert session[name].text == "You take over: old.txt is gone, hello.txt is still to be made."
+    assert session.live_names == [name, "2", "c1/3", "c1/4", "c1/5", "c1/5/results"]
+
+
+def test_the_tokens_of_a_copied_step_are_not_counted_again() -> None:
+    usages = [entry.usage for entry in open_session(FIRST).entries if entry.usage is not None]
+    assert [(each.input, each.cache_read, each.output) for each in usages] == [
+        (40, 60, 10),
+        (40, 100, 20),
+        (95, 0, 12),
+    ]
+    assert usages[0].cost is not None and usages[0].cost.total == 0.5
+
+
+def test_a_file_alone_says_what_is_not_there(tmp_path: Path) -> None:
+    shutil.copy(FIRST, tmp_path / "run.json")
+    first = open_session(tmp_path / "run.json")
+    assert first.warnings == ("it goes on in atif.cont-1.json, which is not beside it",)
+    assert not first.boundaries and first.notes[-1].type == "compaction"
+    second = read_session(SECOND.read_bytes())
+    assert second.warnings == ("it begins in another file, which is not beside it",)
+    assert [entry.usage is None for entry in second.entries if entry.role == "assistant"] == [True, False]
+
+
+def test_a_file_of_another_run_beside_it_is_not_taken(tmp_path: Path) -> None:
+    shutil.copy(FIRST, tmp_path / "atif.json")
+    other = json.loads(SECOND.read_text("utf-8")) | {"session_id": "run-2"}
+    (tmp_path / "atif.cont-1.json").write_text(json.dumps(other), "utf-8")
+    assert open_session(tmp_path / "atif.json").id == "run-1"
+    assert not open_session(tmp_path / "atif.json").boundaries
+
+
+def test_a_compaction_in_one_file_is_the_prompt_that_follows_it() -> None:
+    document: dict[str, Any] = json.loads(FIRST.read_text("utf-8"))
+    document["steps"] += [
+        {"step_id": 6, "source": "user", "message": "In short: old.txt is gone."},
+        {"step_id": 7, "source": "agent", "message": "Done."},
+    ]
+    del document["continued_trajectory_ref"]
+    session = read_session(document)
+    assert [session[name].text for name in session.live_names] == ["In short: old.txt is gone.", "Done."]
+    document["steps"].pop(5)
+    sealed = read_session(document)
+    ((name, boundary),) = sealed.boundaries
+    assert boundary.extra["unreadable"] is True and sealed[name].text == ""
+
+
+def test_a_sub_agents_steps_stand_apart_and_an_unknown_step_is_counted() -> None:
+    document: dict[str, Any] = json.loads(FIRST.read_text("utf-8"))
+    own = {
+        **document,
+        "trajectory_id": "helper",
+        "steps": [{"step_id": 1, "source": "agent", "message": "Hm."}],
+    }
+    document["subagent_trajectories"] = [own]
+    document["steps"].append({"step_id": 6, "source": "weather", "message": "Rain."})
+    session = read_session(document)
+    assert [entry.text for entry in session.entries if entry.sidechain == "helper"] == ["Hm."]
+    assert session.unknown == 1
+    assert all(session.entries[at].sidechain is None for at in session.path)
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_a_real_trajectory_holds_what_its_steps_hold(path: Path) -> None:
+    session = open_session(path)
+    chain = [path, *path.parent.glob("terminus*.json")] if path.name.startswith("terminus") else [path]
+    steps = [step for file in set(chain) for step in json.loads(file.read_text("utf-8"))["steps"]]
+    own = [step for step in steps if not step.get("is_copied_context")]
+    told = [step["metrics"] for step in own if step.get("metrics")]
+    usages = [entry.usage for entry in session.entries if entry.usage is not None]
+    assert sum(usage.prompt for usage in usages) == sum(each["prompt_tokens"] for each in told)
+    assert sum(usage.output for usage in usages) == sum(each["completion_tokens"] for each in told)
+    marks = [step for step in steps if "context_management" in (step.get("extra") or {})]
+    assert len(session.boundaries) == len(marks)
+    assert (session.records, session.unknown, session.corrupt) == (len(steps), 0, ())
+    assert len(session.turns) == 1

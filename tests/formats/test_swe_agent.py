@@ -1,0 +1,81 @@
+"""SWE-agent's and mini-swe-agent's trajectories, beside counts that share no code with the readers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.errors import ReadError
+from tests.shared import SHARED
+
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+CASE, MINI = CASES / "swe-agent.traj.json", CASES / "mini-swe-agent.json"
+REAL = sorted((SHARED / "sessions").glob("swe-agent/*.traj"))
+
+
+def test_a_history_becomes_a_session_and_another_agents_part_of_it_stands_apart() -> None:
+    session = open_session(CASE)
+    assert [block.text for block in session.system] == ["You repair programs."]
+    assert (session["m2"].meta, session["m3"].meta, session["m3"].opens_turn) == (True, False, True)
+    assert session["m5"].role == "tool" and session["m5"].blocks[0].text.startswith("1: line 1")
+    assert session["m4"].extra["step"] == {"execution_time": 0.5, "state": {"open_file": "a.py"}}
+    assert [entry.id for entry in session.entries if entry.sidechain == "reviewer"] == ["m9", "m10"]
+    assert [session.entries[at].id for at in session.path][-1] == "m8"
+    assert all(entry.usage is None for entry in session.entries)
+    assert session.extra["info"]["model_stats"]["tokens_sent"] == 300
+
+
+def test_an_output_that_was_sent_shorter_counts_as_cleared_from_then_on() -> None:
+    session = open_session(CASE)
+    ((name, boundary),) = session.boundaries
+    assert (boundary.kind, boundary.cleared) == ("micro", ("c1",))
+    assert session.index["m7"] < session.index[name] < session.index["m8"]
+    whole: dict[str, Any] = json.loads(CASE.read_text("utf-8"))
+    whole["trajectory"][2]["query"][4] = whole["history"][4]
+    assert not read_session(whole).boundaries
+
+
+def test_words_that_were_sent_shorter_and_are_no_output_are_told_of() -> None:
+    document: dict[str, Any] = json.loads(CASE.read_text("utf-8"))
+    for messages in (document["history"], document["trajectory"][2]["query"]):
+        messages[4] |= {"role": "user"}
+        del messages[4]["tool_call_ids"]
+    session = read_session(document)
+    assert session.warnings == ("1 message was sent shorter than in its history; the history is shown",)
+    assert session["m5"].meta and session["m5"].text.endswith("8: line 8")
+
+
+def test_minis_messages_become_a_session_with_the_usage_of_each_answer() -> None:
+    session = open_session(MINI)
+    assert (session.model, session.extra["version"]) == ("demo-1", "2.0.1")
+    usages = [entry.usage for entry in session.entries if entry.usage is not None]
+    assert [(each.input, each.cache_read, each.output) for each in usages] == [(50, 0, 8), (32, 48, 9)]
+    assert session["m3"].timestamp == "2026-01-01T10:00:05.500Z"
+    assert [entry.meta for entry in session.entries] == [False, False, True, False, False]
+    assert [note.type for note in session.notes] == ["system prompt", "exit"]
+    assert session["m6"].role == "tool" and len(session.turns) == 1
+
+
+def test_a_plain_list_of_messages_is_not_taken_for_minis() -> None:
+    with pytest.raises(ReadError):
+        read_session([{"role": "user", "content": "Hello"}], format="mini-swe-agent")
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_a_real_history_holds_what_it_holds(path: Path) -> None:
+    session = open_session(path)
+    history = json.loads(path.read_text("utf-8"))["history"]
+    roles = Counter(message["role"] for message in history)
+    mine = Counter(entry.role for entry in session.entries if entry.kind == "message")
+    assert mine["assistant"] == roles["assistant"]
+    assert mine["tool"] + mine["user"] == roles["tool"] + roles["user"]
+    calls = [call for message in history for call in message.get("tool_calls") or ()]
+    made = [block for entry in session.entries for block in entry.blocks if block.kind == "tool_call"]
+    assert len(made) == len(calls)
+    assert (session.records, session.unknown) == (len(history), 0)
+    assert not len(session.live.orphans)
