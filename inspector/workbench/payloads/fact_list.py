@@ -41,11 +41,11 @@ LABELS = {
     "url": "URLs",
     "id": "ids",
     "number": "numbers",
-    "constraint": "constraints",
-    "choice": "choices of the user",
+    "constraint": "your rules",
+    "choice": "your choices",
     "decision": "decisions",
     "todo": "todos",
-    "message": "messages of the user",
+    "message": "your messages",
 }
 GONE = "it is said on another path of this session, not on this one"
 NO_FACTS = "Nothing said so far is a path, a command, an error or anything else that is looked for."

@@ -14,6 +14,7 @@ from .base_payload import Payload
 MOST_TITLE = 60
 """Characters of a first prompt that stands for a title."""
 MOST_CHARS = 120
+_MARK = re.compile(r"</?[a-z][a-z-]*>")
 _DATED = re.compile(r"-20\d{6}$")
 
 
@@ -72,7 +73,8 @@ def find_title(session: Session, file: str = "") -> str:
     if session.title and session.title.strip():
         return session.title.strip()
     for turn in session.turns[:1]:
-        words = " ".join(session.entries[session.path[turn.first]].text.split())
+        # A command stands between the marks of its harness.
+        words = " ".join(_MARK.sub(" ", session.entries[session.path[turn.first]].text).split())
         # One word without an end is no beginning of a sentence.
         if brief := shorten(words, MOST_TITLE, placeholder="…") if len(words) > MOST_TITLE else words:
             return brief if brief != "…" else f"{words[: MOST_TITLE - 1]}…"

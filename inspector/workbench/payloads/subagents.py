@@ -64,7 +64,10 @@ class Sidechains(NamedTuple):
         """The lanes as a screen shows them."""
         return [
             SidePayload(
-                f"sub {side.number}", printable(" ".join(side.task.split()), 120), side.call, side.tokens
+                label=f"sub-agent {side.number}",
+                task=printable(" ".join(side.task.split()), 120),
+                call=side.call,
+                tokens=side.tokens,
             )
             for side in self.named
         ]

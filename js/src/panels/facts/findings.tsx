@@ -73,6 +73,9 @@ export const Findings = ({ picture, actions }: PanelProps) => {
         />
         {reply.unchecked && <p class="ci-quiet">{reply.unchecked}</p>}
       </div>
+      {told === null && row !== null && (
+        <p class="ci-quiet">{story.problem || "Looking for what became of it …"}</p>
+      )}
       {tab === "findings" && told !== null && row !== null && (
         <>
           <div class="ci-fd-story">

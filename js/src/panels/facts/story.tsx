@@ -89,10 +89,12 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
       {(story.fixes.length > 0 || story.fixesNote) && (
         <section class="ci-st-fixes" aria-label="Would have kept it">
           <h4>
-            {story.fixesTitle}
-            <button type="button" class="ci-link" onClick={() => copyText(story.focus)}>
-              copy words for /compact
-            </button>
+            <span>
+              {story.fixesTitle}{" "}
+              <button type="button" class="ci-link" onClick={() => copyText(story.focus)}>
+                copy words for /compact
+              </button>
+            </span>
             <span class="ci-st-number">tokens</span>
             <span class="ci-st-number">price</span>
           </h4>

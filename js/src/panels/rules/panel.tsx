@@ -226,7 +226,7 @@ const Own = (props: Props) => {
           {plan.pins.length === 1 ? "1 pin" : `${plan.pins.length} pins`}: what is pinned stays as it is.
         </p>
       )}
-      <p class="ci-quiet ci-source">{plan.policySource}</p>
+      <p class="ci-quiet">{plan.policySource}</p>
     </>
   );
 };
