@@ -5,6 +5,7 @@ __version__: str
 # open, read, count
 from .demo import open_demo as open_demo
 from .files import open_session as open_session
+from .files import open_sessions as open_sessions
 from .library import sessions as sessions
 from .files import save_session as save_session
 from .files import open_plan as open_plan

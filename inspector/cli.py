@@ -103,6 +103,9 @@ def make_parser() -> ArgumentParser:
         # To a build, a session that could not be looked at is no session with a finding.
         command.set_defaults(do=do, code=0, unreadable=REFUSED if command is check else FAILED)
         command.add_argument("file", help="a session file of any format that is known")
+        command.add_argument(
+            "--part", metavar="NAME", help="of an archive of several sessions, the one meant"
+        )
         first = "the compactions the file records" if command is check else "flue"
         default = None if command is check else "flue"
         command.add_argument("--policy", default=default, metavar="NAME", help=f"default: {first}")
@@ -204,7 +207,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 
 
 def _replay(asked: Namespace) -> list[str]:
-    session = open_session(asked.file)
+    session = open_session(asked.file, part=asked.part)
     try:
         scenario = json.loads(asked.scenario or "{}")
     except ValueError as error:
@@ -215,7 +218,7 @@ def _replay(asked: Namespace) -> list[str]:
 
 
 def _lint(asked: Namespace) -> list[str]:
-    session = open_session(asked.file)
+    session = open_session(asked.file, part=asked.part)
     ledger = count_tokens(session, asked.counter)
     ignored = [f"-{code.strip()}" for code in asked.ignore.split(",") if code.strip()]
     findings = lint(session, asked.policy, [asked.select, *ignored], ledger=ledger, window=asked.window)
@@ -227,7 +230,8 @@ def _export(asked: Namespace) -> list[str]:
     from .workbench.page.export import export_html
 
     inputs = {"policy": asked.policy, "counter": asked.counter, "window": asked.window}
-    return [repr(export_html(asked.file, asked.page, replace=asked.replace, **inputs))]
+    file = asked.file if asked.part is None else open_session(asked.file, part=asked.part)
+    return [repr(export_html(file, asked.page, replace=asked.replace, **inputs))]
 
 
 def _sessions(asked: Namespace) -> list[str]:
@@ -243,7 +247,9 @@ def _reopen(asked: Namespace) -> list[str]:
 
 def _open(asked: Namespace) -> WorkbenchModel:
     """The file in a workbench without a screen, with the plan that is asked for."""
-    model = WorkbenchModel(open_session(asked.file), asked.policy, counter=asked.counter, window=asked.window)
+    model = WorkbenchModel(
+        open_session(asked.file, part=asked.part), asked.policy, counter=asked.counter, window=asked.window
+    )
     inputs = {"cut": asked.cut or ""}
     if asked.at is not None:
         inputs["at"] = asked.at

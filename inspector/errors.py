@@ -6,6 +6,7 @@
     │   ├── EmptySession       a transcript was recognised, but it holds no turn
     │   ├── UnreadFormat       the format is known, and no reader takes it, or not in this version
     │   ├── ClaimedTwice       several readers take the file for theirs
+    │   ├── SeveralSessions    the file holds more than one session, and none was named
     │   └── ManifestVersion    a session manifest newer than this package
     ├── CounterError           a token counter that does not exist, or whose ranks are missing or altered
     ├── PolicyError            a policy that does not exist, or settings it does not accept
@@ -164,6 +165,23 @@ class ClaimedTwice(ReadError):
     def __str__(self) -> str:
         names = " and ".join(self.readers)
         return f"{self.name} may be read by {names}: name one by format="
+
+
+class SeveralSessions(ReadError):
+    """A file holds more than one session: `kind` says what it is, `parts` are their names."""
+
+    def __init__(self, name: str, kind: str, parts: Sequence[str]) -> None:
+        super().__init__(name)
+        self.kind, self.parts = kind, tuple(parts)
+        self.args = (name, kind, self.parts)
+
+    def __str__(self) -> str:
+        some = ", ".join(repr(part) for part in self.parts[:MOST_NAMES])
+        some += ", …" if len(self.parts) > MOST_NAMES else ""
+        return (
+            f"{self.name} is {self.kind} of {len(self.parts):,} sessions: {some} — name one by part=, "
+            "or list them with open_sessions"
+        )
 
 
 class ManifestVersion(ReadError):

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import ArgumentError, InspectorError, PlanError, ReadError, expect
+from .formats.containers import LARGEST
 from .formats.fork import fork_session, name_fork
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
 from .formats.json_lines import Data, Reader
 from .formats.manifest import READER, dump_manifest
+from .formats.parts import StoredSessions, choose_part, holds_files, list_parts, list_sessions
 from .formats.readers import (
     clear_usage,
     find_reader,
@@ -49,19 +51,53 @@ BEGINNING = 1 << 20
 """So many bytes settle that a file is of another kind, and the rest of it is not read."""
 
 
-def open_session(path: StrPath, format: str | None = None) -> Session:
+def open_session(path: StrPath, format: str | None = None, part: str | None = None) -> Session:
     """The session in a file, in the named format or in whichever is recognised.
 
-    Raises `ArgumentError` for what is no path, `ReadError`, which says what the file is, when it is none,
-    `EmptySession` when nobody says anything in it, and `OSError` when the file is not there or may not be
-    read.
+    Of an archive with several sessions `part` names one, as `open_sessions` lists them. Raises
+    `ArgumentError` for what is no path, `ReadError`, which says what the file is, when it is none,
+    `SeveralSessions` when it holds more than one and `part` names none, `EmptySession` when nobody says
+    anything in it, and `OSError` when the file is not there or may not be read.
     """
-    expect("open_session", format=(format, str, None))
+    expect("open_session", format=(format, str, None), part=(part, str, None))
     place = find_place(path)
-    data = unpack_named(_read_whole(place)[1], str(place))
-    reader = find_reader(data, str(place), format)
-    with named(reader, str(place)):
+    data, name = _unpack(_read_whole(place)[1], str(place), part, format)
+    reader = find_reader(data, name, format)
+    with named(reader, name):
         return _read_all(reader, data, _read_beside(reader, data, place))
+
+
+def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
+    """The sessions in a file, as a list: of a zip or tar archive and of a log of samples all that are in it.
+
+    None is read whole before its `open()` is called. What is in an archive and is no session stands in
+    `others`. A file is unpacked to 1 GiB at most and to 200 times its size; an archive of more than 10,000
+    files is refused. Raises what `open_session` raises.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from zipfile import ZipFile
+    >>> row = '{"type": "user", "uuid": "u1", "parentUuid": null, "message": {"content": "Hello"}}'
+    >>> with TemporaryDirectory() as folder:
+    ...     with ZipFile(f"{folder}/both.zip", "w") as archive:
+    ...         for name in ("a.jsonl", "b.jsonl"):
+    ...             archive.writestr(name, row)
+    ...     open_sessions(f"{folder}/both.zip")
+    2 sessions
+    a.jsonl  claude-code, 83 bytes
+    b.jsonl  claude-code, 83 bytes
+    """
+    expect("open_sessions", format=(format, str, None))
+    place = find_place(path)
+    data = _read_whole(place)[1]
+    return list_sessions(data if list_parts(data) else unpack_named(data, str(place)), str(place), format)
+
+
+def _unpack(data: bytes, name: str, part: str | None, format: str | None) -> tuple[Data, str]:
+    """What is in a packed file, or in one of an archive's; and what errors call it."""
+    if part is None:
+        content = unpack_named(data, name)
+        return choose_part(content, name, None, format) if holds_files(content) else (content, name)
+    return choose_part(data if list_parts(data) else unpack_named(data, name), name, part, format)
 
 
 MANY = 8
@@ -103,7 +139,8 @@ def _read_whole(place: Path) -> tuple[FileStat, bytes]:
         head = file.read(BEGINNING)
         if not head:
             raise ReadError(str(place), detail="it is empty")
-        refuse_foreign(head, str(place))
+        if not (status.st_size <= LARGEST and holds_files(head)):
+            refuse_foreign(head, str(place))
         file.seek(0)
         return _status(status), file.read()
 
@@ -454,11 +491,11 @@ class FollowedFile:
     def _read_anew(self) -> None:
         self._growth = self._status = None
         status, packed = _read_whole(self.path)
-        data = unpack_named(packed, str(self.path))
-        reader = find_reader(data, str(self.path), self.format)
+        data, name = _unpack(packed, str(self.path), None, self.format)
+        reader = find_reader(data, name, self.format)
         self._search = (reader, data) if reader.find_beside else None
         beside = self._look_beside()
-        with named(reader, str(self.path)):
+        with named(reader, name):
             self.session, growth = self._read(reader, data)
         self._beside = beside
         if data is not packed:

@@ -45,14 +45,14 @@ def packed(kind: str) -> bytes:
     return out.getvalue()
 
 
-def old_tar() -> bytes:
-    """The same in the first tar format, which carries no mark."""
+def old_tar(content: bytes = b"words") -> bytes:
+    """A tar of one file in the first format, which carries no mark."""
     head = bytearray(512)
     head[:7] = b"a.jsonl"
-    head[100:148] = b"0000644\x000000000\x000000000\x00" + b"%011o\x00" % len(TWO) + b"00000000000\x00"
+    head[100:148] = b"0000644\x000000000\x000000000\x00" + b"%011o\x00" % len(content) + b"00000000000\x00"
     head[148:156] = b" " * 8
     head[148:156] = b"%06o\x00 " % sum(head)
-    return bytes(head) + TWO.ljust(512, b"\0") + bytes(1024)
+    return bytes(head) + content.ljust(512, b"\0") + bytes(1024)
 
 
 def zipped(*names: str, how: int = zipfile.ZIP_STORED) -> bytes:

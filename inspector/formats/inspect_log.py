@@ -8,7 +8,10 @@ token once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+from zipfile import ZipFile, ZipInfo
 
 from ..errors import ReadError
 from ..session.entries import Usage
@@ -27,19 +30,17 @@ ATTACHMENT = "attachment://"
 HEADERS = ("header.json", "_journal/start.json")
 
 
-def repack(data: Data) -> Data:
-    """An `.eval` archive as the JSON log of its first sample, else the data. Raises `ReadError`."""
+def repack(data: Data, at: int = 0) -> Data:
+    """An `.eval` archive as the JSON log of one of its samples, else the data. Raises `ReadError`."""
     archive = open_zip(data)
     if archive is None:
         return data
     with archive:
-        names = {item.filename: item for item in archive.infolist()}
-        samples = [item for name, item in names.items() if name.startswith("samples/")]
-        header = next((names[name] for name in HEADERS if name in names), None)
+        header, samples = _find_samples(archive)
         if header is None or not samples:
             return data
         try:
-            about, sample = (decode(read_entry(archive, item, data)) for item in (header, samples[0]))
+            about, sample = (decode(read_entry(archive, item, data)) for item in (header, samples[at]))
         except ValueError as error:
             raise ReadError(FILE, detail=f"its archive holds broken JSON: {error}") from None
     log = (
@@ -48,6 +49,27 @@ def repack(data: Data) -> Data:
         else about
     )
     return dump_lossless(log).encode("ascii")
+
+
+def _find_samples(archive: ZipFile) -> tuple[ZipInfo | None, list[ZipInfo]]:
+    names = {item.filename: item for item in archive.infolist()}
+    samples = [item for name, item in names.items() if name.startswith("samples/")]
+    return next((names[name] for name in HEADERS if name in names), None), samples
+
+
+def list_samples(data: Data) -> list[tuple[str, int, Callable[[], Data]]]:
+    """The samples of an `.eval` archive: name, size, and what gives the log of each; of other data none."""
+    archive = open_zip(data)
+    if archive is None:
+        return []
+    with archive:
+        header, samples = _find_samples(archive)
+    if header is None:
+        return []
+    return [
+        (item.filename.removeprefix("samples/"), item.file_size, partial(repack, data, at))
+        for at, item in enumerate(samples)
+    ]
 
 
 def sniff(data: Data) -> str | None:

@@ -1,0 +1,198 @@
+"""Bytes -> the sessions in them, where there are several: a zip or tar archive of files, a log of samples.
+
+Nothing is written anywhere, so a name that leads out of a folder is a name and no more. What is packed is
+unpacked up to the limits of `containers.py`: of one file's size, of how often larger it becomes, and of the
+number of files. An archive inside an archive is not opened, and links and devices of a tar are left out.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
+from typing import NamedTuple, overload
+
+from ..errors import EditError, InspectorError, ReadError, SeveralSessions
+from ..session.session import Session
+from ..text import plural, printable
+from . import inspect_log
+from .containers import ENTRIES, LARGEST, open_zip, read_entry, unpack
+from .file_kind import UNPACK, name_foreign
+from .json_document import FILE
+from .json_lines import Data
+from .readers import find_reader, read_session, unpack_named
+
+WORDS = 200
+"""Characters of a reason that are kept."""
+
+
+class StoredFile(NamedTuple):
+    """What an archive holds under a name: its size unpacked, in bytes, and what gives it."""
+
+    name: str
+    size: int
+    read: Callable[[], Data]
+
+
+def list_parts(data: Data) -> tuple[str, list[StoredFile]] | None:
+    """What kind of container the data is, and its files in their order; None where it is none.
+
+    Raises `ReadError` where it holds too many files, or is broken.
+    """
+    samples = inspect_log.list_samples(data)
+    if samples:
+        return "an Inspect log", [StoredFile(*sample) for sample in samples]
+    if not holds_files(data):
+        return None
+    kind = name_foreign(data).removesuffix(UNPACK)
+    return kind, list(_list_zip(data) if kind == "a zip archive" else _list_tar(data))
+
+
+def holds_files(data: Data) -> bool:
+    """Whether it is an archive, by its first bytes; one that documents or programs are kept in is none."""
+    return name_foreign(data) in (f"a zip archive{UNPACK}", f"a tar archive{UNPACK}")
+
+
+def _list_zip(data: Data) -> Iterator[StoredFile]:
+    archive = open_zip(data)
+    if archive is None:
+        raise ReadError(FILE, detail="it is a zip archive that is empty or broken")
+    for item in archive.infolist():
+        if not item.is_dir():
+            yield StoredFile(item.filename, item.file_size, lambda item=item: read_entry(archive, item, data))  # type: ignore[misc]
+
+
+def _list_tar(data: Data) -> Iterator[StoredFile]:
+    view = memoryview(data)
+    try:
+        with tarfile.open(fileobj=BytesIO(view), mode="r:") as archive:
+            for number, item in enumerate(archive):
+                if number == ENTRIES:
+                    raise ReadError(FILE, detail=f"it holds more than {ENTRIES:,} files")
+                # A sparse one may say that it is far larger than what stands here.
+                if item.isreg() and not item.issparse():
+                    piece = view[item.offset_data : item.offset_data + item.size]
+                    yield StoredFile(item.name, len(piece), lambda piece=piece: bytes(piece))  # type: ignore[misc]
+    except (tarfile.TarError, EOFError, ValueError):
+        raise ReadError(FILE, detail="its archive is broken") from None
+
+
+class StoredSession(NamedTuple):
+    """A session inside a file of several.
+
+    name      what it is called there
+    size      bytes, unpacked
+    format    the reader that takes it, "" for what is no session
+    problem   why none does, "" where one does
+    part      where it stands
+    """
+
+    name: str
+    size: int
+    format: str
+    problem: str
+    part: StoredFile
+
+    def open(self) -> Session:
+        """The session. Raises what `read_session` raises."""
+        return read_session(self.part.read(), self.name, self.format or None)
+
+
+class StoredSessions(Sequence[StoredSession]):
+    """The sessions of a file, in their order. What is no session is in `others`, with the reason."""
+
+    def __init__(self, found: Sequence[StoredSession]) -> None:
+        self._found = tuple(one for one in found if not one.problem)
+        self.others = tuple(one for one in found if one.problem)
+
+    @overload
+    def __getitem__(self, at: int | str) -> StoredSession: ...
+    @overload
+    def __getitem__(self, at: slice) -> StoredSessions: ...
+    def __getitem__(self, at: int | str | slice) -> StoredSession | StoredSessions:
+        """One by its place or its name. Raises `EditError` for a name that there is not."""
+        if isinstance(at, slice):
+            return StoredSessions(self._found[at])
+        if isinstance(at, str):
+            found = next((one for one in self._found if one.name == at), None)
+            if found is None:
+                raise EditError("part", at, f"no session is called so; there are {name_some(self)}")
+            return found
+        return self._found[at]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        lines = [f"{printable(one.name, WORDS)}  {one.format}, {one.size:,} bytes" for one in self]
+        more = [f"{plural(len(self.others), 'other file')}, no session"] if self.others else []
+        return "\n".join([plural(len(self), "session"), *lines, *more])
+
+
+def name_some(found: Sequence[StoredSession], most: int = 3) -> str:
+    """The first names, as they are to be given."""
+    names = [repr(printable(one.name, WORDS)) for one in found[:most]]
+    return ", ".join([*names, "…"] if len(found) > most else names) or "none"
+
+
+def list_sessions(data: Data, name: str, format: str | None = None) -> StoredSessions:
+    """What is in a file, each looked at once; of a file with one session this one.
+
+    Raises `ReadError` for what holds none and is no archive.
+    """
+    listed = _list_named(data, name)
+    if listed is None:
+        reader = find_reader(data, name, format)
+        whole = StoredFile(name, len(memoryview(data)), lambda: data)
+        return StoredSessions([StoredSession(name, whole.size, reader.name, "", whole)])
+    return StoredSessions(_look(listed[1], format))
+
+
+def _list_named(data: Data, name: str) -> tuple[str, list[StoredFile]] | None:
+    try:
+        return list_parts(data)
+    except ReadError as error:
+        error.name = name
+        raise
+
+
+def _look(parts: Sequence[StoredFile], format: str | None) -> list[StoredSession]:
+    """Each part with its reader. Of all together no more is unpacked than of one file."""
+    found, sum_ = [], 0
+    for part in parts:
+        reader = problem = ""
+        if sum_ + part.size > LARGEST:
+            problem = f"not looked at: together they are larger than {LARGEST >> 20:,} MiB"
+        else:
+            try:
+                data = unpack_named(unpack(part.read()), part.name)
+                sum_ += len(memoryview(data))
+                reader = find_reader(data, part.name, format).name
+            except InspectorError as error:
+                problem = printable(str(error).removeprefix(f"{part.name} "), WORDS)
+        found.append(StoredSession(part.name, part.size, reader, problem, part))
+    return found
+
+
+def choose_part(data: Data, name: str, part: str | None, format: str | None = None) -> tuple[Data, str]:
+    """The bytes of the one session that is meant, and what errors call it; the data where it is no archive.
+
+    `part` is its name; without one an archive's only session is meant, and a log's first. Raises
+    `SeveralSessions` where there are more, `EditError` for a name that there is not.
+    """
+    if part is None and inspect_log.list_samples(data):
+        return data, name
+    listed = _list_named(data, name)
+    if listed is None:
+        if part is not None:
+            raise EditError("part", part, f"{name} holds one session, and no parts")
+        return data, name
+    found = StoredSessions(_look(listed[1], format))
+    if part is None:
+        if len(found) > 1:
+            raise SeveralSessions(name, listed[0], [one.name for one in found])
+        if not found:
+            count = plural(len(listed[1]), "file")
+            raise ReadError(name, detail=f"it is {listed[0]} of {count}, and none of them is a session")
+    one = found[0] if part is None else found[part]
+    return unpack_named(one.part.read(), one.name), f"{name}: {one.name}"
