@@ -135,11 +135,14 @@ class DocumentHandler(APIHandler):
         inputs = self.body().get("wanted", {})
         if not isinstance(inputs, dict):
             raise ServerRefusal(400, "What is wanted is no JSON object.")
+        from ..replays.scenario import PROVIDERS
         from .documents import SCREEN_ONLY
 
         for name, blank in {**SCREEN_ONLY, "replay": False}.items():
             if type(inputs.get(name, blank)) is not type(blank):
                 raise ServerRefusal(400, f"{name} is no {type(blank).__name__}.")
+        if inputs.get("provider", "refuses") not in PROVIDERS:
+            raise ServerRefusal(400, f"provider is none of {', '.join(PROVIDERS)}.")
         return inputs
 
     def send_frame(self, frame: bytes) -> None:

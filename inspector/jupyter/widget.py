@@ -24,7 +24,7 @@ from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
 from ..replays.run import Run
-from ..replays.scenario import Scenario
+from ..replays.scenario import PROVIDERS, Scenario
 from ..session.session import Session
 from ..summaries.write import Summariser, checkpoint_from_text, summarise, with_files
 from ..tokens.counters import find_counter
@@ -64,6 +64,7 @@ class Workbench(anywidget.AnyWidget):
         wb.versus = {"policy": "claude-code"}    # plan B beside it; {"recorded": True} is the file's own
         wb.look = "recorded:1"    # what the first recorded compaction left; "plan" is the plan's own
         wb.replay = True    # replay the whole session under the policy; wb.run is the result
+        wb.provider = "accepts"    # what if it took requests above the window? By default it refuses them
 
     With `follow` a file that is still being written is looked at about once a second, until `close`: the
     moment stays, unless it is the end, which goes with the file. A `Session` cannot be followed (ValueError).
@@ -84,6 +85,8 @@ class Workbench(anywidget.AnyWidget):
     at = t.Unicode("").tag(sync=True)
     versus = t.Dict().tag(sync=True)
     replay = t.Bool(False).tag(sync=True)
+    # What the provider of that replay does with a request above the window; that it accepts it is a what-if.
+    provider = t.Enum(PROVIDERS, "refuses").tag(sync=True)
     # Whose after is shown: "plan", or "recorded:1" for what the first recorded compaction left.
     look = t.Unicode("").tag(sync=True)
     # The tab of the dock that is open.
@@ -170,7 +173,7 @@ class Workbench(anywidget.AnyWidget):
         opened = tab or self._controller.model.tab
         shown_as = {"height": height, "letter_keys": letter_keys}
         super().__init__(**first, **shown_as, tab=opened if mode is None else _tab_of(mode))
-        self.observe(self._replan, names=[*INPUTS, "_seq", "replay"])
+        self.observe(self._replan, names=[*INPUTS, "_seq", "replay", "provider"])
         self.on_msg(self._reply)
         if self.comm is not None:
             # The browser has put the widget away; `close` does not hear of that.
@@ -301,7 +304,7 @@ class Workbench(anywidget.AnyWidget):
             if self._setting:
                 return
             inputs = {name: getattr(self, name) for name in INPUTS}
-            self._set(self._controller.set_inputs(inputs, self._seq, self.replay))
+            self._set(self._controller.set_inputs(inputs, self._seq, self.replay, self.provider))
             if self._controller.last_error is not None and not self._property_lock:
                 raise self._controller.last_error
 

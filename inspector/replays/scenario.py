@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field, ValidationError
 
@@ -10,6 +10,9 @@ from ..errors import EditError
 from ..policies.harness import Harness
 from ..session.blocks import Chars, Value
 
+Provider = Literal["accepts", "refuses"]
+"""What a provider does by itself with a request above the window."""
+PROVIDERS: tuple[Provider, ...] = get_args(Provider)
 Deed = Literal[
     "token_overflow",
     "byte_overflow",
@@ -65,7 +68,7 @@ class Scenario(Value):
     user: Literal["compacts", "waits", "overrides", "resets"] = "compacts"
     consents: bool = True
     tool: bool = True
-    provider: Literal["accepts", "refuses"] = "accepts"
+    provider: Provider = "accepts"
 
     def equip(self, harness: Harness) -> Harness:
         """The harness as it is here: one whose tool is not registered has nothing that compacts (S1-38)."""

@@ -18,7 +18,7 @@ from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
 from ..replays.run import Run
-from ..replays.scenario import Scenario
+from ..replays.scenario import Provider, Scenario
 from ..session.session import Session
 from ..text import printable
 from ..tokens.counter import Counter
@@ -99,19 +99,29 @@ class Controller:
         if not self._counted:
             self._count()
 
-    def start(self, inputs: Mapping[str, Any], replay: bool = False) -> Traits:
+    def start(
+        self, inputs: Mapping[str, Any], replay: bool = False, provider: Provider | None = None
+    ) -> Traits:
         """The first answer: every trait that there is to set. Raises what cannot be planned."""
         traits = self.model.answer(inputs)
         self.last_error, self.replaying = self.model.refused, replay
+        if provider is not None:
+            self.model.choose_provider(provider)
         if replay:
             traits |= self._replay()
-        return {**self.model.inputs, "replay": replay, **traits}
+        return {**self.model.inputs, "replay": replay, "provider": self.model.scenario.provider, **traits}
 
     def begin(self) -> None:
         """Start background work: from now on traits may be published."""
         self._tasks.begin()
 
-    def set_inputs(self, inputs: Mapping[str, Any], seq: int = 0, replay: bool | None = None) -> Traits:
+    def set_inputs(
+        self,
+        inputs: Mapping[str, Any],
+        seq: int = 0,
+        replay: bool | None = None,
+        provider: Provider | None = None,
+    ) -> Traits:
         """The traits to set for these inputs; all of `model.inputs` among them where they changed.
 
         What cannot be done is in "_error", with `last_error` as its cause; plan A then stays what it was.
@@ -126,13 +136,17 @@ class Controller:
                     traits = {**model.answer(inputs, seq), **model.inputs}
                 except InspectorError as error:
                     self.last_error = error
-                    return {**before, "replay": self.replaying, **model.confirm(seq, str(error))}
+                    stands = {**before, "replay": self.replaying, "provider": model.scenario.provider}
+                    return {**stands, **model.confirm(seq, str(error))}
                 self.last_error = model.refused
             turned = replay is not None and replay != self.replaying
             if turned:
                 self.replaying = not self.replaying
                 self._tasks.cancel("replay")
-            if self.replaying and (changed or turned):
+            switched = provider is not None and provider != model.scenario.provider
+            if switched and provider is not None:
+                model.choose_provider(provider)
+            if self.replaying and (changed or turned or switched):
                 traits |= self._replay()
             return traits | self._drop_run(had, traits)
 

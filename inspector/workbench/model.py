@@ -21,7 +21,7 @@ from ..policies.policy import Edits, Policy
 from ..policies.registry import add_policy, configure_policy, find_policy, names_of_policies
 from ..replays.engine import OnProgress, ReplayTask
 from ..replays.run import Run
-from ..replays.scenario import Scenario, read_scenario
+from ..replays.scenario import Provider, Scenario, read_scenario
 from ..session.session import Session
 from ..text import printable
 from ..tokens.history import History, trace_history
@@ -62,8 +62,9 @@ class WorkbenchModel:
     `policy`, or what `opening` chooses for "auto". `plan` is theirs. `choice` says how it was chosen where
     nobody did. `recorded` is what the file records right after the moment, `shown` the plan that is looked
     at: that one or `plan`. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
-    `refused` says why there is none where the inputs ask for one. `last_run` is the last replay. `written`
-    are the summaries that were written here.
+    `refused` says why there is none where the inputs ask for one. `last_run` is the last replay, `scenario`
+    that of the next: unless told otherwise, its provider refuses what exceeds the window. `written` are the
+    summaries that were written here.
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo(), "keep-recent-turns")
@@ -89,7 +90,10 @@ class WorkbenchModel:
         self.session, self.window = session, window
         self.ledger = count_tokens(session, counter) if ledger is None else ledger
         self.history: History = trace_history(session, self.ledger)
-        self.scenario = read_scenario(scenario)
+        given = read_scenario(scenario)
+        # A provider does refuse what exceeds its window; that it accepts it is a what-if, to be asked for.
+        refuses = {} if "provider" in given.model_fields_set else {"provider": "refuses"}
+        self.scenario = given.model_copy(update=refuses)
         self.plan: Plan
         self.other: Plan | DrawnPlan | None = None
         self.refused: InspectorError | None = None
@@ -182,6 +186,11 @@ class WorkbenchModel:
         """The plan as it stands, as the answer to another question; with why nothing came of that one."""
         answer: dict[str, Any] = {"_plan": {**self._picture, "seq": seq}}
         return {**answer, "_error": printable(error, MOST_WORDS)} if error else answer
+
+    def choose_provider(self, provider: Provider) -> None:
+        """What the provider of a replay does with a request above the window; the last replay stays until
+        another is run."""
+        self.scenario = self.scenario.model_copy(update={"provider": provider})
 
     def run_replay(
         self, inputs: Mapping[str, Any] | None = None, tell: OnProgress | None = None

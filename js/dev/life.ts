@@ -53,6 +53,7 @@ export const inventRun = (
         correlation: `compaction-${compactions.length + 1}`,
         data: {},
         tone,
+        compaction: -1,
       });
     const told = state.length > 0 && (state.at(-1) ?? 0) < 1 && size > 0.8 * window;
     if (told) tell("compaction warning", "warn", size, null, "The context passed 80 % of the window.");
@@ -99,7 +100,10 @@ export const inventRun = (
     policy: traits.policy,
     policyTitle: traits.policy,
     status: "finished",
-    statusSentence: `${overview.length} steps lived, ${compactions.length} compactions.`,
+    statusSentence: `${overview.length} steps replayed, ${compactions.length} compactions.`,
+    provider: "refuses",
+    aboveWindow: "",
+    first: events.length > 0 ? 0 : -1,
     window,
     threshold,
     thresholds: [

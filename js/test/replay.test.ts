@@ -8,9 +8,13 @@ import { smallPlan, smallRun, smallScene } from "./small";
 const { wire: _scene, data: _scene_data, scene } = smallScene();
 
 const frames = () => new Promise(done => setTimeout(done, 60));
+/** What a component changes of itself is drawn a moment later. */
+const soon = () => new Promise(done => setTimeout(done, 5));
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
-const press = (node: Element, key: string) =>
+const press = async (node: Element, key: string) => {
   node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  await soon();
+};
 const events = () => [...document.querySelectorAll('[role="option"]')];
 const chosen = () => events().findIndex(event => event.getAttribute("aria-selected") === "true");
 const spoken = () => find("sawtooth").getAttribute("aria-valuetext");
@@ -19,7 +23,7 @@ let dispose = () => {};
 const open = async (changes: Partial<Traits> = {}) => {
   const { wire: _plan, data: _plan_data } = smallPlan(scene);
   const sent = { _scene, _scene_data, _plan, _plan_data, _seq: 0, _error: "" };
-  const choices = { cut: "", policy: "plain", settings: {}, at: "", replay: false };
+  const choices = { cut: "", policy: "plain", settings: {}, at: "", replay: false, tab: "replay" };
   const host = new MemoryHost({ ...choices, ...sent, _run: {}, _run_data: null, ...changes }, null);
   dispose = renderWorkbench(host, document.body);
   await frames();
@@ -44,8 +48,8 @@ test("the button names the policy, asks Python, and says that it is replaying un
   expect(find("replay-status").textContent).toBe("replaying…");
   host.receive({ ...lived({ seq: 1 }) });
   await frames();
-  expect(find("replay-status").textContent).toBe("Plain: 6 steps lived, 1 compaction.");
-  expect(find("replay-ask").hidden).toBe(true);
+  expect(find("replay-status").textContent).toBe("Plain: 6 steps replayed, 1 compaction.");
+  expect(find("replay-ask")).toBeNull();
 });
 
 test("a host without a replay shows nothing of it", async () => {
@@ -61,10 +65,11 @@ test("a changed setting asks anew, and the old picture stays, marked as old", as
   const over = find("set-pointer.over") as HTMLInputElement;
   over.value = "60";
   over.dispatchEvent(new Event("change"));
+  find("tab-replay").click();
   await frames();
   expect(find("replay-status").textContent).toBe("replaying…");
   expect(find("replay").getAttribute("aria-busy")).toBe("true");
-  expect(find("sawtooth").closest<HTMLElement>(".ci-replayed")?.hidden).toBe(false);
+  expect(find("sawtooth").closest("[hidden]")).toBeNull();
   host.receive(lived({ seq: 1, statusSentence: "Another life." }));
   await frames();
   expect(find("replay-status").textContent).toBe("Plain: Another life.");
@@ -81,12 +86,12 @@ test("the chart says turn, step, both contexts and the state, in reach of the ke
   expect(spoken()).toBe(
     "turn 2, step 3 of 6, recorded 120, replayed 60, sent 120, 75\u202f% unchanged, auto, completed",
   );
-  press(saw, "ArrowRight");
+  await press(saw, "ArrowRight");
   expect(spoken()).toBe(
     "turn 2, step 4 of 6, recorded 130, replayed 70, sent 50, 20\u202f% unchanged, normal",
   );
-  press(saw, "PageDown");
-  press(saw, "End");
+  await press(saw, "PageDown");
+  await press(saw, "End");
   expect(find("replay-readout").textContent).toBe(
     "turn 3 · step 6 of 6 · recorded 40 · replayed 100 · normal",
   );
@@ -95,11 +100,12 @@ test("the chart says turn, step, both contexts and the state, in reach of the ke
 test("comma, point and the two buttons step from event to event", async () => {
   await open(lived());
   expect([chosen(), find("replay").textContent?.includes("3 of 4")]).toEqual([2, true]);
-  press(find("sawtooth"), ".");
+  await press(find("sawtooth"), ".");
   expect([chosen(), spoken()?.endsWith("failed")]).toEqual([3, true]);
   expect((find("event-next") as HTMLButtonElement).disabled).toBe(true);
-  press(find("events"), ",");
+  await press(find("events"), ",");
   find("event-previous").click();
+  await soon();
   expect(chosen()).toBe(1);
 });
 
@@ -109,7 +115,7 @@ test("events are a list that tells its size, and arrows choose in it", async () 
   expect(events()[2]?.getAttribute("aria-setsize")).toBe("4");
   expect(events()[2]?.getAttribute("aria-posinset")).toBe("3");
   expect(events()[2]?.textContent).toBe("2✓completed150 → 40");
-  press(find("events"), "Home");
+  await press(find("events"), "Home");
   expect([chosen(), find("events").getAttribute("aria-activedescendant")]).toEqual([0, events()[0]?.id]);
 });
 
@@ -132,22 +138,23 @@ test("its moment can be looked at in the session, where it has one", async () =>
   const host = await open(lived());
   find("look").click();
   expect([host.get("at"), host.get("cut")]).toEqual(["e2", ""]);
-  press(find("sawtooth"), ".");
+  await press(find("sawtooth"), ".");
   expect(find("look")).toBeNull();
 });
 
 test("findings and recorded compactions are told, and lead to their steps", async () => {
   await open(lived());
-  const [found, recorded] = document.querySelectorAll(".ci-findings li");
+  const [found, recorded] = document.querySelectorAll(".ci-rp-notes li");
   expect(found?.textContent).toBe("turn 3 no progress Nothing becomes smaller.");
   expect(recorded?.textContent).toBe("turn 3 ◆ Recorded two turns later.");
   recorded?.querySelector("button")?.click();
+  await soon();
   expect(spoken()).toContain("step 5 of 6");
 });
 
 test("the states that occur are told by mark and by name", async () => {
   await open(lived());
-  const key = document.querySelector(".ci-below .ci-fatekey")?.textContent;
+  const key = find("replay-key").textContent;
   for (const state of ["○ normal", "△ warning", "↻ auto"]) expect(key).toContain(state);
 });
 
@@ -178,7 +185,16 @@ test("text of a run stays text", async () => {
   const evil = '<img src="x" onerror="alert(1)">';
   const [event] = smallRun().wire.events;
   const told = { ...(event as NonNullable<typeof event>), step: 2, label: evil, sentence: evil, name: evil };
-  await open(lived({ events: [told], statusSentence: evil, source: evil, summary: [[evil, evil]] }));
+  await open(
+    lived({
+      events: [told],
+      statusSentence: evil,
+      source: evil,
+      aboveWindow: evil,
+      first: 0,
+      summary: [[evil, evil]],
+    }),
+  );
   expect(find("moment").textContent).toContain(evil);
   expect(document.querySelector("img")).toBeNull();
 });
@@ -235,6 +251,34 @@ test("comma and point over a replay play no lesson", async () => {
   await open(lived());
   const point = new KeyboardEvent("keydown", { key: ".", bubbles: true, cancelable: true });
   find("sawtooth").dispatchEvent(point);
+  await soon();
   await frames();
   expect([chosen(), document.querySelector<HTMLElement>('[data-panel="lesson"]')?.hidden]).toEqual([3, true]);
+});
+
+test("the provider refuses by default; that it accepts is asked for, and the picture of before is marked as old", async () => {
+  const sentence = "1 request was larger than the window of 200 and was refused.";
+  const host = await open({ ...lived({ aboveWindow: sentence }), provider: "refuses" });
+  const pressed = () =>
+    [...find("provider").querySelectorAll("button")].map(button => button.getAttribute("aria-pressed"));
+  expect([pressed(), find("replay-above").textContent]).toEqual([["true", "false"], sentence]);
+  find("provider").querySelectorAll("button")[1]?.click();
+  await frames();
+  expect([host.get("provider"), host.get("_seq"), pressed()]).toEqual(["accepts", 1, ["false", "true"]]);
+  expect(find("replay").getAttribute("aria-busy")).toBe("true");
+  // The answer to the question before is not taken for this one's.
+  host.receive(lived({ seq: 0, statusSentence: "Refused." }));
+  await frames();
+  expect(find("replay").getAttribute("aria-busy")).toBe("true");
+  host.receive(lived({ seq: 1, provider: "accepts", aboveWindow: "Accepted." }));
+  await frames();
+  expect([find("replay").hasAttribute("aria-busy"), find("replay-above").textContent]).toEqual([
+    false,
+    "Accepted.",
+  ]);
+});
+
+test("where no window is known there is nothing to switch", async () => {
+  await open({ ...lived({ window: null, aboveWindow: "" }), provider: "refuses" });
+  expect(find("provider")).toBeNull();
 });

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { pack } from "../dev/pack";
 import {
   bandStates,
-  compactionOf,
   decodeRun,
   firstSpot,
   nearestEvent,
@@ -22,13 +21,6 @@ test("nothing sent yet is no run, and a run that does not fit its bytes is refus
   expect(() => decodeRun({ ...wire, steps: 7 }, data)).toThrow("Column recorded has 6 values");
 });
 
-test("events are put in the order of their steps, those of one step as they came", () => {
-  const [first, ...rest] = wire.events;
-  const mixed = decodeRun({ ...wire, events: [...rest, first as (typeof rest)[number]] }, data);
-  expect(mixed?.events.map(event => event.label)).toEqual(["warned", "threshold hit", "completed", "failed"]);
-  expect([...(mixed?.eventStep ?? [])]).toEqual([1, 2, 2, 5]);
-});
-
 test("a step has its first event, or none; and there is no step outside the run", () => {
   expect([2, 3, -4, 99].map(step => spotAt(run, step))).toEqual([
     { step: 2, event: 1 },
@@ -38,10 +30,10 @@ test("a step has its first event, or none; and there is no step outside the run"
   ]);
 });
 
-test("the first look is at what the first compaction came to", () => {
+test("the first look is where Python says, and at the first step where it names no event", () => {
   expect(firstSpot(run)).toEqual({ step: 2, event: 2 });
-  expect(firstSpot({ ...run, compactions: [] })).toEqual({ step: 1, event: 0 });
-  const quiet = decodeRun({ ...wire, compactions: [], events: [] }, data);
+  expect(firstSpot({ ...run, first: 0 })).toEqual({ step: 1, event: 0 });
+  const quiet = decodeRun({ ...wire, first: -1, compactions: [], events: [] }, data);
   expect(quiet && firstSpot(quiet)).toEqual({ step: 0, event: -1 });
 });
 
@@ -68,13 +60,6 @@ test("the nearest event is the earlier of two as near, and none beyond the dista
   expect(nearestEvent(run, 3, 0)).toBe(-1);
   expect(nearestEvent({ ...run, eventStep: new Int32Array(0) }, 3, 9)).toBe(-1);
   expect(nearestEvent({ ...run, eventStep: Int32Array.from([1, 5]) }, 3, 2)).toBe(0);
-});
-
-test("an event belongs to the compaction of its step, and of several to the one of its own size", () => {
-  expect(compactionOf(run, 0)).toBeUndefined();
-  expect(compactionOf(run, 1)?.after).toBe(40);
-  const other = { ...(run.compactions[0] as (typeof run.compactions)[number]), before: 150, after: 90 };
-  expect(compactionOf({ ...run, compactions: [other, ...run.compactions] }, 2)?.after).toBe(40);
 });
 
 test("what was not lived has no state and no height", () => {
@@ -106,7 +91,10 @@ test("limits far above both lines are not drawn, and do not press them flat", ()
 
 test("a run without steps decodes and has nowhere to go", () => {
   const columns = wire.columns.map(column => ({ ...column, length: 0, offset: 0 }));
-  const none = decodeRun({ ...wire, steps: 0, events: [], compactions: [], columns }, pack({}).bytes);
+  const none = decodeRun(
+    { ...wire, steps: 0, first: -1, events: [], compactions: [], columns },
+    pack({}).bytes,
+  );
   expect(none?.steps).toBe(0);
   expect(none && firstSpot(none)).toEqual({ step: 0, event: -1 });
 });

@@ -61,7 +61,7 @@ afterEach(() => {
 
 test("S0-3 the turn in which the requests outgrow the window is named, and gone to", async () => {
   await draw("manual_", {}, true);
-  const found = [...document.querySelectorAll<HTMLElement>(".ci-findings li")];
+  const found = [...document.querySelectorAll<HTMLElement>(".ci-rp-notes li")];
   const above = found.find(line => line.textContent?.includes("above window"));
   // 30 + 10 + 8 + 5 + 6 + 20 + 6 + 9 + 5 + 5 + 6 + 30 are 140, and the window has 130.
   expect(above?.textContent).toContain(
@@ -69,6 +69,7 @@ test("S0-3 the turn in which the requests outgrow the window is named, and gone 
   );
   expect(above?.closest("[hidden]")).toBeNull();
   above?.querySelector("button")?.click();
+  await frames();
   expect(find("sawtooth").getAttribute("aria-valuetext")).toMatch(/^turn 2, step 6 of 8, .*sent 140/);
 });
 

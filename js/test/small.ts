@@ -245,6 +245,7 @@ export const smallRun = (
     correlation: "",
     data: {},
     tone,
+    compaction: -1,
     ...more,
   });
   const wire: RunPayload = {
@@ -252,7 +253,10 @@ export const smallRun = (
     policy: "plain",
     policyTitle: "Plain",
     status: "finished",
-    statusSentence: "6 steps lived, 1 compaction.",
+    statusSentence: "6 steps replayed, 1 compaction.",
+    provider: "refuses",
+    aboveWindow: "No request was larger than the window of 200.",
+    first: 2,
     window: 200,
     threshold: 140,
     thresholds: [{ label: "compacts above", tokens: 140 }],
@@ -266,8 +270,8 @@ export const smallRun = (
     summary: [["compactions", "1, recorded 1"]],
     events: [
       event(1, "warned", "warn", { before: 100 }),
-      event(2, "threshold hit", "warn", { before: 150 }),
-      event(2, "completed", "done", { before: 150, after: 40, name: "compact_boundary" }),
+      event(2, "threshold hit", "warn", { before: 150, compaction: 0 }),
+      event(2, "completed", "done", { before: 150, after: 40, name: "compact_boundary", compaction: 0 }),
       event(5, "failed", "bad", { before: 100, at: "" }),
     ],
     compactions: [

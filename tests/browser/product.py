@@ -20,6 +20,7 @@ from inspector.demo import LOST_PATH, read_demo
 from inspector.errors import EditError
 from inspector.facts import find_facts, trace_facts
 from inspector.policies.table import FATES
+from inspector.replays import replay as replay_session
 from inspector.tokens.history import trace_history
 from inspector.workbench import Snapshot, WorkbenchModel
 from inspector.workbench.inputs import TABS
@@ -47,6 +48,7 @@ __all__ = [
     "open_plan",
     "open_session",
     "read_demo",
+    "replay_session",
     "save_session",
     "trace_facts",
     "trace_history",

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.hand import choose_policy, find_sticking_out, open_tab
-from tests.browser.product import Workbench
+from tests.browser.product import Workbench, replay_session
 from tests.browser.screen import Watch, screenshot
 
 REPLAY = ".ci-replay"
@@ -42,15 +42,14 @@ def test_the_replay_is_asked_for_and_drawn(
     assert workbench.replay
     assert workbench.run.policy.name == "flue"
     assert len(workbench.run) == 151
-    expect(page.get_by_test_id("replay-status")).to_contain_text("151 steps lived")
+    expect(page.get_by_test_id("replay-status")).to_contain_text("151 steps replayed")
     expect(page.get_by_test_id("sawtooth")).to_have_attribute("aria-valuemax", "151")
-    ink = page.evaluate(
-        """() => { const c = document.querySelector('.ci-plot canvas');
+    ink = page.get_by_test_id("sawtooth").evaluate(
+        """node => { const c = node.querySelector('canvas');
         const pixels = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
-        let seen = 0;
-        for (let i = 3; i < pixels.length; i += 4) seen += pixels[i] > 200; return seen / c.width }"""
+        let seen = 0; for (let i = 3; i < pixels.length; i += 4) seen += pixels[i] > 200; return seen }"""
     )
-    assert ink > 1, "lines, names and the band of states are drawn: more than a line's ink"
+    assert ink > 10_000, "area, lines, names and the band of states are drawn"
     for dark in (False, True):
         set_theme(page, dark)
         page.get_by_test_id("replay").scroll_into_view_if_needed()
@@ -139,3 +138,52 @@ def test_a_narrow_cell_holds_the_replay(page: Page, workbench: Workbench) -> Non
     page.get_by_test_id("sawtooth").scroll_into_view_if_needed()
     assert find_sticking_out(page) <= 1
     screenshot(page, "replay-narrow", REPLAY)
+
+
+def read_above(page: Page) -> str:
+    return page.get_by_test_id("replay-above").inner_text()
+
+
+def read_step(page: Page, step: int) -> tuple[int, int]:
+    """What the readout says of a step, gone to by keys from the end: tokens recorded, tokens replayed."""
+    chart = page.get_by_test_id("sawtooth")
+    chart.press("End")
+    for _ in range(int(chart.get_attribute("aria-valuemax") or 0) - 1 - step):
+        chart.press("ArrowLeft")
+    words = page.get_by_test_id("replay-readout").inner_text().replace(",", "").split(" · ")
+    recorded, replayed = (
+        next(word for word in words if word.startswith(name)) for name in ("recorded", "replayed")
+    )
+    return int(recorded.split()[1]), int(replayed.split()[1])
+
+
+def test_the_provider_refuses_by_default_and_that_it_accepts_is_asked_for(
+    page: Page, workbench: Workbench
+) -> None:
+    session = workbench.session
+    refuses = replay_session(session, "flue", {"provider": "refuses"})
+    accepts = replay_session(session, "flue", {"provider": "accepts"})
+    step = int((refuses.context != accepts.context).nonzero()[0][-1])
+    replay(page)
+    switch = page.get_by_test_id("provider").get_by_role("button")
+    expect(switch.nth(0)).to_have_attribute("aria-pressed", "true")
+    assert [event.kind for event in refuses.events].count("token_overflow") == 1
+    assert read_above(page) == "1 request was larger than the window of 200,000 and was refused."
+    expect(page.get_by_role("option", name="token overflow")).to_have_count(1)
+    assert read_step(page, step) == (int(refuses.recorded[step]), int(refuses.context[step]))
+
+    switch.nth(1).focus()
+    page.keyboard.press("Enter")
+    settle(page)
+    expect(switch.nth(1)).to_have_attribute("aria-pressed", "true")
+    above = int((accepts.sent > accepts.window).sum())
+    assert above > 1
+    assert read_above(page) == f"{above} requests were larger than the window of 200,000 and were accepted."
+    expect(page.get_by_role("option", name="token overflow")).to_have_count(0)
+    assert read_step(page, step) == (int(accepts.recorded[step]), int(accepts.context[step]))
+    assert workbench.provider == "accepts"
+
+    switch.nth(0).click()
+    settle(page)
+    expect(switch.nth(0)).to_have_attribute("aria-pressed", "true")
+    assert read_step(page, step) == (int(refuses.recorded[step]), int(refuses.context[step]))

@@ -20,6 +20,7 @@ from inspector.errors import EditError, PolicyError
 from inspector.jupyter.widget import Workbench
 from inspector.planning.plan import make_plan
 from inspector.policies.policy import Edits
+from inspector.replays.engine import replay
 from inspector.session.session import Session
 from inspector.workbench.payloads.columns import unpack
 
@@ -262,6 +263,38 @@ def test_a_replay_asked_for_is_sent_and_follows_policy_and_settings(
     workbench.policy = "claude-code"
     assert workbench._run["policy"] == "claude-code"
     json.dumps(workbench._run)
+
+
+def test_the_provider_of_a_replay_refuses_until_it_is_asked_to_accept(
+    sent: list[dict[str, Any]], session: Session
+) -> None:
+    workbench = Workbench(session, "flue", window=40_000, replay=True)
+    accepts, refuses = (
+        replay(session, "flue", {"provider": provider}, window=40_000) for provider in ("accepts", "refuses")
+    )
+    assert accepts.events != refuses.events and accepts.context.tolist() != refuses.context.tolist()
+
+    def shown() -> tuple[list[int], tuple[Any, ...], str]:
+        assert workbench.run is not None
+        return workbench.run.context.tolist(), workbench.run.events, workbench._run["provider"]
+
+    assert shown() == (refuses.context.tolist(), refuses.events, "refuses")
+    browser_sets(workbench, provider="accepts", _seq=1)
+    assert shown() == (accepts.context.tolist(), accepts.events, "accepts")
+    workbench.provider = "refuses"
+    assert shown()[2] == "refuses"
+    with pytest.raises(TraitError, match="refuses"):
+        workbench.provider = "perhaps"
+    with pytest.raises(PolicyError):
+        workbench.policy = "none of these"
+    assert (workbench.provider, workbench._run["provider"]) == ("refuses", "refuses")
+
+
+def test_a_scenario_that_says_what_the_provider_does_is_taken_at_its_word(session: Session) -> None:
+    told = [
+        Workbench(session, scenario=scenario).provider for scenario in ({"provider": "accepts"}, {}, None)
+    ]
+    assert told == ["accepts", "refuses", "refuses"]
 
 
 def test_a_replay_is_not_lived_twice_for_a_drag(sent: list[dict[str, Any]], session: Session) -> None:

@@ -192,7 +192,7 @@ def test_a_run_that_ends_early_says_where_and_why(plan: Plan) -> None:
     assert paused["statusSentence"] == "Paused in turn 2. A request is refused."
     assert (paused["lived"], paused["steps"]) == (3, 4)
     finished = draw(make_run(plan, events=refused))
-    assert (finished["statusSentence"], finished["lived"]) == ("4 steps lived, 0 compactions.", 4)
+    assert (finished["statusSentence"], finished["lived"]) == ("4 steps replayed, 0 compactions.", 4)
 
 
 def test_the_cost_is_an_estimate_and_its_prices_have_a_source(plan: Plan) -> None:
@@ -229,9 +229,48 @@ def test_nothing_in_a_run_acts_on_a_screen(plan: Plan) -> None:
     assert not set("\x1b\u202e\ud800") & set(text)
 
 
+def test_requests_above_the_window_are_counted_with_what_became_of_them(plan: Plan) -> None:
+    sent = np.array([100, 201, 200, 300])
+    refused = tuple(
+        AuditEvent("token_overflow", step=step, before=before) for step, before in ((1, 201), (2, 150))
+    )
+    sizes = {"sent": sent, "cached": sent * 0}
+    accepting = make_run(plan, window=200, **sizes, scenario=Scenario(provider="accepts"))
+    refusing = make_run(plan, window=200, events=refused, scenario=Scenario(provider="refuses"))
+    told = [(draw(run)["provider"], draw(run)["aboveWindow"]) for run in (accepting, refusing)]
+    # A refusal that the file records of a request within the window is none of these.
+    assert told == [
+        ("accepts", "2 requests were larger than the window of 200 and were accepted."),
+        ("refuses", "1 request was larger than the window of 200 and was refused."),
+    ]
+    assert draw(make_run(plan))["aboveWindow"] == "No request was larger than the window of 200,000."
+    assert draw(make_run(plan, window=0))["aboveWindow"] == ""
+
+
+def test_events_come_by_step_each_with_its_compaction_and_the_one_to_look_at_first(plan: Plan) -> None:
+    one = {"turn": 1, "entry": "e9", "reason": "auto", "plan": plan, "prefix": 0}
+    compactions = (
+        Compaction(step=2, before=150, after=90, **one),
+        Compaction(step=2, before=90, after=40, **one),
+    )
+    events = (
+        AuditEvent("completed", step=2, before=90, after=40),
+        AuditEvent("started", step=2, before=150),
+        AuditEvent("warned", step=1),
+        AuditEvent("no_progress", step=2, before=150, after=90),
+    )
+    picture = draw(make_run(plan, compactions=compactions, events=events))
+    kinds = [(event["kind"], event["compaction"]) for event in picture["events"]]
+    assert kinds == [("warned", -1), ("completed", 1), ("started", 0), ("no_progress", 0)]
+    # What was done goes before what went wrong.
+    assert picture["first"] == 1
+    assert draw(make_run(plan, events=events))["first"] == 0
+    assert draw(make_run(plan))["first"] == -1
+
+
 def test_a_run_without_a_step_is_drawn(plan: Plan) -> None:
     picture = draw(make_run(plan, 0))
-    assert (picture["steps"], picture["statusSentence"]) == (0, "0 steps lived, 0 compactions.")
+    assert (picture["steps"], picture["statusSentence"]) == (0, "0 steps replayed, 0 compactions.")
 
 
 def test_a_replay_has_the_steps_of_the_sessions_overview(session: Session, ledger: Ledger) -> None:

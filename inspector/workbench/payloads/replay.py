@@ -6,6 +6,7 @@ The other half of `view`, with the same rules: nothing is counted in the browser
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from ...policies.events import AuditEvent
 from ...policies.harness import STATES, Dialect, find_actions
 from ...policies.table import COUNTED
 from ...replays.run import Compaction, Run, RunNote
+from ...replays.scenario import Provider
 from ...text import plural
 from ...tokens.cost import Bill, SummaryCall, price_steps
 from ...tokens.prices import find_price
@@ -48,7 +50,10 @@ class RunCounts(Payload, frozen=True):
 
 
 class RunEvent(Payload, frozen=True):
-    """What happened at a step. `name` is what the replayed system itself calls it, "" for nothing."""
+    """What happened at a step. `name` is what the replayed system itself calls it, "" for nothing.
+
+    `compaction` is the number of the compaction that it belongs to, -1 for none.
+    """
 
     step: int
     turn: int
@@ -64,6 +69,7 @@ class RunEvent(Payload, frozen=True):
     correlation: str
     data: dict[str, Any]
     tone: str
+    compaction: int
 
 
 class BannerPayload(Payload, frozen=True):
@@ -108,7 +114,8 @@ class RunPayload(Payload, frozen=True, kw_only=True):
     """The session replayed under a policy; events come in the order of their steps.
 
     `source` says where the tokens and prices come from. The run ended after `lived` of its steps; the later
-    ones of one that was paused or failed did not happen.
+    ones of one that was paused or failed did not happen. `provider` is what it does with a request above the
+    window, and `above_window` says of how many it did. `first` is the event to look at first, -1 for none.
     """
 
     seq: int
@@ -116,6 +123,9 @@ class RunPayload(Payload, frozen=True, kw_only=True):
     policy_title: str
     status: Literal["finished", "paused", "failed"]
     status_sentence: str
+    provider: Provider
+    above_window: str
+    first: int
     window: int | None
     threshold: int
     thresholds: list[Threshold]
@@ -159,6 +169,7 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
     dialect = harness.dialect
     recorded = sum(boundary.kind == "compact" for _, boundary in run.session.boundaries)
     bill, note = _price(run)
+    events = sorted(run.events, key=lambda event: event.step or 0)[:MOST_EVENTS]
     findings = list_findings(run)
     payload = RunPayload(
         seq=seq,
@@ -166,6 +177,9 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
         policy_title=run.policy.title or run.policy.name,
         status=run.status,
         status_sentence=_say_status(run),
+        provider=run.scenario.provider,
+        above_window=_say_above(run),
+        first=_find_first(run, events),
         window=run.window or None,
         threshold=run.threshold,
         thresholds=_thresholds(run),
@@ -177,7 +191,7 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
         counts=RunCounts(len(run.adopted), recorded, len(run.events), len(findings)),
         summary=_summarise(run, recorded, bill),
         source=" · ".join(filter(None, (run.source, note))),
-        events=[_event(event, dialect) for event in run.events[:MOST_EVENTS]],
+        events=[_event(event, dialect, run) for event in events],
         compactions=[_compaction(compaction) for compaction in run.compactions],
         findings=[
             RunFinding(_words(note.kind), note.step, note.sentence) for note in findings[:MOST_FINDINGS]
@@ -209,9 +223,23 @@ def _words(name: str) -> str:
 
 def _say_status(run: Run) -> str:
     if run.status == "finished":
-        return f"{plural(len(run), 'step')} lived, {plural(len(run.adopted), 'compaction')}."
+        return f"{plural(len(run), 'step')} replayed, {plural(len(run.adopted), 'compaction')}."
     turn = int(run.turn[_lived(run) - 1]) + 1 if _lived(run) else 1
     return f"{'Paused' if run.status == 'paused' else 'Failed'} in turn {turn}. {run.why}".rstrip()
+
+
+def _say_above(run: Run) -> str:
+    """How many requests were above the window and what became of them, "" where no window is known."""
+    if run.window <= 0:
+        return ""
+    accepts = run.scenario.provider == "accepts"
+    refused = [e for e in run.events if e.kind == "token_overflow" and (e.before or 0) > run.window]
+    above = int((run.sent > run.window).sum()) if accepts else len(refused)
+    if above == 0:
+        return f"No request was larger than the window of {run.window:,}."
+    were, also = ("request was", "was") if above == 1 else ("requests were", "were")
+    became = "accepted" if accepts else "refused"
+    return f"{above:,} {were} larger than the window of {run.window:,} and {also} {became}."
 
 
 def _lived(run: Run) -> int:
@@ -236,7 +264,7 @@ def _thresholds(run: Run) -> list[Threshold]:
     return [Threshold(", ".join(words), tokens) for tokens, words in sorted(lines.items())]
 
 
-def _event(event: AuditEvent, dialect: Dialect) -> RunEvent:
+def _event(event: AuditEvent, dialect: Dialect, run: Run) -> RunEvent:
     own = event.name_in(dialect) if dialect != "neutral" else None
     return RunEvent(
         step=event.step or 0,
@@ -253,7 +281,28 @@ def _event(event: AuditEvent, dialect: Dialect) -> RunEvent:
         correlation=event.correlation or "",
         data=event.to_json()["data"],
         tone=TONES.get(event.kind, "plain"),
+        compaction=_find_compaction(event, run),
     )
+
+
+def _find_compaction(event: AuditEvent, run: Run) -> int:
+    """Of several compactions at the event's step the one of its size, else the first; -1 for none."""
+    here = [i for i, compaction in enumerate(run.compactions) if compaction.step == event.step]
+    sizes = {(run.compactions[i].before, run.compactions[i].after): i for i in reversed(here)}
+    known = event.before is not None and event.after is not None
+    found = sizes.get((event.before or 0, event.after or 0)) if known else None
+    return found if found is not None else next(iter(here), -1)
+
+
+def _find_first(run: Run, events: Sequence[AuditEvent]) -> int:
+    """What the first compaction came to, else the first event."""
+    step = run.compactions[0].step if run.compactions else None
+    here = [i for i, event in enumerate(events) if event.step == step]
+    for tone in ("done", "bad", "warn"):
+        for i in here:
+            if events[i].after is not None and TONES.get(events[i].kind) == tone:
+                return i
+    return next(iter(here), 0 if events else -1)
 
 
 def _label(event: AuditEvent) -> str:

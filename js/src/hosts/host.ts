@@ -13,6 +13,7 @@ export const CHOICES = [
   "versus",
   "look",
   "replay",
+  "provider",
   "tab",
   "block",
 ] as const satisfies readonly (keyof Traits)[];
@@ -36,6 +37,7 @@ export const blankTraits = (): Traits => ({
   at: "",
   pins: [],
   replay: false,
+  provider: "refuses",
   versus: {},
   look: "",
   tab: "",

@@ -8,8 +8,9 @@ export interface Store {
 }
 
 const MOST = 30;
-// What belongs to one sitting is not kept: the replay, and the block looked at.
-const KEPT = CHOICES.filter(name => name !== "replay" && name !== "block");
+// What belongs to one sitting is not kept: the replay, its provider, and the block looked at.
+const SITTING: readonly string[] = ["replay", "provider", "block"];
+const KEPT = CHOICES.filter(name => !SITTING.includes(name));
 
 export class Memory {
   private known = new Map<string, Wanted>();

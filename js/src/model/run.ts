@@ -1,6 +1,6 @@
 // A replay, decoded: two lines over the same steps, what the harness did on the way, and look-ups in both.
 import { bytes, ints, readColumns } from "../payloads/columns";
-import type { RunCompaction, RunPayload, RunState } from "../payloads/types";
+import type { RunPayload, RunState } from "../payloads/types";
 import { lowerBound } from "./axis";
 
 export interface Run extends RunPayload {
@@ -21,12 +21,9 @@ export const decodeRun = (wire: object | null | undefined, data: DataView | null
   if (!isRun(wire)) return null;
   const columns = readColumns(wire.columns, data);
   const { steps } = wire;
-  // Events of one step keep their order.
-  const events = [...wire.events].sort((a, b) => a.step - b.step);
   return {
     ...wire,
-    events,
-    eventStep: Int32Array.from(events, event => event.step),
+    eventStep: Int32Array.from(wire.events, event => event.step),
     recorded: ints(columns, "recorded", steps),
     replayed: ints(columns, "replayed", steps),
     state: bytes(columns, "state", steps),
@@ -51,15 +48,8 @@ export const spotAt = (run: Run, step: number): Spot => {
 
 export const spotOf = (run: Run, event: number): Spot => ({ step: run.eventStep[event] ?? 0, event });
 
-/** Where to look first: what the first compaction came to, else the first event, else the first step. */
-export const firstSpot = (run: Run): Spot => {
-  const first = run.compactions[0];
-  if (first === undefined) return run.events.length > 0 ? spotOf(run, 0) : spotAt(run, 0);
-  const told = (tone: string) =>
-    run.events.findIndex(event => event.step === first.step && event.after !== null && event.tone === tone);
-  const event = ["done", "bad", "warn"].map(told).find(index => index >= 0);
-  return event === undefined ? spotAt(run, first.step) : spotOf(run, event);
-};
+/** Where to look first, as Python says. */
+export const firstSpot = (run: Run): Spot => (run.first < 0 ? spotAt(run, 0) : spotOf(run, run.first));
 
 /** The event before or after a spot, or the spot itself where there is none. */
 export const neighbour = (run: Run, spot: Spot, change: -1 | 1): Spot => {
@@ -93,14 +83,6 @@ export const nearestEvent = (run: Run, step: number, within: number): number => 
   };
   const best = distance(left) <= distance(right) ? left : right;
   return distance(best) <= within ? best : -1;
-};
-
-/** The compaction that an event belongs to: the one of its step, and of these the one of its own size. */
-export const compactionOf = (run: Run, event: number): RunCompaction | undefined => {
-  const told = run.events[event];
-  if (told === undefined) return undefined;
-  const here = run.compactions.filter(compaction => compaction.step === told.step);
-  return here.find(({ before, after }) => before === told.before && after === told.after) ?? here[0];
 };
 
 /** Neighbouring steps in the same state, from first to last, as far as the run came. */

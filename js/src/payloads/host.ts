@@ -21,6 +21,8 @@ export interface Choices {
   pins?: readonly string[];
   /** The session is to be lived again under the policy; a host that cannot do that has no such wish. */
   replay?: boolean;
+  /** What the provider of that replay does with a request above the window; that it accepts it is a what-if. */
+  provider?: "refuses" | "accepts";
   /** Plan B; a host without comparisons has none. */
   versus?: Versus;
   /** Whose after is shown: "plan", or "recorded:1" for what the first recorded compaction left. */

@@ -425,7 +425,8 @@ export interface WrittenBy {
  * The session replayed under a policy; events come in the order of their steps.
  *
  * `source` says where the tokens and prices come from. The run ended after `lived` of its steps; the later
- * ones of one that was paused or failed did not happen.
+ * ones of one that was paused or failed did not happen. `provider` is what it does with a request above the
+ * window, and `above_window` says of how many it did. `first` is the event to look at first, -1 for none.
  */
 export interface RunPayload {
   seq: number;
@@ -433,6 +434,9 @@ export interface RunPayload {
   policyTitle: string;
   status: "failed" | "finished" | "paused";
   statusSentence: string;
+  provider: "accepts" | "refuses";
+  aboveWindow: string;
+  first: number;
   window: number | null;
   threshold: number;
   thresholds: Threshold[];
@@ -469,6 +473,8 @@ export interface RunCounts {
 }
 /**
  * What happened at a step. `name` is what the replayed system itself calls it, "" for nothing.
+ *
+ * `compaction` is the number of the compaction that it belongs to, -1 for none.
  */
 export interface RunEvent {
   step: number;
@@ -487,6 +493,7 @@ export interface RunEvent {
     [k: string]: unknown;
   };
   tone: string;
+  compaction: number;
 }
 /**
  * A compaction of the replay, tokens before and after.

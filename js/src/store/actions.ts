@@ -112,6 +112,7 @@ export const makeActions = (
       say(said, undoable ? actions.undo : undefined);
     },
     askReplay: replay => change({ replay }),
+    chooseProvider: provider => change({ provider }),
     compareWith: versus => change({ versus }),
     swapPlans() {
       const next = deck.picture && swapped(deck.picture);

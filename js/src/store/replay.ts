@@ -28,7 +28,7 @@ export class Life {
 
   /** After a change went out. */
   follow(choices: Partial<Choices>): void {
-    if (!("policy" in choices || "settings" in choices || choices.replay)) return;
+    if (!("policy" in choices || "settings" in choices || "provider" in choices || choices.replay)) return;
     this.asked = this.sync.seq;
     this.failed = false;
   }
@@ -38,11 +38,12 @@ export class Life {
     this.run = decodeRun(host.get("_run"), host.get("_run_data") ?? null);
     this.failed = false;
     if (this.run === null) return;
-    const { seq, policy } = this.run;
+    const { seq, policy, provider } = this.run;
     // A run with the number 0 does not say what it answers; it is taken for the answer to what is asked.
     const wanted = host.get("policy");
     // What the file records is no policy for a whole session: another stands for it.
-    const isIt = policy === wanted || wanted === "auto" || wanted === "recorded";
+    const isOfPolicy = policy === wanted || wanted === "auto" || wanted === "recorded";
+    const isIt = isOfPolicy && provider === (host.get("provider") ?? provider);
     if ((seq === 0 || seq >= this.asked) && isIt) this.answered = this.question;
   }
 
@@ -52,9 +53,10 @@ export class Life {
     this.failed = true;
   }
 
-  /** A run belongs to a policy and its settings; where the cut stands is nothing to it. */
+  /** A run belongs to a policy, its settings and a provider; where the cut stands is nothing to it. */
   private get question(): string {
     const settings = Object.entries(this.host.get("settings") ?? {});
-    return JSON.stringify([this.host.get("policy"), settings.sort(([a], [b]) => (a < b ? -1 : 1))]);
+    const asked = [this.host.get("policy"), this.host.get("provider")];
+    return JSON.stringify([...asked, settings.sort(([a], [b]) => (a < b ? -1 : 1))]);
   }
 }

@@ -47,6 +47,8 @@ export interface Picture {
   /** The last replay, if any, and how it stands with it. */
   run: Run | null;
   replay: Replay;
+  /** What the provider of the next replay does with a request above the window; undefined where none can be asked for. */
+  provider: "refuses" | "accepts" | undefined;
   /** Plan B, null for none; its cut is its own. */
   other: Plan | null;
   versus: Versus;
@@ -156,6 +158,8 @@ export interface Actions {
   setPins(pins: readonly string[]): void;
   /** Asks Python to live the session again under the policy, or puts the replay away. */
   askReplay(asked: boolean): void;
+  /** Replays with a provider that refuses what exceeds the window, or one that accepts it. */
+  chooseProvider(provider: "refuses" | "accepts"): void;
   compareWith(versus: Versus): void;
   /** Plan B becomes plan A, and A becomes B as it stands; nothing where B is no plan of a policy. */
   swapPlans(): void;

@@ -5,14 +5,14 @@ import { bandStates, type Line, type Run, reachOf } from "../../model/run";
 import { paint, snap } from "../../ui/canvas/canvas";
 import type { Palette } from "../../ui/canvas/canvas-colours";
 
-export const HEIGHT = 160;
+export const HEIGHT = 132;
 /** The lines on which the marks of compactions stand. */
 const RECORDED = 7;
 const REPLAYED = 19;
 const TOP = 32;
-const FLOOR = 138;
+const FLOOR = 110;
 const TICKS = FLOOR + 2;
-const BAND = 147;
+const BAND = 119;
 const SIZE = 4.5;
 
 export interface Saw {

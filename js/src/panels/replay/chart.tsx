@@ -1,0 +1,135 @@
+// The chart of a replay, to be stepped through: what is drawn stands on a canvas, where the hand is beside it.
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { sayStep, short } from "../../model/format";
+import type { Scene } from "../../model/plan";
+import { nearestEvent, type Run, reachOf, type Spot, spotAt, spotOf, turnStep } from "../../model/run";
+import type { Palette } from "../../ui/canvas/canvas-colours";
+import { showHint } from "../../ui/tooltip";
+import { drawSawtooth, HEIGHT } from "./sawtooth";
+
+/** How near the pointer must be to an event to mean it, in pixels. */
+const NEAR = 5;
+
+interface Props {
+  run: Run;
+  scene: Scene;
+  palette: Palette;
+  spot: Spot;
+  move(to: Spot): void;
+}
+
+export const Chart = ({ run, scene, palette, spot, move }: Props) => {
+  const plot = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  // Another width comes with another palette.
+  useLayoutEffect(() => {
+    const width = plot.current?.clientWidth ?? 0;
+    if (canvas.current !== null) drawSawtooth(canvas.current, { run, scene, palette, width });
+  }, [run, scene, palette]);
+
+  const stepUnder = (event: PointerEvent): number => {
+    const box = plot.current?.getBoundingClientRect();
+    return box ? Math.floor(((event.clientX - box.left) / Math.max(1, box.width)) * run.steps) : 0;
+  };
+  const scrub = (event: PointerEvent) => {
+    const step = stepUnder(event);
+    const near = nearestEvent(run, step, (NEAR * run.steps) / Math.max(1, plot.current?.clientWidth ?? 0));
+    move(near < 0 ? spotAt(run, step) : spotOf(run, near));
+  };
+  const onPointerDown = (event: PointerEvent) => {
+    if (event.button !== 0) return;
+    plot.current?.setPointerCapture(event.pointerId);
+    scrub(event);
+  };
+  const onPointerMove = (event: PointerEvent) => {
+    if (event.buttons & 1) scrub(event);
+    showHint(event, sayStep(run, spotAt(run, stepUnder(event)).step));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const to = event.altKey || event.ctrlKey || event.metaKey ? undefined : KEYS[event.key]?.(run, spot);
+    if (to === undefined) return;
+    event.preventDefault();
+    move(to);
+  };
+  const said = sayStep(run, spot.step);
+  const event = run.events[spot.event];
+  return (
+    <>
+      <div class="ci-lined">
+        <Key run={run} />
+        <div
+          ref={plot}
+          class="ci-rp-plot"
+          style={`height: ${HEIGHT}px`}
+          role="slider"
+          tabIndex={0}
+          aria-label="Replay, step by step"
+          aria-orientation="horizontal"
+          aria-valuemin={1}
+          aria-valuemax={run.steps}
+          aria-valuenow={spot.step + 1}
+          aria-valuetext={[...said, ...(event === undefined ? [] : [event.label])].join(", ")}
+          data-testid="sawtooth"
+          onPointerDown={onPointerDown}
+          onPointerMove={onPointerMove}
+          onPointerLeave={event => showHint(event, null)}
+          onKeyDown={onKeyDown}
+        >
+          <canvas ref={canvas} class="ci-canvas" />
+          <div
+            class={event === undefined ? "ci-cursor" : "ci-cursor ci-on"}
+            style={`left: ${(100 * (spot.step + 0.5)) / run.steps}%`}
+            aria-hidden="true"
+          />
+        </div>
+      </div>
+      <p class="ci-rp-readout">
+        <span data-testid="replay-readout">{said.join(" · ")}</span>
+        <span class="ci-quiet">← → step · Page ↑ ↓ turn · , and . event</span>
+      </p>
+    </>
+  );
+};
+
+/** The key to what is drawn: whose line, whose mark, and the states that occur. */
+const Key = ({ run }: { run: Run }) => {
+  const used = new Set(run.state.subarray(0, run.lived));
+  const { top, beyond } = reachOf(run);
+  const scale = [`to ${short(top)}`, ...beyond.map(({ label, tokens }) => `${label} ${short(tokens)}`)];
+  return (
+    <ul class="ci-rp-key" data-testid="replay-key">
+      <li>
+        <i class="ci-line" aria-hidden="true" />
+        replayed, ▼ compaction
+      </li>
+      <li>
+        <i class="ci-line ci-recorded" aria-hidden="true" />
+        recorded, ◆ compaction
+      </li>
+      {run.compactions.some(({ adopted }) => !adopted) && <li>▽ not adopted</li>}
+      {run.states.map(
+        ({ id, label, mark, tone }, state) =>
+          used.has(state) && (
+            <li key={id}>
+              <i
+                class={`ci-chip ci-tone-${tone}`}
+                style={`--hue: var(--ci-t-${tone}, var(--ci-t-plain))`}
+                aria-hidden="true"
+              />
+              <b>{mark}</b> {label}
+            </li>
+          ),
+      )}
+      <li class="ci-quiet">{scale.join(", ")}</li>
+    </ul>
+  );
+};
+
+const KEYS: Record<string, (run: Run, spot: Spot) => Spot> = {
+  ArrowLeft: (run, { step }) => spotAt(run, step - 1),
+  ArrowRight: (run, { step }) => spotAt(run, step + 1),
+  PageUp: (run, { step }) => spotAt(run, turnStep(run, step, -1)),
+  PageDown: (run, { step }) => spotAt(run, turnStep(run, step, 1)),
+  Home: run => spotAt(run, 0),
+  End: run => spotAt(run, run.steps - 1),
+};
