@@ -29,15 +29,14 @@ def tall(page: Page, workbench: Workbench) -> None:
 
 
 def look_for_facts(page: Page, workbench: Workbench) -> None:
-    """A fact open that something became of, beside what was needed again."""
+    """A fact open that something became of, beside the list of those that were lost."""
     workbench.tab, workbench.policy, workbench.cut = "facts", "claude-code", "end"
     wait_for_python(page)
     page.get_by_test_id("facts-lost").click()
-    page.get_by_test_id("regrets").locator("summary").click()
-    page.get_by_test_id("facts-list").focus()
-    page.keyboard.press("Home")
+    page.get_by_test_id("fact").first.focus()
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.get_by_test_id("fact-why").wait_for()
+    page.locator("[data-panel=facts]").get_by_test_id("cause").wait_for()
 
 
 def live_again(page: Page, workbench: Workbench) -> None:

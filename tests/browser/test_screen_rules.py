@@ -84,6 +84,25 @@ def test_a_rule_shows_a_number_only_where_it_matters_and_says_what_differs(
     expect(page.get_by_test_id("rule-7")).to_contain_text("2,000 characters")
 
 
+def test_what_a_title_says_the_keyboard_is_told_too(page: Page, workbench: Workbench) -> None:
+    focus_workbench(page)
+    told = page.locator(".ci-hint")
+    reading = page.get_by_test_id("gauge-after")
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if reading.evaluate("node => node === document.activeElement"):
+            break
+    expect(told).to_have_text(reading.get_attribute("title") or "nothing")
+    expect(told).to_contain_text(f"{workbench.plan.after:,} tokens")
+    page.keyboard.press("Escape")
+    expect(told).to_be_hidden()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(told).to_be_visible()
+    page.get_by_test_id("cut-handle").focus()
+    expect(told).to_be_hidden()
+
+
 FULL = "body { padding: 0 !important }"
 """The element as wide as the window, as the statements about widths mean it."""
 

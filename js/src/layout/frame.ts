@@ -2,6 +2,7 @@
 import type { Screen } from "../store/store";
 import type { Actions, View } from "../store/view";
 import { h, setAttributes, setShown, setText } from "../ui/dom";
+import { showTitles } from "../ui/tooltip";
 import type { Dock } from "./dock";
 import { makeProgress } from "./progress";
 
@@ -52,6 +53,7 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
     { class: "ci", tabindex: -1, lang: "en" },
     ...[progress.node, alert, waiting, blank, bench, said, spoken, help],
   );
+  showTitles(root);
   let hasViews = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let speaking: ReturnType<typeof setTimeout> | undefined;

@@ -1,14 +1,18 @@
-// One small label beside the pointer, for exact numbers. Everything it says is also said in text elsewhere.
+// One small label beside the pointer or the focus, for exact numbers. Everything it says is also said in text elsewhere.
 import { h } from "./dom";
 
 const hints = new WeakMap<Element, HTMLElement>();
 
 /** Shows up to a few short parts near the pointer, or hides the label. */
 export const showHint = (event: PointerEvent, parts: readonly string[] | null): void => {
-  const root = (event.currentTarget as Element | null)?.closest(".ci");
-  if (!(root instanceof HTMLElement)) return;
+  const root = (event.currentTarget as Element | null)?.closest<HTMLElement>(".ci");
+  if (root) showAt(root, event.clientX + 12, event.clientY + 16, parts);
+};
+
+const showAt = (root: HTMLElement, x: number, y: number, parts: readonly string[] | null) => {
   let hint = hints.get(root);
   if (hint === undefined) {
+    if (parts === null) return;
     hint = h("div", { class: "ci-hint", "aria-hidden": "true" });
     hints.set(root, hint);
     root.append(hint);
@@ -17,6 +21,19 @@ export const showHint = (event: PointerEvent, parts: readonly string[] | null): 
   if (parts === null) return;
   hint.replaceChildren(...parts.map(part => h("span", {}, part)));
   const box = root.getBoundingClientRect();
-  const x = Math.min(event.clientX - box.left + 12, box.width - hint.offsetWidth - 4);
-  hint.style.transform = `translate(${Math.max(0, x)}px, ${event.clientY - box.top + 16}px)`;
+  const left = Math.min(x - box.left, box.width - hint.offsetWidth - 4);
+  const top = Math.min(y - box.top, box.height - hint.offsetHeight - 4);
+  hint.style.transform = `translate(${Math.max(0, left)}px, ${top}px)`;
+};
+
+/** What a title says under the pointer, it says to the keyboard too: under whatever has the focus, until Escape. */
+export const showTitles = (root: HTMLElement): void => {
+  root.addEventListener("focusin", ({ target }) => {
+    const { title } = target as HTMLElement;
+    if (!title || !(target as Element).matches(":focus-visible")) return;
+    const { left, bottom } = (target as Element).getBoundingClientRect();
+    showAt(root, left, bottom + 4, [title]);
+  });
+  root.addEventListener("focusout", () => showAt(root, 0, 0, null));
+  root.addEventListener("keydown", event => event.key === "Escape" && showAt(root, 0, 0, null));
 };

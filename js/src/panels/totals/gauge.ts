@@ -111,7 +111,7 @@ const makeRow = (id: string, called: string, control?: HTMLElement) => {
   const change = h("span", { class: "ci-change" });
   const reading = h(
     "output",
-    { class: "ci-reading", "data-testid": `gauge-${id}`, "aria-live": "off" },
+    { class: "ci-reading", "data-testid": `gauge-${id}`, "aria-live": "off", tabindex: 0 },
     total,
     " ",
     change,
