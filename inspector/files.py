@@ -64,7 +64,12 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
     data, name = _unpack(_read_whole(place)[1], str(place), part, format)
     reader = find_reader(data, name, format)
     with named(reader, name):
-        return _read_all(reader, data, _read_beside(reader, data, place))
+        return read_with_others(reader, data, place)
+
+
+def read_with_others(reader: Reader, data: Data, place: Path) -> Session:
+    """The session in `data`, by this reader, with the other files of it that lie beside `place`."""
+    return _read_all(reader, data, _read_beside(reader, data, place))
 
 
 def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:

@@ -18,14 +18,16 @@ PACKAGE = ROOT / "inspector"
 
 ROOMS = (
     *("text", "errors", "mixins", "session", "cuts", "redaction", "tokens", "formats", "demo", "policies"),
-    *("planning", "wire", "files", "library", "facts", "summaries", "replays", "workbench", "jupyter", "cli"),
+    *("planning", "wire", "files", "library", "testing", "facts", "summaries", "replays", "workbench"),
+    *("jupyter", "cli"),
     "__init__",
 )
 """Rooms and loose modules from the ground up: the left may be imported by the right."""
 
 DOORS = frozenset(
-    "files library cli jupyter summaries.store summaries.claude.anthropic_api summaries.claude.summariser "
-    "workbench.controller workbench.tasks workbench.summary_writer workbench.page.export".split()
+    "files library testing cli jupyter summaries.store summaries.claude.anthropic_api "
+    "summaries.claude.summariser workbench.controller workbench.tasks workbench.summary_writer "
+    "workbench.page.export".split()
 )
 """The only modules that touch the world: files, network, clock, threads. Only they import each other."""
 
@@ -47,6 +49,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "wire": "errors session tokens policies planning",
         "files": "errors session tokens formats planning",
         "library": "text errors session formats tokens files",
+        "testing": "errors session formats files",
         "facts": "text errors mixins session cuts tokens policies planning wire",
         "summaries": "text errors mixins session redaction tokens formats policies planning wire files facts",
         "replays": "text errors mixins session tokens policies planning facts summaries",

@@ -1,0 +1,184 @@
+"""DOOR: what a reader owes, as one call for the tests of whoever writes one.
+
+`check_reader` is what this package's own readers are held to. A page beside the sources, "A reader in 40
+lines", shows a whole reader and its test.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from .errors import EmptySession, ReadError
+from .files import read_with_others
+from .formats.incremental import IncrementalReader
+from .formats.json_lines import Reader, iter_lines
+from .formats.manifest import READER, dump_manifest
+from .formats.readers import READERS
+from .session.session import Session
+
+CUTS = 40
+"""Places at which each file is cut short."""
+MOST = 12
+"""So many faults are told."""
+_SAID = {"role": "user", "content": "Hello"}
+LOOK_ALIKES: tuple[tuple[str, bytes], ...] = (
+    ("nothing", b""),
+    ("blank lines", b"\n \n\t\n"),
+    ("plain text", b"Dear diary,\nnothing happened.\n"),
+    ("a picture", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+    ("a number", b"7"),
+    ("null", b"null"),
+    ("an empty object", b"{}"),
+    ("an empty list", b"[]"),
+    ("a list of numbers", b"[1, 2, 3]"),
+    ("broken JSON", b'{"messages": [{"role": '),
+    ("a package's description", b'{"name": "x", "version": "1", "messages": 7, "entries": 7, "type": 7}'),
+    (
+        "lines of a server's log",
+        b'{"level": "info", "message": "up"}\n{"level": "warn", "message": "down"}\n',
+    ),
+)
+"""What no reader of any format may take for its own."""
+
+
+def check_reader(
+    reader: Reader, files: Iterable[str | os.PathLike[str] | bytes], tokens: Mapping[str, int] | None = None
+) -> None:
+    """Raise `AssertionError` with all faults of a reader, unless it does with each file what a reader owes.
+
+    - It knows the file, no reader of this package takes it too, and it refuses what only looks like it.
+    - What it makes comes back from a session manifest as it was; of a file of lines each row is in one
+      entry, one note or among the corrupt; no two entries have one name.
+    - A file cut short anywhere opens as far as it goes or is refused with `ReadError`; one of lines that
+      grows is at any time what reading it anew gives.
+    - No row's usage counts twice. `tokens` are the sums by name of the file, counted by hand, where given.
+
+    A file is a path, or its bytes. Raises `AssertionError` too where there is no file.
+
+    >>> from inspector.demo import read_demo
+    >>> from inspector.formats.readers import find_reader
+    >>> check_reader(find_reader(read_demo()), [read_demo()[:20_000]])
+    """
+    faults: list[str] = []
+    count = 0
+    for count, file in enumerate(files, 1):
+        place = Path(f"file {count}" if isinstance(file, bytes) else file)
+        name, data = place.name, file if isinstance(file, bytes) else place.read_bytes()
+        found = _check_file(reader, data, place, (tokens or {}).get(name))
+        faults += [f"{name}: {fault}" for fault in found]
+    faults += [
+        f"it takes {name} for a session of its own"
+        for name, data in LOOK_ALIKES
+        if _sniff(reader, data) is None
+    ]
+    if not count:
+        faults.append("there is no file to check it with")
+    if faults:
+        more = [f"and {len(faults) - MOST:,} more"] if len(faults) > MOST else []
+        raise AssertionError("\n".join([f"reader {reader.name}:", *faults[:MOST], *more]))
+
+
+def _sniff(reader: Reader, data: bytes) -> str | None:
+    """What it says to the data; a failure is a reason too, told as such."""
+    try:
+        return reader.sniff(data)
+    except Exception as error:
+        return f"FAILS: {type(error).__name__}: {error}"
+
+
+def _check_file(reader: Reader, data: bytes, place: Path, tokens: int | None) -> Iterator[str]:
+    reason = _sniff(reader, data)
+    if reason is not None:
+        yield f"it does not know it: {reason}"
+        return
+    for other in READERS:
+        if other.name != reader.name and other.sniff(data) is None:
+            yield f"the reader {other.name} takes it too"
+    if (renamed := _rename_keys(data)) is not None and _sniff(reader, renamed) is None:
+        yield "it takes it with every field under another name too: it looks at no field"
+    try:
+        session = read_with_others(reader, data, place)
+    except Exception as error:
+        yield f"it cannot be read: {type(error).__name__}: {error}"
+        return
+    yield from _check_session(session, data, reader.start is not None)
+    yield from _check_usage(session, tokens)
+    yield from _check_cuts(reader, data, place)
+
+
+def _check_session(session: Session, data: bytes, lines: bool) -> Iterator[str]:
+    if READER.read(dump_manifest(session).encode("ascii")) != session:
+        yield "its session comes back from a manifest otherwise"
+    twice = [name for name, times in Counter(e.id for e in session.entries).items() if times > 1]
+    if twice:
+        yield f"{len(twice):,} names of entries are given twice, such as {twice[0]!r}"
+    for entry in session.entries:
+        if entry.role == "tool" and any(block.kind != "tool_output" for block in entry.blocks):
+            yield f"entry {entry.id!r} has the role tool and holds more than outputs"
+    if session.leaf is not None and session.leaf not in session.index:
+        yield f"its leaf {session.leaf!r} is no entry"
+    if lines:
+        told = Counter(source.line for entry in session.entries for source in entry.sources)
+        told.update(note.source.line for note in session.notes)
+        told.update(corrupt.line for corrupt in session.corrupt)
+        there = {source.line for source, _ in iter_lines(data)}
+        if missing := sorted(there - told.keys()):
+            yield f"row {missing[0]:,} and {len(missing) - 1:,} others are in no entry and no note"
+        if wrong := sorted(told.keys() - there):
+            yield f"there is no row {wrong[0]:,} that it tells of"
+        if often := sorted(line for line, times in told.items() if times > 1):
+            yield f"row {often[0]:,} counts {told[often[0]]} times"
+
+
+def _check_usage(session: Session, tokens: int | None) -> Iterator[str]:
+    paid = [entry for entry in session.entries if entry.usage is not None and entry.usage.tokens]
+    for one, next_ in pairwise(paid):
+        shared = {s.line for s in one.sources} & {s.line for s in next_.sources}
+        if one.usage == next_.usage and (shared or one.model == next_.model):
+            yield f"entries {one.id!r} and {next_.id!r} have the same usage: a reply is counted twice"
+    total = sum(entry.usage.tokens for entry in paid if entry.usage is not None)
+    if tokens is not None and total != tokens:
+        yield f"its usages add up to {total:,} tokens, not to {tokens:,}"
+
+
+def _check_cuts(reader: Reader, data: bytes, place: Path) -> Iterator[str]:
+    """What it makes of the file cut short, and of one that grows."""
+    growing = None if reader.start is None else IncrementalReader(reader)
+    for end in sorted({*range(0, len(data), max(1, len(data) // CUTS)), len(data)}):
+        anew: Session | None = None
+        try:
+            with suppress(ReadError):
+                anew = read_with_others(reader, data[:end], place)
+        except Exception as error:
+            yield f"cut at byte {end:,} it fails: {type(error).__name__}: {error}"
+            return
+        if growing is not None:
+            growing.feed(data[growing.offset : end])
+            with suppress(EmptySession):
+                if growing.make_session() != anew:
+                    yield f"grown to byte {end:,} it is another session than read anew"
+                    return
+
+
+def _rename_keys(data: bytes) -> bytes | None:
+    """The file with another name for every field; None where it is no JSON."""
+
+    def rename(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {f"their_{key}": rename(item) for key, item in value.items()}
+        return [rename(item) for item in value] if isinstance(value, list) else value
+
+    with suppress(ValueError, RecursionError):
+        return json.dumps(rename(json.loads(data))).encode()
+    with suppress(ValueError, RecursionError):
+        return b"".join(
+            json.dumps(rename(json.loads(bytes(line)))).encode() + b"\n" for _, line in iter_lines(data)
+        )
+    return None
