@@ -526,7 +526,14 @@ const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
     version: 1,
     title: "cc-3auto-compactions.jsonl",
     header: {
-      ...{ title: "invented", id: "invented", harness: "Invented 1", model: "none", unknown: [] },
+      ...{
+        title: "invented",
+        id: "invented",
+        about: "invented",
+        harness: "Invented 1",
+        model: "none",
+        unknown: [],
+      },
       ...{ size: `${overview.length} steps`, compactions: `${compactions.length} compactions` },
     },
     unit: {

@@ -37,7 +37,14 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
     version: 1,
     title: "small",
     header: {
-      ...{ title: "small", id: "s1", about: "small · s1", harness: "Hand 1.0", model: "opus", size: "2 turns, 2 steps" },
+      ...{
+        title: "small",
+        id: "s1",
+        about: "small · s1",
+        harness: "Hand 1.0",
+        model: "opus",
+        size: "2 turns, 2 steps",
+      },
       ...{ compactions: "1 compaction", unknown: [] },
     },
     unit: { short: "words", long: "One token a word." },
