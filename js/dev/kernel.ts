@@ -275,7 +275,14 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       const error =
         "400 invalid_request_error: messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_01FjK2";
       const pairs = reason === 0 ? [{ call: told(row - 1), output: told(row) }] : [];
-      return { type: "lesson", id, place, steps: [], refusal: { error, sentence: "", pairs, more: 0 } };
+      return {
+        type: "lesson",
+        id,
+        place,
+        steps: [],
+        played: [],
+        refusal: { error, sentence: "", pairs, more: 0 },
+      };
     }
     const { _plan, _plan_data } = plan(traits);
     const drawn = decodePlan(
@@ -303,7 +310,22 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         ...{ before, after, sections: [...sections], summary },
       };
     });
-    return { type: "lesson", id, place, steps };
+    const side = (row: number) => (blocks[row]?.position ?? 0) < place;
+    const played = steps.map((_, taken) => {
+      const rule = (row: number) => (side(row) ? drawn.ruleOlder : drawn.ruleKept)[row] ?? -1;
+      const isDecided = (row: number) => rule(row) >= 0 && rule(row) < taken;
+      const fate = (row: number) => (side(row) ? drawn.fateOlder : drawn.fateKept)[row] ?? 0;
+      const left = (row: number) => (side(row) ? drawn.tokensOlder : drawn.tokensKept)[row] ?? 0;
+      return {
+        total: steps[taken - 1]?.after ?? _plan.before.total,
+        sections: steps[taken - 1]?.sections ?? _plan.before.sections,
+        summary: steps[taken - 1]?.summary ?? 0,
+        fates: blocks.map((_, row) => (isDecided(row) ? fate(row) : 0)),
+        tokens: blocks.map(({ tokens }, row) => (isDecided(row) ? left(row) : tokens)),
+        rules: blocks.map((_, row) => (isDecided(row) ? rule(row) : -1)),
+      };
+    });
+    return { type: "lesson", id, place, steps, played };
   };
   const facts = inventFacts(
     blocks.map(({ position, label }, row) => ({

@@ -48,10 +48,11 @@ export const inventRun = (
         before,
         after,
         at,
-        provider: "anthropic",
-        model: "claude-opus-4-5",
-        correlation: `compaction-${compactions.length + 1}`,
-        data: {},
+        details: [
+          ["provider", "anthropic"],
+          ["model", "claude-opus-4-5"],
+          ["correlation", `compaction-${compactions.length + 1}`],
+        ],
         tone,
         compaction: -1,
       });

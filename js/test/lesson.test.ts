@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { compareGuess, numberOf, playTo } from "../src/model/lesson";
+import { compareGuess, numberOf, showPlayed } from "../src/model/lesson";
 import { rowOfDifference, rowOfTurn } from "../src/model/next";
 import { fateAt, sectionAfter, totalAfter } from "../src/model/plan";
 import { refOf, rowOf } from "../src/model/refs";
 import { besideTab, readTab, TABS } from "../src/model/tabs";
 import type { LessonReply, LessonStep } from "../src/payloads/types";
-import { smallPlan, smallScene } from "./small";
+import { smallPlan, smallPlayed, smallScene } from "./small";
 
 const { scene } = smallScene();
 const { plan } = smallPlan(scene);
 
-/** The pointer rule first, then the summary; as Python would tell them for the cut before turn 2. */
+/** The pointer rule first, then the summary; as Python tells them for the cut before turn 2. */
 const reply: LessonReply = {
   place: 3,
   steps: [
@@ -37,9 +37,10 @@ const reply: LessonReply = {
       ...{ sections: [5, 20, 30, 0, 7], summary: 5 },
     },
   ],
+  played: smallPlayed,
 };
 const shown = (taken: number) => {
-  const played = playTo(scene, plan, reply, taken);
+  const played = showPlayed(plan, reply, taken);
   const rows = [0, 1, 2, 3, 4].map(row => fateAt(scene, played, row, 3));
   return {
     fates: rows.map(({ fate }) => scene.fates[fate]?.id),
@@ -68,7 +69,7 @@ test("a step shows what it and those before it decide, with the sums that Python
 });
 
 test("after the last rule it is the plan itself", () => {
-  expect(playTo(scene, plan, reply, 2)).toBe(plan);
+  expect(showPlayed(plan, reply, 2)).toBe(plan);
   expect(shown(2).total).toBe(62);
 });
 

@@ -5,7 +5,7 @@ import { KEYS } from "../src/layout/keymap";
 import { renderWorkbench } from "../src/layout/workbench";
 import type { Traits } from "../src/payloads/host";
 import type { LessonReply, SearchHit } from "../src/payloads/types";
-import { smallPlan, smallScene } from "./small";
+import { smallPlan, smallPlayed, smallScene } from "./small";
 
 const { wire, data, scene } = smallScene();
 const planned = smallPlan(scene);
@@ -356,6 +356,7 @@ const lesson = (place: number): Partial<LessonReply> => ({
       ...{ sections: [5, 20, 30, 0, 7], summary: 5 },
     },
   ],
+  played: smallPlayed,
 });
 
 test("the policy is played rule by rule, and the whole picture goes along", async () => {
@@ -423,7 +424,7 @@ test("standing on an illegal place in Teach shows the pair and the provider's an
   const told = (row: number, label: string) => ({ row, turn: 0, label });
   const pairs = [{ call: told(1, "Read(a.py)"), output: told(2, "output") }];
   const refusal = { error: "400: unexpected tool_use_id", sentence: "", pairs, more: 0 };
-  await answer(host, "lesson", { place: 2, steps: [], refusal });
+  await answer(host, "lesson", { place: 2, steps: [], played: [], refusal });
   expect(find("broken").textContent).toContain("An output would stand without its call.");
   expect(find("broken").textContent).toContain("Read(a.py)");
   expect(find("refusal").textContent).toBe("400: unexpected tool_use_id");

@@ -155,8 +155,8 @@ test("S0-93 an event tells its provider, its model, what it belongs to and what 
   await draw("manual_", {}, true);
   expect(await happened("completed")).toEqual({
     ...{ provider: "unknown", model: "nobody", correlation: "turn-3" },
-    ...{ reason: "manual", willRetry: "false", calls: "1", asked: "83", written: "37", ratio: "1.615" },
-    "reasoning by turn": "turn 1: 1 summarised; turn 2: 1 verbatim",
+    ...{ reason: "manual", willRetry: "no", calls: "1", asked: "83", written: "37", ratio: "1.615" },
+    "reasoning by turn": "turn 1: 1 summarised; turn 2: 1 kept",
     "the user may": "/compact · /reset · continue · stop",
   });
   expect(await happened("double ran")).toMatchObject({ core: "46", wire: "64" });

@@ -7,7 +7,7 @@
 import { pack } from "../dev/pack";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../src/model/plan";
 import { decodeRun, type Run } from "../src/model/run";
-import type { PlanPayload, RunEvent, RunPayload, ScenePayload } from "../src/payloads/types";
+import type { LessonReply, PlanPayload, RunEvent, RunPayload, ScenePayload } from "../src/payloads/types";
 
 const named = (...ids: string[]) => ids.map(id => ({ id, label: id.replace("_", " ") }));
 
@@ -225,6 +225,18 @@ export const smallPlan = (
   return { wire, data: bytes, plan: decodePlan(wire, bytes, scene) as Plan };
 };
 
+/** A lesson over the small plan: nothing is decided, then the third block is a pointer. */
+export const smallPlayed: LessonReply["played"] = [
+  {
+    ...{ total: 165, sections: [0, 30, 30, 5, 100], summary: 0 },
+    ...{ fates: [0, 0, 0, 0, 0], tokens: [10, 5, 100, 20, 30], rules: [-1, -1, -1, -1, -1] },
+  },
+  {
+    ...{ total: 72, sections: [0, 30, 30, 5, 7], summary: 0 },
+    ...{ fates: [0, 0, 2, 0, 0], tokens: [10, 5, 7, 20, 30], rules: [-1, -1, 0, -1, -1] },
+  },
+];
+
 /** Six steps in three turns; at step 2 the context of 150 is compacted to 40, at step 5 that fails. */
 export const smallRun = (
   changes: Partial<RunPayload> = {},
@@ -247,10 +259,7 @@ export const smallRun = (
     before: null,
     after: null,
     at: `e${step}`,
-    provider: "",
-    model: "",
-    correlation: "",
-    data: {},
+    details: [],
     tone,
     compaction: -1,
     ...more,

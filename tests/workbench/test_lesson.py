@@ -14,10 +14,11 @@ from inspector.demo import open_demo
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import names_of_policies
+from inspector.policies.table import VERBATIM
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
-from inspector.workbench.payloads.lesson import play_rules
+from inspector.workbench.payloads.lesson import LessonReply, play_rules
 from inspector.workbench.payloads.played import first_rule
 from inspector.workbench.payloads.scene import draw_scene
 from tests.strategies import sessions
@@ -68,6 +69,26 @@ def test_law_the_steps_of_any_policy_add_up(session: Session, policy: Policy, da
     assert set(decided[decided != -1].tolist()) <= set(rules), "who decides a block is played"
     blocks = sum(step.blocks for step in told.steps)
     assert blocks == int((decided != -1).sum())
+    check_played(plan, told)
+
+
+def check_played(plan: Plan, told: LessonReply) -> None:
+    """Before the first step all stands as it did; each step changes its own blocks to what the plan makes of
+    them, and no other; what stands weighs what the step says."""
+    outcome, table = plan.outcome, plan.table
+    shift = first_rule(plan.policy)
+    rules = np.where(outcome.rule >= 0, outcome.rule + shift, outcome.rule)
+    assert len(told.played) == len(told.steps)
+    for taken, shown in enumerate(told.played):
+        done = {step.rule for step in told.steps[:taken]}
+        for row, rule in enumerate(rules.tolist()):
+            stands = shown.fates[row], shown.tokens[row], shown.rules[row]
+            if rule in done:
+                assert stands == (outcome.fate[row], outcome.tokens[row], rule)
+            else:
+                assert stands == (VERBATIM, table.tokens[row], -1)
+        before = plan.before if taken == 0 else told.steps[taken - 1].after
+        assert (shown.total, sum(shown.sections)) == (before, before)
 
 
 def test_the_same_lesson_comes_out_every_time(moment: Session) -> None:

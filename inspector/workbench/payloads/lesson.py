@@ -15,7 +15,7 @@ from ...session.blocks import Text
 from ...session.queries import describe_call
 from ...wire.checks import check_context
 from .base_payload import Payload
-from .played import LessonStep, play_plan
+from .played import LessonStep, PlayedPlan, play_plan, show_played
 
 MOST_PAIRS = 4
 _REFUSED = {
@@ -55,10 +55,14 @@ class CutRefusal(Payload, frozen=True):
 
 
 class LessonReply(Payload, frozen=True):
-    """The policy played one rule at a time; at an illegal place, what a cut there would break."""
+    """The policy played one rule at a time; at an illegal place, what a cut there would break.
+
+    `played` has what stands before the first step and after each but the last.
+    """
 
     place: int
     steps: list[LessonStep]
+    played: list[PlayedPlan]
     refusal: CutRefusal | UnsetType = UNSET
 
 
@@ -71,11 +75,16 @@ def play_rules(plan: Plan, place: int) -> LessonReply:
     if not 0 <= place < len(plan.cuts):
         raise IndexError(f"no place {place} in this context")
     if place == (plan.place or 0):
-        return LessonReply(place, list(play_plan(plan)))
+        return _play(plan, place)
     if plan.cuts.legal[place]:
         edits = plan.edits.model_copy(update={"cut": plan.cuts.ids[place]})
-        return LessonReply(place, list(play_plan(plan.with_edits(edits))))
-    return LessonReply(place, [], _refuse(plan, place))
+        return _play(plan.with_edits(edits), place)
+    return LessonReply(place, [], [], _refuse(plan, place))
+
+
+def _play(plan: Plan, place: int) -> LessonReply:
+    steps = list(play_plan(plan))
+    return LessonReply(place, steps, show_played(plan, steps))
 
 
 def _refuse(plan: Plan, place: int) -> CutRefusal:

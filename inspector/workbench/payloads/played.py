@@ -7,21 +7,22 @@ of all steps add up to the plan's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...planning.cut_table import COMPACTED
-from ...planning.fates import BY_BOUND, BY_END, BY_PAIR, BY_PIN, BY_WITHHELD
+from ...planning.fates import BY_BOUND, BY_END, BY_NONE, BY_PAIR, BY_PIN, BY_WITHHELD
 from ...planning.left_outside import leave_outside, takes, weigh_more
 from ...planning.plan import Plan
 from ...policies.base_rule import Rule
 from ...policies.policy import Policy
+from ...policies.table import VERBATIM
 from ...tokens.counter import Longs
 from ...tokens.rows import SECTIONS
 from .base_payload import Payload
-from .sections import ALL_SECTIONS
+from .sections import ALL_SECTIONS, sum_before
 
 WITHHELD, EARLIER, ATTACHED = (ALL_SECTIONS.index(part) for part in ("withheld", "earlier", "attached"))
 _KNOB = re.compile(r"\{(\w+)\}")
@@ -51,6 +52,21 @@ class LessonStep(Payload, frozen=True):
     after: int
     sections: list[int]
     summary: int
+
+
+class PlayedPlan(Payload, frozen=True):
+    """What stands once the first rules of a policy have decided, and nothing else has.
+
+    `total`, `sections` and `summary` are tokens as in a step; `fates`, `tokens` and `rules` have a value for
+    each block of the moment, as in a plan's columns.
+    """
+
+    total: int
+    sections: list[int]
+    summary: int
+    fates: list[int]
+    tokens: list[int]
+    rules: list[int]
 
 
 def first_rule(policy: Policy) -> int:
@@ -94,6 +110,26 @@ def play_plan(plan: Plan) -> Iterator[LessonStep]:
             sections=sections.tolist(),
             summary=summary,
         )
+
+
+def show_played(plan: Plan, steps: Sequence[LessonStep]) -> list[PlayedPlan]:
+    """What stands before the first step and after each but the last, after which it is the plan itself."""
+    outcome, table = plan.outcome, plan.table
+    rules = np.where(outcome.rule >= 0, outcome.rule + first_rule(plan.policy), outcome.rule)
+    sums = [(plan.before, sum_before(plan), 0)]
+    sums += [(step.after, step.sections, step.summary) for step in steps[:-1]]
+    shown = []
+    for taken, (total, sections, summary) in enumerate(sums[: len(steps)]):
+        decided = np.isin(rules, [step.rule for step in steps[:taken]])
+        shown.append(
+            PlayedPlan(
+                *(total, sections, summary),
+                fates=np.where(decided, outcome.fate, VERBATIM).tolist(),
+                tokens=np.where(decided, outcome.tokens, table.tokens).tolist(),
+                rules=np.where(decided, rules, BY_NONE).tolist(),
+            )
+        )
+    return shown
 
 
 def _order(plan: Plan) -> Iterator[tuple[int, str, str]]:

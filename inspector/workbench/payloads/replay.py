@@ -6,6 +6,7 @@ The other half of `view`, with the same rules: nothing is counted in the browser
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -19,6 +20,7 @@ from ...replays.scenario import Provider
 from ...text import plural
 from ...tokens.cost import Bill, SummaryCall, price_steps
 from ...tokens.prices import find_price
+from ..words import label_of
 from .base_payload import Payload
 from .columns import ColumnPacker, PackedColumn
 from .gauge import RunState, describe_state
@@ -52,7 +54,8 @@ class RunCounts(Payload, frozen=True):
 class RunEvent(Payload, frozen=True):
     """What happened at a step. `name` is what the replayed system itself calls it, "" for nothing.
 
-    `compaction` is the number of the compaction that it belongs to, -1 for none.
+    `details` are labels and values: who was asked, what it belongs to, what else is known, and what the user
+    is offered. `compaction` is the number of the compaction that it belongs to, -1 for none.
     """
 
     step: int
@@ -64,10 +67,7 @@ class RunEvent(Payload, frozen=True):
     before: int | None
     after: int | None
     at: str
-    provider: str
-    model: str
-    correlation: str
-    data: dict[str, Any]
+    details: list[tuple[str, str]]
     tone: str
     compaction: int
 
@@ -276,13 +276,50 @@ def _event(event: AuditEvent, dialect: Dialect, run: Run) -> RunEvent:
         before=event.before,
         after=event.after,
         at=event.entry or "",
-        provider=event.provider or "",
-        model=event.model or "",
-        correlation=event.correlation or "",
-        data=event.to_json()["data"],
+        details=_list_details(event, run),
         tone=TONES.get(event.kind, "plain"),
         compaction=_find_compaction(event, run),
     )
+
+
+def _list_details(event: AuditEvent, run: Run) -> list[tuple[str, str]]:
+    data = event.to_json()["data"]
+    retention = data.pop("retention", {})
+    found = {"provider": event.provider, "model": event.model, "correlation": event.correlation, **data}
+    if retention:
+        found["reasoning by turn"] = "; ".join(_say_retention(turn, retention[turn]) for turn in retention)
+    step = event.step or 0
+    if step < _lived(run):
+        harness = run.scenario.equip(run.policy.harness)
+        found["the user may"] = " · ".join(find_actions(harness, STATES[run.state[step]]))
+    return [(name, _say_value(value)) for name, value in found.items() if value not in ("", None)]
+
+
+def _say_retention(turn: str, fates: dict[str, int]) -> str:
+    """What became of a turn's reasoning.
+
+    >>> _say_retention("0", {"summarised": 1, "dropped": 0, "verbatim": 2})
+    'turn 1: 1 summarised, 2 kept'
+    """
+    parts = [f"{blocks} {label_of(fate)}" for fate, blocks in fates.items() if blocks > 0]
+    return f"turn {int(turn) + 1}: {', '.join(parts)}"
+
+
+def _say_value(value: Any) -> str:
+    """A value of an event's data as a person reads it.
+
+    >>> [_say_value(value) for value in (1200, 0.91849, 2.0, True, ["compact", "stop"], "auto")]
+    ['1,200', '0.918', '2', 'yes', 'compact, stop', 'auto']
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.3f}".rstrip("0").rstrip(".")
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _find_compaction(event: AuditEvent, run: Run) -> int:

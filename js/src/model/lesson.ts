@@ -1,5 +1,5 @@
 // A lesson over a plan: the policy shown up to one of its steps, and a guessed cut beside the policy's own.
-// Python decided every block and counted every sum; here they are only looked up.
+// Python plays it: decides every block and counts every sum.
 
 import type { LessonReply, LessonStep } from "../payloads/types";
 import { turnOfPlace } from "./cuts";
@@ -18,35 +18,25 @@ export interface Lesson {
 
 export const NO_LESSON: Lesson = { play: null, guess: null, broken: null, problem: "" };
 
-/** The plan with only the first `taken` steps decided: every other block stands as it did. */
-export const playTo = (scene: Scene, plan: Plan, reply: LessonReply, taken: number): Plan => {
-  const { place, steps } = reply;
-  if (taken >= steps.length) return plan;
-  const decided = new Set(steps.slice(0, taken).map(({ rule }) => rule));
-  const verbatim = scene.fates.findIndex(({ id }) => id === "verbatim");
-  const side = (fates: Uint8Array, tokens: Int32Array, rules: Int32Array) => {
-    const shown = { fates: fates.slice(), tokens: tokens.slice(), rules: rules.slice() };
-    rules.forEach((rule, row) => {
-      if (decided.has(rule)) return;
-      shown.fates[row] = verbatim;
-      shown.tokens[row] = scene.blockTokens[row] as number;
-      shown.rules[row] = -1;
-    });
-    return shown;
-  };
-  const older = side(plan.fateOlder, plan.tokensOlder, plan.ruleOlder);
-  const kept = side(plan.fateKept, plan.tokensKept, plan.ruleKept);
-  const step = steps[taken - 1];
-  const afterTotal = plan.afterTotal.slice();
-  const afterSections = plan.afterSections.slice();
+/** The plan after so many steps, as Python played it at the lesson's place; after the last it is the plan itself. */
+export const showPlayed = (plan: Plan, { place, played }: LessonReply, taken: number): Plan => {
+  const shown = played[taken];
+  if (shown === undefined) return plan;
+  const { total, sections, summary } = shown;
+  const [fates, tokens, rules] = [
+    Uint8Array.from(shown.fates),
+    Int32Array.from(shown.tokens),
+    Int32Array.from(shown.rules),
+  ];
+  const [afterTotal, afterSections] = [plan.afterTotal.slice(), plan.afterSections.slice()];
   const summaryTokens = plan.summaryTokens.slice();
-  afterTotal[place] = step?.after ?? plan.before.total;
-  afterSections.set(step?.sections ?? plan.before.sections, place * scene.sections.length);
-  summaryTokens[place] = step?.summary ?? 0;
+  afterTotal[place] = total;
+  afterSections.set(sections, place * sections.length);
+  summaryTokens[place] = summary;
   return {
     ...plan,
-    ...{ fateOlder: older.fates, tokensOlder: older.tokens, ruleOlder: older.rules },
-    ...{ fateKept: kept.fates, tokensKept: kept.tokens, ruleKept: kept.rules },
+    ...{ fateOlder: fates, tokensOlder: tokens, ruleOlder: rules },
+    ...{ fateKept: fates, tokensKept: tokens, ruleKept: rules },
     ...{ afterTotal, afterSections, summaryTokens },
     // Python told where the tokens go under the whole policy only.
     whole: false,

@@ -37,7 +37,8 @@ export interface ScenePayload {
 /**
  * The title; the name that tells the session from all others; what is known of the whole file.
  *
- * `about` is all that tells where the session comes from, for who points at its title. `harness`, `model`, `size` (turns and steps) and `compactions` are each a few words. `unknown` are the
+ * `about` is all that tells where the session comes from, for who points at its title.
+ * `harness`, `model`, `size` (turns and steps) and `compactions` are each a few words. `unknown` are the
  * kinds of records and blocks that no reader knows, and how often each occurs.
  */
 export interface HeaderPayload {
@@ -474,7 +475,8 @@ export interface RunCounts {
 /**
  * What happened at a step. `name` is what the replayed system itself calls it, "" for nothing.
  *
- * `compaction` is the number of the compaction that it belongs to, -1 for none.
+ * `details` are labels and values: who was asked, what it belongs to, what else is known, and what the user
+ * is offered. `compaction` is the number of the compaction that it belongs to, -1 for none.
  */
 export interface RunEvent {
   step: number;
@@ -486,12 +488,7 @@ export interface RunEvent {
   before: number | null;
   after: number | null;
   at: string;
-  provider: string;
-  model: string;
-  correlation: string;
-  data: {
-    [k: string]: unknown;
-  };
+  details: [string, string][];
   tone: string;
   compaction: number;
 }
@@ -642,10 +639,13 @@ export interface FactHit {
 }
 /**
  * The policy played one rule at a time; at an illegal place, what a cut there would break.
+ *
+ * `played` has what stands before the first step and after each but the last.
  */
 export interface LessonReply {
   place: number;
   steps: LessonStep[];
+  played: PlayedPlan[];
   refusal?: CutRefusal;
 }
 /**
@@ -664,6 +664,20 @@ export interface LessonStep {
   after: number;
   sections: number[];
   summary: number;
+}
+/**
+ * What stands once the first rules of a policy have decided, and nothing else has.
+ *
+ * `total`, `sections` and `summary` are tokens as in a step; `fates`, `tokens` and `rules` have a value for
+ * each block of the moment, as in a plan's columns.
+ */
+export interface PlayedPlan {
+  total: number;
+  sections: number[];
+  summary: number;
+  fates: number[];
+  tokens: number[];
+  rules: number[];
 }
 /**
  * What a cut would break: `more` pairs are left out.

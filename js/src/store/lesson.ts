@@ -1,5 +1,5 @@
 // What Teach does to the picture: the policy played rule by rule, a cut to guess, and a place that cannot be one.
-import { type Lesson, NO_LESSON, playTo } from "../model/lesson";
+import { type Lesson, NO_LESSON, showPlayed } from "../model/lesson";
 import type { LessonReply } from "../payloads/types";
 import { clampPlace, type Deck } from "./store";
 
@@ -33,7 +33,7 @@ export const makeTeaching = (deck: Deck) => {
     const { picture, plan } = deck;
     if (picture === undefined || plan === undefined) return;
     const taken = Math.max(0, Math.min(wanted, reply.steps.length));
-    picture.plan = playTo(picture.scene, plan, reply, taken);
+    picture.plan = showPlayed(plan, reply, taken);
     show({ play: { reply, step: taken } });
     deck.redraw("plan", "fates", "place");
   };

@@ -1,7 +1,8 @@
 // One event of a replay in full: what happened, what it did to the context, and the stages that did it.
+import { Fragment } from "preact";
 import { exact } from "../../model/format";
-import { type Run, type Spot, stateAt } from "../../model/run";
-import type { RunEvent, StagePayload } from "../../payloads/types";
+import type { Run, Spot } from "../../model/run";
+import type { StagePayload } from "../../payloads/types";
 import { classOf } from "../../ui/stages";
 import { sayChange } from "./events";
 
@@ -29,7 +30,14 @@ export const EventStory = ({
           </p>
           <p>{event.sentence}</p>
           {sayChange(event) && <p class="ci-ink">{sayChange(event, exact)} tokens</p>}
-          <Details {...{ run, event }} />
+          <dl class="ci-details" data-testid="event-details">
+            {event.details.map(([name, value]) => (
+              <Fragment key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </Fragment>
+            ))}
+          </dl>
           {compaction && <p class="ci-quiet">{compaction.sentence}</p>}
           {compaction && compaction.stages.length > 0 && <Stages stages={compaction.stages} />}
           {event.at !== "" && look && (
@@ -47,45 +55,6 @@ export const EventStory = ({
       )}
     </section>
   );
-};
-
-/** Who was asked, what belongs together, and whatever else is audited of an event. */
-const Details = ({ run, event }: { run: Run; event: RunEvent }) => {
-  const { provider, model, correlation, data, step } = event;
-  const { retention, ...rest } = data;
-  const offers = stateAt(run, step)?.actions?.join(" · ");
-  const facts = Object.entries({
-    ...{ provider, model, correlation },
-    ...rest,
-    ...(retention ? { "reasoning by turn": sayRetention(retention as Record<string, object>) } : {}),
-    ...(offers ? { "the user may": offers } : {}),
-  });
-  return (
-    <dl class="ci-details" data-testid="event-details">
-      {facts
-        .filter(([, value]) => value !== "" && value !== null)
-        .map(([name, value]) => (
-          <>
-            <dt key={name}>{name}</dt>
-            <dd>{sayValue(value)}</dd>
-          </>
-        ))}
-    </dl>
-  );
-};
-
-/** "turn 1: 1 summarised; turn 2: 1 verbatim". */
-const sayRetention = (turns: Record<string, object>): string =>
-  Object.entries(turns)
-    .map(([turn, fates]) => {
-      const parts = Object.entries(fates).filter(([, blocks]) => blocks > 0);
-      return `turn ${Number(turn) + 1}: ${parts.map(([fate, blocks]) => `${blocks} ${fate}`).join(", ")}`;
-    })
-    .join("; ");
-
-const sayValue = (value: unknown): string => {
-  if (typeof value === "number") return exact(Math.round(1000 * value) / 1000);
-  return typeof value === "string" ? value : JSON.stringify(value);
 };
 
 const Stages = ({ stages }: { stages: readonly StagePayload[] }) => (
