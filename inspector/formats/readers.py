@@ -21,6 +21,7 @@ from ..session.session import Session
 from ..text import plural
 from ..tokens.reported import is_tokens
 from . import (
+    ai_sdk,
     anthropic_messages,
     atif,
     cline,
@@ -33,12 +34,14 @@ from . import (
     opencode,
     openhands,
     pi,
+    pydantic_ai,
     qwen,
     request_log,
     stream_json,
     stud,
     swe_agent,
     traces,
+    vscode_chat,
 )
 from . import mini_claude_code as mini
 from .claude_code import read as claude_code
@@ -106,6 +109,9 @@ READERS: tuple[Reader, ...] = (
     atif.READER,
     swe_agent.READER,
     swe_agent.MINI_READER,
+    vscode_chat.READER,
+    pydantic_ai.READER,
+    ai_sdk.READER,
     anthropic_messages.READER,
     mini.READER,
     request_log.READER,

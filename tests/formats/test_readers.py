@@ -163,6 +163,9 @@ WRITTEN = {
     "atif": "atif.json",
     "swe-agent": "swe-agent.traj.json",
     "mini-swe-agent": "mini-swe-agent.json",
+    "vscode-chat": "vscode-chat.json",
+    "pydantic-ai": "pydantic-ai.json",
+    "ai-sdk": "ai-sdk.json",
     "request-log": "request-log.jsonl",
     "traces": "traces.jsonl",
 }

@@ -1,0 +1,217 @@
+"""Messages of Vercel's AI SDK, as an app saves its chats: those of the screen, or those of the model.
+
+In go the bytes of a list of messages, or of an object around one, out comes a `Session`. Source: FORMATS §12.
+A message of the screen holds a reply with all its steps: each step is a request, and becomes a reply and what
+its calls were answered. Parts that only the screen shows (sources, data) are kept beside the reply. The SDK
+saves no usage and has no compaction; what an app puts into `metadata` stays there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ReadError
+from ..session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
+from ..session.entries import Source
+from ..session.json_text import stringify
+from ..session.session import Session
+from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document, unknown
+from .json_lines import Data, Reader, paused_gc
+from .recording import Json, Recording, parse_given
+
+NAME = "ai-sdk"
+ROLES = ("system", "user", "assistant", "tool")
+PLAIN = ("text", "reasoning", "file", "step-start", "dynamic-tool", "source-url", "source-document")
+
+
+def sniff(data: Data) -> str | None:
+    """None for messages whose parts are the AI SDK's; those of plain words alone may be anyone's."""
+    return sniff_document(data, _judge)
+
+
+def _judge(value: Any) -> str | None:
+    messages = value.get("messages") if isinstance(value, dict) else value
+    if not isinstance(messages, list):
+        return "neither a JSON list nor an object with `messages`"
+    marked = False
+    for raw in messages[:64]:
+        message = Fields(raw)
+        if message.text("role") not in ROLES:
+            return "its messages have other roles than the AI SDK's"
+        parts = message.items("parts")
+        if parts is not None:
+            if not isinstance(message.rest.get("id"), str) or not all(map(_is_shown, parts)):
+                return "its parts are none of the AI SDK's"
+            marked = marked or bool(parts)
+        marked = marked or any(map(_is_call, message.items("content") or ()))
+    return None if marked else "none of its first messages has parts of the AI SDK's"
+
+
+def _is_shown(part: Any) -> bool:
+    """Whether a part is one of a message of the screen."""
+    fields = Fields(part)
+    kind = fields.rest.get("type")
+    if not isinstance(kind, str):
+        return False
+    if kind in ("text", "reasoning"):
+        return isinstance(fields.rest.get("text"), str)
+    if kind.startswith("tool-") or kind == "dynamic-tool":
+        return "toolCallId" in fields.rest and "state" in fields.rest
+    return kind in PLAIN or kind.startswith("data-")
+
+
+def _is_call(part: Any) -> bool:
+    """Whether a part is a call or a result of a message of the model's."""
+    fields = Fields(part).rest
+    held = {"tool-call": "input", "tool-result": "output"}.get(str(fields.get("type")))
+    return held is not None and {"toolCallId", "toolName", held} <= set(fields)
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """All messages. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    document = load(data)
+    messages = document.get("messages") if isinstance(document, dict) else document
+    if not isinstance(messages, list):
+        raise ReadError(FILE, detail="it has no list of messages")
+    about = Fields(document, "messages")
+    reading = _Messages()
+    for line, raw in enumerate(messages, 1):
+        reading.take(place(line), raw)
+    return reading.made.make_session(
+        id=about.text("id") or "",
+        title=about.text("title"),
+        system=tuple(reading.system),
+        extra=about.rest,
+    )
+
+
+class _Messages:
+    """What has been read, message after message."""
+
+    def __init__(self) -> None:
+        self.made = Recording(NAME)
+        self.names: dict[str, str] = {}
+        self.system: list[Text] = []
+
+    def take(self, source: Source, raw: Any) -> None:
+        """One message of either form."""
+        fields = Fields(raw)
+        role = fields.text("role")
+        if not isinstance(raw, dict) or role is None:
+            self.made.spoil(source, "a message without a role")
+            return
+        if role not in ROLES:
+            self.made.note(f"message of role {role}"[:60], source, known=False)
+            return
+        name = fields.text("id") or f"m{source.line}"
+        parts = fields.items("parts")
+        if role == "system" and not self.made.entries:
+            found = find_blocks(parts if parts is not None else fields.any("content"), self._read_part)
+            self.system += [block for block, _ in found if isinstance(block, Text)]
+            self.made.note("system prompt", source)
+            return
+        if role == "assistant" and parts is not None:
+            self._add_steps(name, source, parts, fields.rest)
+            return
+        found = find_blocks(parts if parts is not None else fields.any("content"), self._read_part)
+        if role == "tool":
+            outputs = [pair for pair in found if isinstance(pair[0], ToolOutput)]
+            rest = [block.model_dump() for block, _ in found if not isinstance(block, ToolOutput)]
+            more = {"parts": rest} if rest else {}
+            self.made.add(name, "tool", outputs, source, fields.rest | more)
+        elif role == "assistant":
+            self.made.add(name, role, found, source, fields.rest)
+        else:
+            own: Json = {"meta": True} if role == "system" else {}
+            self.made.add(name, "user", found, source, fields.rest, **own)
+
+    def _add_steps(self, name: str, source: Source, parts: list[Any], extra: Json) -> None:
+        """A reply of the screen, step by step."""
+        steps: list[list[Any]] = [[]]
+        for part in parts:
+            if Fields(part).rest.get("type") == "step-start":
+                if steps[-1]:
+                    steps.append([])
+                continue
+            steps[-1].append(part)
+        first: Source | None = source
+        for number, step in enumerate(steps, 1):
+            found: list[Found] = []
+            outputs: list[Found] = []
+            left: list[Any] = []
+            for part in step:
+                kind = str(Fields(part).rest.get("type"))
+                if (kind.startswith("tool-") and "toolCallId" in part) or kind == "dynamic-tool":
+                    self._add_call(kind, Fields(part), found, outputs)
+                elif kind.startswith(("data-", "source-")):
+                    left.append(part)
+                else:
+                    found.append(self._read_part(part))
+            own = name if number == 1 else f"{name}/{number}"
+            more = (extra if number == 1 else {}) | ({"parts": left} if left else {})
+            entry = self.made.add(own, "assistant", found, first, more)
+            first = None
+            if outputs:
+                self.made.add(f"{entry.id}/results", "tool", outputs, None)
+
+    def _add_call(self, kind: str, fields: Fields, found: list[Found], outputs: list[Found]) -> None:
+        """A call, and what it was answered: both stand in one part."""
+        fields.any("type")
+        call = fields.text("toolCallId") or ""
+        tool = fields.text("toolName") or kind.removeprefix("tool-")
+        self.names[call] = tool
+        given = fields.any("input") if "input" in fields.rest else None
+        state = fields.rest.get("state")
+        block: ToolOutput | None = None
+        if state == "output-available":
+            answer = fields.any("output")
+            block = _make_answer(call, answer, tool, failed=False)
+        elif state in ("output-error", "output-denied"):
+            told = fields.text("errorText") or Fields(fields.rest.get("approval")).text("reason")
+            block = _make_answer(call, told or "", tool, failed=True)
+        found.append((ToolCall(id=call, name=tool, input=given), fields.rest))
+        if block is not None:
+            outputs.append((block, {}))
+
+    def _read_part(self, raw: Any) -> Found:
+        """A part of a message of either form."""
+        if isinstance(raw, str):
+            return Text(text=raw), {}
+        fields = Fields(raw)
+        kind = fields.text("type")
+        if kind in ("text", "reasoning") and (text := fields.text("text")) is not None:
+            return (Text(text=text) if kind == "text" else Reasoning(text=text)), fields.rest
+        if kind == "tool-call" and (tool := fields.text("toolName")) is not None:
+            call = fields.text("toolCallId") or tool
+            self.names[call] = tool
+            given = fields.any("input") if "input" in fields.rest else fields.any("args")
+            return ToolCall(id=call, name=tool, input=parse_given(given)), fields.rest
+        if kind == "tool-result" and (call_id := fields.text("toolCallId")) is not None:
+            name = fields.text("toolName") or self.names.get(call_id)
+            output = fields.any("output") if "output" in fields.rest else fields.any("result")
+            inner = Fields(output)
+            sort = inner.rest.get("type")
+            failed = isinstance(sort, str) and sort.startswith("error")
+            value = inner.rest["value"] if isinstance(sort, str) and "value" in inner.rest else output
+            return _make_answer(call_id, value, name, failed=failed), fields.rest
+        if kind in ("file", "image"):
+            sort_ = fields.text("mediaType") or fields.text("mimeType")
+            held = fields.text("url") or fields.text("data") or fields.text("image")
+            title = fields.text("filename")
+            _, comma, data = (held or "").partition(";base64,")
+            link = (held or "").startswith(("http:", "https:"))
+            given_ = {"data": data} if comma else {"url": held} if link else {"data": held}
+            if kind == "image" or (sort_ or "").startswith("image/"):
+                return Image(media_type=sort_, **given_), fields.rest
+            return Document(media_type=sort_, title=title, **given_), fields.rest
+        return unknown(raw)
+
+
+def _make_answer(call: str, value: Any, tool: str | None, *, failed: bool) -> ToolOutput:
+    """What a tool answered: its words, else its JSON."""
+    words = value if isinstance(value, str) else "" if value is None else stringify(value)
+    return ToolOutput(call_id=call, name=tool, parts=(Text(text=words),), is_error=failed)
+
+
+READER = Reader(NAME, "AI SDK chat", sniff, read)

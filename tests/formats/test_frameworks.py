@@ -1,0 +1,93 @@
+"""Messages as frameworks save them: pydantic-ai's, and those of the AI SDK's screen and model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.formats.readers import READERS
+from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
+
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+PYDANTIC, SCREEN, MODEL = (CASES / f"{name}.json" for name in ("pydantic-ai", "ai-sdk", "ai-sdk.model"))
+
+
+def test_pydantic_ais_parts_become_entries() -> None:
+    session = open_session(PYDANTIC)
+    assert (session.id, session.model) == ("conv-1", "demo-1")
+    assert [block.text for block in session.system] == ["You know the tides.", "Be brief."]
+    assert session["m1"].blocks[1] == Image(url="https://example.org/sea.png")
+    assert session["m2"].blocks[0] == Reasoning(text="A table.", signature="s")
+    calls = [block for block in session["m2"].blocks if isinstance(block, ToolCall)]
+    assert [call.input for call in calls] == [{"port": "Brest"}, {"port": 7}]
+    outputs = [block for block in session["m3"].blocks if isinstance(block, ToolOutput)]
+    assert [(block.call_id, block.text, block.is_error) for block in outputs] == [
+        ("c1", '{"high":"06:12"}', False),
+        ("c2", "port must be a string", True),
+    ]
+    assert session["m7"].meta and len(session.turns) == 2
+
+
+def test_pydantic_ais_input_holds_what_the_cache_gave() -> None:
+    usages = [entry.usage for entry in open_session(PYDANTIC).entries if entry.usage is not None]
+    assert [(each.input, each.cache_read, each.cache_write, each.output) for each in usages] == [
+        (30, 50, 10, 12),
+        (30, 100, 0, 8),
+        (60, 0, 0, 9),
+    ]
+
+
+def test_a_compaction_part_is_the_harnesss_in_a_request_and_the_providers_in_a_response() -> None:
+    session = open_session(PYDANTIC)
+    (mine, told), (sealed, shut) = session.boundaries
+    assert session[mine].text == "High water at Brest: 06:12." and "unreadable" not in told.extra
+    assert (sealed, shut.extra["unreadable"], session[sealed].text) == ("m6", True, "")
+    assert session.live_names == ["m6", "m6/2", "m7", "m8"]
+    whole = json.loads(PYDANTIC.read_text("utf-8"))
+    assert read_session(whole[:5]).live_names == ["m5", "m5/2"]
+
+
+def test_a_reply_of_the_screen_is_a_reply_per_step() -> None:
+    session = open_session(SCREEN)
+    assert (session.id, session.title) == ("chat-7", "Weather")
+    assert session["u1"].blocks[1] == Image(media_type="image/png", data="iVBORw0KGgo=")
+    assert [entry.id for entry in session.entries] == [
+        *("u1", "a1", "a1/results", "a1/2", "u2", "a2", "a2/results", "a2/2"),
+    ]
+    outputs = [block for entry in session.entries for block in entry.blocks if isinstance(block, ToolOutput)]
+    assert [(block.name, block.text, block.is_error) for block in outputs] == [
+        ("weather", '{"rain":true}', False),
+        ("radar", "radar is off", True),
+        ("close", "not now", True),
+    ]
+    assert session["a1/2"].extra["parts"][0]["url"] == "https://example.org"
+    assert session["a1"].extra["metadata"] == {"totalUsage": {"inputTokens": 90}}
+    assert all(entry.usage is None for entry in session.entries)
+
+
+def test_the_models_messages_open_too() -> None:
+    session = open_session(MODEL)
+    assert [entry.role for entry in session.entries] == [
+        *("user", "assistant", "tool", "assistant", "user", "assistant", "tool"),
+    ]
+    failed = session["m8"].blocks[0]
+    assert isinstance(failed, ToolOutput) and failed.is_error and failed.text == "no city"
+
+
+LOOKALIKES: list[Any] = [
+    [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}],
+    [{"role": "user", "parts": [{"type": "text", "content": "OpenTelemetry's"}]}],
+    [{"role": "user", "parts": [{"text": "Gemini's"}]}],
+    [{"kind": "request", "parts": [{"text": "no part_kind"}]}],
+    [{"kind": "response"}],
+]
+
+
+@pytest.mark.parametrize("value", LOOKALIKES)
+def test_what_looks_like_them_is_not_taken(value: Any) -> None:
+    known = [reader.name for reader in READERS if reader.sniff(json.dumps(value).encode()) is None]
+    assert not {"ai-sdk", "pydantic-ai"} & set(known)

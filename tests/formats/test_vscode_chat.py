@@ -1,0 +1,75 @@
+"""VS Code's chats: a document, and a log of changes that makes the same one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.session.blocks import Reasoning
+
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+CASE, LOG = CASES / "vscode-chat.json", CASES / "vscode-chat.log.jsonl"
+
+
+def test_a_log_of_changes_is_the_chat_that_it_makes() -> None:
+    chat, log = open_session(CASE), open_session(LOG)
+    bare = [entry.model_copy(update={"sources": ()}) for entry in chat.entries]
+    assert list(log.entries) == bare
+    assert (chat.id, chat.title, log.id, log.title) == ("chat-1", "Clock", "chat-1", "Clock")
+    assert [note.type for note in log.notes].count("append") == 4
+    assert "draft" not in log.extra
+
+
+def test_what_the_model_was_sent_is_taken_and_not_what_the_screen_repeats() -> None:
+    session = open_session(CASE)
+    assert session["q1/1"].blocks[0] == Reasoning(text="grep will do")
+    assert session["q1/1/results"].blocks[0].text == "clock.py:3"
+    texts = [entry.text for entry in session.entries]
+    assert texts.count("I search.") == texts.count("It is set in clock.py.") == 1
+    # The last reply of the second request stands in no round: only the screen showed it.
+    assert session["q2/reply"].text == "Done: it is UTC now."
+    assert session.warnings == ("1 call has no result in the file: VS Code does not save all of them",)
+
+
+def test_each_request_tells_the_context_of_its_last_call() -> None:
+    told = {entry.id: entry.usage for entry in open_session(CASE).entries if entry.usage is not None}
+    assert {name: (usage.prompt, usage.output) for name, usage in told.items()} == {
+        "q1/2": (900, 40),
+        "q2/reply": (700, 25),
+        "q3/1": (300, 6),
+    }
+
+
+def test_a_summary_stands_for_all_up_to_the_round_that_it_names() -> None:
+    session = open_session(CASE)
+    (first, _), (second, later) = session.boundaries
+    assert (first, second, later.first_kept) == ("q2/1/summary", "q3/summary", "q2/reply")
+    assert session[second].text == "clock.py is UTC; tests were run."
+    assert session.live_names == ["q3/summary", "q2/reply", "q3", "q3/1"]
+    document: dict[str, Any] = json.loads(CASE.read_text("utf-8"))
+    metadata = document["requests"][1]["result"]["metadata"]
+    told = metadata.pop("summary")["text"]
+    metadata["toolCallRounds"][0]["summary"] = told
+    assert read_session(document)["q2/1/summary"].text == told
+
+
+def test_an_append_with_a_place_drops_what_stood_from_there_on() -> None:
+    request = {"requestId": "q", "message": {"text": "Hi"}, "response": [{"value": "a"}, {"value": "b"}]}
+    rows = [
+        {"kind": 0, "v": {"sessionId": "s", "version": 3, "requests": [request]}},
+        {"kind": 2, "k": ["requests", 0, "response"], "i": 1, "v": [{"value": "c"}, {"value": "d"}]},
+    ]
+    session = read_session("\n".join(json.dumps(row) for row in rows))
+    assert session["q/reply"].text == "acd"
+
+
+@pytest.mark.parametrize("way", [["requests", 9, "response"], [], ["requests", "x", "y"], [7]])
+def test_a_change_of_what_is_not_there_is_counted_as_broken(way: list[Any]) -> None:
+    broken = json.dumps({"kind": 2, "k": way, "v": [1]}).encode() + b"\n"
+    session = read_session(LOG.read_bytes() + broken)
+    assert [each.reason for each in session.corrupt] == ["a change (append) of what is not there"]
+    assert session.entries == open_session(LOG).entries
