@@ -179,7 +179,9 @@ class _Chat:
                 error=error,
             )
 
-    def _take_round(self, name: str, each: Fields, results: Json, time: str | None, model: str | None) -> None:
+    def _take_round(
+        self, name: str, each: Fields, results: Json, time: str | None, model: str | None
+    ) -> None:
         number = each.text("id")
         found: list[Found] = []
         thinking = Fields(each.rest.get("thinking"))
