@@ -77,8 +77,8 @@ test("S0-46 S0-54 the manifest and the wire stand side by side, and what the wir
   await draw("manual_");
   const [manifest, wire] = [find("manifest"), find("wire")];
   // An output of 70 leaves 6 in the request; what is stored keeps it.
-  expect(manifest.textContent).toBe("manifest, what is stored217 rewritten");
-  expect(wire.textContent).toBe("wire, what is sent153 in-flight edit: 1 block cleared, 64 less");
+  expect(manifest.textContent).toBe("what is stored217 rewritten");
+  expect(wire.textContent).toBe("what is sent153 in-flight edit: 1 block cleared, 64 less");
   expect([manifest.parentElement, isSeen("manifest")]).toEqual([wire.parentElement, true]);
   expect(getWidths(manifest, wire)).toEqual([217, 153].map(tokens => ((100 * tokens) / 263).toFixed(2)));
   // The dialogs apart, one of which tells what exporting does.
@@ -92,10 +92,10 @@ test("S0-46 S0-54 at the wire alone nothing stored changes; without it there are
     wire: { after: 199, cleared: 1, spared: 64, label: "in-flight edit" },
   };
   await draw("manual_", { surfaces });
-  expect(says("manifest")).toBe("manifest, what is stored263 unchanged");
+  expect(says("manifest")).toBe("what is stored263 unchanged");
   dispose();
   await draw("manual_", { surfaces: { ...surfaces, wire: { ...surfaces.wire, cleared: 0, after: 263 } } });
-  expect(says("wire")).toBe("wire, what is sent263 as stored");
+  expect(says("wire")).toBe("what is sent263 as stored");
   dispose();
   await draw("");
   expect([find("manifest"), find("wire")]).toEqual([null, null]);

@@ -62,7 +62,7 @@ def test_a_rule_is_added_by_mouse_undone_redone_and_removed(
     assert price == f"{change:,} tokens".replace("-", "\u2212"), "the price is what it then costs"
     assert change < 0
     expect(page.get_by_test_id("said")).to_contain_text(
-        "Clear tool outputs at the wire added. Press z to undo."
+        "Clear tool outputs in the request added. Press z to undo."
     )
     assert focused(page) == "remove-clear-tool-outputs"
 

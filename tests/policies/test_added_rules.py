@@ -60,7 +60,7 @@ def test_by_hand_it_is_a_policy_of_its_own_that_plans_the_same() -> None:
     policy = find_policy("flue").add("clear-tool-outputs", keep=5)
     assert (policy.name, policy.title) == (
         "flue-and-clear-tool-outputs",
-        "Flue (May 2026) and clear tool outputs at the wire",
+        "Flue (May 2026) and clear tool outputs in the request",
     )
     assert find_policy("flue").add(DedupeReads()).rules == find_policy("flue").add("dedupe-reads").rules
     by_setting = plan_bundled(settings={"clear-tool-outputs.enabled": True, "clear-tool-outputs.keep": 5})

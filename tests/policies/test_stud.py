@@ -600,7 +600,7 @@ def test_S0_54_what_the_wire_clears_is_called_so_and_by_rules_that_say_who_does_
     cleared = [row for row, fate in enumerate(fates(plan)) if fate == "cleared"]
     assert {plan.rule_of(row) for row in cleared} == {"clear-thinking", "clear-tool-outputs"}
     titles = {rule.kind: rule.title for rule in plan.policy.rules}
-    assert all("at the wire" in titles[plan.rule_of(row)] for row in cleared)
+    assert all("in the request" in titles[plan.rule_of(row)] for row in cleared)
 
 
 def test_S0_99_core_and_wire_on_one_entry_are_told_and_the_plan_is_core_s() -> None:

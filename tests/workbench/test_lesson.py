@@ -109,7 +109,7 @@ def test_a_rule_says_its_values_and_where_it_puts_the_cut(moment: Session) -> No
     plan = plan_of(moment, settings={"keep-recent-tokens.tokens": 4000})
     said = {step.title: step.sentence for step in play_rules(plan, plan.place or 0).steps}
     turn = int(moment.live.turn[plan.place]) + 1 if plan.place is not None else 0
-    assert said["Keep recent tokens"].endswith(f"4,000 tokens verbatim: the cut stands in turn {turn}")
+    assert said["Keep recent tokens"].endswith(f"4,000 tokens as they are: the cut stands in turn {turn}")
     legal = np.flatnonzero(plan.cuts.legal)
     by_hand = plan_of(moment, cut=plan.cuts.ids[int(legal[0])])
     said = {step.title: step.sentence for step in play_rules(by_hand, int(legal[0])).steps}

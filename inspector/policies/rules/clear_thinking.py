@@ -24,7 +24,7 @@ class ClearThinking(Rule):
     no binding of thinking to its prefix breaks.
     """
 
-    title: ClassVar[str] = "Clear thinking at the wire"
+    title: ClassVar[str] = "Clear thinking in the request"
     phrase: ClassVar[str] = "the provider clears thinking of all but the last {keep} turns"
     source: ClassVar[str] = "Anthropic, context editing, clear_thinking_20251015 (CLAUDE §4)"
     wire: ClassVar[bool] = True

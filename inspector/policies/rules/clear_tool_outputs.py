@@ -64,7 +64,7 @@ class ClearToolOutputs(Clearing):
     Oldest first, and all that may be cleared at once. Only what is sent changes: history keeps every word.
     """
 
-    title: ClassVar[str] = "Clear tool outputs at the wire"
+    title: ClassVar[str] = "Clear tool outputs in the request"
     phrase: ClassVar[str] = "the provider clears outputs of all but the {keep} newest tool uses"
     source: ClassVar[str] = "Anthropic, context editing, clear_tool_uses_20250919 (CLAUDE §4)"
     wire: ClassVar[bool] = True

@@ -26,7 +26,7 @@ class KeepRecentMessages(Rule):
     """
 
     title: ClassVar[str] = "Keep recent messages"
-    phrase: ClassVar[str] = "keep the last {messages} messages verbatim"
+    phrase: ClassVar[str] = "keep the last {messages} messages as they are"
     source: ClassVar[str] = "mini-claude-code 60a3bef, recent window (TIERED §3)"
     cuts: ClassVar[bool] = True
     keeps: ClassVar[bool] = True

@@ -77,7 +77,7 @@ class KeepRecentShare(Rule):
     @property
     def template(self) -> str:
         bound = "at least " if self.least else "at most "
-        how = f"verbatim, cut {_SNAPS[self.snap]}"
+        how = f"as it is, cut {_SNAPS[self.snap]}"
         if self.amount is not None:
             return f"keep {bound}the last {{amount}} {{measure}} {how}"
         whole = "tokens of the window" if self.of == "window" else "{measure}"

@@ -28,7 +28,7 @@ class KeepRecentTokens(Rule):
     """The cut falls where the messages after it add up to about `tokens`, by the system's own estimate."""
 
     title: ClassVar[str] = "Keep recent tokens"
-    phrase: ClassVar[str] = "keep about the last {tokens} tokens verbatim"
+    phrase: ClassVar[str] = "keep about the last {tokens} tokens as they are"
     source: ClassVar[str] = "Flue dbaa9eff and pi 0.58.3 to 1.5.2, find cut point (FLUE §6, §13)"
     cuts: ClassVar[bool] = True
 

@@ -17,7 +17,7 @@ class KeepRecentTurns(Rule):
     """The cut falls where the last `turns` turns begin."""
 
     title: ClassVar[str] = "Keep recent turns"
-    phrase: ClassVar[str] = "keep the last {turns} turns verbatim"
+    phrase: ClassVar[str] = "keep the last {turns} turns as they are"
     source: ClassVar[str] = "stud-cli wiki, Compaction and Memory 1.1.0, recent window (S0-17, S0-24)"
     cuts: ClassVar[bool] = True
 

@@ -13,7 +13,7 @@ class KeepSystem(Rule):
     """The system prompt, tools and provided context are resent as they are; system messages stay."""
 
     title: ClassVar[str] = "Keep system"
-    phrase: ClassVar[str] = "system prompt, tools and provided context stay verbatim"
+    phrase: ClassVar[str] = "system prompt, tools and provided context stay as they are"
     source: ClassVar[str] = "stud-cli wiki, Compaction and Memory 1.1.0, sections (S0-16, S0-22)"
     locked: ClassVar[bool] = True
 

@@ -32,7 +32,7 @@ class KeepUserWords(Rule):
     """
 
     title: ClassVar[str] = "Keep the user's words"
-    phrase: ClassVar[str] = "keep the user's newest words verbatim, up to {tokens} tokens"
+    phrase: ClassVar[str] = "keep the user's newest words as they are, up to {tokens} tokens"
     source: ClassVar[str] = "Codex CLI 0100b103, compact.rs (PEERS §1)"
     cuts: ClassVar[bool] = True
     keeps: ClassVar[bool] = True

@@ -50,13 +50,8 @@ const tellSurfaces = ({ surfaces, before }: Plan): HTMLElement[] => {
     h(
       "div",
       { class: "ci-surfaces" },
-      figure(
-        "manifest",
-        "manifest, what is stored",
-        manifest.after,
-        manifest.changed ? "rewritten" : "unchanged",
-      ),
-      figure("wire", "wire, what is sent", wire.after, edit),
+      figure("manifest", "what is stored", manifest.after, manifest.changed ? "rewritten" : "unchanged"),
+      figure("wire", "what is sent", wire.after, edit),
     ),
   ];
 };
