@@ -8,6 +8,7 @@
     compaction-inspector export session.jsonl page.html
     compaction-inspector sessions
     compaction-inspector reopen session.jsonl --at 820f59b6
+    compaction-inspector convert session.jsonl codex rollout.jsonl
 
 It ends with 0 when it did what was asked, 1 when a file could not be read or written, and 2 when what was
 asked makes no sense. `lint` ends with 0 when it found no error, 1 when it found one, and 2 when it could not
@@ -29,7 +30,7 @@ from .errors import CounterError, EditError, InspectorError, PolicyError
 from .facts.lint.check import lint
 from .facts.lint.codes import LINT_CODES
 from .facts.lint.report import FORMATS
-from .files import open_session, reopen_session
+from .files import open_session, reopen_session, save_export
 from .library import dump_found, sessions, summarise_found
 from .planning.plan import Plan
 from .policies.policy import check_window
@@ -72,7 +73,7 @@ def make_parser() -> ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=version("compaction-inspector"))
     commands = parser.add_subparsers(
-        required=True, metavar="show | plan | replay | lint | export | reopen | sessions"
+        required=True, metavar="show | plan | replay | lint | export | reopen | convert | sessions"
     )
     show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
     plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
@@ -94,6 +95,13 @@ def make_parser() -> ArgumentParser:
     reopened.add_argument("--at", metavar="ID", help="the last entry it holds; default: the session's end")
     reopened.add_argument("--to", metavar="PATH", help='default: "<new id>.jsonl" beside the file')
     reopened.set_defaults(do=_reopen, code=0, unreadable=FAILED, window=None)
+    converted = commands.add_parser("convert", help="the session in another harness's format, in a new file")
+    converted.add_argument("file", help="a session file of any format that is known; it is only read")
+    converted.add_argument("format", help="flue, pi, claude-code, codex, or openai for a request's body")
+    converted.add_argument("to", help="where the new file goes")
+    converted.add_argument("--at", metavar="ID", help="the last entry it holds; default: the session's end")
+    converted.add_argument("--part", metavar="NAME", help="of an archive of several sessions, the one meant")
+    converted.set_defaults(do=_convert, code=0, unreadable=FAILED, window=None)
     listed = commands.add_parser("sessions", help="the sessions on this machine, newest first")
     listed.add_argument("--newest", type=int, default=30, metavar="N", help="default: 30; 0 for all")
     listed.add_argument("--json", action="store_true", help="as JSON, a session a line")
@@ -243,6 +251,12 @@ def _sessions(asked: Namespace) -> list[str]:
 
 def _reopen(asked: Namespace) -> list[str]:
     return [str(reopen_session(asked.file, asked.at, asked.to))]
+
+
+def _convert(asked: Namespace) -> list[str]:
+    session = open_session(asked.file, part=asked.part)
+    losses = save_export(session if asked.at is None else session.at(asked.at), asked.to, asked.format)
+    return [asked.to, *(loss.sentence for loss in losses)]
 
 
 def _open(asked: Namespace) -> WorkbenchModel:

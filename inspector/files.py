@@ -23,6 +23,7 @@ from .formats.fork import fork_session, name_fork
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
 from .formats.json_lines import Data, Reader
+from .formats.linearize import Loss
 from .formats.manifest import READER, dump_manifest
 from .formats.parts import StoredSessions, choose_part, holds_files, list_parts, list_sessions
 from .formats.readers import (
@@ -33,6 +34,7 @@ from .formats.readers import (
     refuse_foreign,
     unpack_named,
 )
+from .formats.writers import Format, export_session
 from .planning.plan import Plan
 from .planning.saved_plan import (
     SavedPlan,
@@ -249,6 +251,16 @@ def _write_beside(target: Path, content: bytes) -> Iterator[Path]:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
     _sync_folder(target.parent)
+
+
+def save_export(session: Session, path: StrPath, format: Format) -> tuple[Loss, ...]:
+    """Write the session in another format to a new file; what the file does not hold is the answer.
+
+    Raises `FileExistsError` where anything stands already, and what `export_session` raises.
+    """
+    content = export_session(session, format)
+    write_new(resolve_place(path, "save_export"), content)
+    return content.losses
 
 
 def session_schema() -> dict[str, Any]:

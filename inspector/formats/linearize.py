@@ -33,6 +33,7 @@ class Loss(NamedTuple):
 SENTENCES = {
     "branches": "entries on other branches come back elsewhere, otherwise or not at all",
     "sidechains": "entries of sub-agents are not written",
+    "history": "entries before the last compaction are not written",
     "records": "records that the model never sees are not written",
     "system": "blocks of the system prompt have no place in the format",
     "tools": "definitions of tools have no place in the format",

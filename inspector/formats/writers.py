@@ -1,4 +1,4 @@
-"""A session as other harnesses keep theirs: Flue's SessionData, pi's lines, lines like Claude Code's.
+"""A session as others keep theirs: in Flue's, pi's, Claude Code's or Codex's format, or as OpenAI is sent it.
 
 What is written is read again by our own reader and held against the session, so whatever a format cannot
 hold is counted by name and never silent. The Anthropic request is `wire.render_request`.
@@ -20,9 +20,10 @@ from ..tokens.ledger import clear_output
 from . import flue, pi
 from .claude_code import write as claude_code
 from .linearize import BranchEntry, Loss, find_twigs, leave_out, split_runs, tell
+from .path_writers import write_codex, write_openai
 from .readers import read_session
 
-Format = Literal["flue", "pi", "claude-code"]
+Format = Literal["flue", "pi", "claude-code", "codex", "openai"]
 LABELS = ("name", "status", "artifact")
 """What is told of an output and is no part of it."""
 FORMATS: dict[str, Callable[[Session, Sequence[BranchEntry]], tuple[bytes, Counter[str]]]] = {
@@ -30,6 +31,15 @@ FORMATS: dict[str, Callable[[Session, Sequence[BranchEntry]], tuple[bytes, Count
     "pi": pi.write,
     "claude-code": claude_code.write,
 }
+"""Formats that hold a whole session, its branches too."""
+PATH_FORMATS: dict[str, Callable[[Session, Sequence[BranchEntry]], tuple[bytes, Counter[str]]]] = {
+    "codex": write_codex,
+    "openai": write_openai,
+}
+"""Formats that hold its path."""
+READ_AS = {"openai": "request-log"}
+"""The reader of a format, where it is called otherwise."""
+ALL_FORMATS = FORMATS | PATH_FORMATS
 
 
 class Transcript(bytes):
@@ -46,6 +56,7 @@ class Transcript(bytes):
 def export_session(session: Session, format: Format) -> Transcript:
     """The session in another format, which our reader reads back to the same context, branches and all.
 
+    "codex" and "openai" (the body of a request of Chat Completions) hold the path alone.
     Where a format ties branches to the path in another way than the session, the path counts. Raises
     `EditError` for a format that there is not, and for a session in which nobody says anything.
 
@@ -55,9 +66,9 @@ def export_session(session: Session, format: Format) -> Transcript:
     ['sidechains', 'records']
     """
     expect("export_session", session=(session, Session), format=(format, str))
-    if format not in FORMATS:
-        raise EditError("export", format, f"no such format; there are {', '.join(FORMATS)}")
-    twigs = find_twigs(session)
+    if format not in ALL_FORMATS:
+        raise EditError("export", format, f"no such format; there are {', '.join(ALL_FORMATS)}")
+    twigs = find_twigs(session) if format in FORMATS else []
     content, losses, hurt = _write(session, twigs, format)
     # The path counts. What follows its end is the likeliest to be taken for a part of it.
     for fewer in (leave_out(twigs, session.leaf), ()) if twigs and hurt else ():
@@ -69,9 +80,9 @@ def export_session(session: Session, format: Format) -> Transcript:
 
 def _write(session: Session, twigs: Sequence[BranchEntry], format: Format) -> tuple[bytes, Counter[str], int]:
     """The bytes, a count of what they do not hold, and how much of that is of the context."""
-    content, losses = FORMATS[format](session, twigs)
+    content, losses = ALL_FORMATS[format](session, twigs)
     try:
-        again = read_session(content, "the export", format)
+        again = read_session(content, "the export", READ_AS.get(format, format))
     except EmptySession:
         raise EditError("export", session.id, "nobody says anything on the path to the leaf") from None
     shown = compare_contexts(session, again)

@@ -1,0 +1,146 @@
+"""A rollout of Codex's and a request of OpenAI's: read again they are the same context, losses counted."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector import open_demo, open_session
+from inspector.cli import main
+from inspector.demo import read_demo
+from inspector.errors import EditError
+from inspector.formats.readers import read_session
+from inspector.formats.writers import PATH_FORMATS, export_session
+from inspector.session.blocks import Text, ToolOutput
+from inspector.session.entries import Boundary, Entry, Tool, Usage
+from inspector.session.session import Session
+from inspector.testing import check_reader
+from tests.formats.test_every_format import BY_NAME, FILES
+from tests.formats.test_writers import CONTENT, holed, shown
+from tests.strategies import sessions
+from tests.test_cuts import answer, build, call, say, user
+
+READ_AS = {"codex": "codex", "openai": "request-log"}
+formats = st.sampled_from(sorted(PATH_FORMATS))
+
+
+def again(session: Session, format: Any) -> tuple[Session, dict[str, int]]:
+    exported = export_session(session, format)
+    back = read_session(bytes(exported), "x", READ_AS[format])
+    return back, {loss.name: loss.times for loss in exported.losses}
+
+
+@settings(max_examples=80, deadline=None)
+@given(sessions(least=1), formats)
+def test_what_comes_back_otherwise_is_counted_and_nothing_else_is(session: Session, format: str) -> None:
+    with suppress(EditError):
+        back, losses = again(session, format)
+        counted = sum(times for name, times in losses.items() if name in CONTENT)
+        assert (counted == 0) == (shown(back) == shown(session))
+
+
+@pytest.mark.parametrize("format", sorted(PATH_FORMATS))
+def test_words_calls_and_answers_come_back_with_prompt_and_tools(format: str) -> None:
+    plain = build(user("go"), call("toolu_1"), answer("toolu_1"), say("done"), user("and now?"))
+    tool = Tool(name="read", description="Reads.", input_schema={"type": "object"})
+    session = plain.model_copy(
+        update={"system": (Text(text="Be kind."),), "tools": (tool,), "model": "gpt-5"}
+    )
+    back, losses = again(session, format)
+    assert losses == {}
+    assert shown(back) == shown(session)
+    assert (back.system, back.tools, back.model) == (session.system, session.tools, "gpt-5")
+
+
+def compacted() -> Session:
+    boundary = Boundary(kept=("b",), summary="so far")
+    usage = Usage(input=20, cache_read=100, cache_write=3, output=7)
+    rows = (
+        Entry(id="a", blocks=(Text(text="one"),)),
+        Entry(id="b", parent="a", role="assistant", blocks=(Text(text="two"),), usage=usage),
+        Entry(id="s", parent="b", kind="compaction", blocks=(Text(text="so far"),), boundary=boundary),
+        Entry(id="c", parent="s", blocks=(Text(text="three"),)),
+    )
+    return Session(format="demo", id="s1", entries=rows, leaf="c")
+
+
+def test_a_compaction_stays_one_in_a_rollout_and_its_history_with_it() -> None:
+    session = compacted()
+    back, losses = again(session, "codex")
+    assert losses == {"copies": 1}, "what was kept is said again after the summary"
+    assert [block.text for _, block in shown(back)] == ["so far", "two", "three"]
+    ((name, boundary),) = back.boundaries
+    assert (boundary.summary, back[name].text) == ("so far", "so far")
+    assert [entry.text for entry in back.entries][:2] == ["one", "two"]
+    assert [entry.usage.tokens for entry in back.entries if entry.usage is not None] == [130]
+    assert back.entries[1].usage == session["b"].usage
+
+
+def test_a_request_holds_the_context_alone() -> None:
+    exported = export_session(compacted(), "openai")
+    body = json.loads(exported)
+    assert [message["content"] for message in body["messages"]] == ["so far", "two", "three"]
+    # The user's first words, and the compaction's own place among what was before it.
+    assert {loss.name: loss.times for loss in exported.losses} == {"history": 2, "copies": 1, "usage": 1}
+
+
+@pytest.mark.parametrize("format", sorted(PATH_FORMATS))
+def test_what_has_no_place_is_counted(format: str) -> None:
+    back, losses = again(holed(), format)
+    assert {"sidechains", "records", "provided", "copies", "branches"} <= losses.keys()
+    assert not {"system", "tools", "image", "summary"} & losses.keys(), "these have a place"
+    assert [block.text for _, block in shown(back)][:4] == ["so far", "a", "c", "d"]
+
+
+def test_a_failed_answer_is_one_in_a_rollout() -> None:
+    session = build(user("go"), call("c1"), answer("c1"), say("ok"))
+    at = next(at for at, entry in enumerate(session.entries) if entry.role == "tool")
+    block = session.entries[at].blocks[0]
+    assert isinstance(block, ToolOutput)
+    failed = block.model_copy(update={"is_error": True})
+    entries = list(session.entries)
+    entries[at] = entries[at].model_copy(update={"blocks": (failed,)})
+    session = session.model_copy(update={"entries": tuple(entries)})
+    assert again(session, "codex")[1] == {}
+    assert again(session, "openai")[1] == {"tool_output": 1}, "a message of a tool has no mark for it"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_session_of_any_harness_goes_to_codex_with_its_context(path: Path) -> None:
+    session = open_session(path)
+    back, losses = again(session, "codex")
+    if not losses.keys() & CONTENT:
+        assert shown(back) == shown(session)
+    assert losses.keys() & CONTENT <= {"image"}
+    check_reader(BY_NAME["codex"], [bytes(export_session(session, "codex"))])
+
+
+def test_the_command_converts_to_a_new_file_and_tells_the_losses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, to = tmp_path / "session.jsonl", tmp_path / "rollout.jsonl"
+    path.write_bytes(read_demo())
+    assert main(["convert", str(path), "codex", str(to)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == str(to)
+    assert told[1:] == [loss.sentence for loss in export_session(open_demo(), "codex").losses]
+    back = open_session(to)
+    assert back.format == "codex"
+    assert [b.text for role, b in shown(back) if b.kind == "text"] == [
+        b.text for role, b in shown(open_demo()) if b.kind == "text"
+    ]
+    written = to.read_bytes()
+    assert main(["convert", str(path), "pi", str(to)]) == 1
+    assert "is not written over" in capsys.readouterr().err
+    assert main(["convert", str(path), "word", str(tmp_path / "x")]) == 2
+    assert "there are flue, pi, claude-code, codex, openai" in capsys.readouterr().err
+    assert (to.read_bytes(), path.read_bytes()) == (written, read_demo())
+    first = open_demo().entries[open_demo().path[0]].id
+    assert main(["convert", str(path), "openai", str(tmp_path / "one.json"), "--at", first]) == 0
+    assert len(json.loads((tmp_path / "one.json").read_bytes())["messages"]) == 1
