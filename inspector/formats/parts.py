@@ -1,4 +1,4 @@
-"""Bytes -> the sessions in them, where there are several: a zip or tar archive of files, a log of samples.
+"""Bytes -> the sessions in them, where there are several: an archive of files, a log of samples, an export.
 
 Nothing is written anywhere, so a name that leads out of a folder is a name and no more. What is packed is
 unpacked up to the limits of `containers.py`: of one file's size, of how often larger it becomes, and of the
@@ -7,6 +7,7 @@ number of files. An archive inside an archive is not opened, and links and devic
 
 from __future__ import annotations
 
+import re
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
@@ -15,13 +16,15 @@ from typing import NamedTuple, overload
 from ..errors import EditError, InspectorError, ReadError, SeveralSessions
 from ..session.session import Session
 from ..text import plural, printable
-from . import inspect_log
+from . import chat_exports, inspect_log
 from .containers import ENTRIES, LARGEST, open_zip, read_entry, unpack
 from .file_kind import UNPACK, name_foreign
 from .json_document import FILE
 from .json_lines import Data
 from .readers import find_reader, read_session, unpack_named
 
+_EXPORT = re.compile(r"(?:^|/)conversations[^/]*\.json$")
+"""What the exports of Claude.ai and ChatGPT call the file with the conversations."""
 WORDS = 200
 """Characters of a reason that are kept."""
 
@@ -42,15 +45,35 @@ def list_parts(data: Data) -> tuple[str, list[StoredFile]] | None:
     samples = inspect_log.list_samples(data)
     if samples:
         return "an Inspect log", [StoredFile(*sample) for sample in samples]
+    chats = chat_exports.list_conversations(data)
+    if chats:
+        return "an export", [StoredFile(*chat) for chat in chats]
     if not holds_files(data):
         return None
     kind = name_foreign(data).removesuffix(UNPACK)
-    return kind, list(_list_zip(data) if kind == "a zip archive" else _list_tar(data))
+    files = _list_zip(data) if kind == "a zip archive" else _list_tar(data)
+    return kind, [part for file in files for part in _open_export(file)]
+
+
+def _open_export(file: StoredFile) -> list[StoredFile]:
+    """The conversations of an export that an archive holds; any other file as it is."""
+    if not _EXPORT.search(file.name):
+        return [file]
+    try:
+        chats = chat_exports.list_conversations(file.read())
+    except ReadError:
+        chats = []  # packed in a way that is refused: that is told where it is looked at
+    return [StoredFile(*chat) for chat in chats] or [file]
 
 
 def holds_files(data: Data) -> bool:
-    """Whether it is an archive, by its first bytes; one that documents or programs are kept in is none."""
-    return name_foreign(data) in (f"a zip archive{UNPACK}", f"a tar archive{UNPACK}")
+    """Whether it is an archive, by its first bytes, or an export of several conversations.
+
+    One that documents or programs are kept in is none.
+    """
+    if name_foreign(data) in (f"a zip archive{UNPACK}", f"a tar archive{UNPACK}"):
+        return True
+    return bool(chat_exports.list_conversations(data))
 
 
 def _list_zip(data: Data) -> Iterator[StoredFile]:

@@ -20,6 +20,8 @@ HARNESSES: dict[str, str | None] = {
     "vscode-chat": "VS Code chat",
     "pydantic-ai": "Pydantic AI",
     "ai-sdk": "AI SDK",
+    "claude-ai": "Claude.ai",
+    "chatgpt": "ChatGPT",
     "atif": None,
     "anthropic-messages": None,
     "request-log": None,

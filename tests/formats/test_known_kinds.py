@@ -48,7 +48,7 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "",
     ),
     "a list of Claude.ai": (
-        json.dumps([{"uuid": "a", "name": "x", "chat_messages": []}] * 3).encode(),
+        json.dumps([{"uuid": "a", "name": "x", "chat_messages": {}}] * 3).encode(),
         "an export of Claude.ai of 3 conversations",
         "",
     ),

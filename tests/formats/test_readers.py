@@ -166,6 +166,8 @@ WRITTEN = {
     "vscode-chat": "vscode-chat.json",
     "pydantic-ai": "pydantic-ai.json",
     "ai-sdk": "ai-sdk.json",
+    "claude-ai": "claude-ai.json",
+    "chatgpt": "chatgpt.json",
     "request-log": "request-log.jsonl",
     "traces": "traces.jsonl",
 }
