@@ -116,6 +116,8 @@ def make_parser() -> ArgumentParser:
         )
         first = "the compactions the file records" if command is check else "flue"
         default = None if command is check else "flue"
+        if command is export:
+            first, default = "what a workbench opens on", "auto"
         command.add_argument("--policy", default=default, metavar="NAME", help=f"default: {first}")
         command.add_argument("--counter", default="calibrated", metavar="NAME", help="default: calibrated")
         command.add_argument("--window", type=int, metavar="TOKENS", help="in place of the model's")

@@ -46,7 +46,7 @@ def open_tab(page: Page | Locator, tab: str) -> None:
         page.get_by_test_id(f"more-{tab}").click()
 
 
-def choose_policy(page: Page, name: str) -> None:
+def choose_policy(page: Page | Locator, name: str) -> None:
     """Choose another policy in the plan's row; a variant stands behind its family."""
     page.get_by_test_id("policy-picker").click()
     picker = page.get_by_test_id("policy-list")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.hand import cut_line
+from tests.browser.hand import choose_policy, cut_line, open_tab
 from tests.browser.lab import (
     Lab,
     find_file,
@@ -56,10 +56,16 @@ def test_a_document_finds_its_facts_too(page: Page, lab: Lab, watch: Watch) -> N
     expect(page.get_by_test_id("facts-search")).to_be_focused()
     page.keyboard.type(LOST_PATH)
     expect(page.get_by_test_id("facts-count")).to_have_text("2 facts")
+    fact = page.locator(f"[data-testid=fact][title='{LOST_PATH}']")
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+        if fact.evaluate("node => node === document.activeElement"):
+            break
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("fact-chain")).to_contain_text("this plan")
-    page.get_by_test_id("fix").first.click()
-    expect(page.get_by_test_id("fact-chain").locator("li").last).to_contain_text("verbatim")
+    page.get_by_test_id("became").filter(has_text="by this plan").click()
+    expect(page.get_by_test_id("cause")).to_contain_text("Lost by this plan.")
+    page.get_by_test_id("story-fix").first.get_by_role("button").click()
+    expect(page.get_by_test_id("cause")).to_contain_text("Kept by this plan")
     assert watch.strangers(lab) == []
 
 
@@ -70,7 +76,7 @@ def test_in_a_document_a_rule_is_added_outlives_a_reload_and_the_plan_is_saved(
     open_lab(page, lab)
     find_file(page, name).dblclick()
     document = settle(page)
-    document.get_by_test_id("add-rule").click()
+    open_tab(document, "rules")
     document.get_by_test_id("offer-clear-tool-outputs").click()
     expect(document.get_by_test_id("remove-clear-tool-outputs")).to_be_visible()
     settle(page)
@@ -101,7 +107,7 @@ def test_the_server_writes_for_a_document_too(page: Page, lab: Lab, provider: Lo
     open_lab(page, lab)
     find_file(page, name).dblclick()
     document = settle(page)
-    document.get_by_test_id("policy").select_option("flue")
+    choose_policy(document, "flue")
     wait_for_kernel(page)
     expect(cut_line(page)).to_contain_text("placeholder")
     provider.cues.extend([Cue(text=TEXT, pause=SLOW)] * 2)

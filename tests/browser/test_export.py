@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenOffline
+from tests.browser.hand import choose_policy, open_tab
 from tests.browser.product import Snapshot, WorkbenchModel, export_html, open_demo, open_session
 from tests.browser.screen import SHOTS
 from tests.browser.traffic import Traffic
@@ -80,13 +81,15 @@ def test_the_page_opens_offline_and_the_cut_is_dragged(
 
 def test_policies_are_switched_and_compared_without_a_kernel(exported: Path, show: OpenOffline) -> None:
     page, told = show(exported)
-    picker = page.get_by_test_id("policy")
-    picker.wait_for()
-    names = picker.locator("option").evaluate_all("nodes => nodes.map(node => node.value)")
+    page.get_by_test_id("policy-picker").click()
+    listed = page.get_by_test_id("policy-list").locator("[data-policy]")
+    listed.first.wait_for()
+    names = listed.evaluate_all("nodes => nodes.map(node => node.dataset.policy)")
     assert {"flue", "keep-recent-turns", "claude-code", "codex"} <= set(names)
+    page.keyboard.press("Escape")
     seen = {after(page)}
     for name in ("keep-recent-turns", "codex"):
-        picker.select_option(name)
+        choose_policy(page, name)
         expect(page.get_by_test_id("recipe")).to_contain_text(f"'{name}'")
         expect(page.locator(".ci[aria-busy]")).to_have_count(0)
         seen.add(after(page))
@@ -116,7 +119,7 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     fix = page.get_by_test_id("story-fix").first
     expect(fix.get_by_role("button")).to_have_text("Copy")
     expect(fix).to_contain_text("+92")
-    page.get_by_role("button", name="next ›").first.click()
+    page.get_by_test_id("finding").nth(2).click()
     expect(page.get_by_test_id("story-title")).to_contain_text("never touch data/almanac.json")
     page.get_by_test_id("tab-summary").click()
     expect(page.get_by_test_id("side").first).to_contain_text("names 10 of 12 changed files")
@@ -127,12 +130,14 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
 
 def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: OpenOffline) -> None:
     page, told = show(exported)
+    open_tab(page, "rules")
     knob = page.get_by_test_id("knob-keep-recent-tokens.tokens")
     knob.wait_for()
     expect(knob).to_be_disabled()
     expect(page.get_by_test_id("rules")).to_contain_text("kernel")
     assert page.locator(".ci-rule :is(input, select, button):enabled").count() == 0
-    expect(page.get_by_test_id("policy")).to_be_enabled()
+    expect(page.get_by_test_id("policy-picker")).to_be_enabled()
+    open_tab(page, "replay")
     expect(page.get_by_test_id("replay-ask")).to_be_disabled()
     assert told == []
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Response, expect
 
+from tests.browser.hand import choose_policy, open_tab
 from tests.browser.lab import (
     READY,
     WORKBENCH,
@@ -21,7 +22,7 @@ from tests.browser.lab import (
     settle,
     wait_until_restored,
 )
-from tests.browser.product import read_demo
+from tests.browser.product import open_session, read_demo
 from tests.browser.screen import Watch, screenshot, wait_until
 
 CLOSE_ALL = "window.jupyterapp.commands.execute('application:close-all')"
@@ -33,13 +34,14 @@ def page(lab_page: Page) -> Page:
     return lab_page
 
 
-def choose_policy(document: Locator, name: str) -> None:
-    document.get_by_test_id("policy").select_option(name)
+def take_policy(document: Locator, name: str) -> None:
+    choose_policy(document, name)
     expect(document.get_by_test_id("recipe")).to_contain_text(name)
 
 
 def choose_block(document: Locator) -> str:
     """Look at the second step's block by keyboard; returns what is told of it."""
+    open_tab(document, "blocks")
     lanes = document.get_by_role("grid").first
     for _ in range(2):
         lanes.press("ArrowRight")
@@ -265,7 +267,7 @@ def test_a_reload_shows_the_same_plan(page: Page, lab: Lab, quiet: Watch) -> Non
     open_lab(page, lab)
     find_file(page, name).dblclick()
     document = settle(page)
-    choose_policy(document, "keep-recent-turns")
+    take_policy(document, "keep-recent-turns")
     document.get_by_test_id("cut-handle").press("PageUp")
     settle(page)
     recipe = document.get_by_test_id("recipe").locator("code").inner_text()
@@ -284,10 +286,12 @@ def test_the_screen_follows_a_file_that_grows(page: Page, lab: Lab, quiet: Watch
     open_lab(page, lab)
     find_file(page, name).dblclick()
     document = settle(page)
-    expect(document.locator(".ci-header")).to_contain_text("100 records")
+    expect(document.locator(".ci-header")).to_contain_text("4 turns, 27 steps")
     with (lab.notebooks / name).open("ab") as file:
         file.writelines(read_demo().splitlines(keepends=True)[100:300])
-    expect(document.locator(".ci-header")).to_contain_text("300 records")
+    grown = open_session(lab.notebooks / name)
+    assert len(grown.turns) > 4
+    expect(document.locator(".ci-header")).to_contain_text(f"{len(grown.turns)} turns, ")
 
 
 def test_two_documents_do_not_know_of_each_other(page: Page, lab: Lab, quiet: Watch) -> None:
@@ -301,12 +305,12 @@ def test_two_documents_do_not_know_of_each_other(page: Page, lab: Lab, quiet: Wa
     for i in (0, 1):
         documents.nth(i).get_by_test_id("cut-handle").wait_for()
     before = documents.nth(0).get_by_test_id("recipe").inner_text()
-    choose_policy(documents.nth(1), "keep-recent-turns")
+    take_policy(documents.nth(1), "keep-recent-turns")
     assert documents.nth(0).get_by_test_id("recipe").inner_text() == before
     screenshot(page, "document-two")
     page.locator(".lm-TabBar-tab", has_text=two).locator(".lm-TabBar-tabCloseIcon").click()
     expect(page.locator(".ci-document")).to_have_count(1)
-    choose_policy(documents.nth(0), "codex")
+    take_policy(documents.nth(0), "codex")
 
 
 def test_a_document_that_the_server_forgot_is_opened_again_as_it_was(
@@ -317,13 +321,13 @@ def test_a_document_that_the_server_forgot_is_opened_again_as_it_was(
     find_file(page, name).dblclick()
     document = settle(page)
     watch.requests.clear()  # a document that was open before may have just let go of its own
-    choose_policy(document, "keep-recent-turns")
+    take_policy(document, "keep-recent-turns")
     (desk,) = {found[1] for url in watch.requests if (found := re.search(r"desks/([^/?]+)", url))}
     with page.expect_response(lambda response: response.url.split("?")[0].endswith("/inspector/open")):
         lab.ask(f"inspector/desks/{desk}", "DELETE")
     settle(page)
     expect(document.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
-    choose_policy(document, "codex")
+    take_policy(document, "codex")
     expect(document.get_by_test_id("error")).to_be_hidden()
     assert watch.strangers(lab) == []
 

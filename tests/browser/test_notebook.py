@@ -112,7 +112,7 @@ def test_the_notebook_is_safe_from_a_key_that_means_nothing_here(page: Page) -> 
         "commands.commandExecuted.connect((_, { id }) => window.done.push(id)) }"
     )
     # In command mode a inserts a cell, x cuts one and d d deletes one, whatever has the focus within a cell.
-    for focused in ("cut-handle", "tab-rules"):
+    for focused in ("cut-handle", "tab-findings"):
         page.get_by_test_id(focused).focus()
         keys(page, "x", "d", "d", "v", "Shift+M", "1", "Shift+Enter")
         expect(page.get_by_test_id(focused)).to_be_focused()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.hand import choose_policy, open_tab
 from tests.browser.lab import (
     READY,
     RUN_ALL,
@@ -46,9 +47,9 @@ def test_a_double_click_in_the_tree_opens_the_document(page: Page, lab: Lab, wat
     try:
         tab.wait_for_selector(WORKBENCH)
         expect(tab.locator(".ci-document")).to_contain_text("Every high water an hour early")
-        policy = tab.get_by_test_id("policy")
-        policy.select_option("keep-recent-turns")
+        choose_policy(tab, "keep-recent-turns")
         expect(tab.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
+        open_tab(tab, "blocks")
         lanes = tab.get_by_role("grid").first
         lanes.press("ArrowRight")
         expect(tab.get_by_test_id("pin")).to_be_visible()

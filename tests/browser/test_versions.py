@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser.hand import choose_policy
 from tests.browser.lab import WORKBENCH, Lab, find_file, open_lab, start_lab
 from tests.browser.screen import ROOT, Watch, screenshot
 
@@ -63,7 +64,7 @@ def test_a_double_click_opens_a_session_in_the_oldest_jupyterlab(oldest: Lab, br
         find_file(page, name).dblclick()
         page.locator(WORKBENCH).wait_for()
         expect(page.locator(".ci-document")).to_contain_text("Every high water an hour early")
-        page.get_by_test_id("policy").select_option("keep-recent-turns")
+        choose_policy(page, "keep-recent-turns")
         expect(page.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
         find_file(page, name).click(button="right")
         page.get_by_role("menuitem", name="Inspect compaction").wait_for()

@@ -18,6 +18,7 @@ from ...redaction.redact import SecretFinding
 from ...session.session import Session
 from ...text import plural
 from ..model import WorkbenchModel
+from ..opening import AUTO
 from .html import MARK, Page, make
 
 _HEAD = 4_000
@@ -67,7 +68,7 @@ def export_html(
     The result lists what was redacted. In the page the cut can be dragged, the plans of `policies` switched
     and compared, and blocks opened; to change a rule needs a kernel. All that looks like a secret is taken
     out but the names in `keep`, which the result of an earlier export lists. `options` are those of
-    `WorkbenchModel` for a session: policy, window, counter.
+    `WorkbenchModel` for a session: window, counter, and the policy, by default "auto" as in a workbench.
 
     Raises `FileExistsError` rather than write over a file that is no such page, unless `replace`, and always
     rather than over the session itself; `RedactionError` when secrets could not be looked for; `PolicyError`
@@ -97,7 +98,7 @@ def _find_model(
     if isinstance(what, str | os.PathLike):
         what = open_session(what)
     if isinstance(what, Session):
-        return WorkbenchModel(what, **options)
+        return WorkbenchModel(what, **{"policy": AUTO, **options})
     if options:
         raise TypeError(f"these belong to a session, not to a workbench: {', '.join(sorted(options))}")
     if not isinstance(what, WorkbenchModel) and not hasattr(what, "model"):

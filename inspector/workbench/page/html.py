@@ -161,12 +161,20 @@ def describe_findings(findings: Sequence[SecretFinding]) -> str:
 
 
 def _shown(model: WorkbenchModel) -> set[int]:
-    """The entries whose text a page holds: the context that is planned, and what sub-agents were asked."""
+    """The entries whose text a page holds: the context that is planned, and what sub-agents were asked.
+
+    And what came after the moment: the summary that the file records there stands on the page, and the
+    stories tell what was needed again.
+    """
+    session = model.session
     begins: dict[str, int] = {}
-    for at, entry in enumerate(model.session.entries):
+    for at, entry in enumerate(session.entries):
         if entry.sidechain is not None:
             begins.setdefault(entry.sidechain, at)
-    return {*model.moment.live.entries.tolist(), *begins.values()}
+    leaf = model.moment.leaf
+    last = session.tree.index[leaf] if leaf is not None else len(session.entries)
+    after = [at for at in range(last, len(session.entries)) if session.entries[at].sidechain is None]
+    return {*model.moment.live.entries.tolist(), *begins.values(), *after}
 
 
 def _look(model: WorkbenchModel, keep: Collection[str]) -> Redactor:

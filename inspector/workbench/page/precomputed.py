@@ -19,7 +19,7 @@ from ...planning.plan import Plan, make_plan
 from ...policies.policy import Edits, Policy
 from ...redaction.redact import Redactor
 from ...session.session import Session
-from ...text import printable, utf16_length
+from ...text import plural, printable, utf16_length
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger
 from ..model import WorkbenchModel
@@ -27,6 +27,8 @@ from ..payloads.base_payload import to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
 from ..payloads.context_after import describe_context
 from ..payloads.findings import list_findings
+from ..payloads.losses import describe_losses
+from ..payloads.policies import find_results, list_choices
 from ..payloads.recorded import draw_recorded
 from ..payloads.replay import draw_run
 from ..payloads.scene import draw_plan, draw_scene
@@ -287,14 +289,39 @@ class Answers:
                 f"context {look}": context,
                 f"summaries {look}": to_json(compare_summaries(twin, query)),
                 f"findings {look}": findings,
+                f"losses {look}": to_json(describe_losses(twin, query)),
             }
             rows = [row for group in findings["groups"] for row in group["rows"]]
             for row in rows[:MOST_STORIES]:
                 asked = {**query, **{name: row[name] for name in ("number", "kind", "form", "pick")}}
                 with suppress(InspectorError, LookupError):
                     told[f"story {row['pick']} {row['number']}"] = to_json(tell_story(twin, asked))
+        told |= self._list_policies()
         tidy: dict[str, Any] = self.redactor.clean_tree(told)
         return tidy
+
+    def _list_policies(self) -> dict[str, Any]:
+        """The list of policies with what each would leave, as far as their plans are on the page."""
+        plan, held = self.model.plan, frozenset(self.policies)
+        listed, kept, count = to_json(list_choices(plan)), 0, 0
+        for group in listed["groups"]:
+            families = []
+            for family in group["families"]:
+                count += len(family["policies"])
+                family["policies"] = [one for one in family["policies"] if one["name"] in held]
+                kept += len(family["policies"])
+                if family["policies"]:
+                    families.append(family)
+            group["families"] = families
+        groups = [group for group in listed["groups"] if group["families"]]
+        note = f"{kept} of {plural(count, 'policy', 'policies')}; the others need a kernel"
+        groups.append({"id": "page", "label": "on this page", "families": [], "note": note})
+        results = to_json(find_results(plan, self.model.inputs["pins"], {}, 0, count))["results"]
+        results = [one for one in results if one["name"] in held]
+        return {
+            "policies": {"groups": groups},
+            "policy_results": {"results": results, "total": len(results)},
+        }
 
     def _label(self, policy: Policy) -> str:
         return printable(self.redactor.clean(policy.title or policy.name), 120)

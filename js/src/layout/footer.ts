@@ -7,7 +7,7 @@ export const makeRecipe = (): View => {
   const code = h("code", { tabindex: 0, "aria-label": "Recipe" });
   const copy = h("button", { class: "ci-link" }, "Copy");
   const node = h(
-    "footer",
+    "section",
     { class: "ci-recipe", "data-testid": "recipe", "aria-label": "Recipe" },
     code,
     copy,

@@ -32,7 +32,7 @@ export const makeHeader = (
   const more = h("button", { class: "ci-button ci-more-button", "data-testid": "more-menu" }, "More ▾");
   const rest = h("div", { class: "ci-rest" }, ...tools);
   const node = h(
-    "header",
+    "div",
     { class: "ci-header" },
     title,
     h("div", { class: "ci-about" }, ...facts, strange, priced),

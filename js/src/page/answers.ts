@@ -46,7 +46,8 @@ interface Question {
   number?: number;
 }
 
-const TOLD: readonly string[] = ["findings", "story", "context", "summaries"];
+const TOLD: readonly string[] = ["findings", "story", "context", "summaries", "losses"];
+const LISTED: readonly string[] = ["policies", "policy_results"];
 
 class Sorry extends Error {}
 
@@ -216,9 +217,17 @@ export class Answering implements Line {
       return { place, text: found[0], total: found[1], facts: plan.written?.[place] ?? plan.facts };
     }
     if (TOLD.includes(asked.type ?? "")) return this.tell(asked);
+    if (LISTED.includes(asked.type ?? "")) return this.list(asked);
     if (asked.type === "search") throw new Sorry(SORRY.search);
     if (asked.type === "lesson") throw new Sorry(SORRY.lesson);
     throw new Sorry(SORRY.question);
+  }
+
+  /** The policies whose plans are on the page; what each leaves comes all at once. */
+  private list({ type, from }: Question): object {
+    const listed = this.store.held.told[type ?? ""];
+    if (listed === undefined) throw new Sorry(SORRY.question);
+    return { ...listed, ...(type === "policy_results" && (from ?? 0) > 0 ? { results: [] } : {}) };
   }
 
   /** What was answered when the page was made; of the plan only at the cut it had then. */

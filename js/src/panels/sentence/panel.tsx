@@ -20,8 +20,8 @@ export const makeSentence = (actions: Actions, facts: View): View => {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Asked once for each plan that has settled; the first picture does not wait for it. */
-  const askLosses = ({ plan, place, look, settled, dragging, needsKernel, scene }: Picture) => {
-    if (!settled || dragging || needsKernel !== "") return;
+  const askLosses = ({ plan, place, look, settled, dragging, scene }: Picture) => {
+    if (!settled || dragging) return;
     const { policy, rules, pins, cut, summary, sentence } = plan;
     const rest = JSON.stringify(rules, (name, value) => (name === "delta" ? null : value));
     const now = JSON.stringify([scene.entryIds.at(-1), look, policy, rest, pins, cut.place, cut.id, summary]);
@@ -43,7 +43,7 @@ export const makeSentence = (actions: Actions, facts: View): View => {
 
   const draw = () => {
     if (shown === undefined) return;
-    render(<Sentence {...{ picture: shown, actions, losses, facts }} />, node);
+    render(<Sentence {...{ picture: { ...shown }, actions, losses, facts }} />, node);
     fill(shown);
   };
 
