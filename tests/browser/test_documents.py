@@ -76,6 +76,7 @@ def test_in_a_document_a_rule_is_added_outlives_a_reload_and_the_plan_is_saved(
     open_lab(page, lab)
     find_file(page, name).dblclick()
     document = settle(page)
+    choose_policy(document, "flue")
     open_tab(document, "rules")
     document.get_by_test_id("offer-clear-tool-outputs").click()
     expect(document.get_by_test_id("remove-clear-tool-outputs")).to_be_visible()

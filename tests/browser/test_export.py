@@ -119,7 +119,7 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     fix = page.get_by_test_id("story-fix").first
     expect(fix.get_by_role("button")).to_have_text("Copy")
     expect(fix).to_contain_text("+92")
-    page.get_by_test_id("finding").nth(2).click()
+    page.get_by_test_id("finding").filter(has_text="Look at the almanac").first.click()
     expect(page.get_by_test_id("story-title")).to_contain_text("never touch data/almanac.json")
     page.get_by_test_id("tab-summary").click()
     expect(page.get_by_test_id("side").first).to_contain_text("names 10 of 12 changed files")
@@ -131,14 +131,20 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
 def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: OpenOffline) -> None:
     page, told = show(exported)
     open_tab(page, "rules")
-    knob = page.get_by_test_id("knob-keep-recent-tokens.tokens")
-    knob.wait_for()
-    expect(knob).to_be_disabled()
-    expect(page.get_by_test_id("rules")).to_contain_text("kernel")
-    assert page.locator(".ci-rule :is(input, select, button):enabled").count() == 0
+    rules = page.get_by_test_id("rules")
+    expect(rules).to_contain_text("kernel")
+    expect(rules).to_contain_text("Keep about the last 20,000 tokens verbatim")
+    # The settings can be read, all of them, and nothing of them be changed.
+    enabled = rules.locator(":is(input, select, button):enabled").locator("visible=true")
+    assert [node.get_attribute("data-testid") for node in enabled.all()] == ["all-settings"]
+    page.get_by_test_id("all-settings").click()
+    fields = page.get_by_role("dialog").locator(":is(input, select)")
+    assert fields.count() > 10
+    told_by = page.get_by_role("dialog").locator(":is(input, select):enabled")
+    assert [node.get_attribute("data-testid") for node in told_by.all()] == ["settings-search"]
+    page.keyboard.press("Escape")
     expect(page.get_by_test_id("policy-picker")).to_be_enabled()
-    open_tab(page, "replay")
-    expect(page.get_by_test_id("replay-ask")).to_be_disabled()
+    expect(page.get_by_test_id("tab-replay")).to_be_hidden()
     assert told == []
 
 

@@ -272,3 +272,17 @@ def test_a_rule_whose_place_another_took_is_removed_alone() -> None:
         assert kind not in kinds(plan_bundled(settings=left).policy)
     back = {key: value for key, value in plan.edits.settings.items() if key not in added["summarise-all"]}
     assert back == {"drop-older.enabled": False}, "what the policy has of its own takes part again"
+
+
+def test_a_rule_added_to_what_the_file_records_is_priced_against_it_and_can_be_removed() -> None:
+    """The recorded summary stands on both sides of the difference, and the rule is known as an added one."""
+    model = WorkbenchModel(open_demo(), "recorded")
+    model.answer({})
+    before = model.plan.after
+    offers = {offer.kind: offer for offer in offer_rules(model.plan).rules}
+    for kind in ("carry-file-operations", "clear-tool-outputs", "truncate-outputs"):
+        model.answer({"settings": offers[kind].changes})
+        assert offers[kind].delta == model.plan.after - before
+        assert find_added(model.plan) == {kind: [f"{kind}.enabled"]}
+        model.answer({"settings": {}})
+    assert offers["clear-tool-outputs"].delta == 0

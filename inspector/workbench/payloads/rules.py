@@ -14,11 +14,12 @@ from typing import Any, Literal
 from msgspec import UNSET, UnsetType, field
 from msgspec.structs import replace
 
-from ...errors import InspectorError
+from ...errors import InspectorError, PolicyError
 from ...planning.plan import Plan
 from ...policies.base_rule import Rule
 from ...policies.part import PolicyPart
-from ...policies.registry import list_policies
+from ...policies.policy import Policy
+from ...policies.registry import find_policy
 from ...policies.rules import kind_of, list_rules
 from ...text import printable
 from .base_payload import Payload
@@ -149,8 +150,16 @@ def _find_published(plan: Plan) -> dict[str, PolicyPart]:
     """The parts of the policy as it is known by its name, by kind; none where nothing is set."""
     if not plan.edits.settings:
         return {}
-    known = next((policy for policy in list_policies() if policy.name == plan.policy.name), None)
+    known = _find_known(plan)
     return {} if known is None else {part.kind: part for part in known.parts}
+
+
+def _find_known(plan: Plan) -> Policy | None:
+    """The policy as it is known by its name, what the file records included; None where it is not."""
+    try:
+        return find_policy(plan.policy.name)
+    except PolicyError:
+        return None
 
 
 def find_added(plan: Plan) -> dict[str, list[str]]:
@@ -163,7 +172,7 @@ def find_added(plan: Plan) -> dict[str, list[str]]:
     switched = {key.removesuffix(".enabled") for key in settings if key.endswith(".enabled")}
     if not switched:
         return {}
-    known = next((policy for policy in list_policies() if policy.name == plan.policy.name), plan.policy)
+    known = _find_known(plan) or plan.policy
     was_on = {rule.kind: rule.enabled for rule in known.rules}
     off = [rule for rule in plan.policy.rules if was_on.get(rule.kind) and not rule.enabled]
     out = {}
@@ -290,8 +299,8 @@ def offer_rules(plan: Plan) -> RulesReply:
     >>> one.changes, one.instead
     ({'drop-older.enabled': True, 'summarise-older.enabled': False}, 'Summarise older')
     """
-    # A summary is written for one plan: all are compared with a stand-in in its place.
-    plan = plan.with_summary(None)
+    # A summary is written for one plan: all are compared without it. What the file records stays.
+    plan = _try(plan, {})
     has = {rule.kind for rule in plan.policy.rules}
     rules = [rule for rule in list_rules() if kind_of(rule) not in has and not rule.locked]
     offers = [_offer(plan, rule) for rule in rules]
