@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
-from tests.browser.hand import choose_policy, find_sticking_out, open_tab
-from tests.browser.product import Workbench, replay_session
+from tests.browser.hand import choose_policy, fill_page, find_sticking_out, open_tab
+from tests.browser.product import Workbench, export_html, open_demo, replay_session
 from tests.browser.screen import Watch, screenshot
 
 REPLAY = ".ci-replay"
@@ -187,3 +190,81 @@ def test_the_provider_refuses_by_default_and_that_it_accepts_is_asked_for(
     settle(page)
     expect(switch.nth(0)).to_have_attribute("aria-pressed", "true")
     assert read_step(page, step) == (int(refuses.recorded[step]), int(refuses.context[step]))
+
+
+def test_the_list_of_events_is_gone_through_by_its_own_keys(page: Page, workbench: Workbench) -> None:
+    replay(page)
+    events = workbench.run.events
+    listed = page.get_by_test_id("events")
+    assert len(events) > 4
+    expect(listed.get_by_role("option")).to_have_count(len(events))
+    # From the chart by the keyboard alone: over both buttons beside the heading.
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    expect(listed).to_be_focused()
+    page.keyboard.press("Home")
+    for number, event in enumerate(events):
+        row = listed.get_by_role("option", selected=True)
+        expect(row).to_have_attribute("aria-posinset", str(number + 1))
+        assert listed.get_attribute("aria-activedescendant") == row.get_attribute("id")
+        expect(page.get_by_test_id("replay-readout")).to_contain_text(f"step {event.step + 1} of ")
+        expect(page.get_by_test_id("moment")).to_contain_text(event.sentence.replace(" -> ", " → "))
+        inside = row.evaluate(
+            """row => { const [box, list] = [row, row.parentElement].map(n => n.getBoundingClientRect());
+            return box.top >= list.top - 1 && box.bottom <= list.bottom + 1 }"""
+        )
+        assert inside, f"event {number + 1} is in sight"
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert workbench.at == events[-1].entry
+
+
+FLAWS = """node => {
+  const flaws = [], edge = node.getBoundingClientRect();
+  for (const one of node.querySelectorAll("*")) {
+    const box = one.getBoundingClientRect();
+    const own = [...one.childNodes].some(n => n.nodeType === 3 && n.textContent.trim() !== "");
+    if (box.width === 0 || box.height === 0) continue;
+    if (own && parseFloat(getComputedStyle(one).fontSize) < 12) flaws.push("small: " + one.textContent);
+    if (box.right > edge.right + 1) flaws.push("cut off: " + (one.className || one.tagName));
+  }
+  return flaws;
+}"""
+
+
+@pytest.mark.parametrize("width", [1400, 900, 560])
+def test_nothing_in_the_replay_is_small_or_cut_off(page: Page, workbench: Workbench, width: int) -> None:
+    fill_page(page, width, 900)
+    replay(page)
+    for dark in (False, True):
+        set_theme(page, dark)
+        page.wait_for_timeout(300)
+        assert page.get_by_test_id("replay").evaluate(FLAWS) == []
+        assert find_sticking_out(page) <= 1
+        page.get_by_test_id("provider").scroll_into_view_if_needed()
+        screenshot(page, f"replay-{width}-{'dark' if dark else 'light'}")
+
+
+def test_W2_25_an_exported_page_shows_its_replay_and_hides_what_cannot_work(
+    show: Callable[..., tuple[Page, list[str]]], tmp_path: Path, exported_page: Path
+) -> None:
+    session = open_demo()
+    export_html(Workbench(session, "flue", replay=True), tmp_path / "page.html")
+    page, told = show(tmp_path / "page.html")
+    run = replay_session(session, "flue", {"provider": "refuses"})
+    open_tab(page, "replay")
+    panel = page.get_by_test_id("replay")
+    expect(panel).to_contain_text("1 request was larger than the window of 200,000 and was refused.")
+    for step in (0, 60, 140):
+        assert read_step(page, step) == (int(run.recorded[step]), int(run.context[step]))
+    expect(page.get_by_test_id("events").get_by_role("option")).to_have_count(len(run.events))
+    page.get_by_test_id("event-previous").click()
+    expect(page.get_by_test_id("moment")).not_to_be_empty()
+    names = [button.inner_text() for button in panel.get_by_role("button").all()]
+    assert [name for name in names if name not in ("previous", "next") and not name.startswith("turn ")] == []
+
+    bare, complained = show(exported_page)
+    bare.get_by_test_id("tab-rules").wait_for()
+    expect(bare.get_by_test_id("tab-replay")).to_be_hidden()
+    assert told + complained == []

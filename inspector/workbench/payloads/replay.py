@@ -272,7 +272,7 @@ def _event(event: AuditEvent, dialect: Dialect, run: Run) -> RunEvent:
         kind=event.kind,
         label=_label(event),
         name=own or "",
-        sentence=event.sentence,
+        sentence=event.sentence.replace(" -> ", " → "),
         before=event.before,
         after=event.after,
         at=event.entry or "",

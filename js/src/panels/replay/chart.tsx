@@ -100,11 +100,11 @@ const Key = ({ run }: { run: Run }) => {
     <ul class="ci-rp-key" data-testid="replay-key">
       <li>
         <i class="ci-line" aria-hidden="true" />
-        replayed, ▼ compaction
+        replayed ▼
       </li>
       <li>
         <i class="ci-line ci-recorded" aria-hidden="true" />
-        recorded, ◆ compaction
+        recorded ◆
       </li>
       {run.compactions.some(({ adopted }) => !adopted) && <li>▽ not adopted</li>}
       {run.states.map(

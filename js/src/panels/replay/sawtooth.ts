@@ -35,8 +35,8 @@ export const drawSawtooth = (canvas: HTMLCanvasElement, saw: Saw): void => {
     context.lineJoin = "round";
     drawRecorded(context, saw, x, y);
     drawLimits(context, saw, lines, y);
-    nameLimits(context, saw, lines, y);
     drawReplayed(context, saw, x, y);
+    nameLimits(context, saw, lines, y);
     drawEvents(context, saw, x);
     drawBand(context, saw);
     const kept = scene.boundaries.filter(({ kind }) => kind === "compact");
