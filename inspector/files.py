@@ -10,15 +10,18 @@ import os
 import re
 import secrets
 import shutil
+import sqlite3
 import stat
+import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import ArgumentError, InspectorError, PlanError, ReadError, expect
 from .formats.containers import LARGEST
+from .formats.databases import MAGIC
 from .formats.fork import fork_session, name_fork
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
@@ -146,10 +149,39 @@ def _read_whole(place: Path) -> tuple[FileStat, bytes]:
         head = file.read(BEGINNING)
         if not head:
             raise ReadError(str(place), detail="it is empty")
-        if not (status.st_size <= LARGEST and holds_files(head)):
+        known = holds_files(head) or _find_log(place, head) is not None
+        if not (status.st_size <= LARGEST and known):
             refuse_foreign(head, str(place))
         file.seek(0)
-        return _status(status), file.read()
+        return _status(status), _settle(place, file.read())
+
+
+def _find_log(place: Path, data: bytes) -> Path | None:
+    """The log of changes beside a database, which may hold all that is in it; None where there is none."""
+    log = place.with_name(f"{place.name}-wal")
+    if not data.startswith(MAGIC) or not log.is_file() or not 0 < log.stat().st_size <= LARGE:
+        return None
+    return log
+
+
+def _settle(place: Path, data: bytes) -> bytes:
+    """A database together with the log of changes beside it, where there is one; other data as they are.
+
+    Both are copied first: SQLite writes beside a database even where it only reads.
+    """
+    log = _find_log(place, data)
+    if log is None:
+        return data
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "copy.db")
+        copy.write_bytes(data)
+        copy.with_name("copy.db-wal").write_bytes(log.read_bytes())
+        try:
+            with closing(sqlite3.connect(copy)) as base:
+                base.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.Error:
+            return data  # a log of another database, or a broken one: the last state that was settled
+        return copy.read_bytes()
 
 
 def find_place(path: StrPath) -> Path:

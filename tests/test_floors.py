@@ -106,6 +106,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("policies.registry", "importlib"): "other packages add policies by entry points",
     ("demo", "importlib"): "the demo session is data inside this package",
     ("workbench.page.html", "importlib"): "the script and the style of a page are data inside this package",
+    ("formats.databases", "sqlite3"): "bytes are opened as a database in memory; it touches no file",
     ("formats.json_lines", "mmap"): "a mapped file is one kind of buffer; a reader maps none itself",
 }
 

@@ -75,7 +75,7 @@ def read(data: Data) -> Session:
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="it has no list of messages")
     about = Fields(document, "messages")
-    reading = _Messages()
+    reading = _SavedMessages()
     for line, raw in enumerate(messages, 1):
         reading.take(place(line), raw)
     return reading.made.make_session(
@@ -86,7 +86,7 @@ def read(data: Data) -> Session:
     )
 
 
-class _Messages:
+class _SavedMessages:
     """What has been read, message after message."""
 
     def __init__(self) -> None:

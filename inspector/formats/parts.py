@@ -16,7 +16,7 @@ from typing import NamedTuple, overload
 from ..errors import EditError, InspectorError, ReadError, SeveralSessions
 from ..session.session import Session
 from ..text import plural, printable
-from . import chat_exports, inspect_log
+from . import chat_exports, databases, inspect_log
 from .containers import ENTRIES, LARGEST, open_zip, read_entry, unpack
 from .file_kind import UNPACK, name_foreign
 from .json_document import FILE
@@ -48,7 +48,10 @@ def list_parts(data: Data) -> tuple[str, list[StoredFile]] | None:
     chats = chat_exports.list_conversations(data)
     if chats:
         return "an export", [StoredFile(*chat) for chat in chats]
-    if not holds_files(data):
+    stored = databases.list_stored(data)
+    if stored is not None:
+        return stored[0], [StoredFile(*session) for session in stored[1]]
+    if not holds_files(data) or databases.may_hold_sessions(data):
         return None
     kind = name_foreign(data).removesuffix(UNPACK)
     files = _list_zip(data) if kind == "a zip archive" else _list_tar(data)
@@ -67,13 +70,13 @@ def _open_export(file: StoredFile) -> list[StoredFile]:
 
 
 def holds_files(data: Data) -> bool:
-    """Whether it is an archive, by its first bytes, or an export of several conversations.
+    """Whether it is an archive or a database, by its first bytes, or an export of several conversations.
 
     One that documents or programs are kept in is none.
     """
     if name_foreign(data) in (f"a zip archive{UNPACK}", f"a tar archive{UNPACK}"):
         return True
-    return bool(chat_exports.list_conversations(data))
+    return databases.may_hold_sessions(data) or bool(chat_exports.list_conversations(data))
 
 
 def _list_zip(data: Data) -> Iterator[StoredFile]:

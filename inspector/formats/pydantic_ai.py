@@ -46,13 +46,13 @@ def read(data: Data) -> Session:
     messages = load(data)
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="it is not a JSON list")
-    reading = _Messages()
+    reading = _AgentMessages()
     for line, raw in enumerate(messages, 1):
         reading.take(place(line), raw)
     return reading.make_session()
 
 
-class _Messages:
+class _AgentMessages:
     """What has been read, message after message."""
 
     def __init__(self) -> None:

@@ -57,7 +57,7 @@ def read(data: Data) -> Session:
         document = load(data)
         if not isinstance(document, dict) or not isinstance(document.get("requests"), list):
             raise ReadError(FILE, detail="it has no list `requests`")
-        return _Chat(Recording(NAME)).make_session(document, places=True)
+        return _EditorChat(Recording(NAME)).make_session(document, places=True)
 
 
 class ChatLog(JsonRows):
@@ -81,7 +81,7 @@ class ChatLog(JsonRows):
                 made.spoil(source, f"a change ({name}) of what is not there")
                 continue
             made.note(name, source)
-        return _Chat(made).make_session(state if isinstance(state, dict) else {}, places=False)
+        return _EditorChat(made).make_session(state if isinstance(state, dict) else {}, places=False)
 
 
 def _change(state: Any, row: Json) -> bool:
@@ -127,7 +127,7 @@ def _step(state: Any, key: Any) -> Any:
     return None
 
 
-class _Chat:
+class _EditorChat:
     """What has been read of a chat, request after request."""
 
     def __init__(self, made: Recording) -> None:

@@ -22,6 +22,7 @@ HARNESSES: dict[str, str | None] = {
     "ai-sdk": "AI SDK",
     "claude-ai": "Claude.ai",
     "chatgpt": "ChatGPT",
+    "langgraph": "LangGraph",
     "atif": None,
     "anthropic-messages": None,
     "request-log": None,

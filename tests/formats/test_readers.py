@@ -168,6 +168,7 @@ WRITTEN = {
     "ai-sdk": "ai-sdk.json",
     "claude-ai": "claude-ai.json",
     "chatgpt": "chatgpt.json",
+    "langgraph": "langgraph.json",
     "request-log": "request-log.jsonl",
     "traces": "traces.jsonl",
 }

@@ -1,0 +1,221 @@
+"""SQLite databases with sessions in them, opencode's and LangGraph's: bytes -> a JSON document per session.
+
+In go the bytes of a database, without a log of changes beside them (the door has merged it), out comes what
+the reader of each session takes: for opencode what `opencode export` writes, for LangGraph the states of a
+thread. Sources: FORMATS §7, §12. The database is opened in memory, and nothing of it is ever written. What a
+state holds is decoded without building any class: a value of one becomes its name and its fields. A pickle is
+never loaded. opencode's table `event` and its newest `session_message` are not read.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from base64 import b64encode
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from ..session.json_text import dump_lossless
+from .json_lines import Data, decode
+from .recording import Json
+
+MAGIC = b"SQLite format 3\0"
+OPENCODE, LANGGRAPH = ("session", "message", "part"), ("checkpoints",)
+_DEEPEST = 64
+_BROKEN = (sqlite3.Error, UnicodeError, ValueError, OverflowError)
+Stored = tuple[str, int, Callable[[], Data]]
+
+
+def may_hold_sessions(head: Data) -> bool:
+    """Whether the first bytes are of a database whose tables, as far as they are told there, are known."""
+    begin = bytes(memoryview(head)[: 1 << 20])
+    if not begin.startswith(MAGIC):
+        return False
+    return b"checkpoint_ns" in begin or all(name in begin for name in (b"session_id", b"message_id"))
+
+
+def list_stored(data: Data) -> tuple[str, list[Stored]] | None:
+    """What kind of database it is, and its sessions: name, size, what gives each. None for any other."""
+    if not may_hold_sessions(data):
+        return None
+    try:
+        with closing(_open(data)) as base:
+            tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            names = {str(row["name"]) for row in tables}
+            if set(OPENCODE) <= names:
+                return "a database of opencode's", _list_opencode(base, data)
+            if set(LANGGRAPH) <= names:
+                return "a LangGraph database", _list_threads(base, data)
+    except _BROKEN:
+        pass
+    return None
+
+
+def _open(data: Data) -> sqlite3.Connection:
+    """The database in memory. Its header may say that a log of changes belongs to it: there is none here."""
+    raw = bytearray(memoryview(data))
+    if len(raw) > 19 and raw[18:20] == b"\2\2":
+        raw[18:20] = b"\1\1"
+    base = sqlite3.connect(":memory:")
+    try:
+        base.deserialize(bytes(raw))
+        base.execute("PRAGMA query_only = 1")
+        base.execute("PRAGMA trusted_schema = 0")
+    except BaseException:
+        base.close()
+        raise
+    base.row_factory = sqlite3.Row
+    return base
+
+
+# opencode
+
+
+def _list_opencode(base: sqlite3.Connection, data: Data) -> list[Stored]:
+    sizes = {
+        str(row[0]): int(row[1] or 0)
+        for row in base.execute("SELECT session_id, SUM(LENGTH(data)) FROM part GROUP BY session_id")
+    }
+    found: list[Stored] = []
+    for row in base.execute("SELECT * FROM session ORDER BY id"):
+        name = str(row["id"])
+        found.append((name, sizes.get(name, 0), partial(_export_opencode, data, name)))
+    return found
+
+
+def _export_opencode(data: Data, name: str) -> bytes:
+    """A session as `opencode export` writes it."""
+    document: Json = {"info": {"id": name}, "messages": []}
+    try:
+        with closing(_open(data)) as base:
+            row = base.execute("SELECT * FROM session WHERE id = ?", (name,)).fetchone()
+            if row is not None:
+                document["info"] = _make_info(dict(zip(row.keys(), row, strict=True)))
+            parts: dict[str, list[Any]] = {}
+            query = "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id"
+            for each in base.execute(query, (name,)):
+                message = str(each["message_id"])
+                held = _load(each["data"]) | {"id": each["id"], "messageID": message, "sessionID": name}
+                parts.setdefault(message, []).append(held)
+            query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
+            for each in base.execute(query, (name,)):
+                info = _load(each["data"]) | {"id": each["id"], "sessionID": name}
+                document["messages"].append({"info": info, "parts": parts.get(str(each["id"]), [])})
+    except _BROKEN:
+        document["broken"] = True  # what was read until then is kept
+    return dump_lossless(_make_plain(document)).encode("ascii")
+
+
+def _make_info(row: Json) -> Json:
+    """The row of a session, with its times and its revert as an export has them."""
+    times = {
+        key.removeprefix("time_"): row.pop(key) for key in list(row) if key.startswith("time_") and row[key]
+    }
+    info = {key: value for key, value in row.items() if value is not None}
+    if isinstance(info.get("revert"), str):
+        info["revert"] = _load(info["revert"])
+    return {**info, "time": times}
+
+
+def _load(raw: Any) -> Json:
+    """A JSON object of a cell; anything else as what cannot be read."""
+    try:
+        value = decode(raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else bytes(raw))
+    except (ValueError, TypeError):
+        return {"unreadable": True}
+    return value if isinstance(value, dict) else {"unreadable": True}
+
+
+# LangGraph
+
+
+def _list_threads(base: sqlite3.Connection, data: Data) -> list[Stored]:
+    query = (
+        "SELECT thread_id, checkpoint_ns, SUM(LENGTH(checkpoint)) AS size FROM checkpoints "
+        "GROUP BY thread_id, checkpoint_ns ORDER BY MIN(checkpoint_id)"
+    )
+    found: list[Stored] = []
+    for thread, space, size in base.execute(query):
+        name = f"{thread}/{space}" if space else str(thread)
+        found.append((name, int(size or 0), partial(_export_thread, data, thread, space)))
+    return found
+
+
+def _export_thread(data: Data, thread: Any, space: Any) -> bytes:
+    """The states of a thread that lead to its last one, each with its messages."""
+    rows: dict[str, tuple[Any, Any, Any]] = {}
+    try:
+        with closing(_open(data)) as base:
+            query = (
+                "SELECT checkpoint_id, parent_checkpoint_id, type, checkpoint FROM checkpoints "
+                "WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id"
+            )
+            for name, parent, kind, blob in base.execute(query, (thread, space)):
+                rows[str(name)] = (parent, kind, blob)
+    except _BROKEN:
+        pass  # what was read until then is kept
+    line: list[Json] = []
+    name = next(reversed(rows), None)
+    seen: set[str] = set()
+    while name is not None and name in rows and name not in seen:
+        seen.add(name)
+        parent, kind, blob = rows[name]
+        line.append({"id": name, **_read_state(kind, blob)})
+        name = str(parent) if parent else None
+    document = {
+        "langgraph": {"thread_id": str(thread), "checkpoint_ns": str(space)},
+        "checkpoints": line[::-1],
+        "other_checkpoints": len(rows) - len(line),
+    }
+    return dump_lossless(document).encode("ascii")
+
+
+def _read_state(kind: Any, blob: Any) -> Json:
+    """The time and the messages of a state, or why they cannot be read."""
+    try:
+        if kind == "msgpack":
+            state = msgspec.msgpack.decode(bytes(blob), ext_hook=_keep)
+        elif kind in ("json", None):
+            state = decode(blob.encode() if isinstance(blob, str) else bytes(blob))
+        else:
+            return {"unreadable": f"it is stored as {kind!s:.20}, which is not loaded"}
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
+        return {"unreadable": "it is broken"}
+    values = state.get("channel_values") if isinstance(state, dict) else None
+    messages = values.get("messages") if isinstance(values, dict) else None
+    told: Json = {"ts": state["ts"]} if isinstance(state, dict) and isinstance(state.get("ts"), str) else {}
+    if isinstance(messages, list):
+        told["messages"] = [_make_plain(message) for message in messages]
+    return told
+
+
+def _keep(code: int, data: memoryview) -> Any:
+    """A value of a class: that of a message as its fields, any other with the name of its class."""
+    try:
+        held = msgspec.msgpack.decode(bytes(data), ext_hook=_keep)
+    except (msgspec.MsgspecError, ValueError, TypeError):
+        return {"extension": code}
+    if not isinstance(held, list) or len(held) < 3:
+        return {"extension": code, "value": held}
+    module, name, value = held[:3]
+    if str(module).startswith("langchain") and isinstance(value, dict) and "type" in value:
+        return value
+    return {"class": f"{module!s:.200}.{name!s:.200}", "value": value}
+
+
+def _make_plain(value: Any, depth: int = 0) -> Any:
+    """A value as JSON can hold it: bytes in base64, keys as text, anything else in its words."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if depth > _DEEPEST:
+        return "…"
+    if isinstance(value, dict):
+        return {str(key): _make_plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_make_plain(item, depth + 1) for item in value]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return {"base64": b64encode(value).decode("ascii")}
+    return str(value)

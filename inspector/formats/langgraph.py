@@ -1,0 +1,108 @@
+"""A LangGraph thread: the states that a checkpoint saver stored, each with all messages of its moment.
+
+In go the bytes of a JSON document as `databases.py` makes it of a thread, out comes a `Session`. Source:
+FORMATS §12. Every state holds the whole list of messages, so it is read as `prefix.py` tells: where a state
+begins otherwise than the one before, its messages were changed, which is how a compaction is written. Usage
+is what the provider's reply says (`usage_metadata`), counted once for each message; its input holds the
+cache's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ReadError
+from ..session.entries import Usage
+from ..session.session import Session
+from ..text import plural
+from .chat_messages import read_chat
+from .json_document import FILE, Fields, load, place, sniff_document
+from .json_lines import Data, Reader, paused_gc
+from .prefix import WholeRequest, join_requests
+from .recording import Recording, read_inclusive
+
+NAME = "langgraph"
+
+
+def sniff(data: Data) -> str | None:
+    """None for a thread with its checkpoints."""
+    return sniff_document(data, _judge)
+
+
+def _judge(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    if isinstance(value.get("langgraph"), dict) and isinstance(value.get("checkpoints"), list):
+        return None
+    return "it has no `langgraph` and `checkpoints`"
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """All states. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    document = load(data)
+    states = document.get("checkpoints") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(states, list):
+        raise ReadError(FILE, detail="it has no list `checkpoints`")
+    made = Recording(NAME)
+    names: dict[str, str] = {}
+    requests: list[WholeRequest] = []
+    silent = 0
+    for line, raw in enumerate(states, 1):
+        source, fields = place(line), Fields(raw)
+        if not isinstance(raw, dict):
+            made.spoil(source, "a state that is not an object")
+            continue
+        if (reason := fields.text("unreadable")) is not None:
+            made.spoil(source, reason)
+            continue
+        messages = fields.items("messages")
+        if not messages:
+            silent += 1
+            made.note("state without messages", source)
+            continue
+        chat = [_clear_kind(message) for message in messages]
+        time = fields.text("ts")
+        requests.append(WholeRequest(source, read_chat(chat, names), time=time))
+    about = Fields(document.get("langgraph"))
+    others = document.get("other_checkpoints")
+    if isinstance(others, int) and not isinstance(others, bool) and others > 0:
+        more = plural(others, "checkpoint", "checkpoints")
+        made.warnings.append(f"{more} on other branches: not read")
+    if states and silent == len(states):
+        detail = "no checkpoint of it holds the messages; savers that store changes only are not read"
+        raise ReadError(FILE, detail=detail)
+    session = join_requests(NAME, requests, made, id=about.text("thread_id") or "", extra=about.rest)
+    return _tell_usage(session)
+
+
+def _clear_kind(message: Any) -> Any:
+    """A message whose type is that of its chunks is one of the type."""
+    if isinstance(message, dict) and str(message.get("type")).endswith("MessageChunk"):
+        return {**message, "type": str(message["type"]).removesuffix("MessageChunk").lower()}
+    return message
+
+
+def _tell_usage(session: Session) -> Session:
+    """Each reply with the usage that its message holds, and the model."""
+    entries = list(session.entries)
+    for at, entry in enumerate(entries):
+        if entry.role != "assistant" or entry.kind != "message":
+            continue
+        about = Fields(entry.extra.get("response_metadata"))
+        model = about.text("model_name") or about.text("model")
+        usage = _read_usage(entry.extra.get("usage_metadata"))
+        entries[at] = entry.model_copy(update={"usage": usage, "model": model})
+    model = next((entry.model for entry in reversed(entries) if entry.model), session.model)
+    return session.model_copy(update={"entries": tuple(entries), "model": model})
+
+
+def _read_usage(raw: Any) -> Usage | None:
+    details = Fields(Fields(raw).rest.get("input_token_details"))
+    if not isinstance(raw, dict):
+        return None
+    told = {**raw, "read": details.rest.get("cache_read"), "written": details.rest.get("cache_creation")}
+    return read_inclusive(told, "input_tokens", "output_tokens", "read", "written", "total_tokens")
+
+
+READER = Reader(NAME, "LangGraph thread", sniff, read)

@@ -1,0 +1,220 @@
+"""Databases of opencode and LangGraph: one session of several, the log beside them, no class ever built."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from inspector import open_session, open_sessions
+from inspector.errors import InspectorError, ReadError, SeveralSessions
+from inspector.session.blocks import ToolCall
+
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+OPENCODE = """
+CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT,
+  version TEXT, revert TEXT, time_created INTEGER, time_updated INTEGER);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);
+"""
+LANGGRAPH = """
+CREATE TABLE checkpoints (thread_id TEXT, checkpoint_ns TEXT, checkpoint_id TEXT, parent_checkpoint_id TEXT,
+  type TEXT, checkpoint BLOB, metadata BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id));
+CREATE TABLE writes (thread_id TEXT, checkpoint_ns TEXT, checkpoint_id TEXT, task_id TEXT, idx INTEGER);
+"""
+FIELDS = ("project_id", "parent_id", "directory", "title", "version", "revert")
+
+
+def fill_opencode(base: sqlite3.Connection, document: dict[str, Any], name: str) -> None:
+    """The rows of an export, under the id `name`."""
+    info = document["info"]
+    cells = [json.dumps(v) if isinstance(v := info.get(key), dict) else v for key in FIELDS]
+    times = info.get("time", {})
+    base.execute(
+        "INSERT INTO session VALUES (?,?,?,?,?,?,?,?,?)",
+        (name, *cells, times.get("created"), times.get("updated")),
+    )
+    for message in document["messages"]:
+        # Messages name each other, so those of the first session keep their ids.
+        number = message["info"]["id"] if name == "ses_a" else name + message["info"]["id"]
+        data = json.dumps({key: value for key, value in message["info"].items() if key != "id"})
+        base.execute("INSERT INTO message VALUES (?,?,?,?)", (number, name, 0, data))
+        for at, part in enumerate(message["parts"]):
+            row = (f"{number}-{at:03}", number, name, json.dumps(part))
+            base.execute("INSERT INTO part VALUES (?,?,?,?)", row)
+
+
+def make_opencode(place: Path, *names: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((CASES / "opencode.json").read_text("utf-8"))
+    with closing(sqlite3.connect(place)) as base:
+        base.executescript(OPENCODE)
+        for name in names:
+            fill_opencode(base, document, name)
+        base.commit()
+    return document
+
+
+def make_thread(place: Path, states: list[Any], thread: str = "t", kind: str = "") -> None:
+    serde = JsonPlusSerializer()
+    with closing(sqlite3.connect(place)) as base:
+        base.executescript(LANGGRAPH.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
+        for at, messages in enumerate(states):
+            state = {"v": 4, "ts": f"2026-01-01T10:00:0{at}Z", "channel_values": {"messages": messages}}
+            told, blob = serde.dumps_typed(state)
+            row = (thread, "", f"c{at}", f"c{at - 1}" if at else None, kind or told, blob, b"")
+            base.execute("INSERT INTO checkpoints VALUES (?,?,?,?,?,?,?)", row)
+        base.commit()
+
+
+def test_opencodes_database_holds_what_its_export_does(tmp_path: Path) -> None:
+    make_opencode(tmp_path / "opencode.db", "ses_a")
+    stored, export = open_session(tmp_path / "opencode.db"), open_session(CASES / "opencode.json")
+    assert (stored.format, stored.id, stored.title) == ("opencode", "ses_a", export.title)
+    assert (stored.cwd, stored.created) == (export.cwd, export.created)
+    assert [entry.role for entry in stored.entries] == [entry.role for entry in export.entries]
+    assert [entry.blocks for entry in stored.entries] == [entry.blocks for entry in export.entries]
+    assert [entry.usage for entry in stored.entries] == [entry.usage for entry in export.entries]
+
+
+def test_several_sessions_of_a_database_are_listed_and_one_is_named(tmp_path: Path) -> None:
+    place = tmp_path / "opencode.db"
+    make_opencode(place, "ses_a", "ses_b")
+    assert [one.name for one in open_sessions(place)] == ["ses_a", "ses_b"]
+    with pytest.raises(SeveralSessions, match="ses_b"):
+        open_session(place)
+    assert open_session(place, part="ses_b").id == "ses_b"
+
+
+def test_what_stands_only_in_the_log_beside_a_database_is_read_and_nothing_is_written(tmp_path: Path) -> None:
+    place = tmp_path / "opencode.db"
+    document: dict[str, Any] = json.loads((CASES / "opencode.json").read_text("utf-8"))
+    with closing(sqlite3.connect(place)) as base:
+        base.execute("PRAGMA journal_mode = WAL")
+        base.executescript(OPENCODE)
+        fill_opencode(base, document, "ses_live")
+        base.commit()
+        before = {each.name: each.read_bytes() for each in tmp_path.iterdir() if each.suffix != ".db-shm"}
+        assert before["opencode.db-wal"]
+        assert open_session(place).id == "ses_live"
+        after = {each.name: each.read_bytes() for each in tmp_path.iterdir() if each.suffix != ".db-shm"}
+        assert after == before
+
+
+def thread() -> list[Any]:
+    call = {"id": "c1", "name": "look", "args": {"at": "bay"}, "type": "tool_call"}
+    used = {
+        "input_tokens": 50,
+        "output_tokens": 6,
+        "total_tokens": 56,
+        "input_token_details": {"cache_read": 20},
+    }
+    told = [
+        HumanMessage("Count the buoys.", id="1"),
+        AIMessage("I look.", id="2", tool_calls=[call], usage_metadata=used),
+        ToolMessage("red, green, red", id="3", tool_call_id="c1"),
+        AIMessage("Three.", id="4", response_metadata={"model_name": "demo-1"}),
+    ]
+    short = [HumanMessage("In short: three buoys, two of them red.", id="9"), told[3]]
+    return [[], told[:1], told[:2], told[:3], told, [*short, HumanMessage("And the green one?", id="5")]]
+
+
+def test_a_thread_of_langgraph_is_a_session_and_a_rewritten_list_of_messages_a_compaction(
+    tmp_path: Path,
+) -> None:
+    make_thread(tmp_path / "checkpoints.sqlite", thread())
+    session = open_session(tmp_path / "checkpoints.sqlite")
+    assert (session.format, session.id, session.model) == ("langgraph", "t", "demo-1")
+    calls = [block for entry in session.entries for block in entry.blocks if isinstance(block, ToolCall)]
+    assert [(call.name, call.input) for call in calls] == [("look", {"at": "bay"})]
+    (usage,) = [entry.usage for entry in session.entries if entry.usage is not None]
+    assert (usage.input, usage.cache_read, usage.output) == (30, 20, 6)
+    ((name, _),) = session.boundaries
+    assert session[name].text == "In short: three buoys, two of them red."
+    assert [session[live].text for live in session.live_names][1:] == ["Three.", "And the green one?"]
+
+
+def test_the_last_checkpoint_counts_and_other_branches_are_told_of(tmp_path: Path) -> None:
+    place = tmp_path / "checkpoints.sqlite"
+    make_thread(place, thread()[:5])
+    with closing(sqlite3.connect(place)) as base:
+        base.execute("UPDATE checkpoints SET parent_checkpoint_id = 'c2' WHERE checkpoint_id = 'c4'")
+        base.commit()
+    session = open_session(place)
+    assert session.warnings == ("1 checkpoint on other branches: not read",)
+
+
+class Trap:
+    """A class that says when it was built."""
+
+    built = 0
+
+    def __init__(self, *given: object) -> None:
+        Trap.built += 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Trap, ("a",)
+
+
+def test_no_class_of_a_checkpoint_is_ever_built(tmp_path: Path) -> None:
+    """Neither by a name in msgpack nor by a pickle."""
+    place = tmp_path / "checkpoints.sqlite"
+    make_thread(place, thread()[1:3])
+    inner = msgspec.msgpack.encode([__name__, "Trap", ["a"]])
+    trap = msgspec.msgpack.Ext(1, inner)
+    state = {"channel_values": {"messages": [{"type": "human", "content": "Hi", "id": "1"}], "trap": trap}}
+    pickled = pickle.dumps({"channel_values": {"messages": [Trap()]}})
+    Trap.built = 0
+    with closing(sqlite3.connect(place)) as base:
+        query = "UPDATE checkpoints SET type = ?, checkpoint = ? WHERE checkpoint_id = ?"
+        base.execute(query, ("msgpack", msgspec.msgpack.encode(state), "c0"))
+        base.execute(query, ("pickle", pickled, "c1"))
+        base.commit()
+    session = open_session(place)
+    assert Trap.built == 0
+    assert [entry.text for entry in session.entries] == ["Hi"]
+    assert [each.reason for each in session.corrupt] == ["it is stored as pickle, which is not loaded"]
+
+
+def test_checkpoints_that_hold_changes_only_are_refused_with_the_reason(tmp_path: Path) -> None:
+    make_thread(tmp_path / "checkpoints.sqlite", [[], []])
+    with pytest.raises(ReadError, match="savers that store changes only are not read"):
+        open_session(tmp_path / "checkpoints.sqlite")
+
+
+def test_a_remove_message_that_was_stored_is_counted_as_unknown(tmp_path: Path) -> None:
+    states = [[HumanMessage("Hi", id="1")], [HumanMessage("Hi", id="1"), RemoveMessage(id="1")]]
+    make_thread(tmp_path / "checkpoints.sqlite", states)
+    session = open_session(tmp_path / "checkpoints.sqlite")
+    assert session.entries[0].text == "Hi"
+
+
+@pytest.mark.parametrize(
+    "make", [lambda place: make_opencode(place, "ses_a"), lambda place: make_thread(place, thread())]
+)
+def test_a_database_that_is_cut_or_flipped_opens_or_is_refused(make: Any, tmp_path: Path) -> None:
+    place = tmp_path / "whole.db"
+    make(place)
+    data = place.read_bytes()
+    broken = tmp_path / "broken.db"
+    for end in range(1, len(data), max(1, len(data) // 25)):
+        for content in (data[:end], data[:end] + bytes([data[end] ^ 0x55]) + data[end + 1 :]):
+            broken.write_bytes(content)
+            with suppress(InspectorError):
+                session = open_session(broken)
+                assert len({entry.id for entry in session.entries}) == len(session.entries)
+
+
+def test_a_database_of_anything_else_is_refused_as_before(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as base:
+        base.execute("CREATE TABLE birds (name TEXT)")
+        base.commit()
+    with pytest.raises(ReadError, match="it is an SQLite database"):
+        open_session(tmp_path / "other.db")
