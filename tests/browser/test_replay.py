@@ -268,3 +268,33 @@ def test_W2_25_an_exported_page_shows_its_replay_and_hides_what_cannot_work(
     bare.get_by_test_id("tab-rules").wait_for()
     expect(bare.get_by_test_id("tab-replay")).to_be_hidden()
     assert told + complained == []
+
+
+def test_W2_29_the_wheel_over_the_replays_lists_scrolls_the_page_until_they_have_the_focus(
+    page: Page, workbench: Workbench
+) -> None:
+    fill_page(page, 1400, 900)
+    replay(page)
+    page.add_style_tag(content="body { padding-bottom: 2000px !important }")
+    listed = page.get_by_test_id("events")
+    lists = (listed, page.get_by_test_id("moment"), page.get_by_test_id("replay-notes"))
+    for one in lists:
+        one.scroll_into_view_if_needed()
+        page.evaluate("() => document.activeElement?.blur()")
+        box, before = one.bounding_box(), page.evaluate("() => window.scrollY")
+        assert box is not None
+        page.mouse.move(box["x"] + 40, box["y"] + 20)
+        page.mouse.wheel(0, 100)
+        page.wait_for_timeout(150)
+        assert page.evaluate("() => window.scrollY") == before + 100
+    listed.focus()
+    listed.press("Home")
+    box, before = listed.bounding_box(), page.evaluate("() => window.scrollY")
+    assert box is not None
+    page.mouse.move(box["x"] + 40, box["y"] + 20)
+    page.mouse.wheel(0, 48)
+    page.wait_for_timeout(150)
+    assert (listed.evaluate("node => node.scrollTop") > 0, page.evaluate("() => window.scrollY")) == (
+        True,
+        before,
+    )
