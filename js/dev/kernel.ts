@@ -178,9 +178,6 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       summary_tokens: ["i32", totals.map(t => t.summary)],
       left_blocks: ["i32", starts],
       left_tokens: ["i32", starts.map(start => sum(blocks.slice(0, start).map(block => block.tokens)))],
-      flow_before: ["i32", []],
-      flow_after: ["i32", []],
-      flow_added: ["i32", totals.map(() => 0)],
     });
     const turn = turnAt(place);
     const you = traits.cut !== "";
@@ -223,7 +220,6 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
         rules: makeRules({ over, recent, reasoning, carry: carry === true }),
         before: { total: sum(before), sections: before },
         after: { total: sum(before), sections: before },
-        flow: { fates: [], head: 0, hidden: 0, new: "notice" },
         thresholds: [
           { label: "warn 80", tokens: 160_000 },
           { label: "95", tokens: 190_000 },

@@ -128,9 +128,6 @@ export const smallPlan = (
     summary_tokens: ["i32", [0, 3, 0, 5, 7, 10]],
     left_blocks: ["i32", [0, 1, 2, 2, 3, 4]],
     left_tokens: ["i32", [0, 10, 15, 15, 35, 65]],
-    flow_before: ["i32", []],
-    flow_after: ["i32", []],
-    flow_added: ["i32", [0, 0, 0, 0, 0, 0]],
   });
   const wire: PlanPayload = {
     seq: 0,
@@ -212,7 +209,6 @@ export const smallPlan = (
     stages: [],
     before: { total: 165, sections: [0, 30, 30, 5, 100] },
     after: { total: 165, sections: [0, 30, 30, 5, 100] },
-    flow: { fates: [], head: 0, hidden: 0, new: "notice" },
     thresholds: [{ label: "warn", tokens: 800 }],
     reserve: 100,
     trigger: { fires: false, sentence: "Does not fire." },

@@ -15,7 +15,6 @@ from inspector.policies.registry import names_of_policies
 from inspector.summaries.write import summarise
 from inspector.tokens.history import trace_history
 from inspector.workbench.payloads.columns import unpack
-from inspector.workbench.payloads.flow import trace_flow
 from inspector.workbench.payloads.lesson import play_rules
 from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
@@ -31,7 +30,7 @@ def check_figures(plan: Plan) -> None:
     """All that tell what is left tell the same."""
     place = plan.place
     assert place is not None
-    table, flow = plan.cut_table, trace_flow(plan)
+    table = plan.cut_table
     context = build_context(plan.session, plan)
     assert context.tokens == plan.after
     assert sum(piece.tokens for piece in context.pieces if piece.summary and piece.message <= 0) == (
@@ -40,7 +39,6 @@ def check_figures(plan: Plan) -> None:
     whole = int(table.sections[place].sum()) + int(table.outside[place].sum())
     assert int(table.total[place]) == whole == plan.after
     assert int(table.summary[place]) == plan.summary_tokens
-    assert flow.head + flow.hidden + int(flow.after[place].sum()) + int(flow.added[place]) == plan.after
     drawn, data = draw_plan(plan)
     assert drawn.after.total == plan.after
     assert sum(drawn.after.sections) == drawn.after.total

@@ -14,7 +14,7 @@ from ...cuts import END
 from ...errors import InspectorError
 from ...planning.fates import BY_NONE
 from ...planning.plan import Plan
-from ...policies.table import CLEARED, DROPPED, FATES, SUMMARISED, TRUNCATED, VERBATIM, Bytes
+from ...policies.table import CLEARED, DROPPED, SUMMARISED, TRUNCATED, VERBATIM, Bytes
 from ...session.entries import Boundary, Entry
 from ...session.live import Live
 from ...session.queries import find_end, is_summary
@@ -29,7 +29,6 @@ from ...tokens.reported import context_tokens, is_snapshot, whole_tokens
 from ...tokens.rows import SECTIONS
 from ..words import say_plainly
 from .columns import ColumnPacker
-from .flow import Flow
 from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, TriggerVerdict
 from .sections import ALL_SECTIONS, sum_before
 from .sentence import SentencePayload, add_up, pack_left, say_left
@@ -168,7 +167,6 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     if found.place is None:
         left.blocks[0], left.tokens[0] = left.blocks[n], left.tokens[n]
     pack_left(pack, left)
-    flow = _flow(found, place).pack(pack)
     what = "micro-compaction" if found.boundary.kind == "micro" else "compaction"
     payload = PlanPayload(
         seq=seq,
@@ -185,7 +183,6 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         stages=[],
         before=SectionSums(plan.before, sum_before(plan)),
         after=SectionSums(found.after, sections[place].tolist()),
-        flow=flow,
         thresholds=[],
         reserve=0,
         trigger=TriggerVerdict(False, ""),
@@ -254,23 +251,6 @@ def _sum_sections(found: RecordedCompaction) -> list[int]:
     sums[SECTIONS.index("compacted")] += found.summary
     out: list[int] = sums.tolist()
     return out
-
-
-def _flow(found: RecordedCompaction, place: int) -> Flow:
-    plan, n = found.plan, len(found.plan.session.live)
-    size = len(FATES)
-    fates = np.flatnonzero(np.bincount([*found.fate.tolist(), VERBATIM], minlength=size)).astype(np.int64)
-    before, after = np.zeros((2, n + 1, len(fates)), np.int64)
-    outside = plan.outside
-    weights = plan.table.tokens.astype(np.int64) + outside.spread
-    before[place] = np.bincount(found.fate, weights, size)[fates]
-    taken = np.isin(fates, (SUMMARISED, DROPPED))
-    before[place, int(np.argmax(taken))] += outside.passing
-    after[place] = np.bincount(found.fate, found.tokens, size)[fates]
-    added = np.zeros(n + 1, np.int64)
-    head, hidden = plan.ledger.head_tokens, outside.fixed.tokens
-    added[place] = max(found.after - head - hidden - int(after[place].sum()), 0)
-    return Flow(fates, before, after, added, head, hidden, new="brought back")
 
 
 def _cut(found: RecordedCompaction, session: Session) -> CutPayload:

@@ -32,7 +32,6 @@ from .base_payload import Labelled, Payload
 from .bill import BillPayload, describe_bill
 from .boundary import BoundaryPayload, list_boundaries
 from .columns import ColumnPacker, PackedColumn
-from .flow import FlowPayload, trace_flow
 from .gauge import GaugeWords, RunState, describe_fill, fill_payload, word_gauge
 from .header import HeaderPayload, describe_header
 from .played import first_rule
@@ -219,7 +218,6 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     stages: list[StagePayload]
     before: SectionSums
     after: SectionSums
-    flow: FlowPayload
     saved: dict[str, int] | UnsetType = UNSET
     prefix: PrefixPayload | UnsetType = UNSET
     thresholds: list[Threshold]
@@ -328,7 +326,6 @@ def draw_plan(
     pack.add("summary_tokens", table.summary)
     left = count_left(plan)
     pack_left(pack, left)
-    flow = trace_flow(plan).pack(pack)
     thresholds, reserve = _limits(plan)
     payload = PlanPayload(
         seq=seq,
@@ -347,7 +344,6 @@ def draw_plan(
         stages=describe_stages(plan),
         before=SectionSums(plan.before, sum_before(plan)),
         after=SectionSums(plan.after, sum_after(plan)),
-        flow=flow,
         saved=plan.saved,
         prefix=PrefixPayload(*plan.prefix),
         thresholds=sorted(thresholds, key=lambda line: line.tokens),

@@ -201,7 +201,6 @@ export interface PlanPayload {
   stages: StagePayload[];
   before: SectionSums;
   after: SectionSums;
-  flow: FlowPayload;
   saved?: {
     [k: string]: number;
   };
@@ -329,18 +328,6 @@ export interface StagePayload {
 export interface SectionSums {
   total: number;
   sections: number[];
-}
-/**
- * Where the tokens go, with the columns flow_before, flow_after and flow_added.
- *
- * `fates` are the codes of the columns; `head` and `hidden` are in every request, before and after alike;
- * `new` is what was added beside the summary.
- */
-export interface FlowPayload {
-  fates: number[];
-  head: number;
-  hidden: number;
-  new: "brought back" | "notice";
 }
 /**
  * What stands before the first message that is rewritten (S3-2): its live position, None where nothing
