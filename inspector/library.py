@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -152,18 +153,37 @@ def find_files(home: str | os.PathLike[str] | None = None) -> frozenset[Path]:
 
 def _list_files(environment: Any, home: str) -> Iterator[FoundSession]:
     """Every session file, once: what is there plain and packed is the plain one."""
-    seen = set[Path]()
+    seen = set[str]()
     for place, folder in find_places(environment, home):
-        base = Path(folder).resolve()
-        for path in sorted(base.glob(place.pattern)):
-            plain = path.with_suffix("") if path.suffix == ".zst" else path
+        for entry in _walk(os.path.realpath(folder), place.pattern.split("/")):
+            plain = entry.path.removesuffix(".zst")
             with suppress(OSError):
-                # What a link leads to may lie anywhere; only what lies here is listed.
-                if plain in seen or not path.is_file() or path.resolve() != path:
+                if plain in seen:
                     continue
-                status = path.stat()
+                status = entry.stat(follow_symlinks=False)
                 seen.add(plain)
-                yield FoundSession(place.harness, path, status.st_mtime, status.st_size)
+                yield FoundSession(place.harness, Path(entry.path), status.st_mtime, status.st_size)
+
+
+def _walk(folder: str, pattern: Sequence[str]) -> Iterator[os.DirEntry[str]]:
+    """The files below a folder whose way matches, a name of the pattern for each step.
+
+    What a link leads to may lie anywhere, so none is followed.
+    """
+    try:
+        with os.scandir(folder) as inside:
+            entries = sorted(inside, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if not fnmatchcase(entry.name, pattern[0]):
+            continue
+        with suppress(OSError):
+            if len(pattern) == 1:
+                if entry.is_file(follow_symlinks=False):
+                    yield entry
+            elif entry.is_dir(follow_symlinks=False):
+                yield from _walk(entry.path, pattern[1:])
 
 
 def _read(
@@ -218,23 +238,32 @@ def _describe(one: FoundSession) -> tuple[str, ...]:
     return (when, one.harness, project, title, f"{one.turns:,}", f"{one.compactions:,}", size, cost)
 
 
+_TOLD = frozenset(FoundSession._fields[4:])
+
+
 class _Index:
     """What is known of files, by path, size and time of the last change, and by this package's version."""
 
     def __init__(self, data: sqlite3.Connection | None) -> None:
         self._data = data
         self._version = version("compaction-inspector")
+        # All at once: asking for one row at a time takes longer than the rest of a listing.
+        rows = (
+            []
+            if data is None
+            else data.execute(
+                "select path, size, modified, facts from files where version = ?", (self._version,)
+            )
+        )
+        self._rows = {path: (size, modified, facts) for path, size, modified, facts in rows}
 
     def find(self, file: FoundSession) -> dict[str, Any] | None:
-        if self._data is None:
+        size, modified, text = self._rows.get(str(file.path), (None, None, ""))
+        if (size, modified) != (file.size, file.modified):
             return None
-        row = self._data.execute(
-            "select facts from files where path = ? and size = ? and modified = ? and version = ?",
-            (str(file.path), file.size, file.modified, self._version),
-        ).fetchone()
         with suppress(ValueError, TypeError):
-            facts = None if row is None else json.loads(row[0])
-            if isinstance(facts, dict) and facts.keys() <= set(FoundSession._fields[4:]):
+            facts = json.loads(text)
+            if isinstance(facts, dict) and facts.keys() <= _TOLD:
                 return facts
         return None
 

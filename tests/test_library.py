@@ -13,7 +13,7 @@ import pytest
 from inspector import open_session, price_session, sessions
 from inspector.cli import main
 from inspector.demo import read_demo
-from inspector.library import FoundSessions
+from inspector.library import FoundSessions, find_files
 from tests.shared import SHARED, needs_shared
 
 SAID = "draw <b>the</b> & tide"
@@ -117,6 +117,46 @@ def test_links_are_not_followed(home: Path, tmp_path: Path) -> None:
     secret = write(tmp_path, "elsewhere/secret.jsonl", small("a secret"), 9_000_000)
     (home / ".claude/projects/-tidepool/link.jsonl").symlink_to(secret)
     assert [one.path.name for one in list_all(home)] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
+
+
+def test_a_folder_that_is_a_link_is_not_entered(home: Path, tmp_path: Path) -> None:
+    write(tmp_path, "elsewhere/secret.jsonl", small("a secret"), 9_000_000)
+    (home / ".claude/projects/-linked").symlink_to(tmp_path / "elsewhere")
+    assert [one.path.name for one in list_all(home)] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
+    assert not any("-linked" in str(path) for path in find_files(home))
+
+
+def test_a_place_that_is_a_link_itself_is_where_it_leads(home: Path, tmp_path: Path) -> None:
+    """People keep their settings elsewhere; the harness itself follows this link."""
+    shutil.move(home / ".claude", tmp_path / "dotfiles")
+    (home / ".claude").symlink_to(tmp_path / "dotfiles")
+    found = list_all(home)
+    assert [one.path.name for one in found] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
+    assert found[0].path.parents[2] == tmp_path / "dotfiles"
+
+
+@pytest.mark.parametrize("facts", ["no JSON", "[]", '{"evil": 1}', '{"title": 1'])
+def test_a_row_of_the_index_that_means_nothing_is_read_anew(home: Path, facts: str) -> None:
+    before = list_all(home)
+    with sqlite3.connect(home / "index.sqlite") as data:
+        data.execute("update files set facts = ?", (facts,))
+    data.close()
+    assert list(list_all(home)) == list(before)
+
+
+def test_an_index_of_another_version_is_read_anew_and_a_plain_file_counts_before_its_packed_one(
+    home: Path,
+) -> None:
+    list_all(home)
+    with sqlite3.connect(home / "index.sqlite") as data:
+        data.execute("update files set version = '0.0.1'")
+    data.close()
+    assert {one.problem for one in list_all(home, seconds=0)} == {"not read yet"}
+    for ending in ("", ".zst"):
+        write(home, f".codex/sessions/2026/01/02/rollout-a.jsonl{ending}", b"x", 5_000_000)
+    names = [one.path.name for one in list_all(home)]
+    assert names[0] == "rollout-a.jsonl"
+    assert len(names) == 4
 
 
 def test_a_variable_moves_a_place(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
