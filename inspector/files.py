@@ -78,7 +78,7 @@ def read_with_others(reader: Reader, data: Data, place: Path) -> Session:
 
 
 def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
-    """The sessions in a file, as a list: of a zip or tar archive and of a log of samples all that are in it.
+    """The sessions in a file, as a list: all that are in an archive, a log of samples, an export, a database.
 
     None is read whole before its `open()` is called. What is in an archive and is no session stands in
     `others`. A file is unpacked to 1 GiB at most and to 200 times its size; an archive of more than 10,000

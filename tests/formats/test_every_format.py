@@ -11,13 +11,14 @@ import json
 import zipfile
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector import count_tokens, make_plan, read_session, replay
+from inspector import count_tokens, export_html, export_session, make_plan, read_session, replay
 from inspector.errors import EmptySession, ReadError
 from inspector.facts import find_facts
 from inspector.facts.trace import trace_plan, trace_recorded
@@ -26,6 +27,7 @@ from inspector.formats.incremental import IncrementalReader
 from inspector.formats.json_lines import Reader
 from inspector.formats.readers import READERS
 from inspector.session.session import Session
+from inspector.workbench.model import WorkbenchModel
 from tests.formats.test_readers import REMOVED, paths_of, replaced
 from tests.strategies import json_values
 
@@ -148,6 +150,40 @@ def test_no_junk_in_any_place_breaks_a_reader(path: Path, data: st.DataObject) -
 
 
 @every_file
+def test_flipped_bytes_and_shuffled_rows_break_no_reader(path: Path) -> None:
+    data = path.read_bytes()
+    name = reader_of(path).name
+    chance = Random(path.name)
+    for _ in range(20):
+        at = chance.randrange(len(data))
+        with suppress(ReadError):
+            check_shape(read_session(data[:at] + bytes([data[at] ^ 0x15]) + data[at + 1 :], format=name))
+    rows = data.splitlines(keepends=True) if path.suffix == ".jsonl" else None
+    document = None if rows else json.loads(data)
+    lists = [way for way in paths_of(document) if isinstance(at_way(document, way), list)] if not rows else []
+    for _ in range(10 if rows or lists else 0):
+        if rows:
+            chance.shuffle(rows)
+            mixed = b"".join(row.rstrip(b"\n") + b"\n" for row in rows)
+        else:
+            way = chance.choice(lists)
+            items = list(at_way(document, way))
+            chance.shuffle(items)
+            mixed = json.dumps(replaced(document, way, items)).encode()
+        with suppress(ReadError):
+            session = read_session(mixed, format=name)
+            check_shape(session)
+            if rows:
+                assert session.records == len(rows)
+
+
+def at_way(value: Any, way: tuple[Any, ...]) -> Any:
+    for key in way:
+        value = value[key]
+    return value
+
+
+@every_file
 @pytest.mark.parametrize("pack", ["gz", "zst", "zip"])
 def test_a_packed_file_is_the_same_session(path: Path, pack: str, tmp_path: Path) -> None:
     data = path.read_bytes()
@@ -176,8 +212,8 @@ def test_a_packed_file_is_the_same_session(path: Path, pack: str, tmp_path: Path
 
 
 @every_file
-def test_a_file_can_be_asked_what_any_session_can(path: Path) -> None:
-    """Facts, trace, plan and replay, once through."""
+def test_a_file_can_be_asked_what_any_session_can(path: Path, tmp_path: Path) -> None:
+    """Facts, trace, plan, replay, the workbench and its page, once through."""
     session = open_session(path)
     facts = find_facts(session)
     ledger = count_tokens(session)
@@ -188,3 +224,16 @@ def test_a_file_can_be_asked_what_any_session_can(path: Path) -> None:
     assert len(trace_plan(plan)) == len(facts)
     run = replay(session, "pi")
     assert run.turn[-1] == session.turns[-1].number
+    workbench = WorkbenchModel(session, "claude-code")
+    answer = workbench.answer({})
+    assert answer["_scene"] and not answer["_error"] and workbench.plan.session.id == session.id
+    export_html(workbench, tmp_path / "page.html", policies=["claude-code"])
+    assert b"</html>" in (tmp_path / "page.html").read_bytes()
+    again = read_session(export_session(session, "pi"), format="pi")
+    assert {*said_by_the_model(session)} == {*said_by_the_model(again)}
+
+
+def said_by_the_model(session: Session) -> list[str]:
+    """The words of the replies in the context."""
+    replies = [session[name] for name in session.live_names if session[name].role == "assistant"]
+    return [entry.text for entry in replies if entry.text]
