@@ -12,7 +12,7 @@
 
 It ends with 0 when it did what was asked, 1 when a file could not be read or written, and 2 when what was
 asked makes no sense. `lint` ends with 0 when it found no error, 1 when it found one, and 2 when it could not
-look. What went wrong is told in one sentence.
+look. What went wrong is told in one sentence. What a command alone needs is imported by that command.
 """
 
 from __future__ import annotations
@@ -24,23 +24,19 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .errors import CounterError, EditError, InspectorError, PolicyError
-from .facts.lint.check import lint
 from .facts.lint.codes import LINT_CODES
 from .facts.lint.report import FORMATS
 from .files import open_session, reopen_session, save_export
-from .library import dump_found, sessions, summarise_found
-from .planning.plan import Plan
 from .policies.policy import check_window
-from .policies.table import FATES
-from .replays.engine import replay
 from .text import error_sentence, printable
-from .tokens.cost import price_session
 from .tokens.ledger import count_tokens
-from .workbench.model import WorkbenchModel
-from .workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
+
+if TYPE_CHECKING:
+    from .planning.plan import Plan
+    from .workbench.model import WorkbenchModel
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 EXIT_CODES = "Ends with 0 when no error was found, 1 when one was, 2 when the session could not be checked."
@@ -137,6 +133,9 @@ def make_parser() -> ArgumentParser:
 
 
 def _show(asked: Namespace) -> list[str]:
+    from .tokens.cost import price_session
+    from .workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
+
     model = _open(asked)
     plan = model.plan
     before, after = sum_sections(plan)
@@ -174,6 +173,9 @@ def _plan(asked: Namespace) -> list[str]:
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
     """A plan as JSON: what it does, in tokens and blocks. By its `spec`, `make_plan` makes it again."""
+    from .policies.table import FATES
+    from .workbench.payloads.sections import ALL_SECTIONS, sum_sections
+
     before, after = sum_sections(plan)
     fates = Counter(plan.fate.tolist())
     return {
@@ -217,6 +219,8 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 
 
 def _replay(asked: Namespace) -> list[str]:
+    from .replays.engine import replay
+
     session = open_session(asked.file, part=asked.part)
     try:
         scenario = json.loads(asked.scenario or "{}")
@@ -228,6 +232,8 @@ def _replay(asked: Namespace) -> list[str]:
 
 
 def _lint(asked: Namespace) -> list[str]:
+    from .facts.lint.check import lint
+
     session = open_session(asked.file, part=asked.part)
     ledger = count_tokens(session, asked.counter)
     ignored = [f"-{code.strip()}" for code in asked.ignore.split(",") if code.strip()]
@@ -245,6 +251,8 @@ def _export(asked: Namespace) -> list[str]:
 
 
 def _sessions(asked: Namespace) -> list[str]:
+    from .library import dump_found, sessions, summarise_found
+
     found = sessions(asked.newest or None)
     if asked.json:
         return [dump_found(one) for one in found]
@@ -263,6 +271,8 @@ def _convert(asked: Namespace) -> list[str]:
 
 def _open(asked: Namespace) -> WorkbenchModel:
     """The file in a workbench without a screen, with the plan that is asked for."""
+    from .workbench.model import WorkbenchModel
+
     model = WorkbenchModel(
         open_session(asked.file, part=asked.part), asked.policy, counter=asked.counter, window=asked.window
     )
