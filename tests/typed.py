@@ -119,11 +119,13 @@ def read_labels(half: str | None = None) -> list[Label]:
 
 @lru_cache
 def read_typed(file: str) -> tuple[Typed, ...]:
-    """What people typed in a transcript, by the product's own reader or, where it has none, by the rows."""
-    try:
-        session = open_shared(SHARED / "sessions" / file)
-    except ReadError:
-        return tuple(_read_rows((SHARED / "sessions" / file).read_text("utf-8")))
+    """What people typed in a transcript: by the rows for Codex and Copilot, else by the product's own reader.
+
+    The labels of those two name the row of the prompt, beside which stands the one of what was sent. Raises
+    `AssertionError` where the product takes other words for typed than the rows do.
+    """
+    session = open_shared(SHARED / "sessions" / file)
+    rows = tuple(_read_rows((SHARED / "sessions" / file).read_text("utf-8")))
     found: list[Typed] = []
     for entry in session.entries:
         parts = [
@@ -134,7 +136,10 @@ def read_typed(file: str) -> tuple[Typed, ...]:
             if span.speaker == "user" and span.way != "shell"
         ]
         found += [Typed(entry.sources[0].line, at, *part) for at, part in enumerate(parts)]
-    return tuple(found)
+    if not rows:
+        return tuple(found)
+    assert [item.text.strip() for item in found] == [item.text.strip() for item in rows], file
+    return rows
 
 
 def _read_rows(text: str) -> Iterator[Typed]:

@@ -87,6 +87,7 @@ _TAGS: dict[str, Speech] = {
     "command-name": Speech("harness", "local command"),
     "command-message": Speech("user", "command"),
     "system-reminder": Speech("harness", "notice"),
+    "system_reminder": Speech("harness", "notice"),  # Copilot
     "user-prompt-submit-hook": Speech("harness", "notice"),
     "session-start-hook": Speech("harness", "notice"),
     "post-tool-use-hook": Speech("harness", "notice"),
@@ -108,7 +109,7 @@ _REPORT = re.compile(r"<result>(.*?)(?:</result>|$)", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
 _SHELL = re.compile(r"<bash-input>.*?</bash-input>", re.DOTALL)
 _REMINDER = re.compile(
-    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook"
+    r"<(system-reminder|system_reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook"
     r"|environment_context|environment_details|local-command-caveat|current_datetime)>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
