@@ -16,18 +16,6 @@ export const makePolicies = (deck: Deck): (() => void) => {
     deck.redraw("policies");
   };
 
-  /** Those that a page without a kernel brings, where nobody groups them. */
-  const onThisPage = (): Policies => {
-    const policies = deck.picture?.scene.policies ?? [];
-    const families = policies.map(({ name, title }) => ({ policies: [{ name, title, source: "" }] }));
-    const bare = { word: "", sentence: "", refused: false, after: null };
-    return {
-      groups: [{ id: "page", label: "in this page", note: "", families }],
-      results: new Map(policies.map(({ name }) => [name, { name, ...bare }])),
-      sentence: "",
-    };
-  };
-
   const ask = async (mine: number) => {
     const { requests } = deck;
     try {
@@ -44,7 +32,6 @@ export const makePolicies = (deck: Deck): (() => void) => {
     } catch (error) {
       if (mine !== question) return;
       asked = "";
-      if (deck.host.needsKernel !== undefined) return show(onThisPage());
       show({ ...(deck.picture?.policies ?? NO_POLICIES), sentence: (error as Error).message });
     }
   };
