@@ -86,6 +86,11 @@ def test_policies_are_switched_and_compared_without_a_kernel(exported: Path, sho
     listed.first.wait_for()
     names = listed.evaluate_all("nodes => nodes.map(node => node.dataset.policy)")
     assert {"flue", "keep-recent-turns", "claude-code", "codex"} <= set(names)
+    # Each has its result before it is chosen, and the list says that it is not all of them.
+    for result in listed.locator(".ci-policy-after").all():
+        expect(result).to_have_text(re.compile(r"^\d+(\.\d+)?k$"))
+    expect(page.get_by_test_id("policy-list")).to_contain_text(f"{len(names)} of ")
+    expect(page.get_by_test_id("policy-list")).to_contain_text("policies; the others need a kernel")
     page.keyboard.press("Escape")
     seen = {after(page)}
     for name in ("keep-recent-turns", "codex"):
