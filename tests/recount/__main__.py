@@ -19,11 +19,12 @@ from inspector.errors import InspectorError
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 
-from . import anthropic, claude_code, pi
+from . import anthropic, claude_code, cline, pi
 from .figures import Figures
 
 RECOUNTS = {
     "claude-code": claude_code.recount,
+    "cline": cline.recount,
     "pi": pi.recount,
     "flue": pi.recount,
     "anthropic-messages": anthropic.recount,
