@@ -40,13 +40,6 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 
-def read_known_failures() -> dict[str, str]:
-    """Tests that fail today, each with the reason; the list in `known_failures.txt` only shrinks."""
-    lines = Path(__file__).with_name("known_failures.txt").read_text("utf-8").splitlines()
-    pairs = (line.split(" :: ", 1) for line in lines if line and not line.startswith("#"))
-    return {name.strip(): reason.strip() for name, reason in pairs}
-
-
 def pytest_collection_finish() -> None:
     """Modules and tests stay to the end: nobody needs to look for them among the garbage."""
     gc.collect()
@@ -56,11 +49,6 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The files with the longest tests come first, so that none is left to one process at the end."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
-    failing = read_known_failures()
-    for item in items:
-        reason = failing.get(item.nodeid) or failing.get(item.nodeid.partition("[")[0])
-        if reason is not None:
-            item.add_marker(pytest.mark.xfail(reason=reason, run=False))
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

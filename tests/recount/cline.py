@@ -1,8 +1,8 @@
 """The figures of a session of Cline's, from its messages: FORMATS §6.
 
-`inputTokens` of a reply includes what was read from the cache and written to it. A compaction stands in a file
-of its own beside the messages, which stay whole: its first message, or one of them, says so in `metadata.kind`.
-Nothing is told of what it took. A person speaks in every message of the user's that answers no tool.
+`inputTokens` of a reply includes what was read from the cache and written to it. A compaction stands in a
+file of its own beside the messages, which stay whole: one of its messages says so in `metadata.kind`. Nothing
+is told of what it took. A person speaks in every message of the user's that answers no tool.
 """
 
 from __future__ import annotations
