@@ -40,7 +40,7 @@ EXTENSION := $(EXTENSIONS)/compaction-inspector
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test checklist mutants lint format build docs rooms bench retention decay summaries predictions recount wheel binder chromium clean
+.PHONY: help lab test checklist mutants lint format build docs rooms pictures bench retention decay summaries predictions recount wheel binder chromium clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,9 @@ docs: $(MADE)/test ## build the documentation into dist/site; a warning is an er
 
 rooms: $(MADE)/test ## draw the guide's picture of the rooms
 	@$(PY) -m tests.rooms_picture
+
+pictures: build $(MADE)/test chromium ## draw the README's picture of the screen
+	@$(PY) -m tests.readme_pictures
 
 bench: build $(MADE)/test ## measure speed and memory, print one table and write it into the guide
 	@$(PY) tests/bench $(ARGS)

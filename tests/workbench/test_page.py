@@ -28,7 +28,7 @@ from inspector.workbench.page.html import LARGEST, make, review
 from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.block import describe_rows, describe_summary
 from inspector.workbench.payloads.columns import unpack
-from inspector.workbench.payloads.scene import draw_plan
+from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from inspector.workbench.queries import answer_query
 from tests.exported import all_texts, unpack_page
 from tests.redaction.test_redact import PLANTED
@@ -280,6 +280,17 @@ def test_the_page_holds_the_very_plan_that_the_model_makes_at_every_legal_cut(
             lines = [line for first, count in runs for line in held["lines"][first : first + count]]
             told = describe_summary(other.plan, place)
             assert ("\n".join(lines), summary[0]) == (told.text, told.total)
+
+
+def test_the_page_names_the_recorded_compactions_as_the_model_does(
+    model: WorkbenchModel, made: page.Page
+) -> None:
+    held, _ = unpack_page(made.html)
+    drawn, _ = draw_scene(
+        model.plan, model.history, model.recorded and model.recorded.drawn.payload.after.total
+    )
+    assert [mark["name"] for mark in held["scene"]["boundaries"]] == [mark.name for mark in drawn.boundaries]
+    assert held["scene"]["boundaries"]
 
 
 def test_S0_111_a_summary_in_an_exported_page_says_what_it_is_derived_from(made: page.Page) -> None:
