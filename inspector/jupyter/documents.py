@@ -87,6 +87,7 @@ class OpenDocument:
         self.size = Path(source.path).stat().st_size if source.path else len(source.content or b"")
         self.controller = Controller(self._file.session if self._file else _read(source), self._hear)
         self.controller.plans = lambda: read_plans_beside(path or "")
+        self.controller.model.file = printable(Path(source.name).name)
         if saved is not None and self._file is not None:
             inputs = {**inputs, **choose_saved(saved, self._file.session, source.name)}
         replay = bool(inputs.get("replay"))

@@ -27,6 +27,7 @@ from ..replays.run import Run
 from ..replays.scenario import PROVIDERS, Scenario
 from ..session.session import Session
 from ..summaries.write import Summariser, checkpoint_from_text, summarise, with_files
+from ..text import printable
 from ..tokens.counters import find_counter
 from ..tokens.history import History
 from ..tokens.ledger import Ledger
@@ -160,6 +161,7 @@ class Workbench(anywidget.AnyWidget):
         self._controller = Controller(
             session, self._receive, policy, counter=counter, window=window, scenario=scenario
         )
+        self._controller.model.file = printable(Path(home).name)
         self._controller.save = lambda plan: save_beside(plan, home)
         self._controller.plans = lambda: read_plans_beside(home)
         if shown is not None and shown.checkpoint is not None:

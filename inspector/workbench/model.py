@@ -64,7 +64,7 @@ class WorkbenchModel:
     at: that one or `plan`. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
     `refused` says why there is none where the inputs ask for one. `last_run` is the last replay, `scenario`
     that of the next: unless told otherwise, its provider refuses what exceeds the window. `written` are the
-    summaries that were written here.
+    summaries that were written here, `file` is the name of the session's file, "" where it has none.
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo(), "keep-recent-turns")
@@ -88,6 +88,7 @@ class WorkbenchModel:
         ledger: Ledger | None = None,
     ) -> None:
         self.session, self.window = session, window
+        self.file = ""
         self.ledger = count_tokens(session, counter) if ledger is None else ledger
         self.history: History = trace_history(session, self.ledger)
         given = read_scenario(scenario)
@@ -165,7 +166,7 @@ class WorkbenchModel:
         if scene != self._drawn:
             recorded = self._draw_recorded(plan)
             left = recorded.drawn.payload.after.total if recorded is not None else None
-            answer |= _traits("_scene", *draw_scene(plan, self.history, left))
+            answer |= _traits("_scene", *draw_scene(plan, self.history, left, self.file))
             none: dict[str, Any] = {"_recorded": {}, "_recorded_data": b""}
             answer |= none if recorded is None else _traits("_recorded", *recorded.drawn)
         inputs["look"] = _find_look(inputs, asked, plan, choice, recorded)

@@ -61,6 +61,7 @@ def test_a_document_finds_its_facts_too(page: Page, lab: Lab, watch: Watch) -> N
         page.keyboard.press("ArrowDown")
         if fact.evaluate("node => node === document.activeElement"):
             break
+    expect(fact).to_be_focused()
     page.keyboard.press("Enter")
     page.get_by_test_id("became").filter(has_text="by this plan").click()
     expect(page.get_by_test_id("cause")).to_contain_text("Lost by this plan.")

@@ -180,6 +180,7 @@ def _shown(model: WorkbenchModel) -> set[int]:
 def _look(model: WorkbenchModel, keep: Collection[str]) -> Redactor:
     redactor = Redactor(keep_names(keep))
     look_through(model.session, _shown(model), redactor)
+    redactor.look("file", model.file)
     redactor.look("what is wanted", {name: model.inputs[name] for name in ("settings", "pins", "versus")})
     redactor.look(
         "a summary", [text for one in model.written for text in (one.checkpoint.text, one.checkpoint.by)]
