@@ -349,7 +349,7 @@ def test_no_reader_looks_further_than_what_settles_the_format() -> None:
     assert pi.LOOK <= inspector.files.LINES
     assert recording.LOOK <= inspector.files.LINES
     # What comes as documents too is read anew.
-    both = {"gemini-cli", "request-log", "traces"}
+    both = {"gemini-cli", "request-log", "traces", "vscode-chat"}
     logs = {path.name.partition(".")[0] for path in CASES.glob("*.jsonl")} - both
     assert {reader.name for reader in READERS if reader.start is not None} == {CLAUDE, PI} | logs
 

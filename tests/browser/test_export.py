@@ -138,7 +138,7 @@ def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: OpenOffline) -
     open_tab(page, "rules")
     rules = page.get_by_test_id("rules")
     expect(rules).to_contain_text("kernel")
-    expect(rules).to_contain_text("Keep about the last 20,000 tokens verbatim")
+    expect(rules).to_contain_text("Keep about the last 20,000 tokens as they are")
     # The settings can be read, all of them, and nothing of them be changed.
     enabled = rules.locator(":is(input, select, button):enabled").locator("visible=true")
     assert [node.get_attribute("data-testid") for node in enabled.all()] == ["all-settings"]

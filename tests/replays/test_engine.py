@@ -533,7 +533,7 @@ def test_S4_65_two_lines_of_a_replay_tell_the_leaf_that_was_left_and_what_goes_o
     lines = [(told.at, told.sentence) for told in draw_run(run).payload.events]
     assert ("e7", "The failed reply was taken off the path: turn 4.") in lines
     (done,) = (said for where, said in lines if said.startswith("The compaction stands in the context"))
-    assert "34 -> " in done and "reason overflow" in done
+    assert "34 → " in done and "reason overflow" in done
     assert run.entry[-1] == run.session.index["e8"], "the reply to the request that was made again"
 
 

@@ -35,7 +35,7 @@ def test_a_session_that_says_nothing_of_itself_is_called_as_its_file(tmp_path: P
     """In a notebook and on an exported page; in a document the server gives the name."""
     path = tmp_path / "a quiet one.jsonl"
     rows = [{"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/w"}]
-    said = {"role": "assistant", "content": [{"type": "text", "text": "Hello."}], "model": "m"}
+    said = {"role": "assistant", "content": [], "model": "m"}
     rows.append({"type": "message", "id": "a", "parentId": None, "message": said})  # type: ignore[dict-item]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     workbench = Workbench(path)

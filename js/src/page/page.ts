@@ -25,7 +25,13 @@ const start = async (el: HTMLElement) => {
   const title = el.querySelector(".ci-header > b");
   title?.setAttribute("role", "heading");
   title?.setAttribute("aria-level", "1");
-  for (const heading of el.querySelectorAll("h3")) heading.setAttribute("aria-level", "2");
+  // Panels come as they are opened, so their headings are put one level up whenever some are drawn.
+  const raise = () => {
+    for (const heading of el.querySelectorAll("h3:not([aria-level])"))
+      heading.setAttribute("aria-level", "2");
+  };
+  raise();
+  new MutationObserver(raise).observe(el, { childList: true, subtree: true });
 };
 
 const el = document.getElementById("workbench") ?? document.body;

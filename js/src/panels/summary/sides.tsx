@@ -28,7 +28,8 @@ export const makeSummaryTab = (actions: Actions, form?: Summarise): View & { ope
     if (open) form?.focus();
   };
   const draw = () => {
-    if (shown !== undefined) render(<SummarySides {...{ picture: { ...shown }, actions, isWriting }} />, sides);
+    if (shown !== undefined)
+      render(<SummarySides {...{ picture: { ...shown }, actions, isWriting }} />, sides);
   };
   form?.button.addEventListener("click", () => write(!isWriting));
   return {
