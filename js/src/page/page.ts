@@ -27,8 +27,8 @@ const start = async (el: HTMLElement) => {
   title?.setAttribute("aria-level", "1");
   // Panels come as they are opened, so their headings are put one level up whenever some are drawn.
   const raise = () => {
-    for (const heading of el.querySelectorAll("h3:not([aria-level])"))
-      heading.setAttribute("aria-level", "2");
+    for (const heading of el.querySelectorAll(":is(h3, h4):not([aria-level])"))
+      heading.setAttribute("aria-level", `${Number(heading.tagName.slice(1)) - 1}`);
   };
   raise();
   new MutationObserver(raise).observe(el, { childList: true, subtree: true });

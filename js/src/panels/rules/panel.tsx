@@ -38,14 +38,16 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
   let query = "";
   let asked = 0;
   let stale = true;
-  let wantsFocus = false;
+  /** What had the focus when it was asked for before there was anything to take it to. */
+  let waiting: Element | null = null;
   /** The rule that was added last, until it is there. */
   let awaited = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  const findFocused = () => (right.getRootNode() as Document | ShadowRoot).activeElement;
   const focusOffer = () => {
     const first = right.querySelector<HTMLElement>("li > button");
-    wantsFocus = first === null;
+    waiting = first === null ? findFocused() : null;
     first?.focus({ preventScroll: true });
   };
 
@@ -62,7 +64,8 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
       problem = (error as Error).message;
     }
     show();
-    if (wantsFocus) focusOffer();
+    // Who has gone elsewhere meanwhile is left there.
+    if (waiting !== null && waiting === findFocused()) focusOffer();
   };
 
   const take = (offer: RuleOffer) => {
