@@ -125,6 +125,42 @@ def test_a_figure_that_is_another_is_told(capsys: pytest.CaptureFixture[str]) ->
     assert recount.main([]) == 2
 
 
+def test_a_file_that_cannot_be_recounted_is_told_and_the_others_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.jsonl").write_bytes((CASES / "pi-costs.jsonl").read_bytes())
+    (tmp_path / "b.jsonl").write_bytes((CASES / "cache-writes.jsonl").read_bytes())
+
+    def fail(path: Path) -> Any:
+        raise KeyError("messages")
+
+    monkeypatch.setitem(recount.RECOUNTS, "pi", fail)
+    assert recount.main([str(tmp_path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{tmp_path / 'a.jsonl'} (pi): cannot be recounted: KeyError('messages')"
+    assert lines[-1] == "23 passed, 1 failed"
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["session.json", "session.messages.json", "session.compaction.json"])
+def test_a_session_of_clines_in_three_files_is_recounted_from_any(name: str, tmp_path: Path) -> None:
+    folder = SHARED / "sessions" / "cline"
+    for file in ("session.json", "session.messages.json"):
+        (tmp_path / file).write_bytes((folder / file).read_bytes())
+    (tmp_path / "session.compaction.json").write_bytes((folder / "basic.compaction.json").read_bytes())
+    figures = recount.compare(tmp_path / name, open_session(tmp_path / name))
+    assert [str(figure) for figure in figures if not figure.same] == []
+    assert next(figure.recounted for figure in figures if figure.name == "compactions") == 1
+
+
+@needs_shared
+def test_a_sidecar_of_clines_alone_is_recounted(tmp_path: Path) -> None:
+    path = tmp_path / "x.compaction.json"
+    path.write_bytes((SHARED / "sessions" / "cline" / "basic.compaction.json").read_bytes())
+    figures = recount.compare(path, open_session(path))
+    assert [str(figure) for figure in figures if not figure.same] == []
+
+
 def test_what_recounts_shares_no_code_with_the_package() -> None:
     folder = Path(recount.__file__).parent
     plain = [path for path in folder.glob("*.py") if path.name != "__main__.py"]
@@ -150,14 +186,9 @@ def test_a_model_is_known_by_family_and_version_alone() -> None:
 
 
 FOLDERS = (
-    *(
-        "claude-code*/*.jsonl",
-        "growth-series*/*.jsonl",
-        "inspect--inspect_scout/cc-*/*.jsonl",
-        "cline/*s.json",
-    ),
+    *("claude-code*/*.jsonl", "growth-series*/*.jsonl", "inspect--inspect_scout/cc-*/*.jsonl"),
     *("inspect--inspect_scout/cc-*.jsonl", "agentsview*/*/session*.jsonl", "pi--*/*.jsonl", "flue/*.json"),
-    "cline/*compaction.json",
+    "cline/*.json",
 )
 REAL = sorted(path for folder in FOLDERS for path in (SHARED / "sessions").glob(folder))
 

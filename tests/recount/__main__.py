@@ -123,7 +123,13 @@ def main(arguments: list[str]) -> int:
         if session.format not in RECOUNTS:
             print(f"{path}: a file of {session.format} is not recounted")
             continue
-        figures = compare(path, session)
+        try:
+            figures = compare(path, session)
+        except Exception as error:
+            # One file that cannot be counted again does not hide what the others say.
+            print(f"{path} ({session.format}): cannot be recounted: {error!r}")
+            failed += 1
+            continue
         wrong = sum(not figure.same for figure in figures)
         passed, failed = passed + len(figures) - wrong, failed + wrong
         print(f"{path} ({session.format}): the package's figures, and those recounted")

@@ -2,7 +2,8 @@
 
 `inputTokens` of a reply includes what was read from the cache and written to it. A compaction stands in a
 file of its own beside the messages, which stay whole: one of its messages says so in `metadata.kind`. Nothing
-is told of what it took. A person speaks in every message of the user's that answers no tool.
+is told of what it took. A third file only names the session. A person speaks in every message of the user's
+that answers no tool.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ Message = dict[str, Any]
 
 
 def recount(path: Path) -> Figures:
-    """Every figure of the messages, and of the compaction where the file is one."""
-    document = json.loads(path.read_bytes())
-    compactions = sum(
-        str((message.get("metadata") or {}).get("kind", "")).startswith("compaction")
-        for message in document["messages"]
-    )
-    messages: list[Message] = document["messages"]
+    """Every figure of the messages, and of the compaction where the file is one or one stands beside it."""
+    messages = _load(path)
+    if not messages:
+        path = path.with_name(f"{path.stem}.messages.json")
+        messages = _load(path)
+    compactions = _count_compactions(messages)
     if compactions:
-        (beside,) = path.parent.glob("*.messages.json")
-        messages = json.loads(beside.read_bytes())["messages"]
+        own = path.with_name(path.name.removesuffix(".compaction.json") + ".messages.json")
+        beside = [own] if own.exists() else sorted(path.parent.glob("*.messages.json"))
+        messages = _load(beside[0]) if beside else messages
+    else:
+        sidecar = path.with_name(path.name.removesuffix(".messages.json") + ".compaction.json")
+        compactions = _count_compactions(_load(sidecar)) if sidecar.exists() else 0
     figures = Figures(turns=sum(_is_typed(message) for message in messages), compactions=min(compactions, 1))
     replies: list[list[Request]] = []
     for message in messages:
@@ -48,8 +52,18 @@ def recount(path: Path) -> Figures:
     return figures
 
 
+def _load(path: Path) -> list[Message]:
+    messages = json.loads(path.read_bytes()).get("messages")
+    return messages if isinstance(messages, list) else []
+
+
+def _count_compactions(messages: list[Message]) -> int:
+    kinds = (str((message.get("metadata") or {}).get("kind", "")) for message in messages)
+    return sum(kind.startswith("compaction") for kind in kinds)
+
+
 def _is_typed(message: Message) -> bool:
     content = message["content"]
-    if message["role"] != "user":
+    if message["role"] != "user" or _count_compactions([message]):
         return False
     return isinstance(content, str) or not any(part.get("type") == "tool_result" for part in content)
