@@ -94,6 +94,7 @@ SEARCHES: dict[tuple[str, str], str] = {
 # (file, name): why it asks nobody else.
 ASKS: dict[tuple[str, str], str] = {
     ("lab/panel.ts", "import()"): "the extension's own chunk with the workbench",
+    ("widget.ts", "import()"): "the tabs that come later, from the text that the package sent",
 }
 
 

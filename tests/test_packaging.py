@@ -22,7 +22,7 @@ from tests.test_floors import MODULES, imports, room
 
 ROOT = Path(__file__).parents[1]
 VERSION = inspector.__version__
-WIDGET = ("inspector/static/widget.js", "inspector/static/widget.css")
+WIDGET = ("inspector/static/widget.js", "inspector/static/later.js", "inspector/static/widget.css")
 SHARED = f"compaction_inspector-{VERSION}.data/data/"
 EXTENSION = "share/jupyter/labextensions/compaction-inspector"
 SERVER = "etc/jupyter/jupyter_server_config.d/inspector.json"

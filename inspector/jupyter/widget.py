@@ -49,6 +49,10 @@ if not (_STATIC / "widget.js").exists():
     raise ImportError("the workbench's bundle is not built; `make build` in the checkout builds it")
 
 
+# The tabs that the first picture does not need; the browser asks for them once that stands.
+_LATER = (_STATIC / "later.js").read_text("utf-8")
+
+
 class Workbench(anywidget.AnyWidget):
     """A session under the hand: see its tokens, drag the cut, change rules, compare before and after.
 
@@ -337,7 +341,11 @@ class Workbench(anywidget.AnyWidget):
 
     def _reply(self, _: Any, content: Any, buffers: Any) -> None:
         """Answer a question of the browser: rows, a body, the summary. An error goes back as a sentence."""
-        if isinstance(content, dict):
+        if not isinstance(content, dict):
+            return
+        if content.get("type") == "code":
+            self._answer({"type": "code", "id": content.get("id"), "code": _LATER})
+        else:
             self._controller.ask(content, self._answer)
 
     def _answer(self, reply: dict[str, Any]) -> None:

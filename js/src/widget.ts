@@ -1,10 +1,24 @@
 // The anywidget entry: the host is the Jupyter model itself.
 import type { RenderProps } from "@anywidget/types";
-import { renderWorkbench } from "./layout/workbench";
+import type { LaterTabs } from "./layout/later";
+import { shared } from "./layout/shared-code";
+import { renderBench } from "./layout/workbench";
 import type { Traits } from "./payloads/host";
+import type { Requests } from "./payloads/requests";
 
 type State = { [K in keyof Traits]: Traits[K] };
 
+/** The tabs that come later are code of ours, as this is: the package sends it, and no address is asked for it. */
+const fetchTabs = async (requests: Requests): Promise<LaterTabs> => {
+  const { code } = await requests.ask("code", {});
+  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+  try {
+    return (await import(url)).default(shared);
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+};
+
 export default {
-  render: ({ model, el }: RenderProps<State>) => renderWorkbench(model, el),
+  render: ({ model, el }: RenderProps<State>) => renderBench(model, el, fetchTabs),
 };

@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { KEYS } from "../src/layout/keymap";
-import { renderWorkbench } from "../src/layout/workbench";
+import { renderWorkbench } from "../src/layout/whole";
 import type { Traits } from "../src/payloads/host";
 import type { LessonReply, SearchHit } from "../src/payloads/types";
 import { smallPlan, smallPlayed, smallScene } from "./small";

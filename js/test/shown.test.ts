@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
-import { renderWorkbench } from "../src/layout/workbench";
+import { renderWorkbench } from "../src/layout/whole";
 import type { PlanPayload, RunPayload, ScenePayload } from "../src/payloads/types";
 
 const read = (name: string): [object, DataView] => {

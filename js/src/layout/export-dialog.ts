@@ -2,14 +2,14 @@
 
 import type { Requests } from "../payloads/requests";
 import type { ExportReply, Secret } from "../payloads/types";
+import type { View } from "../store/view";
 import { h, setText } from "../ui/dom";
 
 const PROMISE =
   "One file that opens anywhere, with no network and no kernel: the cut can be dragged there, policies switched and compared, blocks opened. It is made here and saved by this browser; nothing is sent anywhere.";
 
-/** The button and its dialog. */
-export const makeExporter = (requests: Requests): HTMLElement => {
-  const open = h("button", { class: "ci-button", "data-testid": "export" }, "Export page…");
+/** Drawn by itself: nothing of the picture is in it. */
+export const makeExporter = (requests: Requests): View & { open(): void } => {
   const cancel = h("button", { class: "ci-button" }, "Close");
   const make = h("button", { class: "ci-button ci-main" }, "Save page");
   const told = h("p", { "data-testid": "export-told" });
@@ -67,16 +67,19 @@ export const makeExporter = (requests: Requests): HTMLElement => {
     if (focused && dialog.open && document.activeElement === document.body) make.focus();
   };
 
-  open.addEventListener("click", () => {
-    dialog.showModal();
-    review();
-  });
   make.addEventListener("click", save);
   cancel.addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", event => event.target === dialog && dialog.close());
   // A key pressed here is for the dialog alone.
   dialog.addEventListener("keydown", event => event.stopPropagation());
-  return h("span", { class: "ci-export" }, open, dialog);
+  return {
+    node: dialog,
+    draw() {},
+    open() {
+      dialog.showModal();
+      review();
+    },
+  };
 };
 
 const drawList = (findings: readonly Secret[]): HTMLElement =>

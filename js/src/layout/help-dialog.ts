@@ -1,6 +1,9 @@
 // The keys of the whole workbench, in a dialog made from the very table that acts on them.
+import type { Host } from "../payloads/host";
+import type { View } from "../store/view";
 import { h } from "../ui/dom";
 import { KEYS } from "./keymap";
+import { makeLetterKeys } from "./letter-keys";
 
 /** What the views answer to on their own, once they have the focus. */
 const INSIDE: readonly [string, string, string][] = [
@@ -13,8 +16,9 @@ const INSIDE: readonly [string, string, string][] = [
   ["In the facts", "↑ ↓ Enter", "fact, its story"],
 ];
 
-/** `writes`: summaries can be written here; `letters` is the switch for printable keys. */
-export const makeHelp = (writes: boolean, letters: { node: HTMLElement; refresh(): void }) => {
+/** `writes`: summaries can be written here. */
+export const makeHelp = (writes: boolean, host: Host): View & { open(): void } => {
+  const letters = makeLetterKeys(host);
   const close = h("button", { class: "ci-button" }, "Close");
   const node = h(
     "dialog",
@@ -33,6 +37,7 @@ export const makeHelp = (writes: boolean, letters: { node: HTMLElement; refresh(
   });
   return {
     node,
+    draw() {},
     open() {
       letters.refresh();
       if (!node.open) node.showModal();

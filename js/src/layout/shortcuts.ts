@@ -6,6 +6,7 @@ import type { Search } from "../panels/search/panel";
 import type { Deck } from "../store/store";
 import type { Actions } from "../store/view";
 import { KEYS, nameKey } from "./keymap";
+import type { Awaited } from "./later";
 import { hearsLetters } from "./letter-keys";
 import { focusRegion } from "./regions";
 
@@ -37,7 +38,7 @@ export const listenKeys = (
   root: HTMLElement,
   deck: Deck,
   actions: Actions,
-  views: { help(): void; search: Search; facts: Facts; rules: Rules; summary: { open(): void } | undefined },
+  views: { help(): void; write(): void; search: Search; facts: Awaited<Facts>; rules: Awaited<Rules> },
 ): (() => void) => {
   const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
   const onKey = (event: KeyboardEvent) => {
@@ -63,10 +64,10 @@ export const listenKeys = (
       actions,
       stepHits: views.search.step,
       focusSearch: views.search.focus,
-      focusFacts: views.facts.focus,
-      focusSummary: () => views.summary?.open(),
+      focusFacts: () => views.facts.use(tab => tab.focus()),
+      focusSummary: views.write,
       focusCut: () => cutOf()?.focus(),
-      addRule: views.rules.addRule,
+      addRule: () => views.rules.use(tab => tab.addRule()),
       openHelp: views.help,
       goToRegion: way => focusRegion(root, way),
     });

@@ -4,16 +4,10 @@ import { makeBlock } from "../panels/block-details/panel";
 import { makeFates } from "../panels/block-list/panel";
 import { ContextAfter } from "../panels/context/panel";
 import { Findings } from "../panels/facts/findings";
-import { makeFacts } from "../panels/facts/panel";
-import { makeLesson } from "../panels/lesson/panel";
 import { makeOverview } from "../panels/overview/panel";
 import { makePolicyPicker } from "../panels/policies/picker";
-import { makeReplay } from "../panels/replay/panel";
-import { makeRules } from "../panels/rules/panel";
 import { makeSearch } from "../panels/search/panel";
 import { makeSentence } from "../panels/sentence/panel";
-import { makeSummarise } from "../panels/summary/panel";
-import { makeSummaryTab } from "../panels/summary/sides";
 import { makeTimeline } from "../panels/timeline/timeline";
 import { makePlanFacts } from "../panels/totals/figures";
 import { makeGauge } from "../panels/totals/gauge";
@@ -22,39 +16,44 @@ import type { Host } from "../payloads/host";
 import { makeActions } from "../store/actions";
 import { makeComponentView } from "../store/component";
 import { makeReceiving } from "../store/receive";
+import { hasReplay } from "../store/replay";
 import { Deck } from "../store/store";
+import { EVERYTHING } from "../store/view";
 import { readPalette } from "../ui/canvas/canvas-colours";
+import { h } from "../ui/dom";
 import { watchTheme } from "../ui/theme";
 import { makeDock } from "./dock";
 import { makeEdge } from "./edge";
-import { makeExporter } from "./export-dialog";
 import { makeRecipe } from "./footer";
 import { makeFrame } from "./frame";
 import { makeHeader } from "./header";
-import { makeHelp } from "./help-dialog";
 import { KEYS } from "./keymap";
-import { makeLetterKeys } from "./letter-keys";
+import { type Later, makeLater } from "./later";
+import type * as all from "./later-tabs";
 import { makePlansMenu } from "./plans-menu";
 import { listenKeys } from "./shortcuts";
 import { isLow, markHeight } from "./size";
 
 const ARRANGED = ["scene", "plan", "other", "run", "lesson"] as const;
 
-/** Renders into `el` and returns how to take everything back. */
-export const renderWorkbench = (host: Host, el: HTMLElement): (() => void) =>
-  renderBench(host, el, makeSummarise);
-
-/** The same without what writes a summary where that is not given: an exported page need not carry it. */
-export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSummarise): (() => void) => {
+/** Renders into `el` and returns how to take everything back. What the first picture does not need may come later. */
+export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => void) => {
   const deck = new Deck(host);
   const actions = makeActions(
     deck,
     row => fates.openBody(row),
     (words, undo) => frame.say(words, undo),
-    () => summary.open(),
+    () => writeSummary(),
     words => frame.announce(words),
   );
-  const help = makeHelp(writing !== undefined, makeLetterKeys(host));
+  const tabs = makeLater(later, deck.requests, view => {
+    if (deck.picture === undefined) return;
+    view.draw(deck.picture, new Set(EVERYTHING));
+    dock.arrange(deck.picture);
+  });
+  const keeps = host.needsKernel === undefined;
+  const help = tabs.await("", ({ makeHelp }) => makeHelp(keeps, host));
+  const openHelp = () => help.use(dialog => dialog.open());
   const search = makeSearch(actions, {
     words: KEYS,
     press(at) {
@@ -63,19 +62,26 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
       if (key !== undefined) root.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
     },
   });
-  const keeps = host.needsKernel === undefined;
   const plans = makePlansMenu(actions, keeps);
   // A page that was exported cannot make another.
-  const tools = [plans.node, ...(keeps ? [makeExporter(deck.requests)] : [])];
-  const facts = makeFacts(actions);
-  const form = writing?.(actions);
-  const summary = makeSummaryTab(actions, form);
+  const tools = [plans.node];
+  if (keeps) {
+    const exporter = tabs.await("", tabs => (tabs as typeof all).makeExporter(deck.requests));
+    const open = h("button", { class: "ci-button", "data-testid": "export" }, "Export page…");
+    open.addEventListener("click", () => exporter.use(dialog => dialog.open()));
+    tools.push(h("span", { class: "ci-export" }, open, exporter.node));
+  }
+  const facts = tabs.await("facts", ({ makeFacts }) => makeFacts(actions));
+  const summary = tabs.await("summary", ({ makeSummaryTab, makeSummarise }) =>
+    makeSummaryTab(actions, makeSummarise?.(actions)),
+  );
+  const writeSummary = () => summary.use(tab => tab.open());
   const fates = makeFates(actions);
   const stages = makeStages();
-  const rules = makeRules(actions, stages.node);
+  const rules = tabs.await("rules", ({ makeRules }) => makeRules(actions, stages.node));
   const timeline = makeTimeline(actions);
   const views = {
-    header: makeHeader(actions, search.node, tools, help.open),
+    header: makeHeader(actions, search.node, tools, openHelp),
     search,
     plans,
     gauge: makeGauge(actions, makePolicyPicker(actions)),
@@ -83,7 +89,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     timeline,
     stages,
     sentence: makeSentence(actions, makePlanFacts(actions)),
-    lesson: makeLesson(actions),
+    lesson: tabs.await("lesson", ({ makeLesson }) => makeLesson(actions)),
     facts,
     context: makeComponentView(ContextAfter, actions, ["scene", "plan", "look", "tab", "place", "settled"]),
     findings: makeComponentView(Findings, actions, ["scene", "plan", "look", "tab", "settled"]),
@@ -91,7 +97,11 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
     rules,
     fates,
     block: makeBlock(actions),
-    replay: makeReplay(actions),
+    replay: tabs.await(
+      "replay",
+      ({ makeReplay }) => makeReplay(actions),
+      picture => !hasReplay(picture),
+    ),
     recipe: makeRecipe(),
   };
   const dock = makeDock(
@@ -137,7 +147,7 @@ export const renderBench = (host: Host, el: HTMLElement, writing?: typeof makeSu
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
   el.append(root);
   const forgetKeys = listenKeys(root, deck, actions, {
-    ...{ help: help.open, search, facts, rules, summary },
+    ...{ help: openHelp, write: writeSummary, search, facts, rules },
   });
   const forgetTheme = watchTheme(root, () => deck.redraw("theme"));
   // The axis is as wide as its strip, whose width also changes with the style sheet or the panels beside it.

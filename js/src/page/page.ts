@@ -2,9 +2,13 @@
 
 import { StateHost } from "../hosts/host";
 import { readRef, writeRef } from "../hosts/link";
+import { makeFacts, makeHelp, makeLesson, makeReplay, makeRules, makeSummaryTab } from "../layout/later-tabs";
 import { renderBench } from "../layout/workbench";
 import { Answering, NEEDS_KERNEL } from "./answers";
 import { unpack } from "./data";
+
+// All but what writes a summary: nobody here could.
+const TABS = { makeFacts, makeHelp, makeLesson, makeReplay, makeRules, makeSummaryTab };
 
 class PageHost extends StateHost {
   readonly needsKernel = NEEDS_KERNEL;
@@ -20,7 +24,7 @@ const start = async (el: HTMLElement) => {
   host.linkTo = ref => writeRef(location.href, ref);
   host.receive({ block: readRef(location.hash) });
   addEventListener("hashchange", () => host.receive({ block: readRef(location.hash) }));
-  renderBench(host, el);
+  renderBench(host, el, TABS);
   // A page of its own begins with a heading; elsewhere the title stands under those of the notebook.
   const title = el.querySelector(".ci-header > b");
   title?.setAttribute("role", "heading");

@@ -17,6 +17,8 @@ export interface Replies extends Payloads {
   summarise: WritingReply;
   writing: WritingReply;
   unsummarise: WritingReply;
+  /** The tabs that come after the first picture, as a module. */
+  code: { code: string };
 }
 
 interface ErrorReply {
@@ -58,6 +60,7 @@ interface Questions {
   summarise: Wanted & { digest: string; text: string };
   writing: { from: number };
   unsummarise: object;
+  code: object;
 }
 
 /** Which summary is wanted; `keep` are the names of secrets to leave in. */

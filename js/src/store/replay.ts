@@ -7,6 +7,10 @@ import type { Sync } from "./send";
 /** "none" where the host cannot replay, "waiting" while the run in hand answers another question. */
 export type Replay = "none" | "off" | "waiting" | "on";
 
+/** Without a kernel there is only what was replayed before. */
+export const hasReplay = ({ replay, needsKernel }: { replay: Replay; needsKernel: string }): boolean =>
+  replay !== "none" && (needsKernel === "" || replay === "on");
+
 export class Life {
   run: Run | null = null;
   private asked = 0;

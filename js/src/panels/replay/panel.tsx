@@ -2,7 +2,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { firstSpot, neighbour, type Run, type Spot, spotAt, spotOf } from "../../model/run";
 import { makeComponentView, type PanelProps } from "../../store/component";
-import type { Actions, Part, Picture, View } from "../../store/view";
+import { hasReplay } from "../../store/replay";
+import type { Actions, Part, View } from "../../store/view";
 import { setAttributes, setShown } from "../../ui/dom";
 import { Chart } from "./chart";
 import { EventStory } from "./event-story";
@@ -12,10 +13,6 @@ import { Notes } from "./notes";
 const NEEDS: readonly Part[] = ["scene", "run", "plan", "settled", "size", "theme", "tab"];
 /** After so long without an answer, in milliseconds, it may be that none comes. */
 const PATIENCE = 10_000;
-
-/** Without a kernel there is only what was replayed before. */
-const hasReplay = ({ replay, needsKernel }: Picture) =>
-  replay !== "none" && (needsKernel === "" || replay === "on");
 
 export const makeReplay = (actions: Actions): View => {
   const view = makeComponentView(Replay, actions, NEEDS, {
