@@ -5,6 +5,7 @@ import { NO_POLICIES } from "../src/model/policies";
 import { makeRules } from "../src/panels/rules/panel";
 import type { RuleOffer } from "../src/payloads/types";
 import type { Actions, Picture } from "../src/store/view";
+import { h } from "../src/ui/dom";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();
@@ -141,13 +142,13 @@ test("a plan is saved once it is settled, and the file is named", async () => {
     async (kind: string): Promise<unknown> =>
       kind === "plans" ? { plans: [] } : { name: "a.plan.json", path: "x/a.plan.json" },
   );
-  const menu = makePlansMenu({ requests: { ask }, askPolicies: () => undefined } as never, true);
+  const menu = makePlansMenu({ requests: { ask }, askPolicies: () => undefined } as never, true, h("button"));
   document.body.replaceChildren(menu.node);
   const draw = (settled: boolean) =>
     menu.draw({ plan, other: null, settled } as Picture, new Set(["plan", "settled"]));
   const asked = () => ask.mock.calls.map(([kind]) => kind).filter(kind => kind !== "plans");
   draw(false);
-  find("plans").click();
+  menu.toggle();
   find("save-plan").click();
   await answered();
   expect(asked()).toEqual([]);
@@ -164,10 +165,10 @@ test("a plan is saved once it is settled, and the file is named", async () => {
 });
 
 test("where nobody answers there is nothing that could save or open", () => {
-  const menu = makePlansMenu({ askPolicies: () => undefined } as never, false);
+  const menu = makePlansMenu({ askPolicies: () => undefined } as never, false, h("button"));
   document.body.replaceChildren(menu.node);
   menu.draw({ plan, other: null, settled: true } as Picture, new Set(["plan"]));
-  find("plans").click();
+  menu.toggle();
   expect(find("save-plan")).toBeNull();
   expect(find("compare-with")).not.toBeNull();
 });

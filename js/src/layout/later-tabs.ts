@@ -7,3 +7,4 @@ export { makeSummarise } from "../panels/summary/panel";
 export { makeSummaryTab } from "../panels/summary/sides";
 export { makeExporter } from "./export-dialog";
 export { makeHelp } from "./help-dialog";
+export { makePlansMenu } from "./plans-menu";

@@ -5,20 +5,23 @@ import type { PlanFile } from "../payloads/replies";
 import type { Actions, Picture, View } from "../store/view";
 import { h } from "../ui/dom";
 import { PolicyList } from "../ui/policy-list";
-import { makeMenu } from "../ui/popover";
+import { makePopover } from "../ui/popover";
 
 type Page = "menu" | "compare";
 
+export interface PlansMenu extends View {
+  /** Opens it below its button, and closes it again. */
+  toggle(): void;
+}
+
 /** Without `keeps` there is nobody who could save or open. */
-export const makePlansMenu = (actions: Actions, keeps: boolean): View & { readonly button: HTMLElement } => {
-  const button = h("button", { class: "ci-button", "data-testid": "plans" }, "Plans ▾");
+export const makePlansMenu = (actions: Actions, keeps: boolean, button: HTMLElement): PlansMenu => {
   const content = h("div", {
     class: "ci-plans",
     role: "dialog",
     "aria-label": "Plans",
     "data-testid": "plans-menu",
   });
-  const node = h("span", { class: "ci-plans-at" }, button, content);
   let shown: Picture | undefined;
   let page: Page = "menu";
   let files: readonly PlanFile[] | null = null;
@@ -157,7 +160,7 @@ export const makePlansMenu = (actions: Actions, keeps: boolean): View & { readon
       </>
     );
   };
-  const menu = makeMenu(button, content, () => {
+  const menu = makePopover(button, content, () => {
     page = "menu";
     told = "";
     if (keeps) void list();
@@ -166,8 +169,8 @@ export const makePlansMenu = (actions: Actions, keeps: boolean): View & { readon
   });
 
   return {
-    node,
-    button,
+    node: content,
+    toggle: () => (menu.isOpen ? menu.close() : menu.open()),
     draw(picture, parts) {
       shown = picture;
       if (wanted && picture.settled) void save();

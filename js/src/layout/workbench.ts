@@ -30,7 +30,6 @@ import { makeHeader } from "./header";
 import { KEYS } from "./keymap";
 import { type Later, makeLater } from "./later";
 import type * as all from "./later-tabs";
-import { makePlansMenu } from "./plans-menu";
 import { listenKeys } from "./shortcuts";
 import { isLow, markHeight } from "./size";
 
@@ -62,9 +61,11 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
       if (key !== undefined) root.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
     },
   });
-  const plans = makePlansMenu(actions, keeps);
+  const toPlans = h("button", { class: "ci-button", "data-testid": "plans" }, "Plans ▾");
+  const plans = tabs.await("", ({ makePlansMenu }) => makePlansMenu(actions, keeps, toPlans));
+  toPlans.addEventListener("click", () => plans.use(menu => menu.toggle()));
   // A page that was exported cannot make another.
-  const tools = [plans.node];
+  const tools = [h("span", { class: "ci-plans-at" }, toPlans, plans.node)];
   if (keeps) {
     const exporter = tabs.await("", tabs => (tabs as typeof all).makeExporter(deck.requests));
     const open = h("button", { class: "ci-button", "data-testid": "export" }, "Export page…");

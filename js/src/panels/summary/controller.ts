@@ -75,7 +75,8 @@ export const makeScribe = (
 
   const asked = () => {
     const { by, model, focus, keep } = wish;
-    return { by, model, focus, keep };
+    // Python names a model as soon as it is asked; whoever wants none has changed nothing by that.
+    return { by, model: by === "model" ? model : "", focus, keep };
   };
   const wanted = () => JSON.stringify(asked());
 
@@ -164,9 +165,8 @@ export const makeScribe = (
     stale: () => (looked.plan !== plan || !still ? "plan" : looked.wish === wanted() ? "" : "wish"),
     write() {
       waiting = true;
-      const { by, model, focus, keep } = wish;
-      const sent = { by, model, focus, keep, digest: look.reply?.digest ?? "" };
-      void settle(requests.ask("summarise", { ...sent, text: by === "pasted" ? wish.text : "" }));
+      const sent = { ...asked(), digest: look.reply?.digest ?? "" };
+      void settle(requests.ask("summarise", { ...sent, text: wish.by === "pasted" ? wish.text : "" }));
       changed();
     },
     stop() {
