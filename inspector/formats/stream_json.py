@@ -190,11 +190,13 @@ class _StreamReading:
         boundary: Json = {
             "trigger": told.text("trigger"),
             "tokens_before": told.number("pre_tokens"),
-            "tokens_after": told.number("post_tokens"),
             "first_kept": None if kept else self.aliases.get(segment.text("head_uuid") or ""),
             "kept": tuple(dict.fromkeys(kept)),
             "extra": {"unreadable": True},
         }
+        # The conversation alone, without system prompt and tools: no size of a request.
+        if (left := told.number("post_tokens")) is not None:
+            boundary["extra"]["postTokens"] = left
         name = row.get("uuid")
         entry = self.made.compact(
             name if isinstance(name, str) else f"line-{source.line}",
@@ -209,9 +211,10 @@ class _StreamReading:
     def _fill(self, name: str, found: list[Found], source: Source, text: str) -> None:
         """The words of a compaction, which came as the next message."""
         entry = self.made.entries[self.made.where[name]]
-        boundary = (
-            entry.boundary.model_copy(update={"summary": text, "extra": {}}) if entry.boundary else None
-        )
+        boundary = entry.boundary
+        if boundary is not None:
+            extra = {each: value for each, value in boundary.extra.items() if each != "unreadable"}
+            boundary = boundary.model_copy(update={"summary": text, "extra": extra})
         blocks = tuple(block for block, _ in found)
         self.made.change(name, blocks=blocks, boundary=boundary, sources=(*entry.sources, source))
 

@@ -18,14 +18,14 @@ from ..session.blocks import KINDS
 from ..session.entries import SYNTHETIC
 from ..session.live import Live
 from ..session.session import Session
-from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, TOOL, Bools, Ints
+from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, MICRO, TOOL, Bools, Ints
 from ..text import plural
 from .counter import Longs
 from .history import count_along, find_emptied
 from .ledger import Ledger
 from .memo import Memo
 from .outside import NOTHING, Outside, Part
-from .reattached import ATTACHING, MOST, SHARE, Reattached, find_reattached
+from .reattached import ATTACHING, MOST, SHARE, UNSEEN, Reattached, find_reattached
 from .reported import request_tokens, whole_tokens
 
 SEEN = (MESSAGE, COMPACTION, BRANCH_SUMMARY)
@@ -39,6 +39,9 @@ DRIFT = 0.05
 MIDDLE = 100_000
 """Tokens of a first request that no system prompt has: the file does not hold how the session began."""
 
+TOLD = 0.1
+"""The part of a request by which the conversation that Claude Code tells of after a compaction may be off: it
+counts by an estimate of its own."""
 UNFITTED = 0.7
 """By how much a counted token may weigh more where no steps tell the scale: as with the newest tokenizers."""
 NEXT_TO_NOTHING = 1_000
@@ -138,7 +141,7 @@ class WeighedPath:
         sort = session.tree.sort[path]
         self.cuts: list[int] = np.flatnonzero(sort == COMPACTION).tolist()
         self.stretch = np.searchsorted(np.array(self.cuts, np.int64), self.at, side="right")
-        full = count_along(session, ledger, path, self.cuts)
+        self.full = full = count_along(session, ledger, path, self.cuts)
         self.counted = np.where(self.at > 0, full[np.maximum(self.at - 1, 0)], ledger.head_tokens)
         self.residual: Longs = self.prompt - self.counted
         self.tokens = np.where(np.isin(sort, SEEN), ledger.entry_tokens[path], 0).astype(np.int64)
@@ -297,7 +300,12 @@ class WeighedPath:
         """Fixed and earlier of the first stretch."""
         rows = self.rows(0)
         if not len(rows):
-            return NOTHING, NOTHING
+            # A file that begins with a compaction holds no request that was not cut.
+            usual = TYPICAL.get(self.session.format)
+            bounded = self.cuts or (len(self.path) and self.session.tree.sort[self.path[0]] == MICRO)
+            if usual is None or not bounded:
+                return NOTHING, NOTHING
+            return Part(*usual, (), "as a rule; nothing in the file tells it"), NOTHING
         rest, names = self.remainder(0), self._names(rows[:1])
         usual = TYPICAL.get(self.session.format, ELSEWHERE)
         if not self.begins_in_the_middle or rest <= usual.tokens:
@@ -327,7 +335,11 @@ class WeighedPath:
         rows, again = self.rows(number), self.reattached(number)
         attaches = self._attaches(number)
         expected = _expect(self.scale.middle * again.tokens, seen)
+        if number == 1 and not len(self.rows(0)):
+            expected = UNSEEN
         files = plural(len(again.files), "file")
+        if not len(rows) and attaches and (left := self._left(number)):
+            return fixed, self._attach(number, left, fixed)
         if not len(rows):
             drift = round(DRIFT * fixed.tokens) if fixed.certain else 0
             fixed = fixed._replace(low=fixed.low - drift, high=fixed.high + drift)
@@ -355,6 +367,23 @@ class WeighedPath:
         seen.append(more)
         note = f"what Claude Code attached again ({files} touched last)"
         return fixed, Part(more, rest - fixed.high, rest - fixed.low, names, note)
+
+    def _left(self, number: int) -> int:
+        """Tokens of the conversation that a compaction left, where the harness tells them: `postTokens`."""
+        boundary = self.session.entries[int(self.path[self.cuts[number - 1]])].boundary
+        told = None if boundary is None else boundary.extra.get("postTokens")
+        return whole_tokens(told) if isinstance(told, int | float) and not isinstance(told, bool) else 0
+
+    def _attach(self, number: int, left: int, fixed: Part) -> Part:
+        """Attached tokens where the harness tells what it left: that beyond the summary and what was kept."""
+        stands = int(self.full[self.cuts[number - 1]]) - self.ledger.head_tokens
+        tokens = max(left - round(self.scale.middle * stands), 0)
+        slack = round(TOLD * (left + fixed.tokens))
+        note = (
+            f"Claude Code tells {left:,} tokens of conversation after its compaction; {tokens:,} of them are "
+            "not in the file, give or take a tenth of the request."
+        )
+        return Part(tokens, max(tokens - slack, 0), tokens + slack, (), note)
 
     def _attaches(self, number: int) -> bool:
         """Whether a harness that attaches files again made the compaction: the file records it."""

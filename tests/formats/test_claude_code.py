@@ -516,8 +516,7 @@ def test_a_boundary_and_its_summary_are_one_entry() -> None:
     assert entry.boundary.model_dump(exclude_defaults=True) == {
         "trigger": "manual",
         "tokens_before": 82572,
-        "tokens_after": 5000,
-        "extra": {"durationMs": 7},
+        "extra": {"postTokens": 5000, "durationMs": 7},
     }
     assert path(session) == ["u1", "a1", "c", "u2"]
     assert live(session) == ["c", "u2"]

@@ -51,14 +51,15 @@ def test_a_sub_agents_rows_stand_apart_and_what_was_superseded_is_void() -> None
 def test_a_compaction_whose_words_come_next_has_them_and_else_names_the_file_that_has() -> None:
     session = open_session(CASE)
     ((name, boundary),) = session.boundaries
-    assert (boundary.trigger, boundary.tokens_before, boundary.tokens_after) == ("auto", 1140, 200)
+    assert (boundary.trigger, boundary.tokens_before, boundary.tokens_after) == ("auto", 1140, None)
+    assert boundary.extra["postTokens"] == 200, "the conversation alone, and no size of a request"
     assert session[name].text.startswith("This session is being continued")
     assert session.live_names == [name, "u16", "u17"]
     without = read_session(dump(*ROWS[:14], *ROWS[15:]))
     assert without.warnings == (
         "summaries are not in the stream; the session's own file, s-1.jsonl, has them",
     )
-    assert without.boundaries[0][1].extra == {"unreadable": True}
+    assert without.boundaries[0][1].extra == {"unreadable": True, "postTokens": 200}
     assert len(without.live) == 3
 
 

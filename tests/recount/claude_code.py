@@ -377,10 +377,13 @@ def _count_queued(rows: list[tuple[int, Row]], way: list[tuple[int, Row]]) -> in
             here.add(row.get("uuid"))
     on_way = True
     for _, row in rows:
+        message = row.get("message") if isinstance(row.get("message"), dict) else {}
         text, operation = _said(row.get("content")), row.get("operation")
         attachment = row.get("attachment")
         if row.get("type") in ("user", "assistant") and row.get("isSidechain") is not True:
-            on_way = row.get("uuid") in here
+            # What failed stays beside the way, and says nothing of where the work goes on.
+            failed = row.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
+            on_way = on_way if failed else row.get("uuid") in here
             said = _text(row)
             own = row["type"] == "user" and not row.get("isMeta") and not row.get("isCompactSummary")
             if own and said:

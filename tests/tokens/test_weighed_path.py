@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.models import window_of
 from inspector.tokens.outside import Outside
-from inspector.tokens.weighed_path import TYPICAL, find_outside
+from inspector.tokens.reattached import MOST, UNSEEN
+from inspector.tokens.weighed_path import TOLD, TYPICAL, find_outside
 
+from ..predictions.measure import find_predictions
 from ..shared import SHARED, needs_shared
 
 LENGTH = Counter("length", "Characters", lambda texts: np.array([len(text) for text in texts], np.int32))
@@ -121,6 +124,68 @@ def test_the_first_request_after_a_compaction_tells_what_was_fixed_before_it() -
     assert before.earlier.tokens == 99_900
     assert find_outside(session, ledger).fixed.tokens == 50_000
     assert find_outside(session, ledger).earlier.tokens == 0
+
+
+def begun_by_a_compaction(**told: Any) -> Session:
+    boundary = Boundary(extra=dict(told))
+    entries = (
+        say("s1", "gone", "s" * 1_000, kind="compaction", boundary=boundary, sources=(Source(1, 0, 1),)),
+        say("u2", "s1", "u" * 100),
+        reply("a2", "u2", 53_000, "a" * 50, output=50),
+    )
+    return Session(format="claude-code", entries=entries, leaf="u2")
+
+
+def test_a_file_that_begins_with_a_compaction_has_a_system_prompt_all_the_same() -> None:
+    """What nothing tells is a guess with a range, said in a warning; the next request then tells it."""
+    session = begun_by_a_compaction()
+    found, usual = outside_of(session), TYPICAL["claude-code"]
+    assert found.fixed[:3] == usual and not found.fixed.replies
+    assert (found.attached.low, found.attached.tokens, found.attached.high) == (0, UNSEEN, MOST)
+    assert any("System prompt and tools are not told" in warning for warning in found.warnings)
+    later = outside_of(session.at("a2"))
+    assert later.fixed.tokens + later.attached.tokens == 53_000 - 1_100
+    # Outputs that were emptied at the very beginning tell as little of what stood before.
+    emptied = say("m1", None, "", kind="compaction", boundary=Boundary(kind="micro"))
+    micro = outside_of(Session(format="claude-code", entries=(emptied, say("u2", "m1", "hi")), leaf="u2"))
+    assert micro.fixed[:3] == usual and micro.warnings
+
+
+def test_what_claude_code_tells_of_the_conversation_after_a_compaction_is_used() -> None:
+    """`postTokens` counts the conversation, what was attached again with it, and no system prompt."""
+    entries = (
+        say("u1", None, "u" * 100),
+        reply("a1", "u1", 40_100, "a" * 50, output=50),
+        *begun_by_a_compaction(postTokens=9_000).entries,
+    )
+    session = Session(format="claude-code", entries=entries, leaf="u2").with_entries(
+        (*entries[:2], entries[2].model_copy(update={"parent": "a1"}), *entries[3:]), "u2"
+    )
+    ledger = count_tokens(session, LENGTH)
+    found = find_outside(session, ledger)
+    assert found.fixed.tokens == 40_000
+    assert found.attached.tokens == 9_000 - 1_000
+    assert ledger.count_context(session) + found.tokens == 40_000 + 9_000 + 100
+    slack = round(TOLD * 49_000)
+    assert (found.attached.low, found.attached.high) == (8_000 - slack, 8_000 + slack)
+    assert any("9,000 tokens of conversation" in warning for warning in found.warnings)
+
+
+FIRST_ROWS = ["cc-1compact-417l.jsonl", "cc-2auto-1519l.jsonl", "cc-auto+manual-1161l.jsonl"]
+
+
+@needs_shared
+@pytest.mark.parametrize("name", FIRST_ROWS)
+def test_a_real_session_from_its_compaction_on_is_about_as_large_as_reported(
+    name: str, tmp_path: Path
+) -> None:
+    (path,) = SESSIONS.glob(f"claude-code--*/{name}")
+    rows = path.read_bytes().splitlines(keepends=True)
+    first = next(at for at, row in enumerate(rows) if b'"compact_boundary"' in row)
+    (tmp_path / name).write_bytes(b"".join(rows[first:]))
+    found = next(find_predictions(tmp_path / name))
+    assert found.holds and found.warned
+    assert abs(found.error) < 0.35, "without what is in every request it was told 94 % too small"
 
 
 def test_a_plan_that_makes_the_context_larger_says_so() -> None:

@@ -55,6 +55,8 @@ def _read_usage(draft: Draft) -> Usage | None:
 
 
 def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Boundary:
+    """`postTokens` stays among what else is told: it is the conversation alone, without system prompt and
+    tools, and no size of a request (anthropics/claude-code issue 87602, read in November 2026)."""
     metadata = dict(draft.metadata) if isinstance(draft.metadata, dict) else {}
     kept = chain.find_kept(draft, drafts)
     if kept:
@@ -65,7 +67,6 @@ def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Bound
         kind="micro" if draft.kind == "micro" else "compact",
         trigger=trigger,
         tokens_before=_pop_number(metadata, "preTokens"),
-        tokens_after=_pop_number(metadata, "postTokens"),
         tokens_saved=_pop_number(metadata, "tokensSaved"),
         kept=tuple(each.id for each in kept),
         cleared=_pop_strings(metadata, "compactedToolIds"),

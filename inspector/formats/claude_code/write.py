@@ -89,7 +89,7 @@ def _write_compaction(entry: Entry, parent: str | None, kept: tuple[str, ...]) -
         metadata = {
             "trigger": boundary.trigger,
             "preTokens": boundary.tokens_before,
-            "postTokens": boundary.tokens_after,
+            "postTokens": boundary.extra.get("postTokens"),
         }
         metadata = {name: value for name, value in metadata.items() if value is not None}
     if kept:
