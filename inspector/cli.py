@@ -1,6 +1,7 @@
 """DOOR: the command line, `compaction-inspector`.
 
     compaction-inspector show session.jsonl
+    compaction-inspector show session.jsonl --estimate
     compaction-inspector show session.jsonl --policy claude-code
     compaction-inspector plan session.jsonl --policy flue --json
     compaction-inspector replay session.jsonl --policy stud-wiki-1.1 --json
@@ -20,25 +21,22 @@ from __future__ import annotations
 import json
 import os
 import sys
-from argparse import ArgumentParser, Namespace
-from collections import Counter
+from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TextIO
 
 from .errors import CounterError, EditError, InspectorError, PolicyError
-from .facts.lint.codes import LINT_CODES
-from .facts.lint.report import FORMATS
-from .files import open_session, reopen_session, save_export
-from .policies.policy import check_window
+from .facts.lint.codes import LINT_CODES, REPORTS
 from .text import error_sentence, printable
-from .tokens.ledger import count_tokens
 
 if TYPE_CHECKING:
     from .planning.plan import Plan
+    from .session.session import Session
+    from .tokens.ledger import Ledger
     from .workbench.model import WorkbenchModel
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+DEFAULT_COUNTER = "calibrated"
 EXIT_CODES = "Ends with 0 when no error was found, 1 when one was, 2 when the session could not be checked."
 
 
@@ -46,7 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments say, by default those of the process. The exit code."""
     asked = make_parser().parse_args(arguments)
     try:
-        check_window(asked.window)
+        if asked.window is not None:
+            from .policies.policy import check_window
+
+            check_window(asked.window)
         _say("\n".join(asked.do(asked)))
     except BrokenPipeError:
         # Whoever read has seen enough; nothing may be written at exit either.
@@ -67,7 +68,7 @@ def make_parser() -> ArgumentParser:
         description="See what a context compaction keeps, what it loses and what it costs.",
         epilog="For the workbench, with the hand on the cut, open the session in Jupyter.",
     )
-    parser.add_argument("--version", action="version", version=version("compaction-inspector"))
+    parser.add_argument("--version", action=_TellVersion)
     commands = parser.add_subparsers(
         required=True, metavar="show | plan | replay | lint | export | reopen | convert | sessions"
     )
@@ -111,28 +112,50 @@ def make_parser() -> ArgumentParser:
             "--part", metavar="NAME", help="of an archive of several sessions, the one meant"
         )
         first = "the compactions the file records" if command is check else "flue"
-        default = None if command is check else "flue"
+        default = None if command in (check, show) else "flue"
         if command is export:
             first, default = "what a workbench opens on", "auto"
         command.add_argument("--policy", default=default, metavar="NAME", help=f"default: {first}")
-        command.add_argument("--counter", default="calibrated", metavar="NAME", help="default: calibrated")
+        command.add_argument(
+            "--counter", default=DEFAULT_COUNTER, metavar="NAME", help=f"default: {DEFAULT_COUNTER}"
+        )
         command.add_argument("--window", type=int, metavar="TOKENS", help="in place of the model's")
         if command in (show, plan):
             command.add_argument("--at", metavar="ID", help="the moment planned; default: the fullest")
             command.add_argument("--cut", metavar="ID", help='the first entry kept, or "end"')
+    show.add_argument(
+        "--estimate",
+        action="store_true",
+        help="the context's size by an estimate, at once; no policy is planned unless one is named",
+    )
     plan.add_argument("--json", action="store_true", help="as JSON")
     lived.add_argument("--json", action="store_true", help="every event as JSON, one a line")
     lived.add_argument("--scenario", metavar="JSON", help="what happens from outside, as a JSON object")
     check.add_argument("--select", default="", metavar="CODES", help="codes or their beginnings: CI001,CI002")
     check.add_argument("--ignore", default="", metavar="CODES", help="codes to leave out")
-    check.add_argument("--format", default="text", choices=FORMATS, help="default: text")
+    check.add_argument("--format", default="text", choices=REPORTS, help="default: text")
     check.add_argument("--fixes", action="store_true", help="with a policy: the cheapest fix of each finding")
     export.add_argument("page", help="where the page goes")
     export.add_argument("--replace", action="store_true", help="write over a file of another kind")
     return parser
 
 
+class _TellVersion(Action):
+    """--version. What the installed package calls itself is looked up when it is asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, help="show the version and end", **more)
+
+    def __call__(self, parser: ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import version
+
+        _say(version("compaction-inspector"))
+        parser.exit()
+
+
 def _show(asked: Namespace) -> list[str]:
+    if asked.estimate and not (asked.policy or asked.at or asked.cut or asked.window):
+        return _show_sizes(asked)
     from .tokens.cost import price_session
     from .workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
 
@@ -157,6 +180,24 @@ def _show(asked: Namespace) -> list[str]:
     return [*head, repr(model.session), "", repr(plan), *plan.notes, "", *table, "", source, *cost]
 
 
+def _show_sizes(asked: Namespace) -> list[str]:
+    """The context by section, by the estimate: without a plan, a price or a table of tokens."""
+    session = _read(asked)
+    head = [title] if (title := session.title or session.id) else []
+    return [*head, repr(session), "", repr(_count(asked, session))]
+
+
+def _count(asked: Namespace, session: Session) -> Ledger:
+    from .tokens.counters import ESTIMATE
+    from .tokens.ledger import count_tokens
+
+    if not getattr(asked, "estimate", False):
+        return count_tokens(session, asked.counter)
+    if asked.counter != DEFAULT_COUNTER:
+        raise CounterError(asked.counter, "--estimate is a counter of its own: leave one of the two out")
+    return count_tokens(session, ESTIMATE)
+
+
 def _bar(now: int, was: int, most: int) -> str:
     """What stays of a section, and what of it goes, as a bar of at most 40 signs."""
     whole = -(-40 * max(now, was) // max(most, 1))
@@ -173,6 +214,8 @@ def _plan(asked: Namespace) -> list[str]:
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
     """A plan as JSON: what it does, in tokens and blocks. By its `spec`, `make_plan` makes it again."""
+    from collections import Counter
+
     from .policies.table import FATES
     from .workbench.payloads.sections import ALL_SECTIONS, sum_sections
 
@@ -221,23 +264,30 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 def _replay(asked: Namespace) -> list[str]:
     from .replays.engine import replay
 
-    session = open_session(asked.file, part=asked.part)
+    session = _read(asked)
     try:
         scenario = json.loads(asked.scenario or "{}")
     except ValueError as error:
         raise EditError("scenario", asked.scenario, f"it is no JSON: {error}") from None
-    ledger = count_tokens(session, asked.counter)
+    ledger = _count(asked, session)
     run = replay(session, asked.policy, scenario, ledger=ledger, window=asked.window)
     return [json.dumps(event.to_json()) for event in run.events] if asked.json else [repr(run)]
 
 
 def _lint(asked: Namespace) -> list[str]:
-    from .facts.lint.check import lint
+    from .facts.lint.codes import report_uncompacted
+    from .facts.lint.report import FORMATS
 
-    session = open_session(asked.file, part=asked.part)
-    ledger = count_tokens(session, asked.counter)
-    ignored = [f"-{code.strip()}" for code in asked.ignore.split(",") if code.strip()]
-    findings = lint(session, asked.policy, [asked.select, *ignored], ledger=ledger, window=asked.window)
+    session = _read(asked)
+    rules = [asked.select, *(f"-{code.strip()}" for code in asked.ignore.split(",") if code.strip())]
+    plain = asked.policy is None and asked.counter == DEFAULT_COUNTER
+    findings = report_uncompacted(session, rules) if plain else None
+    if findings is None:
+        from .facts.lint.check import lint
+
+        # What is counted as a rule is counted by the check where it needs it.
+        ledger = None if asked.counter == DEFAULT_COUNTER else _count(asked, session)
+        findings = lint(session, asked.policy, rules, ledger=ledger, window=asked.window)
     asked.code = 0 if findings.ok else FAILED
     return FORMATS[asked.format](findings, session, asked.file, asked.fixes)
 
@@ -246,7 +296,7 @@ def _export(asked: Namespace) -> list[str]:
     from .workbench.page.export import export_html
 
     inputs = {"policy": asked.policy, "counter": asked.counter, "window": asked.window}
-    file = asked.file if asked.part is None else open_session(asked.file, part=asked.part)
+    file = asked.file if asked.part is None else _read(asked)
     return [repr(export_html(file, asked.page, replace=asked.replace, **inputs))]
 
 
@@ -260,11 +310,15 @@ def _sessions(asked: Namespace) -> list[str]:
 
 
 def _reopen(asked: Namespace) -> list[str]:
+    from .files import reopen_session
+
     return [str(reopen_session(asked.file, asked.at, asked.to))]
 
 
 def _convert(asked: Namespace) -> list[str]:
-    session = open_session(asked.file, part=asked.part)
+    from .files import save_export
+
+    session = _read(asked)
     losses = save_export(session if asked.at is None else session.at(asked.at), asked.to, asked.format)
     return [asked.to, *(loss.sentence for loss in losses)]
 
@@ -273,14 +327,21 @@ def _open(asked: Namespace) -> WorkbenchModel:
     """The file in a workbench without a screen, with the plan that is asked for."""
     from .workbench.model import WorkbenchModel
 
-    model = WorkbenchModel(
-        open_session(asked.file, part=asked.part), asked.policy, counter=asked.counter, window=asked.window
-    )
+    session = _read(asked)
+    ledger = _count(asked, session)
+    model = WorkbenchModel(session, asked.policy or "flue", window=asked.window, ledger=ledger)
     inputs = {"cut": asked.cut or ""}
     if asked.at is not None:
         inputs["at"] = asked.at
     model.answer(inputs)
     return model
+
+
+def _read(asked: Namespace) -> Session:
+    """The session in the file that is asked about."""
+    from .files import open_session
+
+    return open_session(asked.file, part=asked.part)
 
 
 def _say(text: str) -> None:

@@ -8,25 +8,18 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
-import shutil
-import sqlite3
 import stat
-import tempfile
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import ArgumentError, InspectorError, PlanError, ReadError, expect
 from .formats.containers import LARGEST
 from .formats.databases import MAGIC
-from .formats.fork import fork_session, name_fork
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
 from .formats.json_lines import Data, Reader
-from .formats.linearize import Loss
 from .formats.manifest import READER, dump_manifest
 from .formats.parts import StoredSessions, choose_part, holds_files, list_parts, list_sessions
 from .formats.readers import (
@@ -37,19 +30,14 @@ from .formats.readers import (
     refuse_foreign,
     unpack_named,
 )
-from .formats.writers import Format, export_session
-from .planning.plan import Plan
-from .planning.saved_plan import (
-    SavedPlan,
-    count_added,
-    make_again,
-    name_plan,
-    number_name,
-    read_plan,
-    write_plan,
-)
 from .session.session import Session
-from .tokens.ledger import Ledger
+
+if TYPE_CHECKING:
+    from .formats.linearize import Loss
+    from .formats.writers import Format
+    from .planning.plan import Plan
+    from .planning.saved_plan import SavedPlan
+    from .tokens.ledger import Ledger
 
 StrPath = str | os.PathLike[str]
 BEGINNING = 1 << 20
@@ -172,7 +160,10 @@ def _settle(place: Path, data: bytes) -> bytes:
     log = _find_log(place, data)
     if log is None:
         return data
-    with tempfile.TemporaryDirectory() as folder:
+    import sqlite3
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
         copy = Path(folder, "copy.db")
         copy.write_bytes(data)
         copy.with_name("copy.db-wal").write_bytes(log.read_bytes())
@@ -246,7 +237,9 @@ def write_whole(target: Path, content: bytes) -> None:
     """Write a file in one step: it is either the old one or the new one, whole. `OSError` names the file."""
     with _write_beside(target, content) as beside:
         if target.exists():
-            shutil.copymode(target, beside)
+            from shutil import copymode
+
+            copymode(target, beside)
         beside.replace(target)
 
 
@@ -267,7 +260,7 @@ def write_new(target: Path, content: bytes) -> None:
 @contextmanager
 def _write_beside(target: Path, content: bytes) -> Iterator[Path]:
     """A file beside the one that is meant, its content on the disk; gone in the end, whatever happens."""
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    beside = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
     try:
         with beside.open("xb") as file:
             file.write(content)
@@ -290,6 +283,8 @@ def save_export(session: Session, path: StrPath, format: Format) -> tuple[Loss, 
 
     Raises `FileExistsError` where anything stands already, and what `export_session` raises.
     """
+    from .formats.writers import export_session
+
     content = export_session(session, format)
     write_new(resolve_place(path, "save_export"), content)
     return content.losses
@@ -333,6 +328,9 @@ def save_plan(plan: Plan, path: StrPath) -> Path:
     >>> again.recipe == plan.recipe, again.after == plan.after
     (True, True)
     """
+    from .planning.plan import Plan
+    from .planning.saved_plan import write_plan
+
     expect("save_plan", plan=(plan, Plan))
     target = resolve_place(path, "save_plan")
     write_new(target, write_plan(plan).encode("ascii"))
@@ -345,6 +343,8 @@ def open_plan(path: StrPath, session: Session | StrPath, *, ledger: Ledger | Non
     Raises `OtherSession` for another session than the one it was saved of, `PlanError` for a file that holds
     no plan or one that does not come out equal any more, `PolicyError` for a rule that is not known here.
     """
+    from .planning.saved_plan import make_again, read_plan
+
     place = find_place(path)
     saved = read_plan(place.read_bytes(), str(place))
     if not isinstance(session, Session):
@@ -369,6 +369,8 @@ def find_planned(path: StrPath) -> tuple[Path, SavedPlan]:
 
     Raises `PlanError` for a file that holds no plan, and where its session does not lie beside it.
     """
+    from .planning.saved_plan import count_added, read_plan
+
     place = find_place(path)
     saved = read_plan(place.read_bytes(), str(place))
     stem = re.sub(r"(-\d+)?\.plan\.json$", "", place.name)
@@ -387,6 +389,8 @@ def save_beside(plan: Plan, home: str = "") -> Path:
 
     A plan that was saved there already is not written twice.
     """
+    from .planning.saved_plan import name_plan, number_name, write_plan
+
     folder = Path(home).expanduser().parent if home else Path()
     name, content = name_plan(plan.ledger.session, home), write_plan(plan).encode("ascii")
     number = 1
@@ -411,13 +415,17 @@ def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = No
     Raises what `open_session` raises, `EditError` for a format that no harness goes on from (there are
     Claude Code's and pi's), and `FileExistsError` where `to` stands already.
     """
+    from uuid import uuid4
+
+    from .formats.fork import fork_session, name_fork
+
     expect("reopen_session", at=(at, str, None))
     place = find_place(path)
     data = _read_whole(place)[1]
     session = read_session(data, str(place), None)
     leaf = (session if at is None else session.at(at)).leaf or ""
-    name = str(uuid.uuid4())
-    content = fork_session(session, data, leaf, name, lambda: str(uuid.uuid4()), name_fork(session, leaf))
+    name = str(uuid4())
+    content = fork_session(session, data, leaf, name, lambda: str(uuid4()), name_fork(session, leaf))
     target = place.with_name(f"{name}.jsonl") if to is None else resolve_place(to, "reopen_session")
     write_new(target, content)
     return target

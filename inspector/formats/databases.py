@@ -9,12 +9,11 @@ never loaded. opencode's table `event` and its newest `session_message` are not 
 
 from __future__ import annotations
 
-import sqlite3
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -22,10 +21,12 @@ from ..session.json_text import dump_lossless
 from .json_lines import Data, decode
 from .recording import Json
 
+if TYPE_CHECKING:
+    import sqlite3
+
 MAGIC = b"SQLite format 3\0"
 OPENCODE, LANGGRAPH = ("session", "message", "part"), ("checkpoints",)
 _DEEPEST = 64
-_BROKEN = (sqlite3.Error, UnicodeError, ValueError, OverflowError)
 Stored = tuple[str, int, Callable[[], Data]]
 
 
@@ -49,13 +50,15 @@ def list_stored(data: Data) -> tuple[str, list[Stored]] | None:
                 return "a database of opencode's", _list_opencode(base, data)
             if set(LANGGRAPH) <= names:
                 return "a LangGraph database", _list_threads(base, data)
-    except _BROKEN:
+    except _broken():
         pass
     return None
 
 
 def _open(data: Data) -> sqlite3.Connection:
     """The database in memory. Its header may say that a log of changes belongs to it: there is none here."""
+    import sqlite3
+
     raw = bytearray(memoryview(data))
     if len(raw) > 19 and raw[18:20] == b"\2\2":
         raw[18:20] = b"\1\1"
@@ -69,6 +72,13 @@ def _open(data: Data) -> sqlite3.Connection:
         raise
     base.row_factory = sqlite3.Row
     return base
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    """What a broken database raises where it is read."""
+    from sqlite3 import Error
+
+    return (Error, UnicodeError, ValueError, OverflowError)
 
 
 # opencode
@@ -104,7 +114,7 @@ def _export_opencode(data: Data, name: str) -> bytes:
             for each in base.execute(query, (name,)):
                 info = _load(each["data"]) | {"id": each["id"], "sessionID": name}
                 document["messages"].append({"info": info, "parts": parts.get(str(each["id"]), [])})
-    except _BROKEN:
+    except _broken():
         document["broken"] = True  # what was read until then is kept
     return dump_lossless(_make_plain(document)).encode("ascii")
 
@@ -155,7 +165,7 @@ def _export_thread(data: Data, thread: Any, space: Any) -> bytes:
             )
             for name, parent, kind, blob in base.execute(query, (thread, space)):
                 rows[str(name)] = (parent, kind, blob)
-    except _BROKEN:
+    except _broken():
         pass  # what was read until then is kept
     line: list[Json] = []
     name = next(reversed(rows), None)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
-from zipfile import ZipFile, ZipInfo
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ReadError
 from ..session.entries import Usage
@@ -24,6 +23,9 @@ from .json_document import FILE, Fields, load, place, sniff_document
 from .json_lines import Data, Reader, decode, paused_gc
 from .prefix import WholeRequest, join_requests
 from .recording import Json, Recording
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
 
 NAME = "inspect"
 ATTACHMENT = "attachment://"

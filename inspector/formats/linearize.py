@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from ..session.blocks import Block, ToolOutput
 from ..session.entries import Entry
 from ..session.session import Session
-from ..tokens.ledger import clear_output
 from .sealed import read_sealed
 
 Json = dict[str, Any]
@@ -140,6 +139,8 @@ def take_line(session: Session, *, keep_micro: bool = False) -> LinearSession:
     for at, entry in enumerate(session.entries):
         losses["sidechains"] += at not in on_path and entry.sidechain is not None
     losses["sidechains"] += sum(len(agent.replies) + len(agent.results) for agent in session.subagents)
+    from ..tokens.ledger import clear_output
+
     emptied = _find_emptied(session) if not keep_micro else {}
     entries: list[Entry] = []
     for at in path:

@@ -8,7 +8,6 @@ number of files. An archive inside an archive is not opened, and links and devic
 from __future__ import annotations
 
 import re
-import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from typing import NamedTuple, overload
@@ -89,6 +88,8 @@ def _list_zip(data: Data) -> Iterator[StoredFile]:
 
 
 def _list_tar(data: Data) -> Iterator[StoredFile]:
+    import tarfile
+
     view = memoryview(data)
     try:
         with tarfile.open(fileobj=BytesIO(view), mode="r:") as archive:

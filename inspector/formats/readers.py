@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import entry_points
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import RECOGNISED, ArgumentError, ClaimedTwice, ReadError, UnreadFormat, expect
 from ..session.blocks import BlockRef
-from ..session.entries import Usage
+from ..session.entries import Usage, is_tokens
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
-from ..tokens.reported import is_tokens
 from . import (
     ai_sdk,
     anthropic_messages,
@@ -51,6 +49,9 @@ from .containers import GZIP, ZIP, ZSTD, unpack
 from .file_kind import describe_text, name_foreign
 from .json_lines import Data, Reader
 from .known_kinds import recognise
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _PATH = re.compile(r"[^\n{\[]{1,4096}")
 """A text that is no JSON and has one line: it is rather the name of a file."""
@@ -231,7 +232,7 @@ def refuse_foreign(head: bytes, name: str = "data") -> None:
     """Raise `ReadError` where the first bytes of a file tell that no reader there is takes it."""
     if head.startswith((GZIP, ZSTD, ZIP)):
         return  # what is in it tells
-    if (kind := name_foreign(head)) and not entry_points(group=GROUP):
+    if (kind := name_foreign(head)) and not _list_points():
         raise ReadError(name, detail=f"it is {kind}")
 
 
@@ -245,9 +246,16 @@ def named(reader: Reader, name: str) -> Iterator[None]:
         raise
 
 
+def _list_points() -> list[EntryPoint]:
+    """Where other packages say that they bring a reader. Most files need none, nor the module that looks."""
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=GROUP), key=lambda point: point.name)
+
+
 def _load_others(tried: list[tuple[str, str]]) -> Iterator[Reader]:
     """The readers of other packages, which are only looked up once ours are through."""
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+    for point in _list_points():
         try:
             reader: Any = point.load()
         except Exception as error:

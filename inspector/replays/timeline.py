@@ -13,7 +13,7 @@ import numpy as np
 
 from ..policies.table import COUNTED
 from ..policies.trigger import Measure
-from ..session.entries import Entry
+from ..session.entries import Entry, is_tokens
 from ..session.live import UNSEEN
 from ..session.overflow import classify_refusal
 from ..session.session import Session
@@ -21,7 +21,7 @@ from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, I
 from ..tokens.counter import Longs
 from ..tokens.history import History, count_along
 from ..tokens.ledger import Ledger
-from ..tokens.reported import context_tokens, is_snapshot, is_tokens, request_tokens, whole_tokens
+from ..tokens.reported import context_tokens, is_snapshot, request_tokens, whole_tokens
 from ..tokens.weighed_path import WeighedPath
 
 Overflow = Literal["token_overflow", "byte_overflow"]

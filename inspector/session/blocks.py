@@ -20,7 +20,8 @@ Number = int | float
 class Value(BaseModel):
     """Base of all values: frozen, and closed to unknown fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # What checks a value is built when the first one is checked: readers, which build theirs, need it never.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 V = TypeVar("V", bound=Value)

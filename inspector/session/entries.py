@@ -83,6 +83,19 @@ def _add_known(one: Number | None, other: Number | None) -> Number | None:
     return None if one is None and other is None else (one or 0) + (other or 0)
 
 
+MOST_TOKENS = 2**53
+"""The largest figure that is taken for a number of tokens: up to here JSON's numbers are exact."""
+
+
+def is_tokens(value: Number) -> bool:
+    """Whether this can be a number of tokens: finite, not below 0 and not beyond `MOST_TOKENS`.
+
+    >>> [is_tokens(value) for value in (3_000_000_000, -1, float("nan"), float("inf"), 10**400)]
+    [True, False, False, False, False]
+    """
+    return 0 <= value <= MOST_TOKENS
+
+
 SYNTHETIC = "<synthetic>"
 """The model that Claude Code names for what no model wrote, such as "API Error …": no request holds it."""
 

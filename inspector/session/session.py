@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ..errors import EditError
@@ -19,9 +18,13 @@ from ..mixins import ask
 from ..text import plural
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
 from .entries import Boundary, Corrupt, Entry, Note, Provided, SubAgent, Tool, Turn
-from .live import Live, find_live, find_path
 from .provenance import Provenance, find_provenance
-from .tree import Ints, Tree, grow_tree
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .live import Live
+    from .tree import Ints, Tree
 
 MANIFEST: Literal["session-manifest/1"] = "session-manifest/1"
 """Name and version of the JSON form of a `Session`."""
@@ -102,6 +105,8 @@ class Session(Value):
     @cached_property
     def tree(self) -> Tree:
         """The entries as columns, the same at every leaf."""
+        from .tree import grow_tree
+
         return grow_tree(self.entries)
 
     @property
@@ -124,6 +129,8 @@ class Session(Value):
     @cached_property
     def trail(self) -> Ints:
         """int32: the same as a column."""
+        from .live import find_path
+
         return find_path(self.tree, self.leaf)
 
     @cached_property
@@ -142,6 +149,8 @@ class Session(Value):
     @cached_property
     def live(self) -> Live:
         """What the model would see at the leaf, as columns."""
+        from .live import find_live
+
         return find_live(self.tree, self.entries, self.trail)
 
     @property

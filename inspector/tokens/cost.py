@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InspectorError, expect
-from ..session.entries import Cost
+from ..session.entries import MOST_TOKENS, Cost
 from ..session.session import Session
 from ..session.tree import Bools, Ints
 from ..text import plural
 from .counter import Longs
 from .prices import MILLION, PRICES, TTL, Doubles, Price, Priced, check_ttl, find_price
-from .reported import MOST
 from .spent import REPLY, RESULT, SNAPSHOTS, SUBAGENT, SUMMARY, Spent, find_spent
 
 KINDS = ("input", "cache read", "cache write 5m", "cache write 1h", "output")
@@ -517,7 +516,7 @@ def _check(**columns: ArrayLike) -> list[Longs]:
         raise InspectorError(f"columns over the same steps differ in length: {lengths}")
     for name, each in found.items():
         whole = each.size == 0 or (
-            each.dtype.kind in "iu" and int(each.min()) >= 0 and int(each.max()) <= MOST
+            each.dtype.kind in "iu" and int(each.min()) >= 0 and int(each.max()) <= MOST_TOKENS
         )
         if each.ndim != 1 or not whole:
             raise InspectorError(f"{name} is no column of numbers of tokens: whole and not below 0")

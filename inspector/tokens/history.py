@@ -12,12 +12,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..session.entries import is_tokens
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Ints
 from .counter import Longs
 from .ledger import CLEARED_TEXT, Ledger
 from .models import find_class, model_of
-from .reported import context_tokens, is_snapshot, is_tokens
+from .reported import context_tokens, is_snapshot
 
 
 class Stretch(NamedTuple):

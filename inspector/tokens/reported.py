@@ -10,13 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..session.blocks import Number
-from ..session.entries import Cost, Entry, Usage
+from ..session.entries import Cost, Entry, Usage, is_tokens
 from ..session.session import Session
 from ..session.tree import Ints
 from .counter import Longs
-
-MOST = 2**53
-"""The largest figure that is taken for a number of tokens: up to here JSON's numbers are exact."""
 
 
 class Reported(NamedTuple):
@@ -30,15 +27,6 @@ class Reported(NamedTuple):
     entry: Ints
     prompt: Longs
     output: Longs
-
-
-def is_tokens(value: Number) -> bool:
-    """Whether this can be a number of tokens: finite, not below 0 and not beyond `MOST`.
-
-    >>> [is_tokens(value) for value in (3_000_000_000, -1, float("nan"), float("inf"), 10**400)]
-    [True, False, False, False, False]
-    """
-    return 0 <= value <= MOST
 
 
 def whole_tokens(value: Number) -> int:

@@ -170,7 +170,8 @@ class Counted:
     @cached_property
     def uncounted_rows(self) -> Ints:
         """int32: the rows that cost more than is counted, each once."""
-        return np.unique(np.array([row for row, _ in self.uncounted], np.int32))
+        # Not by `np.unique`, which imports masked arrays first.
+        return np.array(sorted({row for row, _ in self.uncounted}), np.int32)
 
 
 def count_rows(session: Session, counter: Counter, tell: OnProgress | None, known: Counted | None) -> Counted:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import nan
 
-from ..session.entries import Entry, Request, Usage
+from ..session.entries import MOST_TOKENS, Entry, Request, Usage
 from ..session.session import Session
 from .counters import find_counter
 from .prices import TTL
-from .reported import MOST, is_snapshot, request_tokens, whole_tokens
+from .reported import is_snapshot, request_tokens, whole_tokens
 
 REPLY, SUMMARY, SUBAGENT, RESULT = range(4)
 """Whose request it was: the conversation's, a summariser's, a sub-agent's whose reply is in the file, or one
@@ -129,7 +129,7 @@ def _given(usage: Usage) -> tuple[float, ...]:
     """
     cost = usage.cost
     parts = (cost.input, cost.cache_read, cost.cache_write, 0.0, cost.output) if cost else ()
-    if cost is None or not all(0 <= part <= MOST for part in (*parts, cost.total)):
+    if cost is None or not all(0 <= part <= MOST_TOKENS for part in (*parts, cost.total)):
         return (nan,) * 6
     if not any(parts):
         return (*(nan,) * 5, cost.total if cost.total or not usage.tokens else nan)

@@ -39,7 +39,16 @@ from ..needed_again import is_verdict
 from ..regret import find_regret
 from ..trace import trace_recorded
 from ..traced import Trace, TracedFact
-from .codes import LINT_CODES, SEVERITIES, LintFinding, LintReport, Severity, choose
+from .codes import (
+    LINT_CODES,
+    SEVERITIES,
+    LintFinding,
+    LintReport,
+    Severity,
+    choose,
+    report_uncompacted,
+    tell_looked,
+)
 
 LONGEST = 120
 """Characters of a fact's form in a sentence."""
@@ -69,6 +78,8 @@ def lint(
     """
     expect("lint", session=(session, Session), ledger=(ledger, Ledger, None))
     chosen = choose(rules)
+    if policy is None and (report := report_uncompacted(session, rules)) is not None:
+        return report
     if policy is None:
         found, looked = _check_recorded(session, chosen, ledger)
     else:
@@ -132,7 +143,7 @@ def _check_recorded(
             found.append((regret.entry, made))
     order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
     found.sort(key=lambda pair: (order.index(pair[0]), SEVERITIES.index(pair[1].severity)))
-    return [finding for _, finding in found], plural(len(traces), "recorded compaction")
+    return [finding for _, finding in found], tell_looked(len(traces))
 
 
 def _make(

@@ -9,18 +9,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...errors import EditError
 from ...mixins import Framed
-from ...planning.plan import Plan
-from ...session.blocks import BlockRef
-from ...text import printable
-from ..facts import Fact
-from ..traced import Evidence, Fix, TracedFact
+from ...text import plural, printable
+
+if TYPE_CHECKING:
+    from ...planning.plan import Plan
+    from ...session.blocks import BlockRef
+    from ...session.session import Session
+    from ..facts import Fact
+    from ..traced import Evidence, Fix, TracedFact
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+REPORTS = ("text", "json", "github", "sarif", "junit")
+"""How a report can be written (`report.py`)."""
 
 
 class Check(NamedTuple):
@@ -254,3 +259,22 @@ def choose(rules: str | Iterable[str] | None) -> frozenset[str]:
             raise EditError("rule", word, f"no such check; known: {', '.join(LINT_CODES)}")
         chosen = chosen - codes if word.startswith("-") else chosen | codes
     return frozenset(chosen)
+
+
+def report_uncompacted(session: Session, rules: str | Iterable[str] | None = None) -> LintReport | None:
+    """The report on a session that records no compaction, so that nothing in it can be lost; else None.
+
+    It is what `lint` says of such a session without a policy. Raises `EditError` for rules that do not exist.
+
+    >>> from inspector import Session
+    >>> report_uncompacted(Session(format="demo"))
+    LintReport(0 recorded compactions: nothing found)
+    """
+    choose(rules)
+    compacted = any(entry.kind == "compaction" for entry in session.entries)
+    return None if compacted else LintReport((), tell_looked(0))
+
+
+def tell_looked(compactions: int) -> str:
+    """At what `lint` looked where no policy was named."""
+    return plural(compactions, "recorded compaction")

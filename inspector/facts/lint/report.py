@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
-from xml.etree import ElementTree as ET
 
 from ...session.session import Session
 from ...text import printable
@@ -67,6 +65,8 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
 
 def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
     """SARIF 2.1.0 as one JSON value, which code scanners and editors show: a run, its rules, its results."""
+    from urllib.parse import quote
+
     codes = list(LINT_CODES)
     rules = [
         {
@@ -101,6 +101,8 @@ def write_junit(findings: LintReport, session: Session, file: str) -> list[str]:
 
     Where nothing is found, one test says so.
     """
+    from xml.etree import ElementTree as ET
+
     failed = sum(finding.severity == "error" for finding in findings)
     counts = {"tests": str(max(len(findings), 1)), "failures": str(failed), "errors": "0"}
     root = ET.Element("testsuites", {"name": NAME, **counts})

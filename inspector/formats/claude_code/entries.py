@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...session.blocks import Number, build
-from ...session.entries import Boundary, Entry, Usage
-from ...tokens.reported import is_tokens
+from ...session.entries import Boundary, Entry, Usage, is_tokens
 from ..anthropic_blocks import read_usage
 from .chain import Draft, LineChain
 

@@ -373,7 +373,8 @@ class ClaudeCodeLines:
         if aside and leaf.agent is not None:
             extra["agent_id"] = leaf.agent
         bridged = chain.bridged
-        return Session(
+        return build(
+            Session,
             format=NAME,
             id=self.facts.get("id", ""),
             title=self._find_title(),

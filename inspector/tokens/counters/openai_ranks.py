@@ -6,11 +6,8 @@ is an error, never a download.
 
 from __future__ import annotations
 
-import base64
-import gzip
-import hashlib
 from functools import cache
-from importlib import import_module, resources
+from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -46,6 +43,11 @@ def load_ranks(address: str, expected_hash: str | None = None) -> dict[bytes, in
     name = file.removesuffix(".tiktoken")
     if find_spec(_CARRIER) is None:
         return _refuse(name)
+    import base64
+    import gzip
+    import hashlib
+    from importlib import resources
+
     packed = resources.files(_CARRIER) / "data" / f"{file}.gz"
     if not packed.is_file():
         return _refuse(name)
