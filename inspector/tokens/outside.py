@@ -19,7 +19,7 @@ WORDS: dict[PartName, str] = {
     "fixed": "in every request (system prompt, tools, reminders)",
     "withheld": "of withheld reasoning, and of text as the provider's tokenizer counts it",
     "earlier": "of history from before the file begins",
-    "attached": "that the harness attached again after its compaction",
+    "attached": "that came with the last compaction",
 }
 """What each part is, for a sentence that begins with its tokens."""
 
@@ -58,7 +58,8 @@ class Outside:
     withheld   reasoning that is not shown, and what the provider's tokenizer counts more than this ledger's:
                it goes with the blocks it belongs to, `spread` (int64[m]) over them
     earlier    history from before the file begins: it goes with any compaction
-    attached   what the harness attached again after the last recorded compaction: it goes with any compaction
+    attached   what the harness attached again after the last recorded compaction, or the summary where only
+               the provider can read it: it goes with any compaction
 
     `entry` is the reply of this context that last told the size of a request, `reported` that size and
     `counted` what is counted for the same request; None, 0 and 0 where none did. `scale` is how many of the

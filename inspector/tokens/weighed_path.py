@@ -39,6 +39,8 @@ DRIFT = 0.05
 MIDDLE = 100_000
 """Tokens of a first request that no system prompt has: the file does not hold how the session began."""
 
+EXCEEDING = 0.1
+"""The part by which more may be counted than reported before a screen has to say so."""
 TOLD = 0.1
 """The part of a request by which the conversation that Claude Code tells of after a compaction may be off: it
 counts by an estimate of its own."""
@@ -61,6 +63,9 @@ TYPICAL = {"claude-code": Typical(40_000, 15_000, 60_000)}
 middle 41."""
 ELSEWHERE = Typical(8_000, 1_000, 40_000)
 """Other harnesses: pi's first request held 2.6 thousand; none is published."""
+SEALED = Typical(2_200, 0, 6_000)
+"""A summary that only its provider can read: the first requests after three compactions of Codex held 2,157
+to 3,131 tokens more than those before."""
 
 
 class Replies(NamedTuple):
@@ -274,8 +279,14 @@ class WeighedPath:
         size, counted = (int(self.prompt[told]), int(self.counted[told])) if told >= 0 else (0, 0)
         name = self._name(told) if told >= 0 else None
         if len(self.at) and self.residual[-1] < 0:
-            nothing = np.zeros(m, np.int64)
-            return Outside(spread=nothing, reported=size, counted=counted, entry=name, exceeds=True)
+            return Outside(
+                spread=np.zeros(m, np.int64),
+                reported=size,
+                counted=counted,
+                entry=name,
+                exceeds=True,
+                warnings=self._warn_exceeding(),
+            )
         fixed, earlier = self._begin()
         attached = NOTHING
         seen: list[int] = []
@@ -338,8 +349,13 @@ class WeighedPath:
         if number == 1 and not len(self.rows(0)):
             expected = UNSEEN
         files = plural(len(again.files), "file")
-        if not len(rows) and attaches and (left := self._left(number)):
+        if not len(rows) and (left := self._left(number)):
             return fixed, self._attach(number, left, fixed)
+        if not len(rows) and not attaches and self._is_sealed(number):
+            before = int(np.mean(seen)) if seen else SEALED.tokens
+            most = max(SEALED.most, before)
+            note = f"Only the provider can read the summary: about {before:,} tokens, at most {most:,}."
+            return fixed, Part(before, SEALED.least, most, (), note)
         if not len(rows):
             drift = round(DRIFT * fixed.tokens) if fixed.certain else 0
             fixed = fixed._replace(low=fixed.low - drift, high=fixed.high + drift)
@@ -353,6 +369,12 @@ class WeighedPath:
             return fixed, Part(expected, 0, most, (), note)
         names, rest = self._names(rows[:1]), self.remainder(number)
         note = "what the first request after the last compaction weighed beyond its entries"
+        if not attaches and self._is_sealed(number) and fixed.replies:
+            tokens = min(fixed.tokens, rest)
+            seen.append(rest - tokens)
+            note = "the summary, which only the provider can read"
+            fixed = Part(tokens, tokens, tokens, fixed.replies, fixed.note)
+            return fixed, Part(rest - tokens, rest - tokens, rest - tokens, names, note)
         if not attaches:
             return Part(rest, rest, rest, names, note), NOTHING
         if not fixed.replies:
@@ -368,10 +390,15 @@ class WeighedPath:
         note = f"what Claude Code attached again ({files} touched last)"
         return fixed, Part(more, rest - fixed.high, rest - fixed.low, names, note)
 
+    def _is_sealed(self, number: int) -> bool:
+        """Whether the file holds no words of a compaction's summary."""
+        made = self.session.entries[int(self.path[self.cuts[number - 1]])]
+        return made.boundary is not None and "unreadable" in made.boundary.extra and not made.text
+
     def _left(self, number: int) -> int:
         """Tokens of the conversation that a compaction left, where the harness tells them: `postTokens`."""
         boundary = self.session.entries[int(self.path[self.cuts[number - 1]])].boundary
-        told = None if boundary is None else boundary.extra.get("postTokens")
+        told = boundary.extra.get("postTokens") if boundary is not None else None
         return whole_tokens(told) if isinstance(told, int | float) and not isinstance(told, bool) else 0
 
     def _attach(self, number: int, left: int, fixed: Part) -> Part:
@@ -399,6 +426,16 @@ class WeighedPath:
             return round(wide * int(self.tokens[self._where[live]].sum()))
         _, since, _, less = self._emptied
         return round(wide * int(less[since > int(self.at[told])].sum()))
+
+    def _warn_exceeding(self) -> tuple[str, ...]:
+        """A sentence where the last reply's request was counted much larger than it was reported."""
+        told, counted = int(self.prompt[-1]), int(self.counted[-1])
+        if counted <= (1 + EXCEEDING) * told:
+            return ()
+        said = (
+            f"{counted:,} tokens are counted where {told:,} were reported: every size here is a counted one"
+        )
+        return (f"{said}, and may be {counted / told - 1:.0%} too large.",)
 
     def _warn(self, fixed: Part, earlier: Part, attached: Part) -> tuple[str, ...]:
         out = []

@@ -7,6 +7,7 @@ prediction looks at its own answer. What the provider reported is read here from
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
@@ -55,10 +56,15 @@ def find_predictions(path: Path) -> Iterator[Prediction]:
         name = file.name if path.is_file() else str(file.relative_to(path))
         try:
             session = open_session(file)
-        except InspectorError:
+        except (InspectorError, OSError):
             continue
-        if session.boundaries:
+        if not session.boundaries:
+            continue
+        try:
             yield from _predict(session, name, read_reported(file))
+        except Exception as error:
+            # One file that cannot be measured does not hide what the others say.
+            print(f"{name}: cannot be measured: {error!r}", file=sys.stderr)
 
 
 def _predict(session: Session, name: str, reported: dict[int, int]) -> Iterator[Prediction]:
@@ -116,25 +122,61 @@ def read_reported(file: Path) -> dict[int, int]:
     """Tokens of the request that a row reports, by its line; for a JSON document, by the message's number."""
     if file.suffix == ".json":
         return _read_document(file)
-    out = {}
+    out: dict[int, int] = {}
+    codex = _Codex(out)
     with file.open("rb") as rows:
         for line, row in enumerate(rows, 1):
             try:
                 data = json.loads(row)
             except ValueError:
                 continue
-            tokens = _find_request(data) if isinstance(data, dict) else 0
-            if tokens:
+            if not isinstance(data, dict):
+                continue
+            if isinstance(payload := data.get("payload"), dict):
+                codex.take(line, str(data.get("type")), payload)
+            elif tokens := _find_request(data):
                 out[line] = tokens
     return out
 
 
+class _Codex:
+    """Rows of a Codex rollout: an event after a reply tells its usage, once for each time the total grew."""
+
+    def __init__(self, out: dict[int, int]) -> None:
+        self.out, self.reply, self.total = out, 0, None
+
+    def take(self, line: int, kind: str, payload: dict[str, Any]) -> None:
+        """One row."""
+        if kind == "response_item":
+            name = str(payload.get("type", "message"))
+            if payload.get("role", "assistant") == "assistant" and not name.endswith("_output"):
+                self.reply = line
+        elif kind == "event_msg" and payload.get("type") == "token_count":
+            info = payload.get("info") or {}
+            last, total = info.get("last_token_usage") or {}, info.get("total_token_usage")
+            if self.reply and total != self.total and last.get("input_tokens"):
+                self.out[self.reply] = int(last["input_tokens"])
+                self.reply, self.total = 0, total
+
+
 def _read_document(file: Path) -> dict[int, int]:
     data = json.loads(file.read_bytes())
-    entries = data.get("entries") if isinstance(data, dict) else None
-    rows = entries if isinstance(entries, list) else []
-    found = {n: _find_request(row) for n, row in enumerate(rows, 1) if isinstance(row, dict)}
+    both = (data.get("entries"), data.get("messages")) if isinstance(data, dict) else ()
+    rows = next((each for each in both if isinstance(each, list)), [])
+    found = {
+        n: _find_request(row) or _find_opencode(row) for n, row in enumerate(rows, 1) if isinstance(row, dict)
+    }
     return {n: tokens for n, tokens in found.items() if tokens}
+
+
+def _find_opencode(row: dict[str, Any]) -> int:
+    """Of a reply as OpenCode exports it: input beside what the cache gave and took."""
+    about = row.get("info")
+    tokens = about.get("tokens") if isinstance(about, dict) and about.get("role") == "assistant" else None
+    if not isinstance(tokens, dict):
+        return 0
+    cache = tokens.get("cache") or {}
+    return int(tokens.get("input") or 0) + int(cache.get("read") or 0) + int(cache.get("write") or 0)
 
 
 def _find_request(row: dict[str, Any]) -> int:

@@ -19,7 +19,7 @@ from inspector.tokens.ledger import count_tokens
 from inspector.tokens.models import window_of
 from inspector.tokens.outside import Outside
 from inspector.tokens.reattached import MOST, UNSEEN
-from inspector.tokens.weighed_path import TOLD, TYPICAL, find_outside
+from inspector.tokens.weighed_path import SEALED, TOLD, TYPICAL, find_outside
 
 from ..predictions.measure import find_predictions
 from ..shared import SHARED, needs_shared
@@ -169,6 +169,41 @@ def test_what_claude_code_tells_of_the_conversation_after_a_compaction_is_used()
     slack = round(TOLD * 49_000)
     assert (found.attached.low, found.attached.high) == (8_000 - slack, 8_000 + slack)
     assert any("9,000 tokens of conversation" in warning for warning in found.warnings)
+
+
+def test_a_summary_that_only_the_provider_can_read_weighs_something() -> None:
+    """A guess with a range first, then what the request after it told, which the next one is guessed by."""
+    sealed = Boundary(extra={"unreadable": True})
+    entries = (
+        say("u1", None, "u" * 100),
+        reply("a1", "u1", 5_100, "a" * 50, output=50),
+        say("s1", "a1", "", kind="compaction", boundary=sealed, sources=(Source(3, 0, 1),)),
+        say("u2", "s1", "u" * 100),
+        reply("a2", "u2", 5_000 + 3_000 + 100, "a" * 50, output=50),
+        say("s2", "a2", "", kind="compaction", boundary=sealed, sources=(Source(6, 0, 1),)),
+        say("u3", "s2", "u" * 100),
+    )
+    session = Session(format="codex", entries=entries, leaf="u3")
+    ledger = count_tokens(session, LENGTH)
+    first = find_outside(session.at("u2"), ledger)
+    assert first.fixed.tokens == 5_000
+    assert first.attached[:3] == SEALED
+    assert any("Only the provider can read the summary" in warning for warning in first.warnings)
+    told = find_outside(session.at("a2"), ledger)
+    assert (told.fixed.tokens, told.attached.tokens) == (5_000, 3_000) and told.attached.certain
+    again = find_outside(session, ledger)
+    assert (again.fixed.tokens, again.attached.tokens) == (5_000, 3_000) and not again.attached.certain
+
+
+def test_a_count_far_above_what_was_reported_is_warned_of() -> None:
+    def of(prompt: int) -> Outside:
+        entries = (say("u1", None, "u" * 1_000), reply("a1", "u1", prompt, "a"))
+        return outside_of(Session(format="demo", entries=entries, leaf="a1"))
+
+    (warning,) = of(800).warnings
+    assert warning.startswith("1,000 tokens are counted where 800 were reported")
+    assert warning.endswith("may be 25% too large.")
+    assert of(950).exceeds and not of(950).warnings
 
 
 FIRST_ROWS = ["cc-1compact-417l.jsonl", "cc-2auto-1519l.jsonl", "cc-auto+manual-1161l.jsonl"]
