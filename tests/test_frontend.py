@@ -74,6 +74,16 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("layout/shortcuts.ts", "/^([acvxyz]|Arrow.*|Home|End|Enter|Backspace|Delete)$/"): "the name of a key",
     ("layout/keymap.ts", "/^(Arrow|F6)/"): "the name of a key",
     ("page/answers.ts", ".includes()"): "a look is a word of ours",
+    ("page/search.ts", ".search()"): "a page has no Python, and searches the texts that are in it",
+    (
+        "page/search.ts",
+        'new RegExp(words.replace(SYNTAX, "\\\\$&"), "giu")',
+    ): "a page has no Python, and searches the texts that are in it",
+    ("page/search.ts", ".match()"): "a page has no Python, and searches our own words for keys",
+    ("page/search.ts", ".matchAll()"): "a page has no Python, and searches the texts that are in it",
+    ("page/search.ts", ".replace()"): "sets what is searched for as it is, and a preview in one line",
+    ("page/search.ts", "/[\\^$\\\\.*+?()[\\]{}|/]/g"): "sets what is searched for as it is",
+    ("page/search.ts", "/[\\s\\p{C}]/gu"): "sets a preview in one line",
     ("panels/facts/findings.tsx", ".startsWith()"): "a look is a word of ours",
     (
         "panels/rules/panel.tsx",

@@ -6,7 +6,14 @@ import { decodeScene } from "../src/model/plan";
 import { Answering } from "../src/page/answers";
 import { findPlan, findSummary, type Held, type HeldPlan, layOut, unpack } from "../src/page/data";
 import type { Traits } from "../src/payloads/host";
-import type { BodyReply, PlanPayload, RunPayload, ScenePayload, SummaryReply } from "../src/payloads/types";
+import type {
+  BodyReply,
+  PlanPayload,
+  RunPayload,
+  ScenePayload,
+  SearchReply,
+  SummaryReply,
+} from "../src/payloads/types";
 
 const kernel = startKernel(40, 7);
 const scene = kernel.traits._scene as ScenePayload;
@@ -165,7 +172,29 @@ describe("a page without a kernel", () => {
     expect([summary.text, summary.total]).toEqual(["one\ntwo\nthree", 11]);
   });
 
-  it.each(["body", "summary", "search", "lesson", "review", "export", "nonsense"])(
+  it("searches them, whatever the case, and takes what is asked as it is written", async () => {
+    const texts = ["Hello (there), hello", "nothing", "ΣΊΣΥΦΟΣ \u202e(there)\n\n next"];
+    const bodies = texts.map(text => [text, text.length, []] as Held["bodies"][number]);
+    const { ask } = open({ bodies, rows: texts.map(text => ["user", text]) });
+    const find = async (query: string, keys: string[] = []) =>
+      (await ask({ type: "search", query, keys })) as unknown as SearchReply;
+    const { hits, total, rows } = await find("hello");
+    expect([total, hits.map(hit => [hit.row, hit.preview, hit.spans])]).toEqual([
+      1,
+      [[0, "Hello (there), hello", [0, 5, 15, 20]]],
+    ]);
+    expect(rows.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(12);
+    expect((await find("(there)")).hits.map(hit => hit.row)).toEqual([0, 2]);
+    expect((await find("σίσυφος")).hits.map(hit => [hit.preview, hit.spans])).toEqual([
+      ["ΣΊΣΥΦΟΣ  (there)   next", [0, 7]],
+    ]);
+    expect(await find(".*")).toMatchObject({ hits: [], total: 0 });
+    expect(await find("  ")).toMatchObject({ hits: [], total: 0, keys: [] });
+    expect((await find("undo", ["a add", "z undo"])).keys).toEqual([1]);
+    expect((await find(hits[0]?.ref as string)).hits[0]?.row).toBe(0);
+  });
+
+  it.each(["body", "summary", "lesson", "review", "export", "nonsense"])(
     "says of %s what it cannot answer",
     async type => {
       const { ask } = open();

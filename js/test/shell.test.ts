@@ -252,7 +252,7 @@ test("a hit in another stretch moves there first and is shown when it has come",
   expect(host.get("block")).toBe("x1/0");
 });
 
-test("a search that finds nothing, and one without a kernel, say so", async () => {
+test("a search that finds nothing says where it looked", async () => {
   const host = await open({ tab: "facts" });
   const input = find("search") as HTMLInputElement;
   input.value = "nowhere";
@@ -260,11 +260,11 @@ test("a search that finds nothing, and one without a kernel, say so", async () =
   await answer(host, "search", { query: "nowhere", total: 0, ...found() });
   expect(find("found-note").textContent).toContain("“nowhere” is nowhere in this session");
   dispose();
-  await open({ tab: "facts" }, { needsKernel: "This page has no kernel to search with." });
+  const page = await open({ tab: "blocks" }, { needsKernel: "This page has no kernel." });
   (find("search") as HTMLInputElement).value = "door";
   press("Enter", {}, find("search"));
-  await frames();
-  expect(find("found-note").textContent).toBe("This page has no kernel to search with.");
+  await answer(page, "search", { query: "door", total: 0, ...found() });
+  expect(find("found-note").textContent).toBe("“door” is nowhere in the texts on this page.");
 });
 
 test("the block looked at is told to Python, and one set there is shown", async () => {

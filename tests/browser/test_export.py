@@ -133,6 +133,81 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     assert told == []
 
 
+WORKS = "button:visible:enabled, [role=option]:visible, a:visible, input:visible:enabled"
+FEW = 60  # controls of a tab that are pressed
+
+
+def test_W2_25_nothing_that_is_visible_on_the_page_needs_a_kernel(
+    exported_page: Path, show: OpenOffline
+) -> None:
+    """Every control of every tab is pressed on a page as it was opened: none answers that there is no kernel."""
+    page, told = show(exported_page)
+    inside = page.locator(".ci")
+    handle = page.get_by_test_id("cut-handle")
+    handle.wait_for()
+    tabs = [tab.get_attribute("data-testid") or "" for tab in page.locator("[role=tab]:visible").all()]
+    assert tabs == ["tab-findings", "tab-blocks", "tab-context", "tab-summary", "tab-rules"]
+    name = (
+        "node => (node.dataset.testid || '') + ' ' + (node.ariaLabel || node.textContent || '').slice(0, 60)"
+    )
+    pressed: set[str] = set()
+    for tab in tabs:
+
+        def reopen(tab: str = tab) -> None:
+            page.reload()
+            handle.wait_for()
+            page.get_by_test_id(tab).click()
+            expect(inside.locator(":text('Asking')")).to_have_count(0)
+
+        reopen()
+        page.wait_for_timeout(300)
+        count = inside.locator(WORKS).count()
+        for at in range(min(FEW, count)):
+            expect(inside.locator(WORKS)).to_have_count(count)
+            control = inside.locator(WORKS).nth(at)
+            words = control.evaluate(name)
+            if words in pressed or words.startswith("tab-") or control.get_attribute("aria-disabled"):
+                continue
+            pressed.add(words)
+            before = inside.inner_text()
+            control.click()
+            page.wait_for_timeout(30)
+            after = inside.inner_text()
+            said = [line for line in after.splitlines() if line not in before and "kernel" in line]
+            assert all("the others need a kernel" in line for line in said), (tab, words, said)
+            if after != before:
+                reopen()
+    assert len(pressed) > 30
+    assert [line for line in told if not line.endswith("page.html")] == []
+
+
+def test_W2_25_what_is_searched_for_is_found_in_the_texts_of_the_page(
+    exported_page: Path, show: OpenOffline
+) -> None:
+    model = WorkbenchModel(open_demo())
+    model.answer({})
+    page, told = show(exported_page)
+    field = page.get_by_test_id("search")
+    field.fill("Zone.CACHE [")
+    expect(page.get_by_test_id("found-note")).to_contain_text("nowhere in the texts on this page")
+    # What the page finds is what a plain look through the moment's texts finds.
+    words = "offsets.py"
+    moment = model.plan.session
+    live = moment.live
+    texts = [block.text for entry in live.entries.tolist() for block in moment.entries[entry].blocks]
+    expected = sum(words in text.lower() for text in texts)
+    assert expected > 12
+    field.fill(words.upper())
+    listed = page.get_by_test_id("found").get_by_role("option")
+    expect(listed.first.locator("mark").first).to_have_text(words)
+    expect(page.get_by_test_id("found-note")).to_contain_text(f"{expected} blocks in all")
+    # Enter goes there.
+    field.press("Enter")
+    expect(page.get_by_test_id("tab-blocks")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_test_id("block")).to_contain_text("turn")
+    assert told == []
+
+
 def test_a_rule_says_that_it_needs_a_kernel(exported: Path, show: OpenOffline) -> None:
     page, told = show(exported)
     open_tab(page, "rules")

@@ -2,9 +2,10 @@
 import type { Host } from "../payloads/host";
 import type { View } from "../store/view";
 import { h } from "../ui/dom";
-import { KEYS } from "./keymap";
+import { listKeys } from "./keymap";
 import { makeLetterKeys } from "./letter-keys";
 
+const IN_FACTS = "In the facts";
 /** What the views answer to on their own, once they have the focus. */
 const INSIDE: readonly [string, string, string][] = [
   ["On the cut", "← →", "next legal place"],
@@ -13,18 +14,18 @@ const INSIDE: readonly [string, string, string][] = [
   ["On the lanes", "← → ↑ ↓", "step, section"],
   ["", "Space Enter", "next block of the step, its text"],
   ["In the list", "↑ ↓ Enter", "row, its text"],
-  ["In the facts", "↑ ↓ Enter", "fact, its story"],
+  [IN_FACTS, "↑ ↓ Enter", "fact, its story"],
 ];
 
-/** `writes`: summaries can be written here. */
-export const makeHelp = (writes: boolean, host: Host): View & { open(): void } => {
+/** `hasPython`: what needs Python can be done here. */
+export const makeHelp = (hasPython: boolean, host: Host): View & { open(): void } => {
   const letters = makeLetterKeys(host);
   const close = h("button", { class: "ci-button" }, "Close");
   const node = h(
     "dialog",
     { class: "ci-help", "aria-label": "Keys", "data-testid": "help" },
     h("h3", {}, "Keys", letters.node, close),
-    h("div", { class: "ci-helps" }, ...groupKeys(writes).map(([name, rows]) => drawGroup(name, rows))),
+    h("div", { class: "ci-helps" }, ...groupKeys(hasPython).map(([name, rows]) => drawGroup(name, rows))),
   );
   close.addEventListener("click", () => node.close());
   node.addEventListener("click", event => event.target === node && node.close());
@@ -47,14 +48,14 @@ export const makeHelp = (writes: boolean, host: Host): View & { open(): void } =
 
 type Row = readonly [keys: string, help: string];
 
-const groupKeys = (writes: boolean): [string, Row[]][] => {
+const groupKeys = (hasPython: boolean): [string, Row[]][] => {
   const groups = new Map<string, Row[]>();
   let last = "";
   const add = (group: string, ...row: Row) => groups.set(group, [...(groups.get(group) ?? []), row]);
-  for (const { shown, help, group } of KEYS) if (writes || shown !== "s") add(group, shown, help);
+  for (const { shown, help, group } of listKeys(hasPython)) add(group, shown, help);
   for (const [group, keys, help] of INSIDE) {
     last = group || last;
-    add(last, keys, help);
+    if (hasPython || last !== IN_FACTS) add(last, keys, help);
   }
   return [...groups];
 };

@@ -35,6 +35,8 @@ export interface Key {
   group: string;
   /** Only where the cut has the focus. */
   onCut?: boolean;
+  /** Nothing without Python. */
+  asks?: boolean;
   act(reach: Reach): void;
 }
 
@@ -132,8 +134,22 @@ const takeCut = (reach: Reach) => {
 export const KEYS: readonly Key[] = [
   { keys: ["j"], shown: "j", help: "next turn", group: "Look", act: turn(1) },
   { keys: ["k"], shown: "k", help: "turn before", group: "Look", act: turn(-1) },
-  { keys: ["]"], shown: "]", help: "to the next recorded compaction", group: "Look", act: moment(1) },
-  { keys: ["["], shown: "[", help: "to the recorded compaction before", group: "Look", act: moment(-1) },
+  {
+    keys: ["]"],
+    shown: "]",
+    asks: true,
+    help: "to the next recorded compaction",
+    group: "Look",
+    act: moment(1),
+  },
+  {
+    keys: ["["],
+    shown: "[",
+    asks: true,
+    help: "to the recorded compaction before",
+    group: "Look",
+    act: moment(-1),
+  },
   {
     keys: ["/"],
     shown: "/",
@@ -144,6 +160,7 @@ export const KEYS: readonly Key[] = [
   {
     keys: ["f"],
     shown: "f",
+    asks: true,
     help: "find a fact: where did it go?",
     group: "Look",
     act: reach => reach.focusFacts(),
@@ -177,15 +194,15 @@ export const KEYS: readonly Key[] = [
   { keys: ["ArrowRight"], shown: "→", help: "move the cut on", group: "Plan", act: slide(1) },
   { keys: ["ArrowLeft"], shown: "←", help: "move the cut back", group: "Plan", act: slide(-1) },
   {
-    ...{ keys: ["a"], shown: "a", help: "add a rule", group: "Plan" },
+    ...{ keys: ["a"], shown: "a", asks: true, help: "add a rule", group: "Plan" },
     act(reach) {
       reach.actions.openTab("rules");
       reach.addRule();
     },
   },
-  { keys: ["p"], shown: "p", help: "pin the block, or unpin it", group: "Plan", act: pin },
+  { keys: ["p"], shown: "p", asks: true, help: "pin the block, or unpin it", group: "Plan", act: pin },
   {
-    ...{ keys: ["s"], shown: "s", help: "write the summary", group: "Plan" },
+    ...{ keys: ["s"], shown: "s", asks: true, help: "write the summary", group: "Plan" },
     act: reach => reach.focusSummary(),
   },
   { keys: ["b"], shown: "b", help: "hold this plan as B, or let B go", group: "Plan", act: hold },
@@ -197,19 +214,26 @@ export const KEYS: readonly Key[] = [
     ...{ keys: ["Z", "mod+Z", "mod+y"], shown: "Z", help: "redo", group: "Plan" },
     act: ({ actions }) => actions.redo(),
   },
-  { keys: ["."], shown: ".", help: "play the next rule", group: "Teach", act: play(1) },
-  { keys: [","], shown: ",", help: "one rule back", group: "Teach", act: play(-1) },
-  { keys: ["g"], shown: "g", help: "guess the cut, then show it", group: "Teach", act: guess },
+  { keys: ["."], shown: ".", asks: true, help: "play the next rule", group: "Teach", act: play(1) },
+  { keys: [","], shown: ",", asks: true, help: "one rule back", group: "Teach", act: play(-1) },
+  { keys: ["g"], shown: "g", asks: true, help: "guess the cut, then show it", group: "Teach", act: guess },
   {
-    ...{ keys: ["shift+ArrowRight"], shown: "⇧→", help: "try the next place, legal or not", group: "Teach" },
+    ...{
+      keys: ["shift+ArrowRight"],
+      shown: "⇧→",
+      asks: true,
+      help: "try the next place, legal or not",
+      group: "Teach",
+    },
     ...{ onCut: true, act: nudge(1) },
   },
   {
-    ...{ keys: ["shift+ArrowLeft"], shown: "⇧←", help: "try the place before", group: "Teach" },
+    ...{ keys: ["shift+ArrowLeft"], shown: "⇧←", asks: true, help: "try the place before", group: "Teach" },
     ...{ onCut: true, act: nudge(-1) },
   },
   ...TABS.map(({ id, title }, at) => ({
     ...{ keys: [`${at + 1}`], shown: `${at + 1}`, help: title, group: "Tabs" },
+    asks: id === "facts" || id === "lesson" || id === "replay",
     act: ({ actions }: Reach) => actions.openTab(id),
   })),
   {
@@ -222,6 +246,10 @@ export const KEYS: readonly Key[] = [
   },
   { keys: ["?"], shown: "?", help: "these keys", group: "Workbench", act: reach => reach.openHelp() },
 ];
+
+/** Those that do something where Python is, or in a page without it. */
+export const listKeys = (hasPython: boolean): readonly Key[] =>
+  hasPython ? KEYS : KEYS.filter(({ asks }) => asks !== true);
 
 /** How the table writes a key press. */
 export const nameKey = (event: KeyboardEvent): string => {

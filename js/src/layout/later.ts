@@ -8,8 +8,10 @@ import type * as all from "./later-tabs";
 
 type Makers = typeof all;
 
-/** What makes the tabs; an exported page need not carry what writes summaries and pages. */
-export type LaterTabs = Omit<Makers, "makeSummarise" | "makeExporter"> & Partial<Makers>;
+type ForPython = "makeExporter" | "makeFacts" | "makeLesson" | "makeSummarise";
+
+/** What makes the tabs; an exported page need not carry what does nothing without Python. */
+export type LaterTabs = Omit<Makers, ForPython> & Partial<Makers>;
 
 /** The tabs, or how they are fetched. */
 export type Later = LaterTabs | ((requests: Requests) => Promise<LaterTabs>);

@@ -5,7 +5,7 @@ import type { Rules } from "../panels/rules/panel";
 import type { Search } from "../panels/search/panel";
 import type { Deck } from "../store/store";
 import type { Actions } from "../store/view";
-import { KEYS, nameKey } from "./keymap";
+import { type Key, listKeys, nameKey } from "./keymap";
 import type { Awaited } from "./later";
 import { hearsLetters } from "./letter-keys";
 import { focusRegion } from "./regions";
@@ -20,14 +20,14 @@ const OURS = "data-lm-suppress-shortcuts";
 const EDITING = /^([acvxyz]|Arrow.*|Home|End|Enter|Backspace|Delete)$/;
 
 /** Plain keys never reach the notebook, where "x" cuts the cell; saving and the command palette stay JupyterLab's. */
-const makeShield = (root: HTMLElement) => {
+const makeShield = (root: HTMLElement, keys: readonly Key[]) => {
   let bearer: Element | undefined;
   return (event: KeyboardEvent) => {
     const [target] = event.composedPath();
     bearer?.removeAttribute(OURS);
     if (!(target instanceof Element) || !root.contains(target)) return;
     const plain = !(event.ctrlKey || event.metaKey || event.altKey);
-    const known = KEYS.some(({ keys }) => keys.includes(nameKey(event)));
+    const known = keys.some(one => one.keys.includes(nameKey(event)));
     if (!plain && !known && !EDITING.test(event.key)) return;
     bearer = target;
     target.setAttribute(OURS, "true");
@@ -38,8 +38,9 @@ export const listenKeys = (
   root: HTMLElement,
   deck: Deck,
   actions: Actions,
-  views: { help(): void; write(): void; search: Search; facts: Awaited<Facts>; rules: Awaited<Rules> },
+  views: { help(): void; write(): void; search: Search; facts: Awaited<Facts> | null; rules: Awaited<Rules> },
 ): (() => void) => {
+  const keys = listKeys(deck.host.needsKernel === undefined);
   const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
   const onKey = (event: KeyboardEvent) => {
     const { picture } = deck;
@@ -49,7 +50,7 @@ export const listenKeys = (
     const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
     if (isLetter && !hearsLetters(deck.host)) return;
     const name = nameKey(event);
-    const key = KEYS.find(({ keys }) => keys.includes(name));
+    const key = keys.find(one => one.keys.includes(name));
     if (key === undefined) return;
     const onCut = target === cutOf();
     // The cut knows arrows itself, but not how to stand on an illegal place.
@@ -64,7 +65,7 @@ export const listenKeys = (
       actions,
       stepHits: views.search.step,
       focusSearch: views.search.focus,
-      focusFacts: () => views.facts.use(tab => tab.focus()),
+      focusFacts: () => views.facts?.use(tab => tab.focus()),
       focusSummary: views.write,
       focusCut: () => cutOf()?.focus(),
       addRule: () => views.rules.use(tab => tab.addRule()),
@@ -73,7 +74,7 @@ export const listenKeys = (
     });
   };
   // JupyterLab listens on the document, on some pages before anything in a cell hears of a key.
-  const shield = makeShield(root);
+  const shield = makeShield(root, keys);
   window.addEventListener("keydown", shield, true);
   root.addEventListener("keydown", onKey);
   root.addEventListener("keydown", onKey, true);

@@ -27,7 +27,7 @@ import { makeEdge } from "./edge";
 import { makeRecipe } from "./footer";
 import { makeFrame } from "./frame";
 import { makeHeader } from "./header";
-import { KEYS } from "./keymap";
+import { listKeys } from "./keymap";
 import { type Later, makeLater } from "./later";
 import type * as all from "./later-tabs";
 import { listenKeys } from "./shortcuts";
@@ -53,10 +53,11 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   const keeps = host.needsKernel === undefined;
   const help = tabs.await("", ({ makeHelp }) => makeHelp(keeps, host));
   const openHelp = () => help.use(dialog => dialog.open());
+  const keys = listKeys(keeps);
   const search = makeSearch(actions, {
-    words: KEYS,
+    words: keys,
     press(at) {
-      const key = KEYS[at]?.keys[0];
+      const key = keys[at]?.keys[0];
       root.focus();
       if (key !== undefined) root.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
     },
@@ -72,7 +73,9 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     open.addEventListener("click", () => exporter.use(dialog => dialog.open()));
     tools.push(h("span", { class: "ci-export" }, open, exporter.node));
   }
-  const facts = tabs.await("facts", ({ makeFacts }) => makeFacts(actions));
+  // Both ask Python at every step.
+  const facts = keeps ? tabs.await("facts", tabs => (tabs as typeof all).makeFacts(actions)) : null;
+  const lesson = keeps ? tabs.await("lesson", tabs => (tabs as typeof all).makeLesson(actions)) : null;
   const summary = tabs.await("summary", ({ makeSummaryTab, makeSummarise }) =>
     makeSummaryTab(actions, makeSummarise?.(actions)),
   );
@@ -90,8 +93,8 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     timeline,
     stages,
     sentence: makeSentence(actions, makePlanFacts(actions)),
-    lesson: tabs.await("lesson", ({ makeLesson }) => makeLesson(actions)),
-    facts,
+    ...(lesson && { lesson }),
+    ...(facts && { facts }),
     context: makeComponentView(ContextAfter, actions, ["scene", "plan", "look", "tab", "place", "settled"]),
     findings: makeComponentView(Findings, actions, ["scene", "plan", "look", "tab", "settled"]),
     summary,
@@ -108,13 +111,13 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   const dock = makeDock(
     {
       findings: [views.findings],
-      facts: [facts],
+      facts: facts ? [facts] : [],
       context: [views.context],
       blocks: [views.fates, views.block],
       summary: [summary],
       replay: [views.replay],
       rules: [rules],
-      lesson: [views.lesson],
+      lesson: lesson ? [lesson] : [],
     },
     actions,
   );

@@ -6,6 +6,7 @@ import { decodePlan, decodeScene, fateAt, type Plan, type Scene } from "../model
 import type { Settings, Traits, Versus } from "../payloads/host";
 import type { BodyReply, PlanPayload } from "../payloads/types";
 import { findPlan, findSummary, type HeldPlan, layOut, type Store } from "./data";
+import { searchPage } from "./search";
 
 export const NEEDS_KERNEL =
   "This page has no kernel behind it: the cut can be dragged and policies compared, but rules cannot be changed. Open the session in Jupyter for that.";
@@ -17,8 +18,6 @@ const SORRY = {
   replay: "Living the session again needs a kernel; this page has none.",
   cut: "No cut may stand here.",
   versus: "This comparison needs a kernel; on this page plan B is another policy, or what was recorded.",
-  search: "Searching needs a kernel; this page has none.",
-  lesson: "Playing the rules one by one needs a kernel; this page has none.",
   body: "The texts of blocks were left out of this page to keep it small.",
   summary: "The summary at this place is not on this page; it needs a kernel.",
   told: "This page answers that at the cut it was made with; another one needs a kernel.",
@@ -44,6 +43,8 @@ interface Question {
   look?: string;
   pick?: string;
   number?: number;
+  query?: string;
+  keys?: readonly string[];
 }
 
 const TOLD: readonly string[] = ["findings", "story", "context", "summaries", "losses"];
@@ -218,8 +219,8 @@ export class Answering implements Line {
     }
     if (TOLD.includes(asked.type ?? "")) return this.tell(asked);
     if (LISTED.includes(asked.type ?? "")) return this.list(asked);
-    if (asked.type === "search") throw new Sorry(SORRY.search);
-    if (asked.type === "lesson") throw new Sorry(SORRY.lesson);
+    if (asked.type === "search")
+      return searchPage(held, this.scene, this.host.get("at") ?? "", asked.query ?? "", asked.keys ?? []);
     throw new Sorry(SORRY.question);
   }
 

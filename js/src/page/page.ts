@@ -2,21 +2,13 @@
 
 import { StateHost } from "../hosts/host";
 import { readRef, writeRef } from "../hosts/link";
-import {
-  makeFacts,
-  makeHelp,
-  makeLesson,
-  makePlansMenu,
-  makeReplay,
-  makeRules,
-  makeSummaryTab,
-} from "../layout/later-tabs";
+import { makeHelp, makePlansMenu, makeReplay, makeRules, makeSummaryTab } from "../layout/later-tabs";
 import { renderBench } from "../layout/workbench";
 import { Answering, NEEDS_KERNEL } from "./answers";
 import { unpack } from "./data";
 
-// All but what writes a summary: nobody here could.
-const TABS = { makeFacts, makeHelp, makeLesson, makePlansMenu, makeReplay, makeRules, makeSummaryTab };
+// All but what needs Python at every step.
+const TABS = { makeHelp, makePlansMenu, makeReplay, makeRules, makeSummaryTab };
 
 class PageHost extends StateHost {
   readonly needsKernel = NEEDS_KERNEL;

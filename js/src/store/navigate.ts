@@ -32,7 +32,6 @@ export const makeFinding = (deck: Deck, actions: Actions, say: (words: string) =
       picture.found = null;
       return tell("");
     }
-    if (picture.needsKernel !== "") return tell(picture.needsKernel);
     if (picture.found?.query !== query) picture.found = null;
     tell("Searching …");
     try {

@@ -67,12 +67,14 @@ export const makeCompactions = (actions: Actions): Compactions => {
   return {
     node,
     draw(picture, measured) {
-      const { scene, palette } = picture;
+      const { scene, palette, needsKernel } = picture;
       // What is not on a screen yet has no width.
       const width = measured || UNSEEN;
       const focused = node.contains(document.activeElement) ? labelOf(document.activeElement) : null;
       const x = (step: number) => ((step + 0.5) * width) / Math.max(1, scene.overview.steps);
-      const marks = scene.boundaries.filter(({ look }) => look !== "");
+      // Without Python there is one moment, and only what follows it can be looked at.
+      const canShow = (step: number) => needsKernel === "" || step === scene.overview.last + 1;
+      const marks = scene.boundaries.filter(({ look, step }) => look !== "" && canShow(step));
       const wholes = marks.filter(({ kind }) => kind === "compact");
       const micros = marks.filter(({ kind }) => kind === "micro");
       buttons = [];

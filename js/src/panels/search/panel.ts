@@ -189,10 +189,11 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
   };
 };
 
-const explain = ({ finding, found }: Picture, shown: number): string => {
+const explain = ({ finding, found, needsKernel }: Picture, shown: number): string => {
   if (finding !== "") return finding;
   if (found === null) return "";
-  if (shown === 0) return `“${found.query}” is nowhere in this session, in no stretch of it.`;
+  const nowhere = needsKernel === "" ? "in this session, in no stretch of it" : "in the texts on this page";
+  if (shown === 0) return `“${found.query}” is nowhere ${nowhere}.`;
   const more = found.total - (found.rows[1] ?? 0);
   return more > 0 ? `${plural(found.total, "block")} in all; n and N go through them.` : "";
 };
