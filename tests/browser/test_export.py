@@ -140,7 +140,7 @@ FEW = 60  # controls of a tab that are pressed
 def test_W2_25_nothing_that_is_visible_on_the_page_needs_a_kernel(
     exported_page: Path, show: OpenOffline
 ) -> None:
-    """Every control of every tab is pressed on a page as it was opened: none answers that there is no kernel."""
+    """Every control of every tab is pressed, each on a page as it was opened."""
     page, told = show(exported_page)
     inside = page.locator(".ci")
     handle = page.get_by_test_id("cut-handle")
