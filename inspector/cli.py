@@ -94,7 +94,8 @@ def make_parser() -> ArgumentParser:
     reopened.set_defaults(do=_reopen, code=0, unreadable=FAILED, window=None)
     converted = commands.add_parser("convert", help="the session in another harness's format, in a new file")
     converted.add_argument("file", help="a session file of any format that is known; it is only read")
-    converted.add_argument("format", help="flue, pi, claude-code, codex, or openai for a request's body")
+    names = "flue, pi, claude-code, codex, gemini-cli, opencode, or openai for a request's body"
+    converted.add_argument("format", help=names)
     converted.add_argument("to", help="where the new file goes")
     converted.add_argument("--at", metavar="ID", help="the last entry it holds; default: the session's end")
     converted.add_argument("--part", metavar="NAME", help="of an archive of several sessions, the one meant")

@@ -15,6 +15,7 @@ from ..errors import ReadError
 from ..session.blocks import Document, Image, Reasoning, Text, ToolCall
 from ..session.entries import Source, Usage
 from ..session.session import Session
+from .image_size import measure
 from .json_document import FILE, Fields, Found, is_number, iso_time, load, place, sniff_document, unknown
 from .json_lines import Data, Reader, paused_gc
 from .recording import Json, Recording, make_cost, make_output
@@ -289,7 +290,8 @@ def _read_part(part: Json) -> Found:
         head, comma, data = (url or "").partition(";base64,")
         held = {"data": data} if comma and head.startswith("data:") else {"url": url}
         if (sort or "").startswith("image/"):
-            return Image(media_type=sort, **held), fields.rest
+            width, height = (measure(data) if comma else None) or (None, None)
+            return Image(media_type=sort, width=width, height=height, **held), fields.rest
         return Document(media_type=sort, title=title, **held), fields.rest
     return unknown(part)
 

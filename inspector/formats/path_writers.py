@@ -65,7 +65,7 @@ def write_codex(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[by
     line, losses = _take(session)
     stamp = session.updated or session.created or NEVER
     head: Json = {
-        "id": _name_thread(session.id),
+        "id": name_thread(session.id),
         "timestamp": session.created or stamp,
         "cwd": session.cwd or "",
         "originator": "compaction-inspector",
@@ -90,7 +90,7 @@ def write_codex(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[by
     return "".join(f"{_dump(row)}\n" for row in out).encode("ascii"), losses
 
 
-def _name_thread(name: str) -> str:
+def name_thread(name: str) -> str:
     """The name where it is one that Codex takes, else one made of it, the same each time."""
     try:
         return str(UUID(name))

@@ -1,4 +1,4 @@
-"""A session as others keep theirs: in Flue's, pi's, Claude Code's or Codex's format, or as OpenAI is sent it.
+"""A session as other harnesses keep theirs, or as OpenAI is sent it.
 
 What is written is read again by our own reader and held against the session, so whatever a format cannot
 hold is counted by name and never silent. The Anthropic request is `wire.render_request`.
@@ -13,17 +13,20 @@ from typing import Any, Literal, Self
 
 from ..errors import EditError, EmptySession, expect
 from ..session.blocks import Block, ToolOutput
+from ..session.entries import Usage
 from ..session.json_text import dump_lossless
 from ..session.queries import is_summary
 from ..session.session import Session
 from ..tokens.ledger import clear_output
 from . import flue, pi
 from .claude_code import write as claude_code
+from .gemini_write import write_gemini
 from .linearize import BranchEntry, Loss, find_twigs, leave_out, split_runs, tell
+from .opencode_write import write_opencode
 from .path_writers import write_codex, write_openai
 from .readers import read_session
 
-Format = Literal["flue", "pi", "claude-code", "codex", "openai"]
+Format = Literal["flue", "pi", "claude-code", "codex", "gemini-cli", "opencode", "openai"]
 LABELS = ("name", "status", "artifact")
 """What is told of an output and is no part of it."""
 FORMATS: dict[str, Callable[[Session, Sequence[BranchEntry]], tuple[bytes, Counter[str]]]] = {
@@ -34,6 +37,8 @@ FORMATS: dict[str, Callable[[Session, Sequence[BranchEntry]], tuple[bytes, Count
 """Formats that hold a whole session, its branches too."""
 PATH_FORMATS: dict[str, Callable[[Session, Sequence[BranchEntry]], tuple[bytes, Counter[str]]]] = {
     "codex": write_codex,
+    "gemini-cli": write_gemini,
+    "opencode": write_opencode,
     "openai": write_openai,
 }
 """Formats that hold its path."""
@@ -56,7 +61,8 @@ class Transcript(bytes):
 def export_session(session: Session, format: Format) -> Transcript:
     """The session in another format, which our reader reads back to the same context, branches and all.
 
-    "codex" and "openai" (the body of a request of Chat Completions) hold the path alone.
+    "codex", "gemini-cli", "opencode" and "openai" (the body of a request of Chat Completions) hold the path
+    alone.
     Where a format ties branches to the path in another way than the session, the path counts. Raises
     `EditError` for a format that there is not, and for a session in which nobody says anything.
 
@@ -108,9 +114,15 @@ def compare_contexts(session: Session, again: Session) -> Counter[str]:
         labels = ((getattr(each, name) for name in LABELS) for each in (mine_, their))
         losses["labels"] += any(a is not None and a != b for a, b in zip(*labels, strict=True))
     used = [[entry.usage for entry in path] for path in (session.path_since(None), again.path_since(None))]
-    usages = [[usage for usage in each if usage is not None] for each in used]
+    usages = [[_spell_total(usage) for usage in each if usage is not None] for each in used]
     losses["usage"] += sum(usage not in usages[1] for usage in usages[0])
     return +losses
+
+
+def _spell_total(usage: Usage) -> Usage:
+    """The figures without a total that is no more than their sum."""
+    summed = usage.total == usage.prompt + usage.output
+    return usage.model_copy(update={"total": None}) if summed else usage
 
 
 def _compare_branches(session: Session, again: Session) -> Counter[str]:
