@@ -32,10 +32,10 @@ def write_opencode(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple
     """The document, and a count of what it does not hold. `twigs` have no place in it."""
     whole = take_line(session, keep_micro=True)
     line = whole.begin_anew(ranges=True)
-    messages = _Messages(session, line).write()
+    messages = _ExportWriting(session, line).write()
     if messages is None:
         line = whole.begin_anew(ranges=False)
-        messages = _Messages(session, line).write() or []
+        messages = _ExportWriting(session, line).write() or []
     losses = Counter(line.losses)
     names = {entry.id for entry in line.entries}
     losses["history"] = sum(entry.id not in names for entry in whole.entries)
@@ -80,7 +80,7 @@ def _first_time(line: LinearSession) -> int:
     return next((time for entry in line.entries if (time := _read_time(entry.timestamp)) is not None), 0)
 
 
-class _Messages:
+class _ExportWriting:
     """The messages of an export as they are written, in the order of their times and of their names."""
 
     def __init__(self, session: Session, line: LinearSession) -> None:
