@@ -111,11 +111,13 @@ def _find_beside(reader: Reader, data: Data, place: Path) -> list[Path]:
     for pattern in reader.find_beside(data, place.name):
         with suppress(OSError, ValueError):
             found |= dict.fromkeys(sorted(place.parent.glob(pattern))[:MANY])
-    return [each for each in found if each != place and _is_readable(each)][:MANY]
+    folder = place.parent.resolve()
+    return [each for each in found if each != place and _is_readable(each, folder)][:MANY]
 
 
-def _is_readable(place: Path) -> bool:
-    return place.is_file() and place.stat().st_size <= LARGE
+def _is_readable(place: Path, folder: Path) -> bool:
+    """Whether it is a file of this folder: a link may lead to what whoever asks is not to read."""
+    return place.is_file() and place.resolve().parent == folder and place.stat().st_size <= LARGE
 
 
 def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:

@@ -73,6 +73,21 @@ def test_a_manifest_alone_names_the_file_to_open() -> None:
         read_session((CASES / "cline.json").read_bytes())
 
 
+def test_a_sidecar_that_is_a_link_out_of_the_folder_is_left_alone(tmp_path: Path) -> None:
+    """Who opens a file is not shown what lies elsewhere; a link inside the folder is one more name."""
+    here, outside = tmp_path / "here", tmp_path / "outside.json"
+    here.mkdir()
+    shutil.copy(CASES / "cline.messages.json", here)
+    shutil.copy(CASES / "cline.compaction.json", outside)
+    sidecar = here / "cline.compaction.json"
+    sidecar.symlink_to(outside)
+    assert not open_session(here / "cline.messages.json").boundaries
+    sidecar.unlink()
+    shutil.copy(outside, here / "mine.json")
+    sidecar.symlink_to("mine.json")
+    assert len(open_session(here / "cline.messages.json").boundaries) == 1
+
+
 def test_a_sidecar_of_another_session_is_left_alone(tmp_path: Path) -> None:
     for name in KINDS:
         shutil.copy(CASES / name, tmp_path)
