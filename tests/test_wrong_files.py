@@ -139,6 +139,15 @@ CONTENTS: dict[str, tuple[bytes, str]] = {
     "latin-1.jsonl": (LATIN, "line 1 cannot be read: not UTF-8 at byte"),
     "a.ipynb": (notebook(2), "a Jupyter notebook"),
     "long.ipynb": (notebook(30_000), "a Jupyter notebook"),
+    # nbformat sorts the fields; other tools do not.
+    "version first.ipynb": (
+        b'{\n "nbformat": 4, "cells": [{"cell_type": "code", "source": []}]}',
+        "a Jupyter notebook",
+    ),
+    "old.ipynb": (
+        b'{"metadata": {"name": "' + b"x" * 200 + b'"}, "nbformat": 3, "cells": []}',
+        "a Jupyter notebook",
+    ),
     "a.html": (b"\xef\xbb\xbf\n<!DOCTYPE html><title>x</title>", "an HTML page"),
     "a.xml": (b'<?xml version="1.0"?><x/>', "an XML document"),
     "a.pem": (b"-----BEGIN CERTIFICATE-----\nMII\n", "a PEM file"),

@@ -19,7 +19,7 @@ from ..session.session import Session
 from ..text import plural
 from .anthropic_blocks import read_with_rest
 from .json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document, unknown
-from .json_lines import Data, Reader, paused_gc
+from .json_lines import BOM, Data, Reader, paused_gc
 from .recording import Json, Recording, make_output
 
 CLAUDE, CHATGPT = "claude-ai", "chatgpt"
@@ -51,6 +51,9 @@ def list_conversations(data: Data) -> list[tuple[str, int, Callable[[], Data]]]:
 
     A name is the title, or the id where several are called the same or nothing.
     """
+    # Only a list holds several; of most files the first bytes tell.
+    if bytes(memoryview(data)[:64]).removeprefix(BOM).lstrip()[:1] not in (b"[", b""):
+        return []
     if sniff_chatgpt(data) is not None and sniff_claude(data) is not None:
         return []
     try:

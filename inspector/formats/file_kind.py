@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from ..text import join_words, plural, printable
-from .json_document import HEAD, peek_once
+from .json_document import HEAD, cut_head, peek_once
 from .json_lines import BOM, Data, decode, iter_lines
 
 UNPACK = ": unpack it first"
@@ -92,6 +92,7 @@ _STARTS: tuple[tuple[bytes, str], ...] = (
     (b"# v2 git bundle", "a git bundle"),
     (b"version https://git-lfs", "a pointer of Git LFS: fetch the file itself first"),
 )
+_NOTEBOOK = (b'"cells"', b'"nbformat', b'"metadata"', b'"worksheets"')
 _LINE_OF_JSON = re.compile(rb"^[ \t]*[{\[]", re.MULTILINE)
 _ZEROS = re.compile(rb"\0+")
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
@@ -105,7 +106,7 @@ def name_foreign(data: Data) -> str:
     >>> name_foreign(b"%PDF-1.7"), name_foreign(b"[]"), name_foreign("é".encode("utf-16"))
     ('a PDF', '', 'UTF-16 text: save it as UTF-8 first')
     """
-    head = bytes(memoryview(data)[:HEAD])
+    head = cut_head(data)
     for mark, kind in _WIDE:
         if head.startswith(mark) and b"\0" in head:  # without one, a broken line of another encoding
             return kind + AS_UTF8
@@ -120,7 +121,8 @@ def name_foreign(data: Data) -> str:
     for start, kind in _STARTS:
         if begin.startswith(start):
             return kind
-    if b'"cell_type"' in head or b'"nbformat"' in head:
+    # The fields of a notebook stand in any order, and its first one near the beginning.
+    if begin.startswith(b"{") and any(name in begin for name in _NOTEBOOK):
         document, _ = peek_once(head, len(memoryview(data)) <= HEAD)
         if _is_notebook(document):
             return "a Jupyter notebook"
@@ -175,7 +177,7 @@ def describe_text(data: Data) -> str:
     >>> describe_text("café".encode("latin-1"))
     'text that is not UTF-8 (byte 3): save it as UTF-8 first'
     """
-    head = bytes(memoryview(data)[:HEAD])
+    head = cut_head(data)
     whole = len(memoryview(data)) <= HEAD
     text = head.removeprefix(BOM).strip()
     if not text:

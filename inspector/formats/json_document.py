@@ -60,9 +60,14 @@ def tell_wordless(count: int, one: str, many: str = "", corrupt: Sequence[Corrup
 
 def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None:
     """What `judge` says to the beginning of the document, or why there is no document to judge."""
-    view = memoryview(data)
-    value, reason = peek_once(bytes(view[:HEAD]), len(view) <= HEAD)
+    head = cut_head(data)
+    value, reason = peek_once(head, len(head) == len(memoryview(data)))
     return reason or judge(value)
+
+
+def cut_head(data: Data) -> bytes:
+    """The first `HEAD` bytes. A small file is not copied for each of the many who look at its beginning."""
+    return data[:HEAD] if isinstance(data, bytes) else bytes(memoryview(data)[:HEAD])
 
 
 def peek(head: bytes, whole: bool) -> Any:
