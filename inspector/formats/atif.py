@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import ReadError
-from ..session.blocks import Image, Reasoning, ToolCall
+from ..session.blocks import Image, Reasoning, Text, ToolCall
 from ..session.entries import Entry, Source
 from ..session.json_text import stringify
 from ..session.session import Session
@@ -164,7 +164,9 @@ class _Trajectory:
             return
         found = _read_words(fields)
         if kind == "system" and self.end is None and self.side is None:
-            self.system += found
+            # A prompt is text and pictures; what is neither stands there as its JSON.
+            held = (Text, Image)
+            self.system += [(b if isinstance(b, held) else Text(text=b.text), more) for b, more in found]
             self.made.note("system prompt", source)
             return
         if self.pending is not None and kind == "user":

@@ -104,7 +104,7 @@ def _load_other(data: Data) -> Json:
 def _is_sidecar(value: Json) -> bool:
     if "source_message_count" in value:
         return True
-    return any(_find_kind(message) for message in value.get("messages") or ())
+    return any(_find_kind(message) for message in Fields(value).items("messages") or ())
 
 
 def _find_kind(message: Any) -> str | None:

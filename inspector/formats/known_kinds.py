@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..text import plural
-from .json_document import HEAD, peek_once
+from .json_document import HEAD, Fields, peek_once
 from .json_lines import Data, iter_lines
 from .recording import Json, first_rows
 
@@ -72,7 +72,7 @@ ROWS: tuple[RowKind, ...] = (
         _is_codex_stream,
         advice="they do not hold the context: open the thread's rollout in ~/.codex/sessions",
     ),
-    RowKind("a VS Code chat", lambda row: row.get("kind") == 0 and "requests" in (row.get("v") or ())),
+    RowKind("a VS Code chat", lambda row: row.get("kind") == 0 and "requests" in Fields(row.get("v")).rest),
     RowKind("a Kimi session", _is_kimi, rb'"(?:context\.apply_compaction|CompactionBegin)"'),
     RowKind(
         "a Kiro session",

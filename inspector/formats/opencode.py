@@ -75,7 +75,8 @@ class _ExportReading:
         info, outer = Fields(raw["info"]), Fields(raw, "info", "parts")
         name = info.text("id") or f"m{source.line}"
         role = info.text("role")
-        parts = [part for part in raw.get("parts") or () if isinstance(part, dict)]
+        given = raw.get("parts")
+        parts = [part for part in (given if isinstance(given, list) else ()) if isinstance(part, dict)]
         times = Fields(info.object("time"))
         created = times.number("created")
         self._clear(created)
