@@ -21,7 +21,7 @@ from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
 from .formats.json_lines import Data, Reader
 from .formats.manifest import READER, dump_manifest
-from .formats.parts import StoredSessions, choose_part, holds_files, list_parts, list_sessions
+from .formats.parts import StoredSessions, holds_files, list_parts, list_sessions, unpack_part
 from .formats.readers import (
     clear_usage,
     find_reader,
@@ -54,7 +54,7 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
     """
     expect("open_session", format=(format, str, None), part=(part, str, None))
     place = find_place(path)
-    data, name = _unpack(_read_whole(place)[1], str(place), part, format)
+    data, name = unpack_part(_read_whole(place)[1], str(place), part, format)
     reader = find_reader(data, name, format)
     with named(reader, name):
         return read_with_others(reader, data, place)
@@ -88,14 +88,6 @@ def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
     place = find_place(path)
     data = _read_whole(place)[1]
     return list_sessions(data if list_parts(data) else unpack_named(data, str(place)), str(place), format)
-
-
-def _unpack(data: bytes, name: str, part: str | None, format: str | None) -> tuple[Data, str]:
-    """What is in a packed file, or in one of an archive's; and what errors call it."""
-    if part is None:
-        content = unpack_named(data, name)
-        return choose_part(content, name, None, format) if holds_files(content) else (content, name)
-    return choose_part(data if list_parts(data) else unpack_named(data, name), name, part, format)
 
 
 MANY = 8
@@ -550,7 +542,7 @@ class FollowedFile:
     def _read_anew(self) -> None:
         self._growth = self._status = None
         status, packed = _read_whole(self.path)
-        data, name = _unpack(packed, str(self.path), None, self.format)
+        data, name = unpack_part(packed, str(self.path), None, self.format)
         reader = find_reader(data, name, self.format)
         self._search = (reader, data) if reader.find_beside else None
         beside = self._look_beside()

@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "cuts": "errors session",
         "redaction": "errors session",
         "tokens": "text errors mixins session cuts",
-        "formats": "text errors session tokens",
+        "formats": "text errors mixins session tokens",
         "demo": "errors session formats",
         "policies": "text errors session cuts tokens",
         "planning": "text errors mixins session cuts tokens formats policies",

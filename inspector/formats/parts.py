@@ -223,3 +223,16 @@ def choose_part(data: Data, name: str, part: str | None, format: str | None = No
             raise ReadError(name, detail=f"it is {listed[0]} of {count}, and none of them is a session")
     one = found[0] if part is None else found[part]
     return unpack_named(one.part.read(), one.name), f"{name}: {one.name}"
+
+
+def unpack_part(
+    data: Data, name: str, part: str | None = None, format: str | None = None
+) -> tuple[Data, str]:
+    """What is in packed data, or in one part of an archive, a log or a database; and what errors call it.
+
+    Raises what `choose_part` raises.
+    """
+    if part is None:
+        content = unpack_named(data, name)
+        return choose_part(content, name, None, format) if holds_files(content) else (content, name)
+    return choose_part(data if list_parts(data) else unpack_named(data, name), name, part, format)

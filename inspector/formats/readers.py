@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RECOGNISED, ArgumentError, ClaimedTwice, ReadError, UnreadFormat, expect
+from ..mixins import ask
 from ..session.blocks import BlockRef
 from ..session.entries import Usage, is_tokens
 from ..session.json_text import dump_lossless
@@ -134,13 +135,17 @@ Content = Data | bytearray | str | Mapping[str, Any] | Sequence[Any]
 """A file's bytes or its text, a document that is parsed already, or a list of messages."""
 
 
-def read_session(data: Content, name: str = "data", format: str | None = None) -> Session:
+def read_session(
+    data: Content, name: str = "data", format: str | None = None, part: str | None = None
+) -> Session:
     """The session in `data`, by the reader called `format` or by the first that recognises it.
 
     `data` are the bytes or the text of a file, one JSON document that is parsed already, or the list of its
-    messages. `name` is what errors call the data. Raises `ReadError`, which says what it is, when none
-    recognises it, `ClaimedTwice` when several do, `EmptySession` when it is a transcript in which nobody says
-    anything, and `ArgumentError` for what is none of these, as a path: `open_session` reads a file.
+    messages. `name` is what errors call the data. Of an archive, a log or a database with several sessions
+    `part` names one. Raises `ReadError`, which says what it is, when none recognises it, `ClaimedTwice` when
+    several do, `SeveralSessions` when it holds more than one and `part` names none, `EmptySession` when it is
+    a transcript in which nobody says anything, and `ArgumentError` for what is none of these, as a path:
+    `open_session` reads a file.
 
     >>> row = b'{"type": "user", "uuid": "u1", "parentUuid": null, "message": {"content": "Hello"}}'
     >>> read_session(row).entries[0].text
@@ -148,12 +153,12 @@ def read_session(data: Content, name: str = "data", format: str | None = None) -
     >>> read_session([{"role": "user", "content": "Hello"}]).entries[0].text
     'Hello'
     """
-    expect("read_session", name=(name, str), format=(format, str, None))
-    data = _take_bytes(data)
-    data = unpack_named(data, name)
-    reader = find_reader(data, name, format)
+    expect("read_session", name=(name, str), format=(format, str, None), part=(part, str, None))
+    content: Data
+    content, name = ask("part", _take_bytes(data), name, part, format)
+    reader = find_reader(content, name, format)
     with named(reader, name):
-        return clear_usage(reader.read(data))
+        return clear_usage(reader.read(content))
 
 
 def _take_bytes(data: Content) -> Data:

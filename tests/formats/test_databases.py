@@ -14,8 +14,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from inspector import open_session, open_sessions
-from inspector.errors import InspectorError, ReadError, SeveralSessions
+from inspector import open_session, open_sessions, read_session
+from inspector.errors import EditError, InspectorError, ReadError, SeveralSessions
 from inspector.session.blocks import ToolCall
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
@@ -91,6 +91,21 @@ def test_several_sessions_of_a_database_are_listed_and_one_is_named(tmp_path: Pa
     with pytest.raises(SeveralSessions, match="ses_b"):
         open_session(place)
     assert open_session(place, part="ses_b").id == "ses_b"
+    # Its bytes alone, as a server or a download gives them, are the same.
+    data = place.read_bytes()
+    assert read_session(data, part="ses_b") == open_session(place, part="ses_b")
+    with pytest.raises(SeveralSessions, match="'ses_a', 'ses_b'"):
+        read_session(data)
+    with pytest.raises(EditError, match="ses_c"):
+        read_session(data, part="ses_c")
+
+
+def test_the_bytes_of_a_database_with_one_session_are_that_session(tmp_path: Path) -> None:
+    make_opencode(tmp_path / "opencode.db", "ses_a")
+    make_thread(tmp_path / "checkpoints.sqlite", thread())
+    for place in tmp_path.iterdir():
+        assert read_session(place.read_bytes()) == open_session(place)
+        assert read_session(memoryview(place.read_bytes())) == open_session(place)
 
 
 def test_what_stands_only_in_the_log_beside_a_database_is_read_and_nothing_is_written(tmp_path: Path) -> None:

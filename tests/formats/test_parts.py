@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector import open_session, open_sessions
+from inspector import open_session, open_sessions, read_session
 from inspector.cli import main
 from inspector.errors import EditError, ReadError, SeveralSessions
 from inspector.files import FollowedFile
@@ -82,6 +82,9 @@ def test_an_archive_of_several_is_listed_and_one_is_named(
         FollowedFile(path)
     with pytest.raises(EditError, match=r"there are 'one/a\.jsonl', 'b\.jsonl'"):
         open_session(path, part="c.jsonl")
+    assert read_session(content, part="one/a.jsonl") == open_session(path, part="one/a.jsonl")
+    with pytest.raises(SeveralSessions, match=f"data is {kind} of 2 sessions"):
+        read_session(content)
     assert main(["show", str(path), "--part", "b.jsonl"]) == 0
     assert "Session(claude-code, 2 records" in capsys.readouterr().out
     assert main(["show", str(path)]) == 1
@@ -92,6 +95,7 @@ def test_the_only_session_of_an_archive_is_the_one_that_is_meant(tmp_path: Path)
     path = tmp_path / "a.zip"
     path.write_bytes(zipped({"a.jsonl": row("ebb"), "notes.txt": b"nothing"}))
     assert open_session(path).entries[0].text == "ebb"
+    assert read_session(path.read_bytes()) == open_session(path)
     old = tmp_path / "old.tar"
     old.write_bytes(old_tar(row("neap")))
     assert open_session(old).entries[0].text == "neap"
