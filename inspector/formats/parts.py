@@ -15,7 +15,7 @@ from typing import NamedTuple, overload
 from ..errors import EditError, InspectorError, ReadError, SeveralSessions
 from ..session.session import Session
 from ..text import plural, printable
-from . import chat_exports, databases, inspect_log
+from . import chat_exports, databases, inspect_log, scout
 from .containers import ENTRIES, LARGEST, open_zip, read_entry, unpack
 from .file_kind import UNPACK, name_foreign
 from .json_document import FILE
@@ -47,10 +47,13 @@ def list_parts(data: Data) -> tuple[str, list[StoredFile]] | None:
     chats = chat_exports.list_conversations(data)
     if chats:
         return "an export", [StoredFile(*chat) for chat in chats]
+    transcripts = scout.list_transcripts(data)
+    if transcripts:
+        return scout.KIND, [StoredFile(*transcript) for transcript in transcripts]
     stored = databases.list_stored(data)
     if stored is not None:
         return stored[0], [StoredFile(*session) for session in stored[1]]
-    if not holds_files(data) or databases.may_hold_sessions(data):
+    if not holds_files(data) or databases.may_hold_sessions(data) or scout.is_scout(data):
         return None
     kind = name_foreign(data).removesuffix(UNPACK)
     files = _list_zip(data) if kind == "a zip archive" else _list_tar(data)
@@ -73,6 +76,8 @@ def holds_files(data: Data) -> bool:
 
     One that documents or programs are kept in is none.
     """
+    if scout.is_scout(data):
+        return True
     if name_foreign(data) in (f"a zip archive{UNPACK}", f"a tar archive{UNPACK}"):
         return True
     return databases.may_hold_sessions(data) or bool(chat_exports.list_conversations(data))
