@@ -84,6 +84,14 @@ def _write(
 
 def _flat(item: dict[Any, Any]) -> str | None:
     """An object without nested ones, the usual tool input, in one pass; None for any other."""
+    out: list[str] = []
+    for key, child in item.items():
+        # Nearly every value is a text under a name; a key of digits has a place of its own.
+        if type(child) is not str or type(key) is not str or key[:1].isdigit():
+            break
+        out.append(f"{_quote(key)}:{_quote(child)}")
+    else:
+        return "{" + ",".join(out) + "}"
     for child in item.values():
         if isinstance(child, dict | list | tuple):
             return None

@@ -351,14 +351,20 @@ def price_steps(
 
 
 def price_session(
-    session: Session, price: Price | None = None, *, table: Mapping[str, Price] = PRICES, ttl: TTL = "5m"
+    session: Session,
+    price: Price | None = None,
+    *,
+    table: Mapping[str, Price] = PRICES,
+    ttl: TTL = "5m",
+    counter: str = SNAPSHOTS,
 ) -> Bill:
     """The bill of a recorded session by its own usage: one row per reply in the file, every branch of it.
 
     What the file says a reply cost is taken as it stands; else its model's price in `table`. A `price` is
     charged for every row instead, whatever the file says. `ttl` says how long a cache entry was to live
     where the usage does not tell. A reply that took several requests is charged for each (CLAUDE §5.1); of
-    one whose usage was written down while it streamed, what it says is counted where that is more.
+    one whose usage was written down while it streamed, what it says is counted by `counter` where that is
+    more.
 
     Usage that a compaction reports is the line of that name (S1-31, S4-66), and sub-agents have theirs.
     Raises `InspectorError` for prices in several currencies, or another `ttl` than "5m" and "1h".
@@ -369,7 +375,7 @@ def price_session(
     0.01
     """
     expect("price_session", session=(session, Session), price=(price, Price, None), table=(table, Mapping))
-    spent = find_spent(session, check_ttl(ttl))
+    spent = find_spent(session, check_ttl(ttl), counter)
     tokens = np.array(spent.tokens, np.int64).reshape(-1, len(KINDS))
     given = np.array(spent.given, np.float64).reshape(-1, len(KINDS) + 1)
     told = np.isfinite(given[:, -1]) & (price is None)
@@ -442,7 +448,7 @@ def _say_guessed(spent: Spent, charged: Bools, ttl: TTL) -> Iterator[str]:
         yield (
             f"{plural(spent.snapshots, 'reply reports', 'replies report')} fewer output tokens than the text "
             f"has, as of a moment while it streamed: {spent.reported:,}, counted as {spent.counted:,} "
-            f"({SNAPSHOTS})."
+            f"({spent.counter})."
         )
 
 

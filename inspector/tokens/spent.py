@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import nan
 
+from ..session.blocks import build
 from ..session.entries import MOST_TOKENS, Entry, Request, Usage
 from ..session.session import Session
 from .counters import find_counter
@@ -46,13 +47,15 @@ class Spent:
     reported: int = 0
     counted: int = 0
     split: bool = False
+    counter: str = SNAPSHOTS
 
 
-def find_spent(session: Session, ttl: TTL) -> Spent:
-    """Every request that is told in the file. `ttl` is what cache writes are taken for that are not told."""
-    spent = Spent()
+def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS) -> Spent:
+    """Every request that is told in the file. `ttl` is what cache writes are taken for that are not told, and
+    `counter` counts replies whose usage was written down while they streamed."""
+    spent = Spent(counter=counter)
     rows = list(_list_replies(session))
-    counts = _count_snapshots(session, [entry for _, _, entry, _ in rows])
+    counts = _count_snapshots(session, [entry for _, _, entry, _ in rows], counter)
     for (whose, at, entry, usage), counted in zip(rows, counts, strict=True):
         first = len(spent.tokens)
         requests = () if usage.cost else usage.requests
@@ -64,6 +67,8 @@ def find_spent(session: Session, ttl: TTL) -> Spent:
             spent.given.append(_given(usage))
             spent.untold.append(request.cache_write_1h is None)
             spent.split |= request.cache_write_1h is not None
+        if not counted:
+            continue
         own = [row for row in range(first, len(spent.tokens)) if spent.whose[row] == whose]
         said = sum(spent.tokens[row][OUTPUT] for row in own)
         if own and counted > said:
@@ -90,17 +95,18 @@ def _took(usage: Usage) -> bool:
     return usage.tokens > 0 or bool(usage.requests) or _total(usage) > 0
 
 
-def _count_snapshots(session: Session, replies: Sequence[Entry]) -> list[int]:
+def _count_snapshots(session: Session, replies: Sequence[Entry], counter: str) -> list[int]:
     """What each reply says, counted, where its usage may tell less: 0 where it is told in full."""
     texts = [[b.text for b in reply.blocks] if is_snapshot(session, reply) else [] for reply in replies]
     flat = [text for each in texts for text in each]
-    counts = iter(find_counter(SNAPSHOTS).count(flat).tolist() if flat else ())
+    counts = iter(find_counter(counter).count(flat).tolist() if flat else ())
     return [sum(next(counts) for _ in each) for each in texts]
 
 
 def _whole(usage: Usage) -> Request:
     """A usage as the one request it was. Of a total alone it is what the output leaves."""
-    return Request.model_construct(
+    return build(
+        Request,
         kind="message",
         model=None,
         input=usage.input if usage.prompt else request_tokens(usage),

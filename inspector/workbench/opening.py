@@ -82,8 +82,11 @@ def list_marks(session: Session, history: History) -> tuple[RecordedMark, ...]:
     >>> [mark.look for mark in list_marks(session, trace_history(session, count_tokens(session)))]
     ['recorded:1', 'cleared:1']
     """
+    if not history.marks:
+        return ()
     path = history.path.tolist()
-    where = {session.entries[i].id: at for at, i in enumerate(path)}
+    wanted = {mark.entry for mark in history.marks}
+    where = {name: at for at, i in enumerate(path) if (name := session.entries[i].id) in wanted}
     stretches = {stretch.at: stretch.tokens for stretch in history.segments}
     marks: list[RecordedMark] = []
     for mark in history.marks:

@@ -6,10 +6,14 @@ In go a ledger, for its session; out comes a payload. What is unknown is a row w
 from __future__ import annotations
 
 from ...tokens.cost import Bill, price_session
+from ...tokens.counters import ESTIMATE
 from ...tokens.ledger import Ledger
 from ...tokens.memo import Memo
+from ...tokens.spent import SNAPSHOTS
 from .base_payload import Payload
 
+QUICK = "chars4_utf16"
+"""What counts replies that streamed as long as the ledger is an estimate."""
 _BILLS: Memo[Bill] = Memo()
 
 
@@ -37,7 +41,9 @@ class BillPayload(Payload, frozen=True):
 
 def describe_bill(ledger: Ledger) -> BillPayload:
     """The bill of the ledger's session, worked out once."""
-    bill = _BILLS.of(ledger, lambda: price_session(ledger.session))
+    # By an estimate first where all is: an exact count takes the tables of tokens, and comes with its ledger.
+    quick = ledger.base is ESTIMATE
+    bill = _BILLS.of(ledger, lambda: price_session(ledger.session, counter=QUICK if quick else SNAPSHOTS))
     rows = [BillRow(*line) for line in bill.lines] if bill.tokens or bill.has_unknown else []
     total = None if bill.cost is None else bill.cost.total
     return BillPayload(bill.currency, total, not bill.has_unknown, rows, list(bill.notes) if rows else [])
