@@ -16,7 +16,7 @@ HOOKS = {
     "figure": "inspector.workbench.charts.figures:draw_figure",
     "line": "inspector.planning.plan_words:write_line",
     "notes": "inspector.planning.plan_words:describe_plan",
-    "part": "inspector.formats.parts:unpack_part",
+    "part": "inspector.formats.parts:unpack_content",
     "outside": "inspector.tokens.weighed_path:find_outside",
     "recipe": "inspector.planning.plan_words:write_recipe",
     "spec": "inspector.planning.plan_words:write_spec",

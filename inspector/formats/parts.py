@@ -241,3 +241,19 @@ def unpack_part(
         content = unpack_named(data, name)
         return choose_part(content, name, None, format) if holds_files(content) else (content, name)
     return choose_part(data if list_parts(data) else unpack_named(data, name), name, part, format)
+
+
+def unpack_content(
+    data: Data, name: str, part: str | None = None, format: str | None = None
+) -> tuple[Data, str]:
+    """The same of data that is no file: of an export its reader takes the first that says anything, and tells
+    of the others.
+
+    Raises what `choose_part` raises.
+    """
+    if part is not None:
+        return unpack_part(data, name, part, format)
+    content = unpack_named(data, name)
+    if holds_files(content) and not chat_exports.list_conversations(content):
+        return choose_part(content, name, None, format)
+    return content, name

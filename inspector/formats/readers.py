@@ -141,11 +141,11 @@ def read_session(
     """The session in `data`, by the reader called `format` or by the first that recognises it.
 
     `data` are the bytes or the text of a file, one JSON document that is parsed already, or the list of its
-    messages. `name` is what errors call the data. Of an archive, a log or a database with several sessions
-    `part` names one. Raises `ReadError`, which says what it is, when none recognises it, `ClaimedTwice` when
-    several do, `SeveralSessions` when it holds more than one and `part` names none, `EmptySession` when it is
-    a transcript in which nobody says anything, and `ArgumentError` for what is none of these, as a path:
-    `open_session` reads a file.
+    messages. `name` is what errors call the data. Of an archive or a database with several sessions `part`
+    names one, of a log or an export another than the first. Raises `ReadError`, which says what it is, when
+    none recognises it, `ClaimedTwice` when several do, `SeveralSessions` when it holds more than one and
+    `part` names none, `EmptySession` when it is a transcript in which nobody says anything, and
+    `ArgumentError` for what is none of these, as a path: `open_session` reads a file.
 
     >>> row = b'{"type": "user", "uuid": "u1", "parentUuid": null, "message": {"content": "Hello"}}'
     >>> read_session(row).entries[0].text

@@ -81,6 +81,7 @@ def test_of_several_read_as_bytes_the_first_that_says_anything_is_taken_and_the_
     session = read_session([silent, load(CLAUDE)])
     assert session.id == "c-1"
     assert session.warnings == ("1 other conversation is in the file and not read; open_sessions lists them",)
+    assert read_session([silent, load(CLAUDE)], part=load(CLAUDE)["name"]).id == "c-1"
     with pytest.raises(EmptySession):
         read_session([silent])
 
