@@ -10,6 +10,8 @@
     compaction-inspector sessions
     compaction-inspector reopen session.jsonl --at 820f59b6
     compaction-inspector convert session.jsonl codex rollout.jsonl
+    compaction-inspector demo
+    compaction-inspector demo --page
 
 It ends with 0 when it did what was asked, 1 when a file could not be read or written, and 2 when what was
 asked makes no sense. `lint` ends with 0 when it found no error, 1 when it found one, and 2 when it could not
@@ -30,6 +32,8 @@ from .facts.lint.codes import LINT_CODES, REPORTS
 from .text import error_sentence, printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .planning.plan import Plan
     from .session.session import Session
     from .tokens.ledger import Ledger
@@ -37,6 +41,11 @@ if TYPE_CHECKING:
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 DEFAULT_COUNTER = "calibrated"
+DEMO_FILE = "demo.session.jsonl"  # by such a name JupyterLab opens it as a workbench
+NO_LAB = (
+    "JupyterLab is not installed: `python -m pip install jupyterlab` installs it, and "
+    "`compaction-inspector demo --page` shows the demo without it"
+)
 EXIT_CODES = "Ends with 0 when no error was found, 1 when one was, 2 when the session could not be checked."
 
 
@@ -70,7 +79,7 @@ def make_parser() -> ArgumentParser:
     )
     parser.add_argument("--version", action=_TellVersion)
     commands = parser.add_subparsers(
-        required=True, metavar="show | plan | replay | lint | export | reopen | convert | sessions"
+        required=True, metavar="show | plan | replay | lint | export | reopen | convert | sessions | demo"
     )
     show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
     plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
@@ -104,6 +113,16 @@ def make_parser() -> ArgumentParser:
     listed.add_argument("--newest", type=int, default=30, metavar="N", help="default: 30; 0 for all")
     listed.add_argument("--json", action="store_true", help="as JSON, a session a line")
     listed.set_defaults(do=_sessions, code=0, unreadable=FAILED, window=None)
+    tried = commands.add_parser(
+        "demo",
+        help="the demo session in JupyterLab, or as a page that needs none",
+        epilog="Both stand in a new temporary folder, which is yours to keep or to remove.",
+    )
+    where = tried.add_mutually_exclusive_group()
+    where.add_argument("--page", action="store_true", help="as one HTML page, in place of JupyterLab")
+    tried.add_argument("--no-browser", action="store_true", help="open no browser, only tell where it is")
+    where.add_argument("--port", type=int, metavar="N", help="JupyterLab's; default: the first free one")
+    tried.set_defaults(do=_demo, code=0, unreadable=FAILED, window=None)
     tasks = ((show, _show), (plan, _plan), (lived, _replay), (check, _lint), (export, _export))
     for command, do in tasks:
         # To a build, a session that could not be looked at is no session with a finding.
@@ -322,6 +341,57 @@ def _convert(asked: Namespace) -> list[str]:
     session = _read(asked)
     losses = save_export(session if asked.at is None else session.at(asked.at), asked.to, asked.format)
     return [asked.to, *(loss.sentence for loss in losses)]
+
+
+def _demo(asked: Namespace) -> list[str]:
+    import tempfile
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    from .demo import read_demo
+
+    if not asked.page and find_spec("jupyterlab") is None:
+        raise InspectorError(NO_LAB)
+    folder = Path(tempfile.mkdtemp(prefix="compaction-inspector-"))
+    session = folder / DEMO_FILE
+    session.write_bytes(read_demo())
+    return _demo_page(asked, session) if asked.page else _demo_lab(asked, session)
+
+
+def _demo_page(asked: Namespace, session: Path) -> list[str]:
+    import webbrowser
+
+    from .workbench.page.export import export_html
+
+    page = session.with_name("demo.html")
+    export_html(session, page)
+    if not asked.no_browser:
+        webbrowser.open(page.as_uri())
+    return [str(page)]
+
+
+def _demo_lab(asked: Namespace, session: Path) -> list[str]:
+    """JupyterLab with the session open in it, until somebody ends it."""
+    _say(str(session))
+    command = [
+        *(sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={session.parent}"),
+        *(f"--LabApp.default_url=/lab/tree/{DEMO_FILE}", "--LabApp.news_url=None"),
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
+    if asked.no_browser:
+        command.append("--no-browser")
+    if asked.port is not None:
+        command.append(f"--port={asked.port}")
+    if os.name == "posix":
+        if os.geteuid() == 0:
+            # A container's only user is often root, and JupyterLab asks whether that is meant.
+            command.append("--allow-root")
+        # In this process's place, so that Ctrl+C and whatever else ends it is JupyterLab's to answer.
+        os.execv(sys.executable, command)
+    import subprocess
+
+    asked.code = FAILED if subprocess.call(command) else 0
+    return ["JupyterLab has ended."]
 
 
 def _open(asked: Namespace) -> WorkbenchModel:

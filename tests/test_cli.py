@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -281,6 +282,71 @@ def test_a_reader_that_goes_away_and_a_narrow_encoding_are_no_trouble(file: Path
     script = f'"{sys.executable}" -m inspector.cli plan "{file}" --json | head -1'
     piped = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
     assert piped.stdout == "{\n" and piped.stderr == ""
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> dict[str, str]:
+    """An environment with a temporary folder of its own, and a browser that notes what it is to open."""
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" >> "{tmp_path}/opened"\n')
+    browser.chmod(0o755)
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    own = {"TMPDIR": str(folder), "BROWSER": f"{browser} %s", "HOME": str(tmp_path)}
+    own |= {name: str(tmp_path / "jupyter") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR")}
+    return {**os.environ, **own, "JUPYTER_RUNTIME_DIR": str(tmp_path / "running")}
+
+
+def test_the_demo_is_one_page_that_a_browser_opens(tmp_path: Path, temporary: dict[str, str]) -> None:
+    done = run("demo", "--page", env=temporary)
+    assert (done.returncode, done.stderr) == (0, "")
+    page = Path(done.stdout.strip())
+    assert page.is_relative_to(tmp_path / "temporary")
+    assert page.read_text("utf-8").startswith("<!")
+    assert (tmp_path / "opened").read_text() == f"{page.as_uri()}\n"
+    assert [path.read_bytes() for path in page.parent.glob("*.jsonl")] == [read_demo()]
+
+
+def test_the_demo_opens_no_browser_where_none_is_wanted(tmp_path: Path, temporary: dict[str, str]) -> None:
+    first, second = (run("demo", "--page", "--no-browser", env=temporary).stdout for _ in range(2))
+    assert first != second and all(Path(told.strip()).is_file() for told in (first, second))
+    assert not (tmp_path / "opened").exists()
+
+
+def test_the_demo_opens_as_a_workbench_in_jupyterlab(tmp_path: Path, temporary: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "inspector.cli", "demo"]
+    with subprocess.Popen(
+        command, env=temporary, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            assert process.stdout is not None
+            session = Path(process.stdout.readline().decode().strip())
+            end = time.monotonic() + 60
+            while not (tmp_path / "opened").exists() and process.poll() is None and time.monotonic() < end:
+                time.sleep(0.1)
+            (told,) = [
+                json.loads(path.read_text()) for path in (tmp_path / "running").glob("jpserver-*.json")
+            ]
+            # JupyterLab has taken the command's place, so that what ends the one ends the other.
+            assert told["pid"] == process.pid
+            assert told["root_dir"] == str(session.parent)
+            assert session.read_bytes() == read_demo()
+            # The browser is sent to a file that passes it on, so that the token is on no command line.
+            opened = (tmp_path / "opened").read_text().strip().removeprefix("file://")
+            assert f"/lab/tree/{session.name}?token=" in Path(opened).read_text()
+            assert session.name.endswith(".session.jsonl")  # what opens as a workbench by its name
+        finally:
+            process.terminate()
+
+
+def test_the_demo_says_what_to_do_without_jupyterlab(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "jupyterlab", None)  # how Python tells that there is none
+    assert main(["demo"]) == 1
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.count("\n") == 1
+    assert told.err.startswith("JupyterLab is not installed: ") and "demo --page" in told.err
 
 
 def test_the_command_of_the_package_is_this_one() -> None:

@@ -61,7 +61,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
             "text errors session tokens formats demo policies planning files library summaries replays "
             "workbench"
         ),
-        "cli": "text errors session tokens policies planning files library facts replays workbench",
+        "cli": "text errors session tokens demo policies planning files library facts replays workbench",
     }.items()
 }
 
