@@ -277,3 +277,24 @@ def test_the_command_converts_to_a_new_file_and_tells_the_losses(
     first = open_demo().entries[open_demo().path[0]].id
     assert main(["convert", str(path), "openai", str(tmp_path / "one.json"), "--at", first]) == 0
     assert len(json.loads((tmp_path / "one.json").read_bytes())["messages"]) == 1
+
+
+@pytest.mark.parametrize(("format", "name"), [("gemini-cli", "chat.jsonl"), ("opencode", "export.json")])
+def test_the_command_writes_what_a_harness_goes_on_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], format: Any, name: str
+) -> None:
+    path, to = tmp_path / "session.jsonl", tmp_path / name
+    path.write_bytes(read_demo())
+    assert main(["convert", str(path), format, str(to)]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        loss.sentence for loss in export_session(open_demo(), format).losses
+    ]
+    back = open_session(to)
+    assert back.format == format and len(back.boundaries) >= 1
+    assert [b.text for _, b in shown(back) if b.kind == "tool_call"] == [
+        b.text for _, b in shown(open_demo()) if b.kind == "tool_call"
+    ]
+    # A moment before its compaction is a chat without one.
+    first = open_demo().entries[open_demo().path[3]].id
+    assert main(["convert", str(path), format, str(tmp_path / f"early {name}"), "--at", first]) == 0
+    assert not open_session(tmp_path / f"early {name}").boundaries
