@@ -8,7 +8,8 @@ pictures, and marks that reorder the line they stand in are spelt out.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any
 
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -76,6 +77,31 @@ def has_words(text: str, wording: str) -> bool:
             return True
         at = text.find(wording, at + 1)
     return False
+
+
+def html_table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Iterable[int] = (),
+    around: tuple[str, str] = ("", ""),
+) -> str:
+    """A table for a notebook; every cell is shown as text. `numbers` are the columns set to the right, and
+    `around` the lines above and below it.
+
+    >>> print(html_table(["tokens"], [["1 < 2"]], numbers=[0], around=("", "counted")))  # doctest: +ELLIPSIS
+    <table>...<td style="text-align:right">1 &lt; 2</td></tr></tbody></table><div>counted</div>
+    """
+    right = {*numbers}
+
+    def cell(at: int, text: str) -> str:
+        return f'<td style="text-align:{"right" if at in right else "left"}">{escape(printable(text))}</td>'
+
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    body = "".join(f"<tr>{''.join(cell(at, text) for at, text in enumerate(row))}</tr>" for row in rows)
+    above, below = (
+        "".join(f"<div>{escape(line)}</div>" for line in printable(lines).splitlines()) for lines in around
+    )
+    return f"{above}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
 
 
 def utf16_length(text: str) -> int:

@@ -53,6 +53,10 @@ if not (_STATIC / "widget.js").exists():
 _LATER = (_STATIC / "later.js").read_text("utf-8")
 
 
+# Below the picture that stays in a notebook; where there is a kernel, the widget stands in the place of both.
+HINT = "<p>A picture: run this cell (⇧⏎) to move the cut.</p>"
+
+
 class Workbench(anywidget.AnyWidget):
     """A session under the hand: see its tokens, drag the cut, change rules, compare before and after.
 
@@ -277,7 +281,9 @@ class Workbench(anywidget.AnyWidget):
         """The widget, and beside it a picture for viewers that have no widgets."""
         bundle: Any = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        return {**self.snapshot()._repr_mimebundle_(), **data}, metadata
+        still = self.snapshot()._repr_mimebundle_()
+        still["text/html"] += HINT
+        return {**still, **data}, metadata
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait until exact counts and a replay asked for are in. Raises TimeoutError after so many seconds.

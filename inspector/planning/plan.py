@@ -45,7 +45,7 @@ from .fates import (
 from .kept_prefix import KeptPrefix, find_prefix
 from .left_outside import leave_outside, takes, weigh_more
 from .notice import PlacedNotice
-from .stages import StageOutcome, StageOutcomes, StageReport, report_stages
+from .stages import StageOutcome, StageOutcomes, StageReports, report_stages
 from .stand_in import StandIn
 from .summary_jobs import Checkpoint, SummaryJob, divide_summary, list_jobs
 
@@ -155,7 +155,7 @@ class Plan(Drawable):
         return int(self.notice.cost[self.place]) + int(repeated)
 
     @cached_property
-    def stages(self) -> tuple[StageReport, ...]:
+    def stages(self) -> StageReports:
         """Every stage of the policy in order, with the tokens before and after it by the policy's measure."""
         return report_stages(self.policy, self.tiers, self.depth)
 

@@ -14,6 +14,7 @@ from ..policies.policy import Policy
 from ..policies.table import COUNTED, SUMMARISED, Claim, Decision, Summary, Table
 from ..session.blocks import REASONING
 from ..session.tree import Bools, Ints
+from ..text import html_table
 from ..tokens.counter import Longs
 from ..tokens.models import find_class, model_of
 from .cut_table import CutTable, price_cuts, sum_behind
@@ -336,7 +337,20 @@ class StageReport(NamedTuple):
     sentence: str
 
 
-def report_stages(policy: Policy, tiers: StageOutcomes, depth: int) -> tuple[StageReport, ...]:
+class StageReports(tuple[StageReport, ...]):
+    """Every stage of a policy in its order; a notebook shows them as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.name, "yes" if one.ran else "no", f"{one.before:,}", f"{one.after:,}", one.sentence)
+            for one in self
+        ]
+        return html_table(("stage", "ran", "before", "after", "what it did"), rows, numbers=(2, 3))
+
+
+def report_stages(policy: Policy, tiers: StageOutcomes, depth: int) -> StageReports:
     """Every stage in the policy's order; none for a policy without stages."""
     out = []
     place = tiers[depth].place
@@ -361,4 +375,4 @@ def report_stages(policy: Policy, tiers: StageOutcomes, depth: int) -> tuple[Sta
         else:
             runs = " or ".join(stage.reasons)
             out.append(StageReport(stage.name, False, size, size, f"It runs only when the reason is {runs}."))
-    return tuple(out)
+    return StageReports(out)

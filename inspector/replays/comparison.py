@@ -10,6 +10,7 @@ from ..errors import expect
 from ..policies.policy import Policy
 from ..policies.registry import list_policies
 from ..session.session import Session
+from ..text import html_table
 from ..tokens.cost import Bill, SummaryCall, price_session, price_steps
 from ..tokens.history import trace_history
 from ..tokens.ledger import Ledger, count_tokens
@@ -25,6 +26,9 @@ class Compared(NamedTuple):
 
     run: Run
     bill: Bill
+
+
+HEADINGS = ("policy", "compactions", "first in turn", "fullest", "at the end", "sent", "cached", "cost")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,9 +65,14 @@ class Comparison:
         """
         return [_row(row) for row in self.rows]
 
+    def _repr_html_(self) -> str:
+        """The same table as HTML, for a notebook."""
+        head = repr(self).splitlines()[0]
+        rows = [_cells(row) for row in self.table()]
+        return html_table(HEADINGS, rows, numbers=range(1, len(HEADINGS)), around=(head, self.note))
+
     def __repr__(self) -> str:
-        named = ("policy", "compactions", "first in turn", "fullest", "at the end", "sent", "cached", "cost")
-        lines = [named, *(_cells(row) for row in self.table())]
+        lines = [HEADINGS, *(_cells(row) for row in self.table())]
         wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
         head = f"Comparison of {len(self)} policies over {self.session!r}"
         body = [

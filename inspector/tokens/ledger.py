@@ -22,6 +22,7 @@ from ..session.blocks import REASONING, Block, BlockRef, Text, ToolOutput
 from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import Bools, Ints
+from ..text import html_table
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter
 from .memo import Memo, Memory
@@ -247,6 +248,21 @@ class Ledger(Drawable):
     def __repr__(self) -> str:
         return _draw(self)
 
+    def _repr_html_(self) -> str:
+        """The same table as HTML, for a notebook."""
+        sections = {name: tokens for name, tokens in self.by_section().items() if tokens}
+        context, outside = sum(sections.values()), self.outside
+        rows = [(name, f"{n:,}", f"{n / context:.1%}", "counted in the file") for name, n in sections.items()]
+        for name, part in outside.parts.items():
+            if part.tokens:
+                rows.append((name, f"{part.tokens:,}", "", f"not in the file{_span(part)}"))
+        asked = f"{outside.reported:,} reported for the last request, {outside.counted:,} counted"
+        rows.append(("total", f"{context + outside.tokens:,}", "", asked))
+        said, *_ = repr(self).splitlines()
+        below = [*outside.warnings, *_name_missing(self), self.source]
+        headings = ("section", "tokens", "share", "source")
+        return html_table(headings, rows, numbers=(1, 2), around=(said, "\n".join(below)))
+
 
 def count_tokens(
     session: Session,
@@ -333,9 +349,13 @@ def _draw(ledger: Ledger) -> str:
         f"  {'total':<12}{total:>{wide},}  {asked}",
         *(f"  ! {warning}" for warning in outside.warnings),
     ]
-    if ledger.missing:
-        lines.append("  not counted: " + ", ".join(f"{n} {why}" for why, n in sorted(ledger.missing.items())))
+    lines += [f"  {line}" for line in _name_missing(ledger)]
     return "\n".join([*lines, f"  {ledger.source}"])
+
+
+def _name_missing(ledger: Ledger) -> list[str]:
+    missing = ", ".join(f"{n} {why}" for why, n in sorted(ledger.missing.items()))
+    return [f"not counted: {missing}"] if missing else []
 
 
 def _span(part: Part) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...errors import EditError
 from ...mixins import Framed
-from ...text import plural, printable
+from ...text import html_table, plural, printable
 
 if TYPE_CHECKING:
     from ...planning.plan import Plan
@@ -233,6 +233,12 @@ class LintReport(Framed, Sequence[LintFinding]):
         said = ", ".join(f"{n:,} {name}{'s' * (n != 1)}" for name, n in self.severities.items() if n)
         head = f"LintReport({printable(self.looked)}: {said or 'nothing found'})"
         return "\n".join([head, *(f"  {finding!r}" for finding in self.found)])
+
+    def _repr_html_(self) -> str:
+        """A row for each finding, for a notebook."""
+        rows = [(one.code, one.severity, one.name, one.sentence) for one in self.found]
+        head = repr(self).splitlines()[0]
+        return html_table(("code", "severity", "check", "what was found"), rows, around=(head, ""))
 
 
 def choose(rules: str | Iterable[str] | None) -> frozenset[str]:
