@@ -30,7 +30,7 @@ from .formats.readers import (
     refuse_foreign,
     unpack_named,
 )
-from .session.session import Session
+from .session.session import MANIFEST, Session
 
 if TYPE_CHECKING:
     from .formats.linearize import Loss
@@ -287,7 +287,12 @@ def save_export(session: Session, path: StrPath, format: Format) -> tuple[Loss, 
 def session_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the session manifest."""
     schema = Session.model_json_schema(mode="serialization")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        # A name, not an address: nothing is fetched to check a manifest.
+        "$id": "urn:compaction-inspector:" + MANIFEST.replace("/", ":"),
+        **schema,
+    }
 
 
 def _is_replaceable(target: Path) -> bool:

@@ -89,12 +89,13 @@ def html_table(
     `around` the lines above and below it.
 
     >>> print(html_table(["tokens"], [["1 < 2"]], numbers=[0], around=("", "counted")))  # doctest: +ELLIPSIS
-    <table>...<td style="text-align:right">1 &lt; 2</td></tr></tbody></table><div>counted</div>
+    <table>...<td style="text-align:right;padding:0 8px">1 &lt; 2</td></tr></tbody></table><div>counted</div>
     """
     right = {*numbers}
 
     def cell(at: int, text: str) -> str:
-        return f'<td style="text-align:{"right" if at in right else "left"}">{escape(printable(text))}</td>'
+        side = "right" if at in right else "left"
+        return f'<td style="text-align:{side};padding:0 8px">{escape(printable(text))}</td>'
 
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = "".join(f"<tr>{''.join(cell(at, text) for at, text in enumerate(row))}</tr>" for row in rows)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import inspector
 from tests.test_floors import MODULES, imports, room
@@ -88,6 +89,14 @@ def test_the_wheel_holds_the_jupyterlab_extension_and_switches_the_server_on(whe
         install = json.loads(packed.read(f"{SHARED}{EXTENSION}/install.json"))
     assert told == {"ServerApp": {"jpserver_extensions": {"inspector": True}}}
     assert install["packageName"] == "compaction-inspector"
+
+
+def test_the_wheel_holds_nothing_twice(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as packed:
+        files = [(info.CRC, info.file_size) for info in packed.infolist() if info.file_size > 0]
+        alike = {one for one in files if files.count(one) > 1}
+        twice = [info.filename for info in packed.infolist() if (info.CRC, info.file_size) in alike]
+    assert twice == []
 
 
 def test_the_wheel_is_for_every_platform(wheel: Path) -> None:
@@ -174,3 +183,51 @@ def test_every_library_that_is_imported_is_asked_for() -> None:
         top for top in needed - {"inspector"} if not {name.lower() for name in known.get(top, ())} & asked
     }
     assert missing == set()
+
+
+WORKFLOWS = {
+    path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (ROOT / ".github/workflows").iterdir()
+}
+JOBS = [
+    pytest.param(job, id=f"{name}, {part}")
+    for name, flow in WORKFLOWS.items()
+    for part, job in flow["jobs"].items()
+]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_an_action_is_pinned_by_its_major_version_and_a_target_is_one_of_the_makefile(
+    job: dict[str, Any],
+) -> None:
+    used = [step["uses"] for step in job.get("steps", ()) if "uses" in step]
+    assert [name for name in used if not re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", name)] == []
+    if "uses" in job:
+        assert (ROOT / job["uses"]).is_file()
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    asked = {
+        found for step in job.get("steps", ()) for found in re.findall(r"\bmake (\w+)", step.get("run", ""))
+    }
+    assert asked <= targets
+
+
+def test_only_what_publishes_may_write_and_only_after_everything_was_tried() -> None:
+    for flow in WORKFLOWS.values():
+        assert flow["permissions"] == {"contents": "read"}
+    may = {
+        (name, part): set(job["permissions"])
+        for name, flow in WORKFLOWS.items()
+        for part, job in flow["jobs"].items()
+        if "permissions" in job
+    }
+    assert may == {("release", "publish"): {"id-token"}, ("docs", "publish"): {"pages", "id-token"}}
+    assert set(WORKFLOWS["release"]["jobs"]["publish"]["needs"]) == {"tests", "wheels"}
+    assert "secrets." not in str(WORKFLOWS)
+
+
+def test_what_is_deposited_says_the_same_as_the_package() -> None:
+    told = json.loads((ROOT / ".zenodo.json").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert told["license"] == project["license"].lower()
+    assert told["creators"] == project["authors"]
+    assert told["title"].startswith(f"{project['name']}: ")
+    assert "version" not in told  # the release's own, so that it stands in one place

@@ -61,6 +61,10 @@ def test_the_published_schema_describes_what_is_written(session: Session) -> Non
     _SCHEMA.validate(json.loads(manifest.dump_manifest(session)))
 
 
+def test_the_published_schema_has_a_name_of_its_own() -> None:
+    assert _PUBLISHED["$id"] == session_schema()["$id"] == "urn:compaction-inspector:session-manifest:1"
+
+
 def test_the_published_schema_is_a_schema_and_refuses_a_stranger() -> None:
     jsonschema.Draft202012Validator.check_schema(_PUBLISHED)
     assert not _SCHEMA.is_valid(dumped(surprise=1))
