@@ -601,6 +601,7 @@ const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
     })),
     overview: { steps: overview.length, first, last: overview.length - 1 },
     policies: Object.entries(POLICIES).map(([name, title]) => ({ name, title })),
+    foot: { words: "", told: "" },
     bill: { currency: "USD", total: null, whole: true, rows: [], notes: [] },
     notices: ["reasoning of 3 turns is encrypted", "14 steps have no recorded usage and are estimated"],
     provided: [

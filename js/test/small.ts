@@ -73,6 +73,7 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
       { name: "other", title: "Other" },
     ],
     notices: ["1 record is unknown"],
+    foot: { words: "", told: "" },
     bill: {
       currency: "USD",
       total: 1.5,

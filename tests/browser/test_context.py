@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+import re
 
+from playwright.sync_api import Locator, Page, expect
+
+from inspector.policies.table import DROPPED, SUMMARISED
 from tests.browser.conftest import OpenWorkbench
+from tests.browser.hand import fill_page
 from tests.browser.screen import screenshot
 
 
@@ -19,11 +23,42 @@ def test_W2_18_context_after_reads_as_the_next_request(page: Page, open_workbenc
     shown = context.locator("[data-piece] pre").all_text_contents()
     for text, piece in zip(shown, workbench.context.pieces, strict=True):
         assert text[:200] == piece.block.text[:200] or "\x1b" in piece.block.text[:200]
+    # The summary first, then every block that still stands, in the session's order, each once.
+    assert workbench.context.pieces[0].summary
+    refs = pieces.evaluate_all("nodes => nodes.map(node => node.dataset.piece)")
+    fates = workbench.plan.outcome.fate.tolist()
+    live = workbench.plan.session.live_refs()
+    kept = [str(ref) for ref, fate in zip(live, fates, strict=True) if fate not in (SUMMARISED, DROPPED)]
+    assert len(kept) > 50
+    assert refs == ["", *kept]
     expect(page.get_by_test_id("context-total")).to_have_text(f"{workbench.plan.after:,}")
     screenshot(page, "context")
     # A later cut keeps less, and the tab follows.
     workbench.cut = workbench.plan.cuts.ids[-1]
     expect(page.get_by_test_id("context-total")).to_have_text(f"{workbench.plan.after:,}")
+
+
+def test_the_foot_of_the_blocks_adds_up_to_the_total(page: Page, open_workbench: OpenWorkbench) -> None:
+    workbench = open_workbench()
+    page.get_by_test_id("tab-blocks").click()
+    foot = page.get_by_test_id("blocks-foot")
+    for width in (1400, 900, 560):
+        fill_page(page, width, 900)
+        expect(foot).to_be_in_viewport(ratio=1)
+        assert foot.evaluate("node => node.scrollWidth <= node.clientWidth")
+        screenshot(page, f"blocks-{width}")
+    expect(foot).to_have_text("332 blocks 141.5k · not in the file 16.8k · total 158.3k")
+    *parts, total = [int(n.replace(",", "")) for n in re.findall(r": ([\d,]+) tokens", _told(foot))]
+    assert sum(parts) == total == workbench.plan.before
+    assert parts[0] == int(workbench.plan.table.tokens.sum())
+
+
+def _told(foot: Locator) -> str:
+    """The exact figures, which whoever points at them and whoever hears them are told alike."""
+    told = foot.get_attribute("title")
+    assert told
+    assert told == foot.get_attribute("aria-label")
+    return told
 
 
 def test_W2_17_the_recorded_and_the_planned_summary_stand_side_by_side(

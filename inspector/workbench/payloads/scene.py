@@ -38,7 +38,7 @@ from .played import first_rule
 from .provenance import BY_MODEL, describe_downstream
 from .provided import ProvidedPayload, describe_provided
 from .rules import RulePayload, describe_rules
-from .sections import ALL_SECTIONS, LABELS, sum_after, sum_before
+from .sections import ALL_SECTIONS, LABELS, FootPayload, describe_foot, sum_after, sum_before
 from .sentence import SentencePayload, count_left, pack_left, write_sentence
 from .subagents import SidePayload, place_sides
 from .surfaces import SurfacesPayload, describe_surfaces
@@ -126,6 +126,7 @@ class ScenePayload(Payload, frozen=True, kw_only=True):
     policies: list[PolicyName]
     notices: list[str]
     bill: BillPayload
+    foot: FootPayload
     provided: list[ProvidedPayload]
     columns: list[PackedColumn]
 
@@ -299,6 +300,7 @@ def draw_scene(plan: Plan, history: History, recorded: int | None = None, file: 
         policies=[PolicyName(policy.name, policy.title or policy.name) for policy in list_policies()],
         notices=_notices(session, ledger),
         bill=describe_bill(ledger),
+        foot=describe_foot(plan),
         provided=describe_provided(session, ledger),
         columns=pack.columns,
     )

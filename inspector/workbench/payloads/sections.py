@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...planning.plan import Plan
+from ...text import plural
 from ...tokens.counter import Longs
 from ...tokens.outside import PARTS
 from ...tokens.rows import SECTIONS
+from ..words import label_of
+from .base_payload import Payload
 
 ALL_SECTIONS = (*SECTIONS, *PARTS)
 """What is counted, by section, and what is not in the file, by part."""
@@ -44,6 +47,37 @@ def format_tokens(tokens: int) -> str:
         return str(tokens)
     told, unit = (f"{tokens / 1000:.1f}", "k") if tokens < 999_950 else (f"{tokens / 1e6:.2f}", "M")
     return (told.rstrip("0").rstrip(".") if told.endswith("0") else told) + unit
+
+
+class FootPayload(Payload, frozen=True):
+    """What the blocks and all else of a request add up to: in a line, and with exact tokens."""
+
+    words: str
+    told: str
+
+
+def describe_foot(plan: Plan) -> FootPayload:
+    """The foot of the list of blocks: parts of the request at this moment, which add up to `plan.before`.
+
+    Texts that are resent with every request, and what is not in the file, are named where there are some.
+
+    >>> from inspector import Workbench, open_demo
+    >>> describe_foot(Workbench(open_demo()).plan).words
+    '332 blocks 141.5k · not in the file 16.8k · total 158.3k'
+    """
+    blocks = int(plan.table.tokens.sum())
+    head = int(plan.ledger.head_sections.sum())
+    parts = [(plural(len(plan.table.tokens), "block"), blocks)]
+    if head:
+        parts.append(("system, tools and provided", head))
+    outside = plan.before - blocks - head
+    if outside:
+        parts.append((label_of("unexplained"), outside))
+    parts.append(("total", plan.before))
+    return FootPayload(
+        words=" · ".join(f"{name} {format_tokens(tokens)}" for name, tokens in parts),
+        told=", ".join(f"{name}: {plural(tokens, 'token')}" for name, tokens in parts),
+    )
 
 
 def sum_before(plan: Plan) -> list[int]:

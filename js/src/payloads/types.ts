@@ -31,6 +31,7 @@ export interface ScenePayload {
   policies: PolicyName[];
   notices: string[];
   bill: BillPayload;
+  foot: FootPayload;
   provided: ProvidedPayload[];
   columns: PackedColumn[];
 }
@@ -159,6 +160,13 @@ export interface BillRow {
   calls: number;
   tokens: number | null;
   money: number | null;
+}
+/**
+ * What the blocks and all else of a request add up to: in a line, and with exact tokens.
+ */
+export interface FootPayload {
+  words: string;
+  told: string;
 }
 /**
  * A contribution: its provider's name, the origin it reads, "" where unknown, when, and its tokens.

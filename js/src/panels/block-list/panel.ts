@@ -12,7 +12,7 @@ import {
 import { type Scene, turnOfRow } from "../../model/plan";
 import { refOf, rowOf } from "../../model/refs";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, makeId, setAttributes } from "../../ui/dom";
+import { h, makeId, setAttributes, setText } from "../../ui/dom";
 import { makeScroller } from "../../ui/list/virtual-list";
 import { makeFateHead } from "./heading";
 import { makeLabels } from "./labels";
@@ -177,11 +177,13 @@ export const makeFates = (actions: Actions): Fates => {
     else if (act === "toggle" || act === (isOpen(item, expanded) ? "close" : "open")) toggle(item);
     else if (typeof act === "number") activate(Math.max(0, Math.min(items.length - 1, active + act)));
   });
+  const foot = h("p", { class: "ci-quiet ci-blocks-foot", "data-testid": "blocks-foot" });
   const node = h(
     "section",
     { class: "ci-panel ci-fates", "data-testid": "fates", "aria-label": "Blocks" },
     head.heading,
     grid,
+    foot,
   );
 
   return {
@@ -192,6 +194,10 @@ export const makeFates = (actions: Actions): Fates => {
         for (const set of [unfolded, expanded]) moveRows(set as Set<Key>, scene, picture.scene);
         scene = picture.scene;
         labels.clear(picture.scene.blocks);
+        const { words, told } = picture.scene.foot;
+        setText(foot, words);
+        // A paragraph has no name of its own; with a role it is read with its exact figures.
+        setAttributes(foot, { title: told, role: "note", "aria-label": told });
         items = [];
       }
       const { policy, summary } = picture.plan;
