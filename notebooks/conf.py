@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -41,3 +42,13 @@ html_theme_options = {
     "show_toc_level": 2,
     "logo": {"text": "compaction-inspector"},
 }
+
+
+def write_demo(app: Any, error: Exception | None) -> None:
+    """The demo session as a page beside the others: it opens without Python and without network."""
+    if error is None and app.builder.name == "html":
+        inspector.export_html(inspector.open_demo(), Path(app.outdir) / "demo.html")
+
+
+def setup(app: Any) -> None:
+    app.connect("build-finished", write_demo)
