@@ -38,7 +38,7 @@ def test_W2_18_context_after_reads_as_the_next_request(page: Page, open_workbenc
     expect(page.get_by_test_id("context-total")).to_have_text(f"{workbench.plan.after:,}")
 
 
-def test_the_foot_of_the_blocks_adds_up_to_the_total(page: Page, open_workbench: OpenWorkbench) -> None:
+def test_blocks_add_up_and_make_room_for_the_one_chosen(page: Page, open_workbench: OpenWorkbench) -> None:
     workbench = open_workbench()
     page.get_by_test_id("tab-blocks").click()
     foot = page.get_by_test_id("blocks-foot")
@@ -46,7 +46,19 @@ def test_the_foot_of_the_blocks_adds_up_to_the_total(page: Page, open_workbench:
         fill_page(page, width, 900)
         expect(foot).to_be_in_viewport(ratio=1)
         assert foot.evaluate("node => node.scrollWidth <= node.clientWidth")
+        expect(page.get_by_test_id("block")).to_be_hidden()
         screenshot(page, f"blocks-{width}")
+    # A block's story stands beside the list once one is chosen.
+    fill_page(page, 1400, 900)
+    alone = page.get_by_test_id("fates").bounding_box()
+    for key in ("End", "Enter", "ArrowDown"):
+        page.get_by_role("treegrid").press(key)
+    expect(page.get_by_test_id("block")).to_contain_text("turn 11")
+    beside = page.get_by_test_id("fates").bounding_box()
+    assert alone is not None
+    assert beside is not None
+    assert alone["width"] > 1300 > beside["width"]
+    screenshot(page, "blocks-chosen")
     expect(foot).to_have_text("332 blocks 141.5k · not in the file 16.8k · total 158.3k")
     *parts, total = [int(n.replace(",", "")) for n in re.findall(r": ([\d,]+) tokens", _told(foot))]
     assert sum(parts) == total == workbench.plan.before

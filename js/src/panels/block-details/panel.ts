@@ -13,7 +13,7 @@ export const makeBlock = (actions: Actions): View => {
   const content = h("div");
   const node = h(
     "section",
-    { class: "ci-panel ci-block", "data-testid": "block", "aria-label": "Block" },
+    { class: "ci-panel ci-block", "data-testid": "block", "aria-label": "Block", hidden: true },
     h("h3", {}, "Block"),
     content,
   );
@@ -45,8 +45,10 @@ export const makeBlock = (actions: Actions): View => {
   };
 
   const render = (picture: Picture) => {
-    if (picture.row < 0) {
-      content.replaceChildren(...explain());
+    // Where nothing is chosen the list has the whole width.
+    node.hidden = picture.row < 0;
+    if (node.hidden) {
+      content.replaceChildren();
       return;
     }
     const { scene } = picture;
@@ -92,20 +94,6 @@ export const makeBlock = (actions: Actions): View => {
     },
   };
 };
-
-const KEYS = [
-  ["on the cut", "← →", "next legal place"],
-  ["", "Page ↑ ↓", "next turn"],
-  ["", "Home End", "first, last"],
-  ["on the lanes", "← → ↑ ↓", "step, section"],
-  ["in the list", "↑ ↓ Enter", "row, its text"],
-  ["", "n N", "differences"],
-] as const;
-
-const explain = (): HTMLElement[] => [
-  h("p", { class: "ci-quiet" }, "Choose a bar or a row to see what becomes of it, and by which rule."),
-  h("div", { class: "ci-keys" }, ...KEYS.flat().map(cell => h("span", {}, cell))),
-];
 
 const makeButtons = (picture: Picture, { reply }: Known, actions: Actions): HTMLElement[] => {
   const { row } = picture;
