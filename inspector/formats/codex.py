@@ -8,10 +8,15 @@ compaction as an entry of its own. A summary that only the provider can read is 
 Usage is that of `token_count` events, once for each time the total grew. What Codex writes right after a
 compaction is its own estimate of the context, and becomes the boundary's `tokens_after`. Rows that a fork
 copied of its parent are counted as they stand here, and told in a warning.
+
+Until September 2025 the rows stood bare: a header of `id`, `timestamp` and `instructions`, then items without
+an envelope, with `{"record_type": "state"}` between. Such a file tells no model and no usage, and its folder
+only in the words that Codex put before the first prompt.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..session.blocks import Image, Reasoning, Text, ToolCall
@@ -91,11 +96,15 @@ UNSHOWN = frozenset({"ghost_snapshot", "additional_tools"})
 HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
 USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
 ESTIMATE = "estimated by Codex"
+CWD = re.compile(r"<environment_context>.*?(?:<cwd>|Current working directory: )([^<\n]+)", re.DOTALL)
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first lines is a rollout's `session_meta`."""
-    for row in first_rows(data):
+    """None when one of the first lines is a rollout's `session_meta`, or the first one a bare header."""
+    rows = first_rows(data)
+    if rows and _is_bare_header(rows[0]):
+        return None
+    for row in rows:
         payload = row.get("payload")
         if row.get("type") == "session_meta" and isinstance(payload, dict) and "id" in payload:
             return None
@@ -153,8 +162,15 @@ class _RolloutReading:
         kind, payload = row.get("type"), row.get("payload")
         if isinstance(time := row.get("timestamp"), str):
             self.updated = time
-        if not isinstance(kind, str):
+        if payload is None and not self.meta and _is_bare_header(row):
+            self._take_meta(row)
+            self.made.note("session_meta", source)
+        elif payload is None and row.get("record_type") == "state":
+            self.made.note("state", source)
+        elif not isinstance(kind, str):
             self.made.note("row without a type", source, known=False)
+        elif payload is None and (kind in ("message", "reasoning") or kind.endswith(("_call", "_output"))):
+            self._take_item(source, row, time if isinstance(time, str) else None)
         elif not isinstance(payload, dict):
             self.made.note(kind, source, known=False)
         elif kind == "response_item":
@@ -378,6 +394,11 @@ class _RolloutReading:
             else:
                 self._add(name, "assistant", self._read_reply(raw.get("type", "message"), raw), None)
 
+    def _find_cwd(self) -> str | None:
+        """The folder that Codex told the model of: a bare header does not name it."""
+        words = (CWD.search(entry.text) for entry in self.made.entries if entry.role == "user" and entry.meta)
+        return next((found[1].strip() for found in words if found), None)
+
     def make_session(self) -> Session:
         """All of it. Raises `EmptySession` when nobody says anything."""
         fields = Fields(self.meta, "id", "cwd", "cli_version", "timestamp")
@@ -399,7 +420,7 @@ class _RolloutReading:
             id=Fields(self.meta).text("id") or "",
             model=self.model,
             window=self.window,
-            cwd=Fields(self.meta).text("cwd"),
+            cwd=Fields(self.meta).text("cwd") or self._find_cwd(),
             created=Fields(self.meta).text("timestamp"),
             updated=self.updated,
             system=(Text(text=words),) if words else (),
@@ -407,6 +428,12 @@ class _RolloutReading:
             leaf=self.line[-1] if self.line else None,
             extra=extra,
         )
+
+
+def _is_bare_header(row: Json) -> bool:
+    """Whether a row is the header of a rollout from before rows had an envelope."""
+    named = isinstance(row.get("id"), str) and isinstance(row.get("timestamp"), str)
+    return named and "instructions" in row and "type" not in row
 
 
 def _print_entry(blocks: Any) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from inspector import open_session, read_session
+from inspector.formats.codex import READER
 from inspector.session.blocks import Image, Reasoning, ToolCall
 from tests.shared import SHARED, needs_shared, open_shared
 
@@ -161,3 +162,35 @@ def test_a_rollout_of_a_sub_agent_says_whose_it_is() -> None:
     assert session.format == "codex"
     assert "subagent" in session.extra["source"]
     assert sum(entry.usage.prompt for entry in session.entries if entry.usage) == 4200
+
+
+def test_a_rollout_of_bare_rows_opens() -> None:
+    around = "<environment_context>\n  <cwd>/w/lib</cwd>\n</environment_context>"
+    rows: list[Any] = [
+        {"id": "0197-bare", "timestamp": "2025-08-01T09:00:00.000Z", "instructions": None, "git": {}},
+        {"record_type": "state"},
+        {"type": "message", "id": None, "role": "user", "content": [{"type": "input_text", "text": around}]},
+        {"type": "message", "id": None, "role": "user", "content": [{"type": "input_text", "text": "List."}]},
+        {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "ls will do."}]},
+        {"type": "function_call", "id": "f", "name": "shell", "arguments": '{"c": 1}', "call_id": "c1"},
+        {"record_type": "state"},
+        {"type": "function_call_output", "call_id": "c1", "output": '{"output": "a.py"}'},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a.py"}]},
+        {"type": "later", "words": "of a build that nobody knows"},
+    ]
+    session = read_session(dump(*rows))
+    assert (session.format, session.id, session.cwd) == ("codex", "0197-bare", "/w/lib")
+    assert session.created is not None
+    assert [(entry.role, entry.meta) for entry in session.entries] == [
+        ("user", True),
+        ("user", False),
+        ("assistant", False),
+        ("tool", False),
+        ("assistant", False),
+    ]
+    assert session.entries[1].opens_turn
+    assert [block.kind for block in session.entries[2].blocks] == ["reasoning", "tool_call"]
+    assert (session.records, session.unknown) == (len(rows), 1)
+    assert READER.sniff(dump(*rows)) is None
+    # A first row of a type is no bare header: pi's and others' look like it.
+    assert READER.sniff(dump({**rows[0], "type": "session"}, *rows[1:])) is not None
