@@ -20,16 +20,10 @@ def rows(*values: Any) -> bytes:
 
 
 ITEM = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": []}}
-OLD_META = {"id": "a", "timestamp": "2025-06-01T00:00:00Z", "instructions": None}
 KINDS: dict[str, tuple[bytes, str, str]] = {
     "a rollout whose first row is of another version": (
         rows(ITEM, ITEM, {"type": "compacted", "payload": {}}, ITEM),
         "a Codex rollout of 4 rows, 1 compaction",
-        "",
-    ),
-    "a rollout without envelopes": (
-        rows(OLD_META, {"type": "message", "role": "user", "content": []}),
-        "a Codex rollout of 2 rows, 0 compactions",
         "",
     ),
     "a stream of events": (
