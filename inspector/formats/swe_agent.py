@@ -18,7 +18,7 @@ from ..session.blocks import Text, ToolOutput
 from ..session.entries import Source
 from ..session.session import Session
 from ..text import plural
-from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat_usage, read_message
+from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat, read_chat_usage, read_message
 from .json_document import FILE, Fields, iso_time, load, place, sniff_document
 from .json_lines import Data, Reader, paused_gc
 from .recording import Json, Recording, make_cost
@@ -206,10 +206,10 @@ def read_mini(data: Data) -> Session:
     model = Fields(config.rest.get("model")).text("model_name")
     for line, raw in enumerate(messages, 1):
         source = place(line)
-        if not isinstance(raw, dict) or not isinstance(raw.get("role"), str):
+        message = _read_mini_message(raw, names)
+        if message is None:
             made.spoil(source, "a message without a role")
             continue
-        message, _ = read_message(raw, names)
         if message.role == "exit":
             made.note("exit", source)
             continue
@@ -223,7 +223,7 @@ def read_mini(data: Data) -> Session:
         more: Json = {}
         role = message.role
         if role == "assistant":
-            answer = Fields(about.rest.get("response"))
+            answer = Fields(about.rest.get("response") or message.extra)
             usage = read_chat_usage(answer.rest.get("usage"))
             if usage is not None:
                 usage = usage.model_copy(update={"cost": make_cost(about.rest.get("cost"))})
@@ -241,6 +241,18 @@ def read_mini(data: Data) -> Session:
         system=tuple(system),
         extra=fields.rest | {"info": info.rest} | ({"version": version} if version else {}),
     )
+
+
+def _read_mini_message(raw: Any, names: dict[str, str]) -> ChatMessage | None:
+    """A message with a role, or by OpenAI's Responses: a whole answer of several items, or an output."""
+    if not isinstance(raw, dict):
+        return None
+    if raw.get("object") == "response" and isinstance(raw.get("output"), list):
+        found = [part for message in read_chat(raw["output"], names) for part in message.found]
+        return ChatMessage("assistant", found, {key: value for key, value in raw.items() if key != "output"})
+    if isinstance(raw.get("role"), str) or raw.get("type") == "function_call_output":
+        return read_message(raw, names)[0]
+    return None
 
 
 READER = Reader(NAME, "SWE-agent trajectory", sniff, read)

@@ -61,6 +61,41 @@ def test_minis_messages_become_a_session_with_the_usage_of_each_answer() -> None
     assert session["m6"].role == "tool" and len(session.turns) == 1
 
 
+def test_minis_answers_by_the_responses_interface_are_whole_messages_with_their_outputs() -> None:
+    reply = {
+        "object": "response",
+        "model": "demo-2",
+        "output": [
+            {"type": "reasoning", "id": "r1", "summary": [{"type": "summary_text", "text": "Look first."}]},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I look."}]},
+            {"type": "function_call", "call_id": "c1", "name": "bash", "arguments": '{"command": "ls"}'},
+        ],
+        "usage": {"input_tokens": 50, "output_tokens": 8, "input_tokens_details": {"cached_tokens": 20}},
+        "extra": {"cost": 0.25, "timestamp": 1_767_261_600.0},
+    }
+    session = read_session(
+        {
+            "trajectory_format": "mini-swe-agent-1.1",
+            "info": {"mini_version": "2.1.0"},
+            "messages": [
+                {"role": "system", "content": "You repair programs."},
+                {"role": "user", "content": "Repair it."},
+                reply,
+                {"type": "function_call_output", "call_id": "c1", "output": "a.py", "extra": {}},
+                {"object": "something else"},
+            ],
+        }
+    )
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool"]
+    assert [block.kind for block in session["m3"].blocks] == ["reasoning", "text", "tool_call"]
+    assert (session["m3"].model, session["m3"].timestamp) == ("demo-2", "2026-01-01T10:00:00.000Z")
+    usage = session["m3"].usage
+    assert usage is not None and usage.cost is not None
+    assert (usage.input, usage.cache_read, usage.output, usage.cost.total) == (30, 20, 8, 0.25)
+    assert (session["m4"].blocks[0].text, len(session.live.orphans)) == ("a.py", 0)
+    assert (session.unknown, len(session.corrupt)) == (0, 1)
+
+
 def test_a_plain_list_of_messages_is_not_taken_for_minis() -> None:
     with pytest.raises(ReadError):
         read_session([{"role": "user", "content": "Hello"}], format="mini-swe-agent")
