@@ -16,16 +16,13 @@ export const makeCompactions = (actions: Actions): Compactions => {
   const node = h("div", { class: "ci-marks", "data-testid": "compactions" });
   let buttons: [HTMLElement, BoundaryPayload][] = [];
 
-  const make = (mark: BoundaryPayload, words: string, note = "") => {
-    const button = h(
-      "button",
-      {
-        class: mark.kind === "compact" ? "ci-mark" : "ci-mark ci-micro",
-        "aria-label": `${mark.name} · look at it`,
-        title: [mark.name, mark.trigger, note].filter(Boolean).join(", "),
-      },
-      words,
-    );
+  const make = (picture: Picture, mark: BoundaryPayload, words: string, note = "") => {
+    const look = {
+      class: mark.kind === "compact" ? "ci-mark" : "ci-mark ci-micro",
+      title: [mark.name, mark.trigger, note].filter(Boolean).join(", "),
+    };
+    if (!canShow(picture, mark)) return h("span", look, words);
+    const button = h("button", { ...look, "aria-label": `${mark.name} · look at it` }, words);
     button.addEventListener("click", () => {
       const looks = button.getAttribute("aria-pressed") === "true";
       actions.lookAt(looks ? "plan" : mark.look, looks ? undefined : mark.at);
@@ -35,7 +32,7 @@ export const makeCompactions = (actions: Actions): Compactions => {
 
   const press = ({ look }: Picture) => {
     for (const [button, mark] of buttons)
-      setAttributes(button, { "aria-pressed": String(mark.look === look) });
+      if (button.tagName === "BUTTON") setAttributes(button, { "aria-pressed": String(mark.look === look) });
   };
 
   /** One compaction at a time, with a way to its neighbours. */
@@ -43,7 +40,7 @@ export const makeCompactions = (actions: Actions): Compactions => {
     const here = wholes.findIndex(({ look }) => look === picture.look);
     const at = Math.max(0, here < 0 ? standing(wholes, picture) : here);
     const mark = wholes[at] as BoundaryPayload;
-    const whole = make(mark, `◆ ${at + 1} of ${wholes.length}`);
+    const whole = make(picture, mark, `◆ ${at + 1} of ${wholes.length}`);
     const step = (way: -1 | 1, words: string, name: string) => {
       const next = wholes[at + way];
       const button = h(
@@ -59,22 +56,21 @@ export const makeCompactions = (actions: Actions): Compactions => {
       "div",
       { class: "ci-stepper", role: "group", "aria-label": "Recorded compactions" },
       whole,
-      step(-1, "‹", "the compaction before"),
-      step(1, "›", "the next compaction"),
+      ...(picture.needsKernel === ""
+        ? [step(-1, "‹", "the compaction before"), step(1, "›", "the next compaction")]
+        : []),
     );
   };
 
   return {
     node,
     draw(picture, measured) {
-      const { scene, palette, needsKernel } = picture;
+      const { scene, palette } = picture;
       // What is not on a screen yet has no width.
       const width = measured || UNSEEN;
       const focused = node.contains(document.activeElement) ? labelOf(document.activeElement) : null;
       const x = (step: number) => ((step + 0.5) * width) / Math.max(1, scene.overview.steps);
-      // Without Python there is one moment, and only what follows it can be looked at.
-      const canShow = (step: number) => needsKernel === "" || step === scene.overview.last + 1;
-      const marks = scene.boundaries.filter(({ look, step }) => look !== "" && canShow(step));
+      const marks = scene.boundaries.filter(({ look }) => look !== "");
       const wholes = marks.filter(({ kind }) => kind === "compact");
       const micros = marks.filter(({ kind }) => kind === "micro");
       buttons = [];
@@ -97,7 +93,7 @@ export const makeCompactions = (actions: Actions): Compactions => {
         const mark = wholes[i] as BoundaryPayload;
         const text = (words[i] as readonly string[])[laid.size] as string;
         const follows = scene.segments.find(({ firstStep }) => firstStep === mark.step);
-        const button = make(mark, text, follows?.note && `what comes after is ${follows.note}`);
+        const button = make(picture, mark, text, follows?.note && `what comes after is ${follows.note}`);
         const wide = measure(text, palette.font);
         setAttributes(button, { style: `left: ${left}px; width: ${wide}px` });
         taken.push([left, left + wide]);
@@ -113,7 +109,7 @@ export const makeCompactions = (actions: Actions): Compactions => {
       places.forEach((left, i) => {
         if (left === null) return;
         const mark = micros[i] as BoundaryPayload;
-        const button = make(mark, "◇");
+        const button = make(picture, mark, "◇");
         setAttributes(button, { style: `left: ${left}px; width: ${SMALL}px` });
         buttons.push([button, mark]);
         items.push(button);
@@ -125,6 +121,10 @@ export const makeCompactions = (actions: Actions): Compactions => {
     },
   };
 };
+
+/** Without Python there is one moment, and only what follows it can be looked at. */
+const canShow = ({ scene, needsKernel }: Picture, { step }: BoundaryPayload): boolean =>
+  needsKernel === "" || step === scene.overview.last + 1;
 
 const labelOf = (node: Element | null) => node?.getAttribute("aria-label") ?? null;
 
