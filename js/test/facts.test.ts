@@ -159,10 +159,9 @@ test("kind and fate filter, and each choice says how many it leaves", async () =
   expect(asked(host).at(-1)).toMatchObject({ kind: "file", fate: "" });
 });
 
-test("without a kernel the panel says so and asks nothing", async () => {
+test("without a kernel there is no such tab, and nothing is asked", async () => {
   const host = await open({}, { needsKernel: "This page has no kernel." });
-  expect(find("facts").textContent).toContain("this page has none");
-  expect(find("facts-list")).toBeNull();
+  expect([find("facts"), find("tab-facts")]).toEqual([null, null]);
   expect([...asked(host), ...asked(host, "regret")]).toEqual([]);
 });
 

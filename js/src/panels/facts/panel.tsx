@@ -56,7 +56,6 @@ const Panel = ({ picture, actions }: PanelProps) => {
     const missing = list === null ? -1 : rows.indexOf(undefined);
     if (missing >= 0) actions.facts.fetch(missing);
   });
-  if (picture.needsKernel !== "") return <p class="ci-quiet">{NEEDS_KERNEL}</p>;
   const open = (row: FactRow) => {
     showList(false);
     actions.facts.open(row);
@@ -100,8 +99,6 @@ const Panel = ({ picture, actions }: PanelProps) => {
     </>
   );
 };
-
-const NEEDS_KERNEL = "Facts are found by Python; this page has none. Open the session in Jupyter for that.";
 
 interface FilterProps {
   tracing: Tracing;
