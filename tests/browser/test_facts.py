@@ -210,13 +210,18 @@ def test_the_panel_holds_together_where_it_is_narrow(page: Page, workbench: Work
     screenshot(page, "facts-narrow", ".ci")
 
 
-def test_a_page_without_a_kernel_says_that_it_needs_one(page: Page, exported_page: Path) -> None:
+def test_a_page_without_a_kernel_has_neither_the_tab_of_facts_nor_its_key(
+    page: Page, exported_page: Path
+) -> None:
+    """Every fact of a session is Python's to look for; what such a page can tell of them is in Findings."""
     page.goto(exported_page.as_uri())
     page.get_by_test_id("cut-handle").wait_for()
+    tabs = page.get_by_role("tab")
+    assert not [name for name in tabs.all_text_contents() if name.startswith("Facts")]
     focus_workbench(page)
     page.keyboard.press("f")
-    expect(page.get_by_test_id("facts")).to_contain_text("this page has none")
-    expect(page.get_by_test_id("facts-list")).to_be_hidden()
+    expect(page.get_by_test_id("facts")).to_have_count(0)
+    expect(tabs.filter(has_text="Findings")).to_have_attribute("aria-selected", "true")
     assert find_violations(page, "html") == []
 
 
