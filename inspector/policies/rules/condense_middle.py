@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ...session.blocks import KINDS, REASONING
-from ...session.tree import Bools
+from ...session.blocks import REASONING
+from ...session.tree import USER, Bools
 from ...text import plural
 from ...tokens.counter import Longs
 from ..base_rule import Rule
@@ -90,8 +90,8 @@ def count_events(table: Table) -> Events:
     paired = np.bincount(live.position[live.pairs.ravel()], minlength=n)
     lone = np.bincount(live.position[np.concatenate([live.orphans, live.pending])], minlength=n)
     blocks = np.diff(live.start)
-    said = (table.kind != KINDS.index("tool_call")) & (table.kind != REASONING)
-    aside = (live.role == 0) & (np.bincount(live.position[said], minlength=n) > paired + lone)
+    # A user's words beside outputs are a message of their own, what the model says beside calls is none.
+    aside = (live.role == USER) & (blocks > paired + lone)
     events = np.where(paired > 0, paired + aside, blocks > lone)
     before = np.zeros(n + 1, np.int64)
     np.cumsum(events, out=before[1:])
