@@ -22,6 +22,7 @@
     │   └── AnswerRefused      an answer came that cannot stand for what it was to write up
     ├── WriteConflict          somebody else writes, or has written, what was to be written
     ├── EscapeError            a file's path leads out of the folder it belongs to
+    ├── LessonError            a lesson that cannot be read, or an expression that may not stand in one
     ├── FigureError            a figure that nothing draws, or no plotly to draw it with
     ├── FrameError             no pandas to make a data frame with
     └── Stopped                long work was told to stop before it was finished
@@ -334,6 +335,17 @@ class EscapeError(InspectorError):
 
     def __str__(self) -> str:
         return f"Nothing was written: {self.path!r} is no place inside {self.folder}"
+
+
+class LessonError(InspectorError):
+    """A lesson cannot be read or shown. `line` counts the lines of its file from 1; 0 where none is known."""
+
+    def __init__(self, reason: str, line: int = 0) -> None:
+        self.reason, self.line = reason, line
+        super().__init__(reason, line)
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.reason}" if self.line else self.reason
 
 
 class FigureError(InspectorError):

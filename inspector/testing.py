@@ -1,7 +1,7 @@
-"""DOOR: what a reader owes, as one call for the tests of whoever writes one.
+"""DOOR: what a reader owes, and what a lesson owes, as one call each for the tests of whoever writes one.
 
-`check_reader` is what this package's own readers are held to. A page beside the sources, "A reader in 40
-lines", shows a whole reader and its test.
+`check_lesson` and `check_reader` are what this package's own lessons and readers are held to. A page beside
+the sources, "A reader in 40 lines", shows a whole reader and its test.
 """
 
 from __future__ import annotations
@@ -15,13 +15,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from .errors import EmptySession, ReadError
-from .files import read_with_others
+from .errors import EmptySession, InspectorError, ReadError
+from .files import open_session, read_with_others
 from .formats.incremental import IncrementalReader
 from .formats.json_lines import Reader, iter_lines
 from .formats.manifest import READER, dump_manifest
 from .formats.readers import READERS
 from .session.session import Session
+from .workbench.lessons.bundled import make_session
+from .workbench.lessons.lesson import SESSIONS, Changes, Lesson, read_lesson
+from .workbench.lessons.played_step import attempt, begin, draw, judge, tell
+from .workbench.model import WorkbenchModel
 
 CUTS = 40
 """Places at which each file is cut short."""
@@ -182,3 +186,74 @@ def _rename_keys(data: bytes) -> bytes | None:
             json.dumps(rename(json.loads(bytes(line)))).encode() + b"\n" for _, line in iter_lines(data)
         )
     return None
+
+
+def check_lesson(lesson: str | os.PathLike[str], session: Session | None = None) -> None:
+    """Raise `AssertionError` with all faults of a lesson, unless every step does what a step owes.
+
+    - It can be read, and each of its texts has its values.
+    - Each step comes about as it says, and its picture is another than that of the step before.
+    - Where something is asked, its solution is right; doing nothing, each of its tries and every other choice
+      is wrong, and is told why.
+
+    `lesson` is a path or the text itself. `session` is by default the one it names, a path being looked for
+    beside the lesson.
+
+    >>> check_lesson("---\\ntitle: Short\\n---\\n# One\\nThe plan leaves {wb.plan.after:k}.\\n")
+    """
+    text, folder = str(lesson), Path()
+    if isinstance(lesson, os.PathLike) or "\n" not in text:
+        folder, text = Path(lesson).parent, Path(lesson).read_text("utf-8")
+    try:
+        read = read_lesson(text)
+        if session is None:
+            inside = read.session in SESSIONS
+            session = make_session(read.session) if inside else open_session(folder / read.session)
+    except (InspectorError, OSError) as error:
+        raise AssertionError(f"the lesson cannot be played: {error}") from error
+    faults = list(_check_steps(read, session))
+    if faults:
+        raise AssertionError("\n".join([f"lesson {read.title}:", *faults[:MOST]]))
+
+
+def _check_steps(lesson: Lesson, session: Session) -> Iterator[str]:
+    before: object = None
+    for number, step in enumerate(lesson.steps, 1):
+        where = f"step {number}, line {step.line}:"
+        model = WorkbenchModel(session, lesson.policy)
+        try:
+            wanted = begin(lesson, number, model)
+            model.answer(wanted)
+            if changed := [name for name, value in wanted.items() if model.inputs[name] != value]:
+                yield f"{where} {', '.join(changed)} cannot be set as the step says"
+            drawn = draw(model, step.play)
+            if drawn == before:
+                yield f"{where} its picture is that of the step before"
+            before = drawn
+            tell(lesson, number, model)
+            if step.check:
+                yield from (f"{where} {fault}" for fault in _check_question(lesson, number, session))
+        except InspectorError as error:
+            yield f"{where} {error}"
+
+
+def _check_question(lesson: Lesson, number: int, session: Session) -> Iterator[str]:
+    step = lesson.steps[number - 1]
+
+    def judged(changes: Changes) -> tuple[bool, str]:
+        model = WorkbenchModel(session, lesson.policy)
+        tried = attempt(changes, lesson, number, model)
+        model.answer(tried.inputs)
+        return judge(lesson, number, model, tried.place, tried.answer)
+
+    right, words = judged(step.solve)
+    if not right:
+        yield f"its solution is refused: {words}"
+    others = [{"answer": choice} for choice in step.choices if choice != step.solve.get("answer")]
+    for wrong in ({}, *step.tries, *others):
+        what = "; ".join(f"{name} = {value}" for name, value in wrong.items()) or "doing nothing"
+        right, words = judged(wrong)
+        if right:
+            yield f"{what} is taken for right"
+        elif not words:
+            yield f"{what} is wrong, and nothing is said about it"

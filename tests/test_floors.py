@@ -18,7 +18,7 @@ PACKAGE = ROOT / "inspector"
 
 ROOMS = (
     *("text", "errors", "mixins", "session", "cuts", "redaction", "tokens", "formats", "demo", "policies"),
-    *("planning", "wire", "files", "library", "testing", "facts", "summaries", "replays", "workbench"),
+    *("planning", "wire", "files", "library", "facts", "summaries", "replays", "workbench", "testing"),
     *("jupyter", "cli"),
     "__init__",
 )
@@ -49,14 +49,14 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "wire": "errors session tokens policies planning",
         "files": "errors session tokens formats planning",
         "library": "text errors session formats tokens files",
-        "testing": "errors session formats files",
         "facts": "text errors mixins session cuts tokens policies planning wire",
         "summaries": "text errors mixins session redaction tokens formats policies planning wire files facts",
         "replays": "text errors mixins session tokens policies planning facts summaries",
         "workbench": (
-            "text errors mixins session cuts redaction tokens policies planning wire files facts summaries "
-            "replays"
+            "text errors mixins session cuts redaction tokens demo policies planning wire files facts "
+            "summaries replays"
         ),
+        "testing": "errors session formats files workbench",
         "jupyter": (
             "text errors session tokens formats demo policies planning files library summaries replays "
             "workbench"
@@ -105,6 +105,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("policies.rules.__init__", "importlib"): "other packages add rules by entry points",
     ("policies.registry", "importlib"): "other packages add policies by entry points",
     ("demo", "importlib"): "the demo session is data inside this package",
+    ("workbench.lessons.bundled", "importlib"): "lessons are data inside this package",
     ("workbench.page.html", "importlib"): "the script and the style of a page are data inside this package",
     ("formats.databases", "sqlite3"): "bytes are opened as a database in memory; it touches no file",
     ("formats.json_lines", "mmap"): "a mapped file is one kind of buffer; a reader maps none itself",

@@ -1,0 +1,1 @@
+"""Lessons as data: files of steps, each with a picture and perhaps a question."""
