@@ -78,6 +78,7 @@ from .replays.decay import DecayLine as DecayLine
 
 # see it
 from .jupyter.widget import Workbench as Workbench
+from .jupyter.lesson_files import open_lesson as open_lesson
 from .workbench.page.export import export_html as export_html
 from .workbench.charts.decay import draw_decay as draw_decay
 from .jupyter.magic import load_ipython_extension as load_ipython_extension

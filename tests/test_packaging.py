@@ -67,7 +67,9 @@ def names(wheel: Path) -> set[str]:
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     held = names(wheel)
     package = {path.relative_to(ROOT).as_posix() for path in (ROOT / "inspector").rglob("*.py")}
-    assert package | {"inspector/py.typed", "inspector/demo.jsonl.xz", *WIDGET} <= held
+    lessons = {path.relative_to(ROOT).as_posix() for path in (ROOT / "inspector").rglob("*.md")}
+    assert len(lessons) >= 2
+    assert package | lessons | {"inspector/py.typed", "inspector/demo.jsonl.xz", *WIDGET} <= held
     assert {name.split("/")[0] for name in held} == {
         "inspector",
         f"compaction_inspector-{VERSION}.data",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets as t
 
+from ..errors import LessonError
 from ..files import FollowedFile, StrPath, find_planned, open_session, read_plans_beside, save_beside
 from ..planning.assemble import build_context
 from ..planning.context import Context
@@ -33,8 +34,11 @@ from ..tokens.history import History
 from ..tokens.ledger import Ledger
 from ..workbench.controller import Controller
 from ..workbench.inputs import INPUTS, TABS
+from ..workbench.lessons.lesson import Lesson
+from ..workbench.lessons.played_step import begin
 from ..workbench.model import WorkbenchModel
 from ..workbench.opening import AUTO
+from ..workbench.payloads.lesson_steps import find_linked
 from ..workbench.payloads.scene import DrawnPlan
 from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.snapshot import Snapshot
@@ -73,6 +77,7 @@ class Workbench(anywidget.AnyWidget):
         wb.versus = {"policy": "claude-code"}    # plan B beside it; {"recorded": True} is the file's own
         wb.look = "recorded:1"    # what the first recorded compaction left; "plan" is the plan's own
         wb.replay = True    # replay the whole session under the policy; wb.run is the result
+        wb.lesson = "2.3"    # the third step of the second lesson, on the session that it is about
         wb.provider = "accepts"    # what if it took requests above the window? By default it refuses them
 
     With `follow` a file that is still being written is looked at about once a second, until `close`: the
@@ -100,6 +105,8 @@ class Workbench(anywidget.AnyWidget):
     look = t.Unicode("").tag(sync=True)
     # The tab of the dock that is open.
     tab = t.Enum(TABS, "blocks").tag(sync=True)
+    # The lesson's step that is shown, such as "2.3"; "" for none.
+    lesson = t.Unicode("").tag(sync=True)
     # The block looked at, "" for none.
     block = t.Unicode("").tag(sync=True)
     # Pixels of the element in a notebook; its lower edge can be dragged.
@@ -142,6 +149,7 @@ class Workbench(anywidget.AnyWidget):
         follow: bool = False,
         height: int = 720,
         letter_keys: bool = True,
+        lesson: str = "",
     ) -> None:
         shown = session if isinstance(session, Plan) else None
         if isinstance(session, Plan):
@@ -183,6 +191,8 @@ class Workbench(anywidget.AnyWidget):
         opened = tab or self._controller.model.tab
         shown_as = {"height": height, "letter_keys": letter_keys}
         super().__init__(**first, **shown_as, tab=opened if mode is None else _tab_of(mode))
+        self.observe(self._open_step, names="lesson")
+        self.lesson = lesson
         self.observe(self._replan, names=[*INPUTS, "_seq", "replay", "provider"])
         self.on_msg(self._reply)
         if self.comm is not None:
@@ -266,6 +276,11 @@ class Workbench(anywidget.AnyWidget):
         self._controller.adopt_summary(plan, made)
         return made
 
+    def adopt_lesson(self, lesson: Lesson) -> None:
+        """Show a lesson of one's own in place of the package's; it is about this session."""
+        with self._controller.lock:
+            self._controller.model.lessons = (lesson,)
+
     def export_html(self, path: StrPath, **options: Any) -> ExportedPage:
         """Write the workbench as one file that needs neither network nor kernel; see `export.export_html`."""
         from ..workbench.page.export import export_html
@@ -319,6 +334,26 @@ class Workbench(anywidget.AnyWidget):
             self._set(self._controller.set_inputs(inputs, self._seq, self.replay, self.provider))
             if self._controller.last_error is not None and not self._property_lock:
                 raise self._controller.last_error
+
+    @t.validate("lesson")
+    def _check_lesson(self, proposal: Any) -> str:
+        link: str = proposal["value"]
+        try:
+            if link:
+                find_linked(self._controller.model, link)
+        except LessonError as error:
+            raise t.TraitError(str(error)) from error
+        return link
+
+    def _open_step(self, _: Any) -> None:
+        """Show the step that Python asked for; the browser sets for itself what its steps do."""
+        if self._property_lock or not self.lesson:
+            return
+        with self._controller.lock:
+            model = self._controller.model
+            inputs = begin(*find_linked(model, self.lesson), model)
+            self._set(self._controller.set_inputs(inputs, self._seq, self.replay, self.provider))
+            self.tab = "lesson"
 
     def _receive(self, traits: dict[str, Any]) -> None:
         """Take the traits that background work has changed."""

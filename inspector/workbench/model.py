@@ -27,6 +27,7 @@ from ..text import printable
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from .inputs import INPUTS, carry_over, check_inputs, describe_dropped, drop_edit
+from .lessons.lesson import Lesson
 from .opening import (
     AUTO,
     FALLBACK,
@@ -64,7 +65,8 @@ class WorkbenchModel:
     at: that one or `plan`. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
     `refused` says why there is none where the inputs ask for one. `last_run` is the last replay, `scenario`
     that of the next: unless told otherwise, its provider refuses what exceeds the window. `written` are the
-    summaries that were written here, `file` is the name of the session's file, "" where it has none.
+    summaries that were written here, `file` is the name of the session's file, "" where it has none;
+    `lessons` are those that were opened with it, where they are not the package's own.
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo(), "keep-recent-turns")
@@ -100,6 +102,7 @@ class WorkbenchModel:
         self.refused: InspectorError | None = None
         self.last_run: Run | None = None
         self.written: tuple[WrittenSummary, ...] = ()
+        self.lessons: tuple[Lesson, ...] = ()
         name = policy if isinstance(policy, str) else add_policy(policy).name
         fullest = self.history.fullest
         at = fullest.at if fullest is not None else ""

@@ -30,6 +30,7 @@ from .payloads.fact_detail import describe_fact
 from .payloads.fact_list import list_facts, plan_at, search_facts
 from .payloads.findings import list_findings
 from .payloads.lesson import LessonReply, play_rules
+from .payloads.lesson_steps import LessonsReply, check_step, describe_step, list_titles
 from .payloads.losses import LossesReply, describe_losses
 from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
 from .payloads.policies import PoliciesReply, PolicyResultsReply, find_results, list_choices
@@ -122,6 +123,10 @@ def _lesson(model: WorkbenchModel, query: Query) -> LessonReply:
     return play_rules(model.shown, int(query["place"]))
 
 
+def _lessons(model: WorkbenchModel, query: Query) -> LessonsReply:
+    return list_titles(model)
+
+
 def _regret(model: WorkbenchModel, query: Query) -> RegretReply:
     return describe_regret(model)
 
@@ -166,6 +171,9 @@ QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "summary": _summary,
     "search": _search,
     "lesson": _lesson,
+    "lessons": _lessons,
+    "lesson_step": describe_step,
+    "lesson_check": check_step,
     "context": describe_context,
     "summaries": compare_summaries,
     "facts": list_facts,

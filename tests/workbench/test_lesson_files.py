@@ -17,8 +17,9 @@ from inspector.tokens.ledger import count_tokens
 from inspector.workbench.lessons.bundled import find_lesson, is_about, list_lessons, make_session, read_link
 from inspector.workbench.lessons.expressions import READABLE, evaluate, explain
 from inspector.workbench.lessons.lesson import fill, read_lesson
-from inspector.workbench.lessons.played_step import LessonView, attempt, begin, judge, tell
+from inspector.workbench.lessons.played_step import LessonView, attempt, begin, find_place, judge, tell
 from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.queries import answer_query
 
 FOLDER = Path(str(files("inspector.workbench.lessons")))
 HEAD = "---\ntitle: A lesson\nmoment: recorded:1\n---\n"
@@ -246,3 +247,43 @@ def test_numbers_in_a_lesson_are_those_of_the_plan() -> None:
     lesson = find_lesson("where-the-tokens-are")
     model.answer(begin(lesson, 1, model))
     assert f"{model.plan.before / 1000:.1f}k" in tell(lesson, 1, model).text
+
+
+# what the screen asks
+
+
+def test_a_step_is_told_as_it_will_stand_and_nothing_moves_for_that() -> None:
+    model = WorkbenchModel(open_demo(), "flue")
+    model.answer({})
+    before = dict(model.inputs), model.plan
+    told = answer_query(model, {"type": "lesson_step", "id": 1, "link": "1.3"})
+    assert (model.inputs, model.plan) == before
+    assert (told["lesson"], told["step"], told["steps"]) == ("Where the tokens are", 3, 4)
+    assert told["inputs"]["cut"] == "end"
+    assert told["links"] == ["1.2", "1.4"]
+    model.answer(told["inputs"])
+    assert f"{model.plan.after / 1000:.1f}k" in told["text"][0]
+    assert "braces" not in str(told) and "{" not in "".join([*told["text"], told["hint"], told["solution"]])
+
+
+def test_links_go_through_all_lessons_of_the_session() -> None:
+    model = WorkbenchModel(open_demo(), "flue")
+    model.answer({})
+    link, seen = "1.1", []
+    while link:
+        seen.append(link)
+        link = answer_query(model, {"type": "lesson_step", "id": 1, "link": link})["links"][1]
+    steps = [len(lesson.steps) for lesson in list_lessons() if lesson.session == "demo"]
+    assert len(seen) == sum(steps) == len(set(seen))
+
+
+def test_an_attempt_is_judged_at_the_place_under_the_hand() -> None:
+    model = WorkbenchModel(open_demo(), "flue")
+    model.answer(answer_query(model, {"type": "lesson_step", "link": "2.1"})["inputs"])
+    wanted = find_place("turn 12", model.moment)
+    ask = {"type": "lesson_check", "link": "2.1", "answer": ""}
+    assert answer_query(model, {**ask, "place": wanted})["right"] is True
+    told = answer_query(model, {**ask, "place": find_place("turn 11", model.moment)})
+    assert (told["right"], told["words"]) == (False, "This is the beginning of turn 11.")
+    assert told["place"] == wanted, "the right cut, to be drawn beside the guess"
+    assert "no step 9" in answer_query(model, {**ask, "link": "2.9", "place": 3})["sentence"]

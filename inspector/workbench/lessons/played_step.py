@@ -229,6 +229,14 @@ def judge(lesson: Lesson, number: int, model: WorkbenchModel, place: int | None,
     return Judged(False, explain(step.check, names))
 
 
+def solved_place(lesson: Lesson, number: int, model: WorkbenchModel) -> int | None:
+    """Where the cut of a step's solution stands, None where it sets none; a hidden cut is the policy's."""
+    step = find_step(lesson, number)
+    if step.hide:
+        return model.plan.place
+    return find_place(step.solve.get("cut", ""), model.moment)
+
+
 class StepTexts(NamedTuple):
     """The texts of a step with their values in place."""
 

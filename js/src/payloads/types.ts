@@ -522,6 +522,9 @@ export interface Replies {
   summary: SummaryReply;
   search: SearchReply;
   lesson: LessonReply;
+  lessons: LessonsReply;
+  lesson_step: LessonStepReply;
+  lesson_check: LessonCheckReply;
   context: ContextReply;
   summaries: SummariesReply;
   facts: FactsReply;
@@ -699,6 +702,57 @@ export interface LessonBlock {
   row: number;
   turn: number;
   label: string;
+}
+/**
+ * The lessons about this session, and those about others, each with the Python that opens it.
+ */
+export interface LessonsReply {
+  here: LessonTitle[];
+  elsewhere: LessonTitle[];
+}
+/**
+ * A lesson in the list: `number` is that of its links, `name` what `open_lesson` takes.
+ */
+export interface LessonTitle {
+  number: number;
+  name: string;
+  title: string;
+  steps: number;
+}
+/**
+ * A step as it is shown. `inputs` are what it sets; `play` is how many rules are played, -1 for all.
+ *
+ * `hides` says that the policy's cut is for the person to guess. `links` are those of the steps before and
+ * after it, "" where there is none.
+ */
+export interface LessonStepReply {
+  lesson: string;
+  title: string;
+  step: number;
+  steps: number;
+  text: string[];
+  inputs: {
+    [k: string]: unknown;
+  };
+  play: number;
+  hides: boolean;
+  question: string;
+  choices: string[];
+  hint: string;
+  solution: string;
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  links: [string, string];
+}
+/**
+ * What is said to an attempt; `place` is where the right cut stands, -1 where none is asked for.
+ */
+export interface LessonCheckReply {
+  right: boolean;
+  words: string;
+  place: number;
 }
 /**
  * Pieces `from` on of so many, and the outline of all, which adds up to `after`.
