@@ -37,6 +37,10 @@ interface Questions {
   plans: object;
   open_plan: { name: string };
   lesson: { place: number };
+  lessons: object;
+  lesson_step: { link: string };
+  /** With the cut at `place`, legal or not, -1 for where the plan has it; `answer` is the choice taken. */
+  lesson_check: { link: string; place: number; answer: string };
   facts: { place: number; query: string; kind: string; fate: string; from: number; to: number };
   fact: FactName & { place: number };
   /** Those of the recorded compaction after the moment, or with "plan" of the plan. */
@@ -92,6 +96,8 @@ const LONG = {
   regret: LOOKING,
   grounding: LOOKING,
   losses: LOOKING,
+  lesson_step: LOOKING,
+  lesson_check: LOOKING,
   rules: LOOKING,
   policy_results: LOOKING,
   open_plan: LOOKING,
