@@ -174,7 +174,7 @@ def describe_plan(plan: Plan) -> list[str]:
     if lost:
         notes.append(
             f"{plural(lost, 'call or output is', 'calls or outputs are')} left out, "
-            "without their other half; no request may carry such."
+            f"without {'its' if lost == 1 else 'their'} other half; no request may carry such."
         )
     notes += describe_ends(plan.table, plan.outcome)
     moved = int(changed.sum()) - lost
