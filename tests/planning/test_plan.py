@@ -128,7 +128,7 @@ def test_calls_without_an_answer_are_left_out_and_counted_in_a_note() -> None:
     session = build(user(), call("lost"), user(), say(), user(), say())
     plan = plan_of(session, cut="e1")
     assert fates(plan)[1] == "dropped"
-    assert any("without their other half" in note for note in plan.notes)
+    assert any("without its other half" in note for note in plan.notes)
 
 
 def test_the_numbers_add_up() -> None:
