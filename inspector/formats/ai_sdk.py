@@ -36,6 +36,8 @@ def _judge(value: Any) -> str | None:
     marked = False
     for raw in messages[:64]:
         message = Fields(raw)
+        if not isinstance(raw, dict):
+            continue  # counted as corrupt, where the others tell whose they are
         if message.text("role") not in ROLES:
             return "its messages have other roles than the AI SDK's"
         parts = message.items("parts")

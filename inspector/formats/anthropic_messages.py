@@ -16,6 +16,7 @@ from ..session.entries import Boundary, Corrupt, Entry, Tool
 from ..session.session import Session
 from ..session.speakers import judge
 from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
+from .cline import is_cline
 from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
 from .json_lines import Data, Reader
 
@@ -42,7 +43,7 @@ def sniff(data: Data) -> str | None:
 
 def _judge(value: Any) -> str | None:
     messages = _find_messages(value)
-    if isinstance(value, dict) and {"messages", "sessionId", "version"} <= set(value):
+    if isinstance(value, dict) and ({"messages", "sessionId", "version"} <= set(value) or is_cline(value)):
         return "its messages stand in a session of Cline's"
     around = value if isinstance(value, dict) else {}
     if any(isinstance(each, dict) and "choices" in each for each in (around, around.get("response"))):

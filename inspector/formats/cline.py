@@ -41,9 +41,12 @@ def _judge(value: Any) -> str | None:
         return None
     if not isinstance(value.get("messages"), list):
         return "it has no list `messages`, and no `messages_path`"
-    if "sessionId" not in value or "version" not in value:
-        return "it has no `sessionId` and `version`"
-    return None if {"agent", "updated_at"} & set(value) else "it has neither `agent` nor `updated_at`"
+    return None if is_cline(value) else "it has no three of `sessionId`, `version`, `agent` and `updated_at`"
+
+
+def is_cline(value: Json) -> bool:
+    """Whether messages stand in a session of Cline's: one of its four fields may be damaged."""
+    return len({"sessionId", "version", "agent", "updated_at"} & set(value)) > 2
 
 
 def _is_manifest(value: Json) -> bool:

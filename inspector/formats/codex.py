@@ -96,6 +96,10 @@ UNSHOWN = frozenset({"ghost_snapshot", "additional_tools"})
 HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
 USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
 ESTIMATE = "estimated by Codex"
+EXITED = re.compile(
+    r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n)*(?:Exit code:|Process exited with code) (-?\d+)(?=\n|\Z)"
+)
+"""How Codex begins what a command printed, since its outputs are text and no longer JSON."""
 CWD = re.compile(r"<environment_context>.*?(?:<cwd>|Current working directory: )([^<\n]+)", re.DOTALL)
 
 
@@ -278,6 +282,7 @@ class _RolloutReading:
             inner = Fields(output)
             failed = inner.flag("success") is False
             output = inner.any("content") if "content" in inner.rest else stringify(output)
+        failed = failed or _tells_failure(output)
         block, more = make_output(call, output, _read_part, name, failed=failed)
         return block, fields.rest | more
 
@@ -434,6 +439,20 @@ def _is_bare_header(row: Json) -> bool:
     """Whether a row is the header of a rollout from before rows had an envelope."""
     named = isinstance(row.get("id"), str) and isinstance(row.get("timestamp"), str)
     return named and "instructions" in row and "type" not in row
+
+
+def _tells_failure(output: Any) -> bool:
+    """Whether an output says, in the words that Codex puts around it, that its command ended with no 0."""
+    if isinstance(output, list) and output:
+        output = Fields(output[0]).rest.get("text")
+    if not isinstance(output, str):
+        return False
+    if found := EXITED.match(output):
+        return int(found[1]) != 0
+    if '"exit_code"' not in output:
+        return False
+    code = Fields(Fields(parse_given(output)).object("metadata")).rest.get("exit_code")
+    return isinstance(code, int) and code != 0
 
 
 def _print_entry(blocks: Any) -> list[str]:

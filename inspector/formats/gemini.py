@@ -65,6 +65,8 @@ class _Said:
     kind: str = "message"
     kept: tuple[_Said, ...] = ()
     cleared: tuple[str, ...] = ()
+    masked: Json | None = None  # what the model is sent since outputs were emptied; `raw` is what was said
+    after: tuple[_Said, ...] = ()  # the history that a compression left, in its order, itself among it
 
 
 @paused_gc()
@@ -148,38 +150,65 @@ class _Chat:
         rows = [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")]
         known = {str(said.raw.get("id")): said for said in self.line if said.kind == "message"}
         at = next((at for at, row in enumerate(rows[:3]) if SNAPSHOT in stringify(row.get("content"))), None)
-        before = (
-            next((n for n, s in enumerate(self.line) if s.raw.get("id") == rows[0].get("id")), 0)
-            if rows
-            else 0
-        )
+        last = next((said for said in reversed(self.line) if said.kind == "compaction"), None)
+        if at is not None and last is not None and _is_again(last.raw, rows[at]):
+            rows[at] = {**rows[at], "id": last.raw.get("id")}
+            return self._change(source, rows, self._find_current(last))
         if at is not None and str(rows[at].get("id")) not in known:
             summary = self._add(f"compression-{source.line}", rows[at], [source], "compaction")
             kept: list[_Said] = []
-            for row in rows[:at] + rows[at + 1 :]:
+            after: list[_Said] = []
+            for row in rows:
                 said = known.get(str(row.get("id")))
-                if said is not None and said.raw == row:
+                if row is rows[at]:
+                    after.append(summary)
+                elif said is not None and said.raw == row:
                     kept.append(said)
+                    after.append(said)
                 else:
-                    self._add(f"{row.get('id')}", row, [])
-            summary.kept = tuple(kept)
+                    after.append(self._add(f"{row.get('id')}", row, []))
+            summary.kept, summary.after = tuple(kept), tuple(after)
             return True
-        same = [said for said in self.line[before:] if said.kind == "message"]
-        if [said.raw.get("id") for said in same] == [row.get("id") for row in rows]:
-            cleared = [c for said, row in zip(same, rows, strict=True) for c in _find_shorter(said.raw, row)]
+        first = rows[0].get("id") if rows else None
+        starts = (n for n, said in enumerate(self.line) if rows and said.raw.get("id") == first)
+        before = next(starts, 0)
+        return self._change(source, rows, [said for said in self.line[before:] if said.kind == "message"])
+
+    def _find_current(self, last: _Said) -> list[_Said]:
+        """What the model is sent since the last compression: what that left, and what was said after it."""
+        later = self.line[self.line.index(last) + 1 :]
+        return [*last.after, *(said for said in later if said.kind == "message" and said not in last.after)]
+
+    def _change(self, source: Source, rows: list[Json], current: list[_Said]) -> bool:
+        """What became of the history of now. Whether its row became an entry: an emptying of outputs."""
+        if [_name(said.raw) for said in current] == [_name(row) for row in rows]:
+            pairs = list(zip(current, rows, strict=True))
+            cleared = [call for said, row in pairs for call in _find_shorter(said.masked or said.raw, row)]
             if cleared:
                 micro = self._add(f"masking-{source.line}", {}, [source], "micro")
                 micro.cleared = tuple(cleared)
-                return True
-            for said, row in zip(same, rows, strict=True):
-                said.raw = row
-            return False
+            for said, row in pairs:
+                if cleared or said.masked is not None:
+                    said.masked = row
+                elif said.kind == "message":
+                    said.raw = row
+            return bool(cleared)
         # Another history altogether: what it shares with the line at its beginning stays there.
         stays = 0
-        while stays < min(len(same), len(rows)) and same[stays].raw.get("id") == rows[stays].get("id"):
-            same[stays].raw = rows[stays]
+        while stays < min(len(current), len(rows)) and _name(current[stays].raw) == _name(rows[stays]):
+            if current[stays].kind == "message" and current[stays].masked is None:
+                current[stays].raw = rows[stays]
             stays += 1
-        del self.line[before + stays :]
+        gone = current[stays:]
+        for said in self.line:
+            said.kept = tuple(each for each in said.kept if each not in gone)
+        first = next((n for n, said in enumerate(self.line) if said in gone), len(self.line))
+        summary = next((n for n, said in enumerate(self.line) if said.after and said not in gone), -1)
+        if summary > first:
+            first = next(
+                (n for n, said in enumerate(self.line) if n > summary and said in gone), len(self.line)
+            )
+        del self.line[first:]
         for row in rows[stays:]:
             self._add(f"{row.get('id')}", row, [])
         return False
@@ -311,6 +340,18 @@ def _read_result(call: str, tool: str, result: Any, status: str | None) -> Found
     joined = tuple(part for output in outputs for part in output.parts)
     wrong = failed or any(output.is_error for output in outputs)
     return ToolOutput(call_id=call, name=tool, parts=joined, is_error=wrong, status=status), rest
+
+
+def _name(message: Json) -> Any:
+    """What a message is known by in two histories."""
+    return message.get("id")
+
+
+def _is_again(before: Json, after: Json) -> bool:
+    """Whether a summary is the one that stands already."""
+    if before.get("id") is not None and before.get("id") == after.get("id"):
+        return True
+    return stringify(before.get("content")) == stringify(after.get("content"))
 
 
 def _find_shorter(before: Json, after: Json) -> list[str]:

@@ -37,6 +37,9 @@ def _judge(value: Any) -> str | None:
     messages = value.get("messages") if isinstance(value, dict) else value
     if not isinstance(messages, list):
         return "neither a list nor an object with a list `messages`"
+    blocks = [block for message in messages for block in Fields(message).items("content") or ()]
+    if any(isinstance(block, dict) and "toolCallId" in block for block in blocks):
+        return "its parts are the AI SDK's"
     if any(_is_mini(message) for message in messages):
         return None
     return "no message holds a `toolUse` or a `result`"

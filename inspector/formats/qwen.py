@@ -33,7 +33,8 @@ TOKENS = (
 def is_qwen(row: Json) -> bool:
     """Whether a line is one of Qwen Code's: its message holds `parts`."""
     message = row.get("message")
-    return "uuid" in row and "sessionId" in row and isinstance(message, dict) and "parts" in message
+    marked = "uuid" in row and ("sessionId" in row or "parentUuid" in row)
+    return marked and isinstance(message, dict) and "parts" in message
 
 
 def sniff(data: Data) -> str | None:

@@ -11,7 +11,7 @@ import pytest
 
 from inspector import open_session, read_session
 from inspector.formats.codex import READER
-from inspector.session.blocks import Image, Reasoning, ToolCall
+from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
 from tests.shared import SHARED, needs_shared, open_shared
 
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "codex.jsonl"
@@ -194,3 +194,25 @@ def test_a_rollout_of_bare_rows_opens() -> None:
     assert READER.sniff(dump(*rows)) is None
     # A first row of a type is no bare header: pi's and others' look like it.
     assert READER.sniff(dump({**rows[0], "type": "session"}, *rows[1:])) is not None
+
+
+@pytest.mark.parametrize(
+    ("output", "failed"),
+    [
+        (json.dumps({"output": "no such file", "metadata": {"exit_code": 2, "duration_seconds": 0.1}}), True),
+        (json.dumps({"output": "a.py", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}), False),
+        ("Exit code: 1\nWall time: 0.2 seconds\nOutput:\nno match", True),
+        ("Exit code: 0\nWall time: 0.2 seconds\nOutput:\nExit code: 1", False),
+        ("Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 127\nOutput:\n", True),
+        ([{"type": "input_text", "text": "Exit code: 3\nOutput:\n"}], True),
+        ("Chunk ID: a1\nWall time: 30.0 seconds\nProcess running with session ID 7\nOutput:\n", False),
+        ('It printed {"metadata": {"exit_code": 1}}', False),
+    ],
+)
+def test_a_command_that_failed_is_an_error(output: Any, failed: bool) -> None:
+    """As Codex words it: in JSON until autumn 2025, later in lines before the output."""
+    call = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c"}
+    answer = {"type": "function_call_output", "call_id": "c", "output": output}
+    items = [{"type": "response_item", "payload": item} for item in (call, answer)]
+    (block,) = read_session(dump(ROWS[0], *items)).entries[-1].blocks
+    assert isinstance(block, ToolOutput) and block.is_error is failed

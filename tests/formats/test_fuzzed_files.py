@@ -171,3 +171,28 @@ def test_what_a_longer_run_found_stays_found(label: str, way: tuple[Any, ...], j
         session = read_in_time(raw, asked)
         if session is not None:
             check_shape(session)
+
+
+@pytest.mark.parametrize(
+    ("label", "old", "new"),
+    [
+        ("cline.messages.json", b'"sessionId"', b'"sessiOnId"'),
+        ("cline.compaction.json", b'"version"', b'"ve"'),
+        ("qwen.jsonl", b'"sessionId"', b'"sess"'),
+        ("ai-sdk.model.json", b'"toolName": "weather"', b'"toolName": []'),
+    ],
+)
+def test_a_file_that_lost_a_mark_is_no_one_elses(label: str, old: bytes, new: bytes) -> None:
+    name, data = CORPUS[label]
+    assert old in data
+    claimed = [reader.name for reader in READERS if reader.sniff(data.replace(old, new)) is None]
+    assert set(claimed) <= {name}
+
+
+def test_a_chat_of_qwens_that_begins_with_many_other_rows_is_still_qwens() -> None:
+    data = CORPUS["qwen.jsonl"][1]
+    about = {"parentUuid": None, "sessionId": "q-1", "type": "system", "subtype": "ui_telemetry"}
+    rows = [json.dumps({"uuid": f"t{n}", **about}).encode() + b"\n" for n in range(9)]
+    session = read_session(b"".join(rows) + data)
+    assert session.format == "qwen"
+    assert session.records == read_session(data).records + 9

@@ -82,6 +82,62 @@ def test_a_state_snapshot_is_a_compaction_that_keeps_what_it_repeats() -> None:
     assert [entry.id for entry in session.entries if not entry.sources] == ["m2/results", "c2"]
 
 
+SUMMARY = {"id": "s", "type": "user", "content": "<state_snapshot>Two files.</state_snapshot>"}
+
+
+def call_of(name: str, result: str) -> dict[str, Any]:
+    answer = {"functionResponse": {"id": name, "name": "read_file", "response": {"output": result}}}
+    call = {"id": name, "name": "read_file", "args": {}, "result": [answer], "status": "success"}
+    return {"id": f"g-{name}", "type": "gemini", "content": "", "toolCalls": [call]}
+
+
+def test_outputs_emptied_after_a_compression_are_no_second_compression() -> None:
+    ask = {"id": "u", "type": "user", "content": "Read both."}
+    kept, later = call_of("one", "long " * 90), call_of("two", "longer " * 90)
+    compressed = {"$set": {"messages": [SUMMARY, kept]}}
+    masked = {"$set": {"messages": [SUMMARY, kept, call_of("two", "short")]}}
+    again = {"$set": {"messages": [SUMMARY, call_of("one", "short"), call_of("two", "short")]}}
+    session = read_session(dump(LOG[0], ask, kept, compressed, later, masked, again))
+    assert [(b.kind, b.cleared) for _, b in session.boundaries] == [
+        ("compact", ()),
+        ("micro", ("two",)),
+        ("micro", ("one",)),
+    ]
+    assert [name for name in session.live_names if name.startswith(("compression", "g-"))] == [
+        "compression-4",
+        "g-one",
+        "g-one/results",
+        "g-two",
+        "g-two/results",
+    ]
+    assert session["g-one/results"].blocks[0].text == "long " * 90
+    # The same summary under another id is still that summary.
+    renamed = {"$set": {"messages": [{**SUMMARY, "id": "t"}, kept, later, {**ask, "id": "v"}]}}
+    other = read_session(dump(LOG[0], ask, kept, compressed, later, renamed))
+    assert [boundary.kind for _, boundary in other.boundaries] == ["compact"]
+    assert other.live_names[-1] == "v"
+    assert other.live_names[0] == "compression-4"
+
+
+def test_a_history_cut_after_a_compression_keeps_its_summary() -> None:
+    ask = {"id": "u", "type": "user", "content": "Read both."}
+    kept, later = call_of("one", "long"), call_of("two", "longer")
+    compressed = {"$set": {"messages": [SUMMARY, kept]}}
+    less = {"$set": {"messages": [SUMMARY]}}
+    session = read_session(dump(LOG[0], ask, kept, compressed, later, less))
+    assert session.live_names == ["compression-4"]
+    assert "g-two" in session.index
+
+
+def test_a_new_summary_after_a_compression_is_a_second_one() -> None:
+    ask = {"id": "u", "type": "user", "content": "Read both."}
+    second = {**SUMMARY, "id": "s2", "content": "<state_snapshot>Three files.</state_snapshot>"}
+    rows = [{"$set": {"messages": [SUMMARY]}}, ask, {"$set": {"messages": [second]}}]
+    session = read_session(dump(LOG[0], {**ask, "id": "w"}, *rows))
+    assert [boundary.kind for _, boundary in session.boundaries] == ["compact", "compact"]
+    assert session.live_names == ["compression-5"]
+
+
 def test_a_history_that_became_another_goes_on_from_what_they_share() -> None:
     other = {"$set": {"messages": [LOG[1], {"id": "n", "type": "user", "content": "Another way."}]}}
     session = read_session(dump(*LOG[:4], other))

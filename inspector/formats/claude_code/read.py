@@ -58,7 +58,7 @@ def sniff(data: Data) -> str | None:
         count += 1
         try:
             if source.size < HUGE and decode_sign(line).ours:
-                qwen = any(is_qwen(row) for row in first_rows(data, 4))
+                qwen = any(is_qwen(row) for row in first_rows(data))
                 return "its messages hold Qwen Code's `parts`" if qwen else None
         except ValueError:
             pass
