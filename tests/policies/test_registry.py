@@ -15,6 +15,7 @@ from inspector.policies.registry import configure_policy, find_policy, find_tool
 from inspector.policies.table import FATES
 from inspector.replays.engine import replay
 from inspector.wire.checks import check_context
+from tests.policies.test_part import knob
 from tests.test_checklist_s0 import count, talk
 
 TOOLS = ["tool:stud-wiki-deterministic", "tool:claude-code", "tool:flue"]
@@ -96,3 +97,82 @@ def test_S1_5_without_its_tool_a_harness_has_nothing_that_compacts() -> None:
         run = replay(session, "stud-warning", acts | {"tool": tool}, ledger=count(session), window=9_000)
         found.append((len(run.adopted), "suggested" in {event.kind for event in run.events}))
     assert found == [(1, False), (0, True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [
+        # PEERS §1, by the versions that each policy names.
+        ("langchain-summarization", {"trigger.ratio": 0.85, "keep-recent-share.amount": 20}),
+        ("langchain-trim", {"trigger.tokens": 20_000, "keep-recent-share.amount": 20_000}),
+        ("langchain-clear", {"trigger.tokens": 100_000, "drop-old-outputs.keep": 3}),
+        (
+            "inspect-edit",
+            {"trigger.ratio": 0.9, "keep-newest-reasoning.replies": 1, "drop-old-outputs.keep": 3},
+        ),
+        ("inspect-trim", {"trigger.ratio": 0.9, "drop-last-replies.most": 1, "keep-recent-share.share": 0.8}),
+        ("openhands", {"trigger.tokens": 240, "condense-middle.events": 240, "condense-middle.first": 2}),
+        ("codex", {"trigger.ratio": 0.9, "keep-user-words.tokens": 20_000}),
+        (
+            "gemini-cli",
+            {
+                "trigger.ratio": 0.5,
+                "keep-recent-share.share": 0.3,
+                "budget-outputs.tokens": 50_000,
+                "budget-outputs.characters": 40_000,
+            },
+        ),
+        ("flue", {"trigger.reserve_tokens": 16_384, "keep-recent-tokens.tokens": 20_000}),  # FLUE §3
+        ("flue-2", {"trigger.reserve_tokens": 20_000, "keep-recent-tokens.tokens": 8_000}),  # FLUE §13.1
+        ("pi", {"trigger.reserve_tokens": 16_384, "keep-recent-tokens.tokens": 20_000}),  # FLUE §13.2
+        (
+            "mini-claude-code-compat",  # TIERED §3 to §5
+            {
+                "trigger.budget": 24_000,
+                "trigger.ratio": 0.75,
+                "target.ratio": 0.5,
+                "target.recovery": 0.7,
+                "keep-root.messages": 1,
+                "keep-recent-messages.messages": 6,
+                "point-large-outputs.characters": 600,
+                "snip-long-text.characters": 2_000,
+                "snip-everything.characters": 2_000,
+                "drop-middle.first": 1,
+                "drop-middle.last": 6,
+                "harness.recoveries": 1,
+                "harness.retries": 0,
+            },
+        ),
+        ("stud-wiki-1.1", {"trigger.ratio": 0.8, "keep-recent-turns.turns": 4}),  # S0-12, S0-24
+        ("stud-warning", {"harness.warn": 0.8, "harness.require": 0.95}),  # S1-4
+        ("stud-merged", {"trigger.ratio": 0.8, "harness.warn": 0.8, "harness.require": 0.95}),  # STUD §12
+        (
+            "claude-code",  # CLAUDE §1, §2.5; the turns are not told there, and ours
+            {
+                "trigger.ratio": 0.95,
+                "harness.warn": 0.8,
+                "harness.require": 0.95,
+                "harness.breaker": 3,
+                "truncate-outputs.limit": 30_000,
+                "spill-outputs.budget": 50_000,
+                "drop-oldest-turns.turns": 10,
+                "collapse.turns": 4,
+            },
+        ),
+        (
+            "anthropic-context-editing",  # CLAUDE §4, §5.1
+            {
+                "trigger.tokens": 150_000,
+                "summarise-all.above": 150_000,
+                "clear-tool-outputs.keep": 3,
+                "clear-tool-outputs.trigger_tokens": 100_000,
+            },
+        ),
+    ],
+)
+def test_the_figures_of_a_policy_are_those_that_its_source_publishes(
+    name: str, figures: dict[str, float]
+) -> None:
+    policy = find_policy(name)
+    found = {setting: knob(policy, *setting.split(".")) for setting in figures}
+    assert found == figures

@@ -36,6 +36,12 @@ def numbered(count: int) -> list[Entry]:
     [
         ("codex", {}, ["n0", "n2", "n4", "*"]),
         ("mini-claude-code-compat", TIGHT, ["n0", "[context", "n4", "n5"]),
+        # "The last 0" names everything, which stands once more after the notice (TIERED §4, vector 030).
+        (
+            "mini-claude-code-compat",
+            TIGHT | {"drop-middle.last": 0, "harness.adopt": "always"},
+            ["n0", "[context", "n0", "n1", "n2", "n3", "n4", "n5"],
+        ),
         ("stud-wiki-1.1", {"keep-recent-turns.turns": 1}, ["*", "n4", "n5"]),
         ("inspect-trim", {"keep-recent-share.share": 0.5, "keep-recent-share.first_words": False}, None),
     ],
