@@ -12,8 +12,8 @@ from ..policies.builtin.recorded import RECORDED
 from ..policies.rules.carry_file_operations import CarryFileOperations, collect
 from ..policies.table import Table
 from ..session.entries import Entry
+from ..session.queries import find_next_compaction
 from ..session.session import Session
-from ..session.tree import COMPACTION
 from ..text import brief
 from .summary_jobs import Checkpoint
 
@@ -48,11 +48,11 @@ def find_recorded(session: Session, cuts: CutPoints) -> RecordedCut:
 
     `cuts` are those of the session. Raises `PolicyError` where there is none.
     """
-    for i, entry in enumerate(session.entries):
-        if session.tree.sort[i] == COMPACTION and entry.parent == session.leaf:
-            place = _find_place(session, entry)
-            return RecordedCut(entry, place if cuts.legal[place] else cuts.nearest(place))
-    raise PolicyError(RECORDED.name, "the file records no compaction right after this moment")
+    entry = find_next_compaction(session)
+    if entry is None:
+        raise PolicyError(RECORDED.name, "the file records no compaction right after this moment")
+    place = _find_place(session, entry)
+    return RecordedCut(entry, place if cuts.legal[place] else cuts.nearest(place))
 
 
 def _find_place(session: Session, entry: Entry) -> int:

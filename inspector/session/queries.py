@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
+import numpy as np
+
 from ..text import one_line
 from .blocks import Block, BlockRef, ToolCall
 from .entries import Entry
@@ -12,6 +14,7 @@ from .json_text import js_number
 from .live import UNSEEN
 from .session import Session
 from .speakers import who_speaks
+from .tree import COMPACTION
 
 _WRITTEN = ("compaction", "branch_summary")
 
@@ -41,6 +44,14 @@ def find_end(session: Session, entry_id: str) -> str:
     after = session.path_since(entry_id)
     made = list(takewhile(lambda entry: entry.id.startswith(f"{entry_id}."), after))
     return made[-1].id if made else entry_id
+
+
+def find_next_compaction(session: Session) -> Entry | None:
+    """The compaction that the file records right after a session's leaf, of several the first; or None."""
+    for i in np.flatnonzero(session.tree.sort == COMPACTION).tolist():
+        if session.entries[i].parent == session.leaf:
+            return session.entries[i]
+    return None
 
 
 def since_compaction(session: Session) -> int:

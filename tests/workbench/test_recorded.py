@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -202,7 +204,8 @@ def test_what_stands_again_behind_a_compaction_was_kept() -> None:
     assert picture.after.total == done.context.tokens
     assert unpack(picture.columns, data)["summary_tokens"].max() > 0
     assert picture.notes == []
-    assert picture.cut.sentence.endswith("2 of the 4 blocks since were kept as they were.")
+    assert picture.cut.sentence.endswith("summarised, 2 blocks of it were kept as they were.")
+    assert picture.cut.id == "end", "what went and what stayed lie among one another: no cut parts them"
 
 
 def test_a_block_that_stands_again_shortened_is_no_whole_one() -> None:
@@ -328,3 +331,65 @@ def test_the_bundled_session_tells_what_its_compaction_lost() -> None:
     assert_agrees(plan, history)
     picture, _ = draw_recorded(plan, history)
     assert {name for name, _, _ in picture.told} >= {"before", "after", "summary"}
+
+
+def test_the_cut_stands_where_most_that_stayed_begins() -> None:
+    """One message further up is listed too: the cut is not drawn before it."""
+    session = chain(
+        user("aaaa"),
+        model("b" * 50),
+        user("cc"),
+        model("d" * 60),
+        user("e" * 40),
+        compaction("sum", kept=("e0", "e4")),
+    )
+    plan, history = moment(session, "e4")
+    assert fates(plan, history) == ["verbatim", "summarised", "summarised", "summarised", "verbatim"]
+    picture, data = draw_recorded(plan, history)
+    assert (picture.cut.place, picture.cut.id) == (4, "e4")
+    assert picture.sentence.text == "Left of the cut: 3 blocks, 112 tokens became a summary of 3."
+    assert_adds_up(picture, unpack(picture.columns, data))
+
+
+def test_a_summary_that_only_the_provider_can_read_is_said_to_be_one() -> None:
+    session = chain(user("aaaa"), model("b" * 50), compaction(extra={"unreadable": True}), user("c"))
+    plan, history = moment(session, "e1")
+    picture, _ = draw_recorded(plan, history)
+    said = "Left of the cut: 2 blocks, 54 tokens became a summary that only the provider can read."
+    assert picture.sentence.text == said and picture.sentence.loses
+    assert "what is older was summarised, nothing before it was kept" in picture.cut.sentence
+
+
+def find_listed(path: Path) -> Iterator[tuple[str, set[str]]]:
+    """By line, straight from a rollout: of each compaction the texts that it lists as standing after it."""
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        row = json.loads(line)
+        if row["type"] == "compacted":
+            items = row["payload"]["replacement_history"]
+            said = ["\n".join(p.get("text", "") for p in item.get("content") or ()) for item in items]
+            yield f"line-{number}", {text for text in said if text}
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["codex-2compacted-a6.jsonl", "codex-3compacted-2302l.jsonl"])
+def test_as_recorded_keeps_what_a_codex_rollout_lists(name: str) -> None:
+    """The plan keeps the listed messages and nothing else, and so the sentence counts all the others."""
+    path = SHARED / "sessions" / "codex--agentv" / name
+    session = open_session(path)
+    ledger = count_tokens(session)
+    history = trace_history(session, ledger)
+    seen = 0
+    for entry, listed in find_listed(path):
+        before = session.at(session[entry].parent)
+        plan = make_plan(before, ledger, "recorded")
+        stays = plan.fate == VERBATIM
+        kept = {before.entries[i].text for i in before.live.entries[np.unique(before.live.position[stays])]}
+        assert kept and kept <= listed
+        recorded = find_recorded(plan, history)
+        assert ((recorded.fate == VERBATIM) == stays).all()
+        gone = int(plan.table.tokens[~stays].sum())
+        picture, _ = draw_recorded(plan, history)
+        assert f"{int((~stays).sum())} blocks, {gone / 1000:.1f}k tokens" in picture.sentence.text
+        assert picture.cut.id == "end" and gone > 100_000
+        seen += 1
+    assert seen >= 2

@@ -7,6 +7,7 @@ the moment right before a recorded compaction (`planning/as_recorded.py`).
 from __future__ import annotations
 
 from ..policy import Policy
+from ..rules.keep_listed import KeepListed
 from ..rules.keep_system import KeepSystem
 from ..rules.summarise_older import SummariseOlder
 from ..trigger import Trigger
@@ -14,7 +15,7 @@ from ..trigger import Trigger
 RECORDED = Policy(
     name="recorded",
     title="As recorded",
-    source="the file itself: the cut and the summary of the compaction that follows",
+    source="the file itself: the cut, the summary and what is listed as kept by the compaction that follows",
     trigger=Trigger(reserve_tokens=0, measure="assembled", check="request"),
-    rules=(KeepSystem(), SummariseOlder(split_turns=False, limited=False)),
+    rules=(KeepSystem(), KeepListed(), SummariseOlder(split_turns=False, limited=False)),
 )

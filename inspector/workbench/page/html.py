@@ -26,6 +26,7 @@ from ...redaction.redact import Redactor, SecretFinding, keep_names
 from ...text import plural, printable
 from ..model import WorkbenchModel
 from ..payloads.base_payload import Payload
+from ..payloads.header import find_title
 from ..snapshot import draw_still, tabulate
 from ..svg import STYLE
 from .precomputed import Answers
@@ -131,10 +132,13 @@ def _make(model: WorkbenchModel, keep: Collection[str], policies: Sequence[str] 
     compared = model.inputs["versus"].get("policy")
     named = POLICIES if policies is None else policies
     names = (model.plan.policy.name, *([compared] if compared else ()), *named)
+    # The first prompt may stand before what the page shows; as a title it is shown all the same.
+    title = redactor.clean(find_title(model.session, model.file))
+    clean = clean_session(model.session, shown, redactor).model_copy(update={"title": title})
     answers = Answers(
         model,
         redactor,
-        clean_session(model.session, shown, redactor),
+        clean,
         tuple(dict.fromkeys(find_policy(name).name for name in names)),
     )
     findings = redactor.findings
@@ -181,6 +185,7 @@ def _look(model: WorkbenchModel, keep: Collection[str]) -> Redactor:
     redactor = Redactor(keep_names(keep))
     look_through(model.session, _shown(model), redactor)
     redactor.look("file", model.file)
+    redactor.look("title", find_title(model.session, model.file))
     redactor.look("what is wanted", {name: model.inputs[name] for name in ("settings", "pins", "versus")})
     redactor.look(
         "a summary", [text for one in model.written for text in (one.checkpoint.text, one.checkpoint.by)]

@@ -23,6 +23,7 @@ from ...text import plural, printable, utf16_length
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger
 from ..model import WorkbenchModel
+from ..opening import Choice
 from ..payloads.base_payload import to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
 from ..payloads.context_after import describe_context
@@ -109,7 +110,7 @@ class Answers:
         ]
         self.scene_data = self.buffers.add(data)
         self.plans = {name: self._answer_policy(name) for name in self.policies}
-        picture, number = self._draw(model.plan)
+        picture, number = self._draw(model.plan, model.choice)
         self.shown = redactor.clean_tree(picture), number
         self.recorded = self._draw_recorded()
         self.side = self._draw_side()
@@ -157,13 +158,15 @@ class Answers:
             make_plan(self.known, model.ledger, name, self._edits(name, cut), window=model.window)
         )
 
-    def _draw(self, plan: Plan) -> tuple[dict[str, Any], int]:
-        payload, data = draw_plan(plan)
+    def _draw(self, plan: Plan, choice: Choice | None = None) -> tuple[dict[str, Any], int]:
+        payload, data = draw_plan(plan, choice=choice)
         return to_json(payload), self.buffers.add(data)
 
     def _answer_policy(self, name: str) -> dict[str, Any]:
         own, clean = self._plan(name), self._clean_plan(name)
-        wire, data = self._draw(own)
+        # That nobody has chosen a policy, and that none does anything yet, is said of the model's own plan.
+        mine = name == self.model.plan.policy.name
+        wire, data = self._draw(own, self.model.choice if mine else None)
         tidy = self.redactor.clean_tree
         legal = [place for place in range(len(own.cuts)) if own.cuts[place].legal]
         whole = len(legal) * len(self.policies) <= MOST_PLANS

@@ -21,10 +21,9 @@ from ...facts.traced import FATES, Trace, TracedFact
 from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
 from ...session.entries import Entry
-from ...session.queries import find_end
+from ...session.queries import find_end, find_next_compaction
 from ...session.session import Session
 from ...session.toolcalls.call_paths import canonical_path
-from ...session.tree import COMPACTION
 from ...text import join_words, plural, printable
 from ..model import WorkbenchModel
 from .base_payload import Payload
@@ -150,12 +149,8 @@ def _finish(
 
 def find_next(model: WorkbenchModel, listing: FactListing) -> Recorded | None:
     """The compaction that the file records right after the listing's moment, of several the first."""
-    leaf = listing.plan.session.leaf
-    session = listing.plan.session
-    for i, entry in enumerate(session.entries):
-        if session.tree.sort[i] == COMPACTION and entry.parent == leaf:
-            return find_recorded(model, listing, entry)
-    return None
+    entry = find_next_compaction(listing.plan.session)
+    return None if entry is None else find_recorded(model, listing, entry)
 
 
 def find_recorded(model: WorkbenchModel, listing: FactListing, entry: Entry) -> Recorded:

@@ -7,14 +7,19 @@ from collections import Counter
 from textwrap import shorten
 
 from ...session.session import Session
+from ...session.speakers import find_speech, judge, who_speaks
 from ...text import plural, printable
 from ...tokens.history import History
 from .base_payload import Payload
 
 MOST_TITLE = 60
 """Characters of a first prompt that stands for a title."""
+LEAST_TITLE = 24
+"""Characters that a cut at a word has to leave of it; a longer word is cut itself."""
 MOST_CHARS = 120
 _MARK = re.compile(r"</?[a-z][a-z-]*>")
+# What a harness writes of a command before its name and arguments: its name once more, and what it does.
+_COMMAND = re.compile(r"<command-(?:message|contents)>.*?</command-(?:message|contents)>", re.DOTALL)
 _DATED = re.compile(r"-20\d{6}$")
 
 
@@ -66,19 +71,42 @@ def describe_header(session: Session, history: History, file: str = "") -> Heade
 def find_title(session: Session, file: str = "") -> str:
     """The session's own title, else its first prompt, cut at a word, else the name of its file.
 
+    What a harness puts before a person's words, or into the same message, is no part of their prompt.
+
     >>> from inspector.session.session import Session
     >>> find_title(Session(format="pi", id="a1"), "first.jsonl"), find_title(Session(format="pi", id="a1"))
     ('first.jsonl', 'a1')
     """
     if session.title and session.title.strip():
         return session.title.strip()
-    for turn in session.turns[:1]:
-        # A command stands between the marks of its harness.
-        words = " ".join(_MARK.sub(" ", session.entries[session.path[turn.first]].text).split())
-        # One word without an end is no beginning of a sentence.
-        if brief := shorten(words, MOST_TITLE, placeholder="…") if len(words) > MOST_TITLE else words:
-            return brief if brief != "…" else f"{words[: MOST_TITLE - 1]}…"
+    if words := _find_prompt(session):
+        brief = shorten(words, MOST_TITLE, placeholder="…") if len(words) > MOST_TITLE else words
+        return brief if len(brief) > LEAST_TITLE or brief == words else f"{words[: MOST_TITLE - 1]}…"
     return file or session.id or "session"
+
+
+def _find_prompt(session: Session) -> str:
+    """What a person typed in the first turn; where nobody did, what opens it: a plan, a task, a command."""
+    for turn in session.turns[:1]:
+        asked = [session.entries[i] for i in session.path[turn.first : turn.last + 1]]
+        asked = [entry for entry in asked if entry.role == "user"]
+        for entry in asked:
+            if (way := who_speaks(entry).way or judge(entry.text).way) == "command":
+                return _one_line(entry.text)
+            if way in ("local command", "shell"):
+                continue  # neither asks the model anything
+            for block in entry.blocks:
+                spans = find_speech(entry, block) if block.kind == "text" else ()
+                typed = "".join(block.text[span.start : span.end] for span in spans if span.speaker == "user")
+                if words := _one_line(typed):
+                    return words
+        for entry in asked[:1]:
+            return _one_line(entry.text)
+    return ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_MARK.sub(" ", _COMMAND.sub(" ", text)).split())
 
 
 def _list_unknown(session: Session) -> list[str]:

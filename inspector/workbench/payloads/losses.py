@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ...facts.lint.check import CHANGED, known, lint
+from ...facts.lint.check import CHANGED, check_trace, known, lint
 from ...facts.traced import TracedFact
 from ...planning.plan import Plan
 from ...text import join_words, plural
 from ..model import WorkbenchModel
 from .base_payload import Payload
-from .fact_list import plan_at
+from .fact_list import find_listing, plan_at
+from .findings import find_next
 
 MOST = 2
 """Kinds of loss that are named."""
@@ -29,6 +30,8 @@ _KINDS = {
 """In the order in which they are named."""
 _CODES = {"CI001": "file", "CI006": "file", "CI002": "constraint", "CI003": "todo", "CI004": "error"}
 _NONE = "No changed file and no rule of yours"
+GUESSED = ", as far as one can tell"
+"""Of a summary that nobody can read, what is lost is guessed from what follows."""
 
 
 class LossesReply(Payload, frozen=True):
@@ -40,10 +43,17 @@ class LossesReply(Payload, frozen=True):
 
 
 def describe_losses(model: WorkbenchModel, query: Mapping[str, Any]) -> LossesReply:
-    """What the plan looked at loses with its cut at `place`."""
+    """What the plan looked at loses with its cut at `place`; of a recorded compaction that is no plan, for
+    nobody can read its summary, what the findings tell."""
+    side, looked = model.recorded, model.inputs["look"] != "plan"
+    if side is not None and side.plan is None and looked:
+        listing = find_listing(model, int(query["place"]), planned=True)
+        recorded = find_next(model, listing)
+        found = [] if recorded is None else check_trace(recorded.trace)
+        return _tell_lost(Counter(_CODES[f.code] for f in found if f.code in _CODES), True, GUESSED)
     plan = plan_at(model, int(query["place"]))
-    recorded = model.recorded is not None and plan is model.recorded.plan and plan is model.shown
-    return tell_losses(plan, happened=recorded and model.inputs["look"] != "plan")
+    recorded_plan = side is not None and plan is side.plan and plan is model.shown
+    return tell_losses(plan, happened=recorded_plan and looked)
 
 
 def tell_losses(plan: Plan, *, happened: bool = False) -> LossesReply:
@@ -57,19 +67,29 @@ def tell_losses(plan: Plan, *, happened: bool = False) -> LossesReply:
     """
     if not plan.outcome.changed.any():
         return LossesReply("", "good", [])
-    placeholder = plan.summarises and plan.checkpoint is None
-    counts = _count_risks(plan) if placeholder else _count_lost(plan)
+    if not (plan.summarises and plan.checkpoint is None):
+        return _tell_lost(_count_lost(plan), happened)
+    counts = _count_risks(plan)
+    named, words = _name(counts)
+    tone: Literal["", "good"] = "" if named else "good"
+    return LossesReply(f"{words} would stand only in it.", tone, named)
+
+
+def _tell_lost(counts: Counter[str], happened: bool, limit: str = "") -> LossesReply:
+    """What was, or would be, lost; `limit` says how far that can be told."""
+    named, words = _name(counts)
+    many = len(named) > 1 or any(counts[kind] > 1 for kind in named)
+    verb = ("were" if many else "was") if happened else "would be"
+    return LossesReply(f"{words} {verb} lost{limit}.", "bad" if named else "good", named)
+
+
+def _name(counts: Counter[str]) -> tuple[list[str], str]:
+    """The kinds that are named, and the words for how many of each: those that begin a sentence."""
     named = [kind for kind in _KINDS if counts[kind]][:MOST]
     if not named:
-        end = "would stand only in it" if placeholder else f"{'was' if happened else 'would be'} lost"
-        return LossesReply(f"{_NONE} {end}.", "good", [])
+        return [], _NONE
     words = join_words([_count_words(kind, counts[kind]) for kind in named])
-    words = words[:1].upper() + words[1:]
-    if placeholder:
-        return LossesReply(f"{words} would stand only in it.", "", named)
-    many = len(named) > 1 or counts[named[0]] > 1
-    verb = ("were" if many else "was") if happened else "would be"
-    return LossesReply(f"{words} {verb} lost.", "bad", named)
+    return named, words[:1].upper() + words[1:]
 
 
 def _count_words(kind: str, count: int) -> str:

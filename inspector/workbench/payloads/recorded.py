@@ -15,11 +15,12 @@ from ...errors import InspectorError
 from ...planning.fates import BY_NONE
 from ...planning.plan import Plan
 from ...policies.table import CLEARED, DROPPED, SUMMARISED, TRUNCATED, VERBATIM, Bytes
+from ...session.blocks import Reasoning
 from ...session.entries import Boundary, Entry
 from ...session.live import Live
 from ...session.queries import find_end, is_summary
 from ...session.session import Session
-from ...session.tree import MESSAGE, Bools
+from ...session.tree import MESSAGE, Bools, Ints
 from ...text import plural, printable
 from ...tokens.counter import Longs
 from ...tokens.history import History
@@ -103,7 +104,8 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
     left[origin] = live_after
     changed = cleared | cut[was]
     tokens[changed] = left[was[changed]]
-    gone = SUMMARISED if any(is_summary(session.entries[i]) for i in made) else DROPPED
+    summarised = _is_sealed(entry) or any(is_summary(session.entries[i]) for i in made)
+    gone = SUMMARISED if summarised else DROPPED
     fate = np.where(stands[was], VERBATIM, gone).astype(np.uint8)
     fate[cut[was]] = TRUNCATED
     fate[cleared] = CLEARED
@@ -121,7 +123,7 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
         at=at,
         fate=fate,
         tokens=tokens,
-        place=None if entry.boundary.kind == "micro" else _find_place(before, stands[was]),
+        place=None if entry.boundary.kind == "micro" else _find_place(before, stands[was], plan.table.tokens),
         summary=int(live_after[own].sum()),
         returned=np.bincount(sections[back], live_after[back], len(SECTIONS)).astype(np.int64),
         skipped=int(live_after[between].sum()),
@@ -177,7 +179,12 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         entry=found.entry.id,
         cut=_cut(found, plan.session),
         sentence=SentencePayload(
-            "recorded", say_left(left, found.place, found.summary, past=True), [], False, "", _notes(found)
+            "recorded",
+            say_left(left, found.place, found.summary, past=True),
+            [],
+            found.place is not None,
+            "",
+            _notes(found),
         ),
         rules=[],
         stages=[],
@@ -237,10 +244,26 @@ def _file_rows(session: Session) -> Longs:
     return session.tree.start[live.entries[live.position]].astype(np.int64) + live.block
 
 
-def _find_place(live: Live, stands: Bools) -> int:
-    """The live position of the first entry that was kept; the number of entries where none was."""
-    kept = live.position[stands]
-    return int(kept.min()) if len(kept) else len(live)
+def _is_sealed(entry: Entry) -> bool:
+    """Whether its summary is one that only its provider can read."""
+    unreadable = entry.boundary is not None and entry.boundary.extra.get("unreadable") is True
+    return unreadable or any(isinstance(b, Reasoning) and b.encrypted for b in entry.blocks)
+
+
+def _find_place(live: Live, stands: Bools, tokens: Ints) -> int:
+    """The live position that best parts what went from what was kept, by tokens; the number of entries where
+    nothing was kept.
+
+    Most compactions keep all from some entry on, and there it is. Codex keeps messages among the calls that
+    it drops: nothing parts those, and the cut stands behind all that went.
+    """
+    n, weight = len(live), tokens.astype(np.int64) + 1
+    if not stands.any():
+        return n
+    kept = np.bincount(live.position, weight * stands, n)
+    gone = np.bincount(live.position, weight * ~stands, n)
+    wrong = np.append(0, np.cumsum(kept)) + gone.sum() - np.append(0, np.cumsum(gone))
+    return int(np.argmin(wrong))
 
 
 def _sum_sections(found: RecordedCompaction) -> list[int]:
@@ -264,10 +287,12 @@ def _cut(found: RecordedCompaction, session: Session) -> CutPayload:
     rest = found.fate[session.live.position >= place]
     kept = "the rest was kept as it was"
     if place >= n:
-        kept = "nothing before it was kept"
+        among = int((found.fate == VERBATIM).sum())
+        blocks = plural(among, "block of it was kept as it was", "blocks of it were kept as they were")
+        kept = blocks if among else "nothing before it was kept"
     elif (rest != VERBATIM).any():
         kept = f"{int((rest == VERBATIM).sum()):,} of the {len(rest):,} blocks since were kept as they were"
-    left = "summarised" if found.summary else "dropped"
+    left = "summarised" if _taken(found) == SUMMARISED else "dropped"
     asked = f" ({printable(found.boundary.trigger, 40)})" if found.boundary.trigger else ""
     what = f"The file records a compaction here{asked}: what is older was {left}, {kept}."
     return CutPayload(place, name, "file", what)

@@ -144,7 +144,9 @@ def say_left(left: Left, place: int | None, summary: int, *, past: bool = False)
     verb = _VERBS[left.fate][past]
     lead = "Left of the cut: " if place is not None else ""
     parts = [_part(lead), _part(describe_left(blocks, tokens), "strong", "left"), _part(f" {verb}")]
-    if left.fate == SUMMARISED:
+    if left.fate == SUMMARISED and past and not summary:
+        parts[-1] = _part(" became a summary that only the provider can read")
+    elif left.fate == SUMMARISED:
         parts += [_part(" "), _part(format_tokens(summary), "strong", "summary")]
     return [part for part in [*parts, _part(".")] if part.text]
 

@@ -32,7 +32,17 @@ StepSign = Literal["named", "lost", "kept", "again", ""]
 By = Literal["file", "plan", "guess", ""]
 MOST_PLACES = 200
 MOST_NAME = 20
-"""Characters of a fact's name that stand beside the lanes; a longer one is told in its story alone."""
+"""Characters of a fact's name that stand beside the lanes; for a longer one stands what it is."""
+_NOUNS = {
+    "constraint": "your rule",
+    "todo": "open task",
+    "choice": "your choice",
+    "message": "your message",
+    "decision": "decision",
+    "error": "error",
+    "command": "command",
+    "file": "file",
+}
 _WORDS: dict[Fate, str] = {
     "verbatim": "kept",
     "restated": "in the summary",
@@ -162,7 +172,8 @@ def _thread(teller: Teller, pick: str, told: Told) -> StoryThread:
     if fact.kind == "file":
         name = name.rpartition("/")[2]
     does = "is said in" if fact.kind in _PROSE else "is named in"
-    return StoryThread(name if len(name) <= MOST_NAME else "", does, _end(teller, pick, told))
+    short = name if len(name) <= MOST_NAME else _NOUNS.get(fact.kind, fact.kind)
+    return StoryThread(short, does, _end(teller, pick, told))
 
 
 def _end(teller: Teller, pick: str, told: Told) -> str:
@@ -197,7 +208,7 @@ def _head(teller: Teller, named: list[BlockRef]) -> str:
     """ "changed file · in 19 blocks, turns 1 to 20"."""
     fact = teller.fact
     done = set(fact.operations)
-    kind = {"constraint": "your rule", "todo": "open task"}.get(fact.kind, fact.kind)
+    kind = _NOUNS.get(fact.kind, fact.kind)
     if fact.kind == "file":
         ways = (("created", "created file"), ("edited", "changed file"), ("deleted", "deleted file"))
         kind = next((word for way, word in ways if way in done), "file")

@@ -108,7 +108,10 @@ export const sayTotal = (
 ): [string, string] => {
   const some = `${plural(blocks, "block")}, ${short(tokens)}`;
   if (id === "verbatim") return [`kept as it is: ${some}`, `kept ${short(left)}`];
-  if (id === "summarised") return [`one summary: ${some} → ${short(summary)}`, `summary ${short(summary)}`];
+  if (id === "summarised" && summary > 0)
+    return [`one summary: ${some} → ${short(summary)}`, `summary ${short(summary)}`];
+  // One that only its provider can read.
+  if (id === "summarised") return [`one summary: ${some}`, "summary"];
   if (left === 0) return [`${label}: ${some}`, `${label} ${short(tokens)}`];
   return [`${label}: ${some} → ${short(left)}`, `${label} ${short(left)}`];
 };

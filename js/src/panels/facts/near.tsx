@@ -22,23 +22,25 @@ export const SummaryText = ({ text, of }: { text: StoryText; of: string }) => {
       <h3>
         {text.title} <span class="ci-fd-sum">{text.note}</span>
       </h3>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keyboard */}
-      <section class="ci-fd-text" ref={box} tabIndex={0} aria-label="Its text">
-        {lines.map((line, number) => (
-          <p key={number} class={line.head ? "ci-fd-head" : ""}>
-            {cutAt(line.text, line.marks).map(({ text: piece, near: which }, place) =>
-              which < 0 ? (
-                piece
-              ) : (
-                <mark key={place} aria-current={which === shown ? "true" : undefined}>
-                  {piece}
-                </mark>
-              ),
-            )}
-          </p>
-        ))}
-        {text.more > 0 && <p class="ci-quiet">{text.more} more lines</p>}
-      </section>
+      {lines.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keyboard
+        <section class="ci-fd-text" ref={box} tabIndex={0} aria-label="Its text">
+          {lines.map((line, number) => (
+            <p key={number} class={line.head ? "ci-fd-head" : ""}>
+              {cutAt(line.text, line.marks).map(({ text: piece, near: which }, place) =>
+                which < 0 ? (
+                  piece
+                ) : (
+                  <mark key={place} aria-current={which === shown ? "true" : undefined}>
+                    {piece}
+                  </mark>
+                ),
+              )}
+            </p>
+          ))}
+          {text.more > 0 && <p class="ci-quiet">{text.more} more lines</p>}
+        </section>
+      )}
       <p data-testid="near-note">
         {here !== undefined && (
           <>
