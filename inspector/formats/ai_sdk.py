@@ -4,6 +4,10 @@ In go the bytes of a list of messages, or of an object around one, out comes a `
 A message of the screen holds a reply with all its steps: each step is a request, and becomes a reply and what
 its calls were answered. Parts that only the screen shows (sources, data) are kept beside the reply. The SDK
 saves no usage and has no compaction; what an app puts into `metadata` stays there.
+
+Before version 5 a call stood with its result in a `tool-invocation` part, before version 4.2 in a list
+`toolInvocations` beside the words, which the model said after its calls. Messages of the model then named a
+call's input `args` and its output `result`.
 """
 
 from __future__ import annotations
@@ -20,8 +24,9 @@ from .json_lines import Data, Reader, paused_gc
 from .recording import Json, Recording, parse_given
 
 NAME = "ai-sdk"
+INVOCATION = "tool-invocation"
 ROLES = ("system", "user", "assistant", "tool")
-PLAIN = ("text", "reasoning", "file", "step-start", "dynamic-tool", "source-url", "source-document")
+PLAIN = ("file", "step-start", "source-url", "source-document", "source")
 
 
 def sniff(data: Data) -> str | None:
@@ -46,6 +51,7 @@ def _judge(value: Any) -> str | None:
                 return "its parts are none of the AI SDK's"
             marked = marked or bool(parts)
         marked = marked or any(map(_is_call, message.items("content") or ()))
+        marked = marked or any(map(_is_invocation, message.items("toolInvocations") or ()))
     return None if marked else "none of its first messages has parts of the AI SDK's"
 
 
@@ -56,7 +62,9 @@ def _is_shown(part: Any) -> bool:
     if not isinstance(kind, str):
         return False
     if kind in ("text", "reasoning"):
-        return isinstance(fields.rest.get("text"), str)
+        return isinstance(fields.rest.get("text", fields.rest.get(kind)), str)
+    if kind == INVOCATION:
+        return _is_invocation(fields.rest.get("toolInvocation", part))
     if kind.startswith("tool-") or kind == "dynamic-tool":
         return "toolCallId" in fields.rest and "state" in fields.rest
     return kind in PLAIN or kind.startswith("data-")
@@ -65,8 +73,23 @@ def _is_shown(part: Any) -> bool:
 def _is_call(part: Any) -> bool:
     """Whether a part is a call or a result of a message of the model's."""
     fields = Fields(part).rest
-    held = {"tool-call": "input", "tool-result": "output"}.get(str(fields.get("type")))
-    return held is not None and {"toolCallId", "toolName", held} <= set(fields)
+    held = {"tool-call": {"input", "args"}, "tool-result": {"output", "result"}}.get(str(fields.get("type")))
+    return bool(held and held & set(fields)) and {"toolCallId", "toolName"} <= set(fields)
+
+
+def _is_invocation(raw: Any) -> bool:
+    """Whether this is a call of before version 5, with its result where it has one."""
+    return {"toolCallId", "toolName", "args", "state"} <= set(Fields(raw).rest)
+
+
+def _renew(raw: Any) -> Json:
+    """A call of before version 5 as a part of now."""
+    fields = Fields(raw)
+    given = fields.any("args")
+    part: Json = {**fields.rest, "type": INVOCATION, "input": given}
+    if fields.rest.get("state") == "result":
+        return {**part, "output": part.pop("result", None), "state": "output-available"}
+    return part
 
 
 @paused_gc()
@@ -113,6 +136,10 @@ class _SavedMessages:
             self.system += [block for block, _ in found if isinstance(block, Text)]
             self.made.note("system prompt", source)
             return
+        if (calls := fields.items("toolInvocations")) and not parts:
+            said = fields.any("content")
+            words = [{"type": "step-start"}, {"type": "text", "text": said}] if said else []
+            parts = [*map(_renew, calls), *words]
         if role == "assistant" and parts is not None:
             self._add_steps(name, source, parts, fields.rest)
             return
@@ -132,6 +159,9 @@ class _SavedMessages:
         """A reply of the screen, step by step."""
         steps: list[list[Any]] = [[]]
         for part in parts:
+            held = Fields(part).rest.get("toolInvocation", part)
+            if _is_invocation(held):
+                part = _renew(held)
             if Fields(part).rest.get("type") == "step-start":
                 if steps[-1]:
                     steps.append([])
@@ -146,7 +176,7 @@ class _SavedMessages:
                 kind = str(Fields(part).rest.get("type"))
                 if (kind.startswith("tool-") and "toolCallId" in part) or kind == "dynamic-tool":
                     self._add_call(kind, Fields(part), found, outputs)
-                elif kind.startswith(("data-", "source-")):
+                elif kind.startswith(("data-", "source")):
                     left.append(part)
                 else:
                     found.append(self._read_part(part))
@@ -182,6 +212,12 @@ class _SavedMessages:
             return Text(text=raw), {}
         fields = Fields(raw)
         kind = fields.text("type")
+        if (
+            kind == "reasoning"
+            and "text" not in fields.rest
+            and (old := fields.text("reasoning")) is not None
+        ):
+            return Reasoning(text=old), fields.rest
         if kind in ("text", "reasoning") and (text := fields.text("text")) is not None:
             return (Text(text=text) if kind == "text" else Reasoning(text=text)), fields.rest
         if kind == "tool-call" and (tool := fields.text("toolName")) is not None:

@@ -29,6 +29,7 @@ FOREIGN = (
     "tool_call_id",
     "parts",
     "toolCalls",
+    "toolInvocations",
     "monotonicTs",
     "parentId",
     "uuid",

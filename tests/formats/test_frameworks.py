@@ -91,3 +91,66 @@ LOOKALIKES: list[Any] = [
 def test_what_looks_like_them_is_not_taken(value: Any) -> None:
     known = [reader.name for reader in READERS if reader.sniff(json.dumps(value).encode()) is None]
     assert not {"ai-sdk", "pydantic-ai"} & set(known)
+
+
+OLD_CALL = {
+    "toolCallId": "w",
+    "toolName": "weather",
+    "args": {"city": "Bergen"},
+    "state": "result",
+    "result": 7,
+}
+ASK = {"id": "a", "role": "user", "content": "Rain?"}
+WAITS = {**{k: v for k, v in OLD_CALL.items() if k != "result"}, "toolCallId": "v", "state": "call"}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [
+            {**ASK, "parts": [{"type": "text", "text": "Rain?"}]},
+            {
+                "id": "b",
+                "role": "assistant",
+                "content": "Seven.",
+                "parts": [
+                    {"type": "step-start"},
+                    {"type": "reasoning", "reasoning": "Ask.", "details": []},
+                    {"type": "tool-invocation", "toolInvocation": {**OLD_CALL, "step": 0}},
+                    {"type": "tool-invocation", **WAITS},
+                    {"type": "step-start"},
+                    {"type": "text", "text": "Seven."},
+                ],
+            },
+        ],
+        [ASK, {"id": "b", "role": "assistant", "content": "Seven.", "toolInvocations": [OLD_CALL, WAITS]}],
+    ],
+    ids=["version 4", "version 3"],
+)
+def test_calls_of_earlier_versions_of_the_sdk_are_read(messages: list[Any]) -> None:
+    session = read_session({"id": "chat", "messages": messages})
+    assert (session.format, session.id, session.records) == ("ai-sdk", "chat", 2)
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
+    calls = [block for block in session.entries[1].blocks if isinstance(block, ToolCall)]
+    assert [(call.id, call.name, call.input) for call in calls] == [
+        ("w", "weather", {"city": "Bergen"}),
+        ("v", "weather", {"city": "Bergen"}),
+    ]
+    (output,) = session.entries[2].blocks
+    assert isinstance(output, ToolOutput) and (output.call_id, output.text) == ("w", "7")
+    assert session.entries[3].text == "Seven."
+
+
+def test_messages_of_the_model_of_version_4_are_read() -> None:
+    held = {"toolCallId": "w", "toolName": "weather"}
+    session = read_session(
+        [
+            {"role": "user", "content": "Rain?"},
+            {"role": "assistant", "content": [{"type": "tool-call", **held, "args": {"city": "Bergen"}}]},
+            {"role": "tool", "content": [{"type": "tool-result", **held, "result": {"mm": 7}}]},
+        ]
+    )
+    assert session.format == "ai-sdk"
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool"]
+    assert session.entries[1].blocks[0] == ToolCall(id="w", name="weather", input={"city": "Bergen"})
+    assert json.loads(session.entries[2].blocks[0].text) == {"mm": 7}
