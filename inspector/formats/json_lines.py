@@ -181,13 +181,14 @@ def paused_gc() -> Iterator[None]:
 
     Of much that was made then, all counts as old, so that the next collection does not walk through it.
     """
-    was_on = gc.isenabled()
+    was_on, before = gc.isenabled(), gc.get_count()[0]
     gc.disable()
     try:
         yield
     finally:
-        # The count of what is frozen is itself a walk through it, so it is not asked for a small file.
-        if gc.get_count()[0] > MUCH and not gc.get_freeze_count():
+        # The count of what is frozen is itself a walk through it, so it is not asked for a small file,
+        # whatever else was made since the last collection.
+        if gc.get_count()[0] - before > MUCH and not gc.get_freeze_count():
             gc.freeze()
             gc.unfreeze()
         if was_on:
