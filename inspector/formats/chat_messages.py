@@ -191,6 +191,8 @@ def read_part(raw: Any, names: Names) -> Found:
             if comma:
                 return Image(media_type=head.removeprefix("data:"), data=data), fields.rest
             return Image(url=url), fields.rest
+    if kind in ("tool-call", "tool-result") and (number := fields.text("toolCallId")) is not None:
+        return _read_sdk_part(number, kind, fields, names)
     if kind == "tool_call" and (name := fields.text("name")) is not None:
         call = fields.text("id") or name
         names[call] = name
@@ -211,6 +213,19 @@ def read_part(raw: Any, names: Names) -> Found:
     if kind == "compaction" and (text := fields.text("content")) is not None:
         return Text(text=text), {**fields.rest, "type": kind}
     return unknown(raw)
+
+
+def _read_sdk_part(call: str, kind: str, fields: Fields, names: Names) -> Found:
+    """A call, or what it was answered, as the AI SDK tells a trace of it."""
+    name = fields.text("toolName") or names.get(call) or ""
+    names[call] = name
+    keys = ("input", "args") if kind == "tool-call" else ("output", "result")
+    held = fields.any(next((key for key in keys if key in fields.rest), ""))
+    if kind == "tool-call":
+        return ToolCall(id=call, name=name, input=parse_given(held)), fields.rest
+    value = Fields(held).rest.get("value", held)
+    answer = value if isinstance(value, str | list | None) else stringify(value)
+    return make_output(call, answer, lambda part: read_part(part, names), name)
 
 
 def read_chat_tools(raw: Any) -> tuple[Tool, ...]:

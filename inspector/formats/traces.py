@@ -26,9 +26,14 @@ CONVERSATIONS = (
     *("gen_ai.conversation.id", "session.id", "mlflow.trace.session", "langfuse.session.id", "thread_id"),
     *("session_id", "sessionId", "conversation_id", "trace_id", "traceId"),
 )
+DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
+TRACE = ("trace_id", "traceId")
+NESTED = ("llm", "openinference", "gen_ai", "session", "tool")
 AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
 _OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
 _INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
+PAGES = ("traces", "data", "runs", "spans", "observations")
+"""Where the page of an interface's answer has its list."""
 _NUMBER = re.compile(r"\.(\d+)(?:\.|$)")
 
 
@@ -42,17 +47,26 @@ def sniff(data: Data) -> str | None:
 
 
 def _judge(value: Any) -> str | None:
-    first = value[0] if isinstance(value, list) and value else value
-    if isinstance(first, dict) and isinstance(first.get("traces"), list) and first["traces"]:
-        first = first["traces"][0]
+    held = _unpack(value)
+    first = held[0] if isinstance(held, list) and held else held
     return (
         None if isinstance(first, dict) and _name_system(first) else "it holds no spans, runs or observations"
     )
 
 
+def _unpack(value: Any) -> Any:
+    """What a page of an interface's answer holds in its list."""
+    for name in PAGES if isinstance(value, dict) and not _name_system(value) else ():
+        if isinstance(value.get(name), list) and value[name]:
+            return value[name]
+    return value
+
+
 def _name_system(value: Json) -> str:
     """What system wrote an object; "" for none that is known."""
     if isinstance(value.get("resourceSpans"), list):
+        return "otlp"
+    if "scopeSpans" in Fields(_first(value.get("batches"))).rest:
         return "otlp"
     if isinstance(value.get("info"), dict) and isinstance(Fields(value.get("data")).rest.get("spans"), list):
         return "mlflow"
@@ -60,8 +74,13 @@ def _name_system(value: Json) -> str:
         return "langsmith"
     if {"trace_id", "traceId"} & set(value) and isinstance(value.get("type"), str) and "input" in value:
         return "langfuse" if str(value["type"]).isupper() else ""
-    if isinstance(value.get("observations"), list):
-        return "langfuse-trace"
+    if isinstance(value.get("observations"), list) and value["observations"]:
+        told = Fields(value["observations"][0]).rest
+        return "langfuse-trace" if {"input", "type"} & set(told) else ""
+    if isinstance(value.get("traceID"), str) and "operationName" in Fields(_first(value.get("spans"))).rest:
+        return "jaeger"
+    if "context.span_id" in value and any(key.startswith("attributes.") for key in value):
+        return "table"
     if isinstance(value.get("attributes"), dict) and {"span_id", "spanId", "context"} & set(value):
         return "span"
     return ""
@@ -99,9 +118,7 @@ def read(data: Data) -> Session:
 
 def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
     if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
-        document = load(data)
-        if isinstance(document, dict) and isinstance(document.get("traces"), list):
-            document = document["traces"]
+        document = _unpack(load(data))
         for line, value in enumerate(document if isinstance(document, list) else [document], 1):
             yield place(line), value
         return
@@ -118,7 +135,7 @@ def _find_spans(value: Any) -> Iterator[Json]:
         return
     system = _name_system(value)
     if system == "otlp":
-        for resource in _dicts(value["resourceSpans"]):
+        for resource in _dicts(value.get("resourceSpans", value.get("batches"))):
             for scope in _dicts(resource.get("scopeSpans")):
                 for span in _dicts(scope.get("spans")):
                     events = [
@@ -134,10 +151,46 @@ def _find_spans(value: Any) -> Iterator[Json]:
     elif system == "langfuse-trace":
         for each in _dicts(value["observations"]):
             yield {**each, "sessionId": value.get("sessionId"), "system": "langfuse"}
-    elif system in ("langsmith", "langfuse"):
+    elif system == "langsmith":
+        below = _dicts(value.get("child_runs"))
+        yield {**{key: item for key, item in value.items() if key != "child_runs"}, "system": system}
+        for run in below:
+            yield from _find_spans(run)
+    elif system == "langfuse":
         yield {**value, "system": system}
+    elif system == "jaeger":
+        for span in _dicts(value["spans"]):
+            told = {str(tag.get("key")): tag.get("value") for tag in _dicts(span.get("tags"))}
+            began = span.get("startTime")
+            more = {"startTimeUnixNano": began * 1000} if isinstance(began, int) else {}
+            yield {"name": span.get("operationName"), "traceId": span["traceID"], "attributes": told, **more}
+    elif system == "table":
+        # A row of a table of spans, whose columns are named by their places in a span.
+        flat = {k.removeprefix("attributes."): v for k, v in value.items() if k.startswith("attributes.")}
+        yield {**value, "trace_id": value.get("context.trace_id"), "attributes": _lay_flat(flat)}
     elif system == "span":
-        yield value
+        context = Fields(value.get("context")).rest
+        flat = _lay_flat(Fields(value.get("attributes")).rest)
+        yield {**{key: context[key] for key in TRACE if key in context}, **value, "attributes": flat}
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else None
+
+
+def _lay_flat(attributes: Json, head: str = "") -> Json:
+    """Attributes of OpenInference that stand nested, under the flat keys that stand for them."""
+    flat: Json = {}
+    for key, value in attributes.items():
+        name = f"{head}{key}"
+        if name.startswith(NESTED) and isinstance(value, dict):
+            flat |= _lay_flat(value, f"{name}.")
+        elif name.startswith(NESTED) and isinstance(value, list) and value and isinstance(value[0], dict):
+            for at, item in enumerate(_dicts(value)):
+                flat |= _lay_flat(item, f"{name}.{at}.")
+        elif value is not None:
+            flat[name] = value
+    return flat
 
 
 def _dicts(value: Any) -> list[Json]:
@@ -205,11 +258,17 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
     if system == "langfuse":
         return _read_observation(span, names)
     told = Fields(span.get("attributes")).rest
-    sent, reply = _find_messages(told, _dicts(span.get("events")), names)
+    events = [*_dicts(span.get("events")), *_find_listed(told)]
+    for event in events:
+        # The newest spans may tell their messages in an event of details.
+        about = Fields(event.get("attributes")).rest
+        told = {**{key: item for key, item in about.items() if key in DETAILS}, **told}
+    sent, reply = _find_messages(told, events, names)
     if not sent:
         return None
     models = (told.get(f"gen_ai.{x}.model") for x in ("response", "request"))
-    model = next((m for m in (*models, told.get("llm.model_name")) if isinstance(m, str)), None)
+    bodies = [Fields(_open(told.get(f"mlflow.span{x}"))).rest.get("model") for x in ("Outputs", "Inputs")]
+    model = next((m for m in (*models, told.get("llm.model_name"), *bodies) if isinstance(m, str)), None)
     provider = told.get("gen_ai.provider.name", told.get("gen_ai.system", told.get("llm.provider")))
     tools = _open(told.get("gen_ai.tool.definitions", told.get("mlflow.chat.tools")))
     instructions = _open(told.get("gen_ai.system_instructions"))
@@ -227,6 +286,12 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
         key=f"{_find_key(told, span)}{f'/{agent}' if agent else ''}",
         extra={"span": span.get("name")},
     )
+
+
+def _find_listed(told: Json) -> list[Json]:
+    """Events that a span has as a list in an attribute, as pydantic-ai's instrumentation wrote them."""
+    listed = _dicts(_open(told.get("events")))
+    return [{"name": each.get("event.name"), "attributes": each} for each in listed if "event.name" in each]
 
 
 def _find_key(told: Json, span: Json) -> str:
@@ -251,7 +316,7 @@ def _find_messages(
     ):
         if sent in told:
             return _read_body(_open(told[sent]), names), _read_body(_open(told.get(reply)), names)
-    if told.get("openinference.span.kind") == "LLM" or any(k.startswith("llm.input_messages") for k in told):
+    if any(key.startswith("llm.input_messages") for key in told):
         lists = (_unflatten(told, f"llm.{kind}_messages.") for kind in ("input", "output"))
         given, answered = ([_read_inference(item) for item in items] for items in lists)
         return read_chat(given, names), read_chat(answered, names)
@@ -259,9 +324,28 @@ def _find_messages(
         lists = (_unflatten(told, f"gen_ai.{kind}.") for kind in ("prompt", "completion"))
         given, answered = ([_nest(item) for item in items] for items in lists)
         return read_chat(given, names), read_chat(answered, names)
+    if isinstance(prompt := _open(told.get("ai.prompt.messages")), list):
+        calls = _dicts(_open(told.get("ai.response.toolCalls")))
+        said = told.get("ai.response.text")
+        parts = [{"type": "tool-call", **call} for call in calls]
+        words = [{"type": "text", "text": said}] if isinstance(said, str) and said else []
+        reply_ = [{"role": "assistant", "content": [*words, *parts]}] if words or parts else []
+        return read_chat(prompt, names), read_chat(reply_, names)
+    if told.get("openinference.span.kind") == "LLM" and "input.value" in told:
+        values = (_open(told.get(key)) for key in ("input.value", "output.value"))
+        whole, answer = (_read_body(value, names) for value in values)
+        return whole, answer
     given, answered = [], []
     for event in events:
         name, about = str(event.get("name")), Fields(event.get("attributes")).rest
+        if isinstance(held := _open(about.get("gen_ai.event.content")), dict):
+            about = {**about, **held}
+        elif name in ("gen_ai.content.prompt", "gen_ai.content.completion"):
+            words = _open(about.get("gen_ai.prompt", about.get("gen_ai.completion")))
+            role = "user" if name.endswith("prompt") else "assistant"
+            listed: list[Any] = words if isinstance(words, list) else [{"role": role, "content": words}]
+            (given if role == "user" else answered).extend(m for m in listed if isinstance(m, dict))
+            continue
         if name == "gen_ai.choice":
             message = _open(about.get("message", about.get("content")))
             answered.append(
@@ -269,6 +353,8 @@ def _find_messages(
             )
         elif name.startswith("gen_ai.") and name.endswith(".message"):
             role = name.removeprefix("gen_ai.").removesuffix(".message")
+            if role == "tool" and "tool_call_id" not in about and "id" in about:
+                about = {**about, "tool_call_id": about["id"]}
             given.append(
                 {"role": role, **{key: _open(item) for key, item in about.items() if "." not in key}}
             )
@@ -359,8 +445,11 @@ def _read_usage(told: Json) -> Usage | None:
     if any(key.startswith("llm.token_count.") for key in told):
         return read_inclusive(told, *(f"llm.token_count.{key}" for key in _INFERENCE))
     used = _open(told.get("mlflow.chat.tokenUsage"))
+    if not isinstance(used, dict):
+        # Before version 3 only the reply itself tells.
+        return read_chat_usage(Fields(_open(told.get("mlflow.spanOutputs"))).rest.get("usage"))
     keys_ = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    return read_inclusive(used, *keys_, "total_tokens") if isinstance(used, dict) else None
+    return read_inclusive(used, *keys_, "total_tokens")
 
 
 def _read_run(run: Json, names: Names) -> WholeRequest | None:
@@ -372,18 +461,32 @@ def _read_run(run: Json, names: Names) -> WholeRequest | None:
         return None
     about = Fields(Fields(run.get("extra")).rest.get("metadata")).rest
     model = about.get("ls_model_name")
+    reply = _read_body(_open(run.get("outputs")), names)
+    sums = {key: run[key] for key in ("prompt_tokens", "completion_tokens") if run.get(key)}
     return WholeRequest(
         None,
         sent,
-        _read_body(_open(run.get("outputs")), names),
-        usage=read_chat_usage(
-            {key: run[key] for key in ("prompt_tokens", "completion_tokens") if run.get(key)}
-        ),
+        reply,
+        usage=_read_reply_usage(reply, sums, run),
         model=model if isinstance(model, str) else None,
         time=_read_time(run),
         key=_find_key(about, run),
         extra={"span": run.get("name")},
     )
+
+
+def _read_reply_usage(reply: list[ChatMessage], sums: Json, run: Json) -> Usage | None:
+    """A run's usage: what the reply says, which tells the cache's apart, else the sums of the run."""
+    metadata = Fields(Fields(run.get("extra")).rest.get("metadata")).rest
+    holders = (Fields(_open(run.get("outputs"))).rest, metadata, *(message.extra for message in reply))
+    used = next((u for holder in holders if isinstance(u := holder.get("usage_metadata"), dict)), None)
+    if used is None:
+        body = Fields(_open(run.get("outputs")))
+        said = Fields(body.rest.get("llm_output")).rest.get("token_usage", body.rest.get("usage"))
+        return read_chat_usage(sums or said)
+    details = Fields(used.get("input_token_details")).rest
+    told = {**used, "read": details.get("cache_read"), "written": details.get("cache_creation")}
+    return read_inclusive(told, "input_tokens", "output_tokens", "read", "written", "total_tokens")
 
 
 def _read_observation(item: Json, names: Names) -> WholeRequest | None:
@@ -393,7 +496,7 @@ def _read_observation(item: Json, names: Names) -> WholeRequest | None:
     sent = _read_body(_open(item.get("input")), names)
     if not sent:
         return None
-    used = Fields(item.get("usage_details", item.get("usageDetails")))
+    used = Fields(item.get("usage_details") or item.get("usageDetails") or item.get("usage"))
     cached, stored = (
         used.number("cache_read_input_tokens") or 0,
         used.number("cache_creation_input_tokens") or 0,

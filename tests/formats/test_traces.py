@@ -196,6 +196,175 @@ def test_langfuse_tells_by_its_total_whether_the_cache_is_part_of_the_input(apar
     check(read_session(dump(*rows)))
 
 
+CALLED = [
+    ([ASK], CALLS, (100, 0, 10)),
+    ([ASK, CALLS, ANSWER], END, (130, 90, 5)),
+]
+"""What was sent, what was replied, and the figures: the input with the cache's, the cache's, the output."""
+
+
+def inference(sent: list[Any], reply: Any, given: int, cached: int, output: int) -> dict[str, Any]:
+    """An LLM call in OpenInference's attributes, nested as a table or a file of spans has them."""
+
+    def name(message: dict[str, Any]) -> dict[str, Any]:
+        calls = [{"tool_call": call} for call in message.get("tool_calls", [])]
+        return {"message": {**message, "tool_calls": calls} if calls else message}
+
+    count = {"prompt": given, "completion": output, "prompt_details": {"cache_read": cached}}
+    told = {"input_messages": [name(m) for m in sent], "output_messages": [name(reply)], "token_count": count}
+    return {"openinference": {"span": {"kind": "LLM"}}, "llm": {"model_name": "demo-1", **told}}
+
+
+def listed(sent: list[Any], reply: Any, given: int, cached: int, output: int) -> dict[str, Any]:
+    """An LLM call of older OpenTelemetry, whose messages stand in its events."""
+    used = {"gen_ai.usage.input_tokens": given, "gen_ai.usage.output_tokens": output}
+    return {"gen_ai.request.model": "demo-1", "gen_ai.usage.cache_read.input_tokens": cached, **used}
+
+
+def events(sent: list[Any], reply: Any) -> list[Any]:
+    said = [(f"gen_ai.{message['role']}.message", message) for message in sent]
+    told = [*said, ("gen_ai.choice", {"index": 0, "message": reply})]
+    return [{"name": n, "attributes": {"gen_ai.event.content": json.dumps(held)}} for n, held in told]
+
+
+def test_pages_and_tables_of_phoenix_hold_spans() -> None:
+    nested = [
+        span(at, inference(sent, reply, *used)) | {"context": {"trace_id": "t", "span_id": f"s{at}"}}
+        for at, (sent, reply, used) in enumerate(CALLED, 1)
+    ]
+    check(read_session(dump(*nested)))
+    check(read_session({"data": nested, "next_cursor": None}))
+    table = [
+        {
+            "name": "call",
+            "start_time": at,
+            "context.trace_id": "t",
+            "context.span_id": f"s{at}",
+            "attributes.llm.model_name": "demo-1",
+            "attributes.llm.token_count.prompt": used[0],
+            "attributes.llm.token_count.completion": used[2],
+            "attributes.llm.token_count.prompt_details.cache_read": used[1],
+            "attributes.llm.input_messages": inference(sent, reply, *used)["llm"]["input_messages"],
+            "attributes.llm.output_messages": inference(sent, reply, *used)["llm"]["output_messages"],
+            "attributes.llm.invocation_parameters": None,
+        }
+        for at, (sent, reply, used) in enumerate(CALLED, 1)
+    ]
+    check(read_session(dump(*table)))
+
+
+def test_a_call_of_openinference_may_hold_its_whole_request_only() -> None:
+    spans = []
+    for at, (sent, reply, used) in enumerate(CALLED, 1):
+        count = dict(zip(("prompt", "prompt_details.cache_read", "completion"), used, strict=True))
+        told = {"openinference.span.kind": "LLM", "input.value": json.dumps({"messages": sent})}
+        told |= {"output.value": json.dumps({"choices": [{"message": reply}]}), "llm.model_name": "demo-1"}
+        spans.append(span(at, told | {f"llm.token_count.{key}": value for key, value in count.items()}))
+    check(read_session(dump(*spans)))
+
+
+def test_messages_in_the_events_of_spans_are_read() -> None:
+    rows = [
+        span(at, listed(sent, reply, *used), events=events(sent, reply))
+        for at, (sent, reply, used) in enumerate(CALLED, 1)
+    ]
+    check(read_session(dump(*rows)))
+    lists = []
+    for at, (sent, reply, used) in enumerate(CALLED, 1):
+        said = [{"event.name": f"gen_ai.{message['role']}.message", **message} for message in sent]
+        said.append({"event.name": "gen_ai.choice", "index": 0, "message": reply})
+        lists.append(span(at, {**listed(sent, reply, *used), "events": json.dumps(said)}))
+    check(read_session(dump(*lists)))
+
+
+def test_details_of_a_call_may_stand_in_an_event() -> None:
+    def part(message: dict[str, Any]) -> dict[str, Any]:
+        parts = [
+            {"type": "tool_call", "id": c["id"], "name": "read", "arguments": {"path": "a.py"}}
+            for c in message.get("tool_calls", [])
+        ]
+        if "tool_call_id" in message:
+            parts = [{"type": "tool_call_response", "id": "c1", "response": message["content"]}]
+        elif message["content"]:
+            parts = [{"type": "text", "content": message["content"]}]
+        return {"role": message["role"], "parts": parts}
+
+    rows = []
+    for at, (sent, reply, used) in enumerate(CALLED, 1):
+        told = {"gen_ai.input.messages": [part(m) for m in sent], "gen_ai.output.messages": [part(reply)]}
+        event = {"name": "gen_ai.client.inference.operation.details", "attributes": told}
+        rows.append(span(at, listed(sent, reply, *used), events=[event]))
+    check(read_session(dump(*rows)))
+
+
+def test_the_ai_sdks_telemetry_is_read() -> None:
+    held = {"toolCallId": "c1", "toolName": "read"}
+    call = {"type": "tool-call", **held, "input": {"path": "a.py"}}
+    output = {"type": "text", "value": "three lines"}
+    first = [{"role": "user", "content": [{"type": "text", "text": "Read a.py."}]}]
+    second = [
+        *first,
+        {"role": "assistant", "content": [call]},
+        {"role": "tool", "content": [{"type": "tool-result", **held, "output": output}]},
+    ]
+    answers = (
+        {"ai.response.toolCalls": json.dumps([{**held, "input": '{"path": "a.py"}'}])},
+        {"ai.response.text": "Three."},
+    )
+    rows = []
+    for at, (sent, answer) in enumerate(zip((first, second), answers, strict=True), 1):
+        used = CALLED[at - 1]
+        rows.append(
+            span(at, {**listed(*used[:2], *used[2]), "ai.prompt.messages": json.dumps(sent), **answer})
+        )
+    check(read_session(dump(*rows)))
+
+
+def test_a_trace_of_jaeger_has_tags() -> None:
+    spans = []
+    for at, (sent, reply, used) in enumerate(CALLED, 1):
+        told: dict[str, Any] = listed(sent, reply, *used)
+        told |= {"gen_ai.input.messages": json.dumps(sent), "gen_ai.output.messages": json.dumps([reply])}
+        tags = [{"key": key, "type": "string", "value": value} for key, value in told.items()]
+        spans.append({"traceID": "t", "spanID": str(at), "operationName": "x", "startTime": at, "tags": tags})
+    check(read_session({"data": [{"traceID": "t", "spans": spans[::-1], "processes": {}}]}))
+
+
+def test_runs_of_langsmith_may_stand_in_one_another_and_tell_usage_in_the_reply() -> None:
+    def run(number: int, sent: list[Any], reply: Any, given: int, cached: int, output: int) -> Any:
+        used = {"input_tokens": given, "output_tokens": output, "input_token_details": {"cache_read": cached}}
+        kwargs = {"content": reply["content"], "type": "ai", "usage_metadata": used}
+        kwargs["tool_calls"] = [{"id": "c1", "name": "read", "args": {"path": "a.py"}}] if number == 1 else []
+        message = {"lc": 1, "type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": kwargs}
+        return {
+            "id": str(number),
+            "run_type": "llm",
+            "name": "ChatDemo",
+            "start_time": f"2026-01-01T00:00:0{number}",
+            "inputs": {"messages": [sent]},
+            "outputs": {"generations": [[{"message": message}]]},
+            "extra": {"metadata": {"ls_model_name": "demo-1"}},
+            "child_runs": [],
+        }
+
+    below = [run(at, sent, reply, *used) for at, (sent, reply, used) in enumerate(CALLED, 1)]
+    tree = {"id": "0", "run_type": "chain", "name": "agent", "inputs": {}, "child_runs": below}
+    check(read_session(tree))
+    check(read_session({"runs": below}))
+
+
+def test_older_mlflow_tells_usage_and_model_in_the_reply_itself() -> None:
+    spans = []
+    for at, (sent, reply, (given, cached, output)) in enumerate(CALLED, 1):
+        used = {"prompt_tokens": given, "completion_tokens": output}
+        used["prompt_tokens_details"] = {"cached_tokens": cached}  # type: ignore[assignment]
+        answer = {"model": "demo-1", "choices": [{"message": reply}], "usage": used}
+        told = {"mlflow.spanInputs": {"messages": sent}, "mlflow.spanOutputs": answer}
+        coded = {key: json.dumps(value) for key, value in told.items()}
+        spans.append({"context": {"span_id": str(at)}, "start_time": at, "name": "x", "attributes": coded})
+    check(read_session({"info": {"request_id": "tr", "request_metadata": {}}, "data": {"spans": spans}}))
+
+
 @needs_shared
 def test_a_real_trace_without_messages_is_recognised_and_named_empty() -> None:
     """Visual Studio's traces hold calls of tools only: what was said is not recorded in them."""
