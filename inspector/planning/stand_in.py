@@ -193,7 +193,8 @@ def extract_line(entry: Entry) -> str:
         more = (
             f" [… {len(text) - _PREVIOUS_CHARS} characters left out]" if len(text) > _PREVIOUS_CHARS else ""
         )
-        return one_line("summary so far: " + text[:_PREVIOUS_CHARS] + more, _PREVIOUS_CHARS + 80)
+        said = f"summary so far: {text[:_PREVIOUS_CHARS]}{more}"
+        return one_line(said, len(said))
     role, parts = entry.role, []
     for block in entry.blocks:
         if block.kind == "text":
