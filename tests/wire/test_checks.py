@@ -491,6 +491,7 @@ def test_a_violation_tells_what_the_provider_would_answer() -> None:
 def test_too_large_a_body_is_not_the_error_of_too_many_tokens() -> None:
     (violation,) = check_request(body(user("x" * 33_000_000)))
     assert violation.provider_error.startswith("413 request_too_large")
+    assert violation.sentence == "the body has 33.0 MB, more than 32"
 
 
 words = st.sampled_from(
@@ -615,6 +616,35 @@ def test_the_servers_own_compaction_keeps_the_binding() -> None:
     assert bound(*kept, **HEAD) == []
     edited = (assistant(COMPACTION), user("More."), assistant("No."), *TURNS[3:])
     assert bound(*edited, **HEAD) == ["messages.3.content.0"]
+
+
+def test_behind_a_compaction_that_was_sent_before_what_followed_it_must_still_follow() -> None:
+    sent = (assistant(COMPACTION), user("More."), *TURNS[3:])
+    for now, lost in ((sent, []), ((sent[0], *sent[2:]), ["messages.1.content.0"])):
+        found = check_request(body(*now), model_class="bound", previous=body(*sent))
+        assert [violation.path for violation in found] == lost
+
+
+def test_a_late_result_names_the_message_of_the_call() -> None:
+    (violation,) = check_request(body(user("Go."), assistant(call()), user("Look:", result())))
+    assert violation.sentence == "the result stands after a text of the same message"
+    assert violation.provider_error.startswith("400 invalid_request_error: messages.1: `tool_use` ids were")
+
+
+def test_only_the_very_last_turn_may_be_paused_in_a_server_s_call() -> None:
+    """However many turns came before it."""
+    talk = [entry for _ in range(150) for entry in (user("Go."), assistant("Yes."))]
+    assert rules(body(*talk, user("Go."), assistant(search()))) == []
+    paused = body(*talk, user("Go."), assistant(search()), user("And?"))
+    assert rules(paused) == [("unpaired_server_tool", "messages.301.content.0")]
+
+
+def test_only_images_are_a_crowd_in_which_edges_must_be_shorter() -> None:
+    """More than 20 images: no edge over 2000 px; twenty, and documents beside them, are none."""
+    sizes = [Size("messages.0.content.0", 2001, 1)]
+    for images, documents, refused in ((20, 0, False), (20, 5, False), (21, 0, True)):
+        request = body(user(*(image() for _ in range(images)), *(document() for _ in range(documents))))
+        assert rules(request, sizes=sizes) == ([("oversized_image", sizes[0].path)] if refused else [])
 
 
 def test_all_rewritten_or_all_thinking_removed_is_safe() -> None:

@@ -105,7 +105,7 @@ def remember_decisions(rule: TruncateOutputs, table: Table, rows: Bools) -> dict
     """The limits that outputs at these live rows were truncated to, by their calls: what is written down for
     the iterations to come (`read_decisions`)."""
     decided, found = rule.decisions(table), {}
-    for row in np.flatnonzero(rows & (table.kind == TOOL_OUTPUT)).tolist():
+    for row in np.flatnonzero(rows).tolist():
         block = table.block(row)
         if isinstance(block, ToolOutput):
             found[block.call_id] = decided.get(block.call_id, rule.limit)
