@@ -1,0 +1,121 @@
+"""What a copied summary has room for first, how long its quotes are, and where each line stands."""
+
+from __future__ import annotations
+
+from inspector.session.entries import Entry
+from tests.summaries.test_extractive import edit, run, section, step, write
+from tests.test_cuts import build, say, user
+
+
+def todo(*contents: str) -> list[Entry]:
+    return step("TodoWrite", {"todos": [{"content": text, "status": "pending"} for text in contents]})
+
+
+DUMP = "error: " + " ".join(f"blob{number}" for number in range(60))
+
+
+def test_what_comes_first_is_there_wherever_what_comes_after_it_is() -> None:
+    """Both of a pair are as long, and stand in one section: only the order decides who gets the room."""
+    session = build(
+        user("go"),
+        *run("make", "error: no rule to make target", error=True),
+        *run("strings a", DUMP, error=True),
+        *run("pytest old", "1 passed"),
+        *run("pytest new", "2 passed"),
+        user("And the first one?"),
+        say("Always take the left one."),
+        user("And the other one?"),
+        say("fine"),
+        user("Never take the right one."),
+        say("fine"),
+    )
+    pairs = [
+        ("no rule to make", "blob0"),
+        ("pytest new", "pytest old"),
+        ("other one", "first one"),
+        ("right one", "left one"),
+    ]
+    alone = set()
+    for tokens in range(80, 300, 20):
+        text = write(session, tokens)
+        for first, then in pairs:
+            assert first in text or then not in text, (tokens, first, then)
+            if first in text and then not in text:
+                alone.add(first)
+    assert alone == {first for first, _ in pairs}, "each pair was parted by some budget"
+
+
+def test_of_changed_files_the_last_ones_have_room_first() -> None:
+    paths = [f"src/part{number}.py" for number in range(10, 22)]
+    session = build(user("go"), *(entry for path in paths for entry in edit(path)), say("ok"))
+    counts = set()
+    for tokens in (100, 140, 180):
+        text = write(session, tokens)
+        shown = [path for path in paths if path in text]
+        assert shown == paths[len(paths) - len(shown) :]
+        counts.add(len(shown))
+    assert len(counts) > 1 and 0 < min(counts) < len(paths)
+
+
+def test_a_bare_fail_does_not_go_before_an_error_that_tells_something() -> None:
+    session = build(
+        user("go"), *run("make", "error: it broke", error=True), *run("make all", "FAIL: a", error=True)
+    )
+    for tokens in range(60, 130, 10):
+        context = section(write(session, tokens), "Critical context")
+        assert "it broke" in context or "FAIL: a" not in context
+
+
+def test_first_and_last_words_are_quoted_at_length_and_those_between_shortly() -> None:
+    """600 characters, half of that for the model's last words, a third for what was asked between."""
+    words = " ".join(f"w{number:03}" for number in range(200))
+    session = build(
+        user(f"one {words}"),
+        say(f"An early answer goes here {words}"),
+        user(f"two {words}"),
+        say("ok"),
+        user(f"three {words}"),
+        say(f"last {words}"),
+    )
+    text = write(session, 4_000)
+    goal = section(text, "Goal").splitlines()
+    quoted = [line.split('"')[1] for line in goal]
+    assert [line.split('"')[0] for line in goal] == ["- Asked first: ", "- Asked then: ", "- Asked last: "]
+    # The last word that has room is whole: a word and its space are five characters.
+    assert [600 >= len(quoted[0]) > 594, 200 >= len(quoted[1]) > 194, 600 >= len(quoted[2]) > 594] == [
+        True
+    ] * 3
+    assert all(said.endswith("…") for said in quoted)
+    assert 300 >= len(section(text, "In progress").removeprefix("- ")) > 294
+    (early,) = [line for line in section(text, "Done").splitlines() if "An early answer" in line]
+    assert 200 >= len(early.removeprefix("- ")) > 194
+
+
+def test_a_command_and_its_end_are_a_third_as_long_each() -> None:
+    command = "make " + " ".join(f"w{number:03}" for number in range(80))
+    end = " ".join(f"e{number:03}" for number in range(80))
+    session = build(user("go"), *run(command, end), say("ok"))
+    (line,) = [
+        line for line in section(write(session, 4_000), "Done").splitlines() if line.startswith("- `make")
+    ]
+    asked, said = line.removeprefix("- `").split("`: ")
+    assert 200 >= len(asked) > 194 and 200 >= len(said) > 194
+
+
+def test_tasks_go_by_the_last_list_that_names_them() -> None:
+    session = build(
+        user("go"),
+        *todo("Draw the boards again", "Paint the northern wall"),
+        say("We need to push the branch first."),
+        user("now"),
+        *todo("Paint the northern wall", "Tell Mr Pascoe about it"),
+        *step("read", {"path": "serve.go"}, "// TODO: support thin packs\n"),
+        say("ok"),
+    )
+    text = write(session, 4_000)
+    assert section(text, "Next steps").splitlines() == [
+        "- [ ] Paint the northern wall",
+        "- [ ] Tell Mr Pascoe about it",
+        "- In what was read: support thin packs",
+    ]
+    assert "- Off the list of tasks: Draw the boards again" in section(text, "Done").splitlines()
