@@ -38,6 +38,10 @@ def _judge(value: Any) -> str | None:
     messages = value.get("messages") if isinstance(value, dict) else value
     if not isinstance(messages, list):
         return "neither a JSON list nor an object with `messages`"
+    if isinstance(value, dict) and {"projectRoot", "storeId", "smState"} & set(value):
+        return "its messages stand in a manifest of stud's"
+    if any("monotonicTs" in Fields(message).rest for message in messages):
+        return "its messages are stud's"
     marked = False
     for raw in messages[:64]:
         message = Fields(raw)
