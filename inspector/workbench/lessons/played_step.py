@@ -204,9 +204,13 @@ def attempt(changes: Changes, lesson: Lesson, number: int, model: WorkbenchModel
     moment = model.session.at(at) if at else model.session
     if whole.get("cut"):
         place = find_place(whole["cut"], moment)
-        if place is not None and not _is_legal(moment, place):
-            # It cannot be set, but a hand can point there.
-            del whole["cut"]
+    elif step.hide:
+        # There the handle stands at first.
+        cuts = find_cuts(moment)
+        place = cuts.nearest(len(cuts) // 2)
+    if place is not None and (step.hide or not _is_legal(moment, place)):
+        # It is no edit, but a hand can point there.
+        whole.pop("cut", None)
     return Attempt(find_inputs(whole, model), place, changes.get("answer", ""))
 
 

@@ -20,6 +20,10 @@ export interface Reach {
   focusFacts(): void;
   /** Who writes the summary, in its panel; it is opened. */
   focusSummary(): void;
+  /** What there is to do in a lesson, in its tab; it is opened. */
+  focusLesson(): void;
+  /** Larger type, or as it was. */
+  present(): void;
   focusCut(): void;
   /** The rules that could be added. */
   addRule(): void;
@@ -214,6 +218,10 @@ export const KEYS: readonly Key[] = [
     ...{ keys: ["Z", "mod+Z", "mod+y"], shown: "Z", help: "redo", group: "Plan" },
     act: ({ actions }) => actions.redo(),
   },
+  {
+    ...{ keys: ["l"], shown: "l", asks: true, help: "to the lesson: answer, check, next", group: "Teach" },
+    act: reach => reach.focusLesson(),
+  },
   { keys: ["."], shown: ".", asks: true, help: "play the next rule", group: "Teach", act: play(1) },
   { keys: [","], shown: ",", asks: true, help: "one rule back", group: "Teach", act: play(-1) },
   { keys: ["g"], shown: "g", asks: true, help: "guess the cut, then show it", group: "Teach", act: guess },
@@ -243,6 +251,10 @@ export const KEYS: readonly Key[] = [
   {
     ...{ keys: ["shift+F6"], shown: "⇧F6", help: "the part before", group: "Workbench" },
     act: reach => reach.goToRegion(-1),
+  },
+  {
+    ...{ keys: ["P"], shown: "P", help: "larger type for a room, or as it was", group: "Workbench" },
+    act: reach => reach.present(),
   },
   { keys: ["?"], shown: "?", help: "these keys", group: "Workbench", act: reach => reach.openHelp() },
 ];

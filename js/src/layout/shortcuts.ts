@@ -1,6 +1,7 @@
 // Listens for the keys of the table, wherever the focus is in the workbench, but never while someone types.
 
 import type { Facts } from "../panels/facts/panel";
+import type { LessonTab } from "../panels/lesson/panel";
 import type { Rules } from "../panels/rules/panel";
 import type { Search } from "../panels/search/panel";
 import type { Deck } from "../store/store";
@@ -38,7 +39,14 @@ export const listenKeys = (
   root: HTMLElement,
   deck: Deck,
   actions: Actions,
-  views: { help(): void; write(): void; search: Search; facts: Awaited<Facts> | null; rules: Awaited<Rules> },
+  views: {
+    help(): void;
+    write(): void;
+    search: Search;
+    facts: Awaited<Facts> | null;
+    lesson: Awaited<LessonTab> | null;
+    rules: Awaited<Rules>;
+  },
 ): (() => void) => {
   const keys = listKeys(deck.host.needsKernel === undefined);
   const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
@@ -67,6 +75,13 @@ export const listenKeys = (
       focusSearch: views.search.focus,
       focusFacts: () => views.facts?.use(tab => tab.focus()),
       focusSummary: views.write,
+      focusLesson() {
+        const isOpen = picture.tab === "lesson";
+        actions.openTab("lesson");
+        // A tab that was closed is drawn in the next frame.
+        views.lesson?.use(tab => (isOpen ? tab.focus() : requestAnimationFrame(tab.focus)));
+      },
+      present: () => root.toggleAttribute("data-presenting"),
       focusCut: () => cutOf()?.focus(),
       addRule: () => views.rules.use(tab => tab.addRule()),
       openHelp: views.help,

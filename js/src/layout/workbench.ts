@@ -151,7 +151,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   for (const [event, listener] of Object.entries(listeners)) host.on(event, listener);
   el.append(root);
   const forgetKeys = listenKeys(root, deck, actions, {
-    ...{ help: openHelp, write: writeSummary, search, facts, rules },
+    ...{ help: openHelp, write: writeSummary, search, facts, lesson, rules },
   });
   const forgetTheme = watchTheme(root, () => deck.redraw("theme"));
   // The axis is as wide as its strip, whose width also changes with the style sheet or the panels beside it.

@@ -37,6 +37,8 @@ export interface Choices {
 export interface Traits extends Choices {
   /** Pixels of the element in a notebook; a host that fills its panel has none. */
   height?: number;
+  /** The lesson's step that is open, such as "2.3"; "" for none. */
+  lesson?: string;
   /** Whether printable keys are shortcuts; so where it is not told. */
   letter_keys?: boolean;
   _seq: number;

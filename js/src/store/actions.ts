@@ -126,6 +126,14 @@ export const makeActions = (
       deck.hooks.forget();
       deck.redraw("tab", "row");
     },
+    openStep(link) {
+      if (deck.picture === undefined) return;
+      deck.picture.step = { link, own: true };
+      host.set("lesson", link);
+      host.save_changes();
+      deck.hooks.forget();
+      deck.redraw("lesson");
+    },
     showThread(thread) {
       if (deck.picture === undefined) return;
       deck.picture.thread = thread;

@@ -76,6 +76,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       thread: old?.thread ?? null,
       other: readOther(scene),
       lesson: NO_LESSON,
+      step: old?.step ?? { link: host.get("lesson") ?? "", own: false },
     };
     deck.settle();
     deck.redraw(...EVERYTHING);
@@ -143,6 +144,13 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
     deck.refresh("tab", "row");
   };
 
+  const receiveStep = () => {
+    const link = host.get("lesson") ?? "";
+    if (deck.picture === undefined || link === deck.picture.step.link) return;
+    deck.picture.step = { link, own: false };
+    deck.redraw("lesson");
+  };
+
   /** The file is longer than what is on the screen. */
   const hasGrown = ({ overview }: Scene) =>
     (host.get("_scene") as Partial<Scene> | null)?.overview?.steps !== overview.steps;
@@ -202,6 +210,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
         deck.refresh("work");
       },
       "change:tab": receiveTab,
+      "change:lesson": receiveStep,
       "change:block": () => deck.hooks.follow(),
       "change:versus": choice(() => deck.refresh("other")),
       "change:replay": showRun,

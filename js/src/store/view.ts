@@ -71,6 +71,8 @@ export interface Picture {
   work: Work | null;
   /** What Teach shows of the plan; `plan` is the plan up to the lesson's step. */
   lesson: Lesson;
+  /** The step of a lesson that is open, "" for none; `own` where it was opened here and not from Python. */
+  step: { link: string; own: boolean };
   /** What undoing and redoing would change, "" for nothing. */
   past: { undo: string; redo: string };
   /** Why rules cannot be edited here, "" where they can. */
@@ -185,6 +187,8 @@ export interface Actions {
   countTab(tab: TabId, words: string): void;
   /** Shows under the lanes which blocks name the chosen thing; null for none. */
   showThread(thread: Thread | null): void;
+  /** Opens a step of a lesson by its link, "" for none; its picture is set by who shows it. */
+  openStep(link: string): void;
   /** Plays the policy up to so many rules; all of them end the lesson. */
   playTo(taken: number): void;
   /** Hides the policy's cut, then shows it beside the guessed one, then puts the guess away. */

@@ -3,11 +3,34 @@ import { whyNot } from "../../model/cuts";
 import { exact, namePlace, plural, short, signed } from "../../model/format";
 import { compareGuess, numberOf } from "../../model/lesson";
 import { totalAfter } from "../../model/plan";
-import type { LessonReply, LessonStep } from "../../payloads/types";
+import type { Choices } from "../../payloads/host";
+import type { LessonReply, LessonStep, LessonStepReply } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, setAttributes, setShown } from "../../ui/dom";
+import { makeSteps } from "./steps";
 
-export const makeLesson = (actions: Actions): View => {
+/** What there is to do, the first that is there: an answer that was right leads on. */
+const FOCUS = [
+  "[data-testid=step-next][data-ready=true]:enabled",
+  ".ci-choices:not(:has([aria-pressed=true])) > button",
+  "[data-testid=lesson-check]",
+  "[data-testid=step-next]:enabled",
+  "[data-testid=lesson-1]",
+  "[data-testid=guess] button",
+];
+
+export interface LessonTab extends View {
+  /** Takes the focus to what there is to do in the step. */
+  focus(): void;
+}
+
+export const makeLesson = (actions: Actions): LessonTab => {
+  const steps = makeSteps(actions, step => {
+    // A step that Python opened is set already.
+    if (isOwn) actions.edit(step.inputs as Partial<Choices>, "");
+    begun = step;
+    if (latest !== undefined) goOn(latest);
+  });
   const guess = h("div", { class: "ci-task", "data-testid": "guess" });
   const play = h("div", { class: "ci-task", "data-testid": "play" });
   const broken = h("div", { class: "ci-task", "data-testid": "broken" });
@@ -15,10 +38,20 @@ export const makeLesson = (actions: Actions): View => {
     "section",
     { class: "ci-panel ci-lesson", "data-testid": "lesson", "aria-label": "Lesson" },
     h("h3", {}, "Lesson"),
-    guess,
-    play,
-    broken,
+    steps.node,
+    h("div", { class: "ci-tasks" }, guess, play, broken),
   );
+  /** A step whose picture is being set: it plays or hides once Python has answered. */
+  let begun: LessonStepReply | null = null;
+  let isOwn = false;
+  let latest: Picture | undefined;
+  const goOn = (picture: Picture) => {
+    if (begun === null || !picture.settled) return;
+    const { play, hides } = begun;
+    begun = null;
+    if (hides) actions.guess("hide");
+    else if (play >= 0) actions.playTo(play);
+  };
   /** Replaces a part and keeps the focus on the control that did it. */
   const fill = (part: HTMLElement, children: HTMLElement[]) => {
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
@@ -30,16 +63,30 @@ export const makeLesson = (actions: Actions): View => {
   };
   return {
     node,
+    focus() {
+      const controls = FOCUS.flatMap(found => [...node.querySelectorAll<HTMLElement>(found)]);
+      const control = controls.find(one => one.checkVisibility?.() ?? true);
+      control?.focus();
+    },
     draw(picture, parts) {
       // A closed panel costs a drag nothing; opening it draws it anew.
       if (picture.tab !== "lesson") return;
+      latest = picture;
+      isOwn = picture.step.own;
+      if (!picture.dragging) steps.draw(picture, parts);
+      goOn(picture);
+      setAttributes(node, { "data-step": picture.step.link || undefined });
       if (!["scene", "plan", "lesson", "tab"].some(part => parts.has(part as "plan"))) return;
+      const inStep = picture.step.link !== "";
+      setShown(guess, !inStep);
+      setShown(play, !inStep || picture.lesson.play !== null);
       fill(guess, drawGuess(picture, actions));
       fill(play, drawPlay(picture, actions));
       if (parts.size === 1 && parts.has("plan")) return;
       fill(broken, drawBroken(picture, actions));
       setShown(broken, broken.childElementCount > 0);
     },
+    dispose: () => steps.dispose?.(),
   };
 };
 

@@ -1,6 +1,6 @@
-// Plan B's own cut, a dashed line over the lanes.
-import { namePlace } from "../../model/format";
-import { isUncut } from "../../model/plan";
+// Plan B's own cut, or one that was guessed: a dashed line over the lanes.
+import { namePlace, short } from "../../model/format";
+import { isUncut, type Plan, totalAfter } from "../../model/plan";
 import type { View } from "../../store/view";
 import { h, setShown, setText } from "../../ui/dom";
 
@@ -13,13 +13,17 @@ export const makeOtherCut = (): View => {
   const node = h("div", { class: "ci-cutb", "aria-hidden": "true", hidden: true }, tag);
   return {
     node,
-    draw({ other, axis, scene, place: mine }) {
-      if (other === null) return setShown(node, false);
-      const { place } = other.cut;
+    draw({ other, axis, scene, place: mine, lesson: { guess }, plan }) {
+      const isGuess = guess?.shown === true;
+      if (other === null && !isGuess) return setShown(node, false);
+      const place = isGuess ? guess.mine : (other as Plan).cut.place;
       const x = axis.placeX[place] ?? -1;
-      setShown(node, !isUncut(other, place) && x >= 0 && x <= axis.width);
+      setShown(node, (isGuess || !isUncut(other as Plan, place)) && x >= 0 && x <= axis.width);
       node.style.transform = `translateX(${x}px)`;
-      setText(tag, `B · ${other.label ?? other.policyTitle} · ${namePlace(scene, place)}`);
+      const name = isGuess
+        ? `your guess: ${namePlace(scene, place)}, ${short(totalAfter(plan, place))} after`
+        : `B · ${other?.label ?? other?.policyTitle} · ${namePlace(scene, place)}`;
+      setText(tag, name);
       // Its words stand clear of the pill, on the side away from it where that has the room.
       const gap = x - (axis.placeX[mine] ?? 0);
       const clear = Math.max(0, PILL - Math.abs(gap));

@@ -1,0 +1,210 @@
+// The lessons of a session, one step at a time: what the picture shows, a question, and what is said to an answer.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { LessonCheckReply, LessonStepReply, LessonsReply } from "../../payloads/types";
+import { makeComponentView, type PanelProps } from "../../store/component";
+import { useReply } from "../../store/use-reply";
+import type { Actions, View } from "../../store/view";
+
+/** Has the workbench set what a step shows, once its texts are there. */
+type Begin = (step: LessonStepReply) => void;
+
+export const makeSteps = (actions: Actions, begin: Begin): View =>
+  makeComponentView(
+    props => <LessonSteps {...props} begin={begin} />,
+    actions,
+    ["scene", "plan", "place", "lesson", "tab", "settled"],
+    { class: "ci-steps" },
+  );
+
+const LessonSteps = ({ picture, actions, begin }: PanelProps & { begin: Begin }) => {
+  const { tab, scene } = picture;
+  const { link } = picture.step;
+  const isOpen = tab === "lesson";
+  const { data: list } = useReply<LessonsReply>(isOpen ? (scene.entryIds[0] ?? "") : null, () =>
+    actions.requests.ask("lessons", {}),
+  );
+  const { data: told, problem } = useReply(isOpen && link !== "" ? link : null, async () => {
+    const step = await actions.requests.ask("lesson_step", { link });
+    begin(step);
+    return { link, step };
+  });
+  if (list === null) return null;
+  return (
+    <>
+      <List {...{ list, link }} shown={told?.step.lesson} open={actions.openStep} />
+      {link !== "" && told?.link === link && (
+        <Step key={link} {...{ picture, actions, link }} step={told.step} />
+      )}
+      {link !== "" && told?.link !== link && <p class="ci-quiet ci-step">{problem || "Setting it up …"}</p>}
+    </>
+  );
+};
+
+interface ListProps {
+  list: LessonsReply;
+  link: string;
+  /** The title of the lesson that is open. */
+  shown: string | undefined;
+  open(link: string): void;
+}
+
+const List = ({ list, link, shown, open }: ListProps) => {
+  const away = list.elsewhere;
+  if (list.here.length + away.length === 0) return null;
+  return (
+    <nav class="ci-lessons" aria-label="Lessons">
+      {list.here.map(({ number, title, steps }) => (
+        <button
+          type="button"
+          key={number}
+          data-testid={`lesson-${number}`}
+          aria-current={link !== "" && title === shown ? "step" : undefined}
+          onClick={() => open(`${number}.1`)}
+        >
+          <span>{number}</span> {title} <small>{steps} steps</small>
+        </button>
+      ))}
+      {link !== "" && (
+        <button type="button" data-testid="lesson-leave" onClick={() => open("")}>
+          <span /> Play the policy yourself
+        </button>
+      )}
+      {away.length > 0 && (
+        <p class="ci-quiet">
+          {list.here.length > 0 ? "On another session:" : "Lessons, each on a session of its own:"}
+          {away.map(({ name }) => (
+            <code key={name}>open_lesson("{name}")</code>
+          ))}
+        </p>
+      )}
+    </nav>
+  );
+};
+
+interface OneStep extends PanelProps {
+  link: string;
+  step: LessonStepReply;
+}
+
+const Step = ({ picture, actions, link, step }: OneStep) => {
+  const [answer, setAnswer] = useState("");
+  const [verdict, setVerdict] = useState<LessonCheckReply | null>(null);
+  const [problem, setProblem] = useState("");
+  const { place, plan, lesson } = picture;
+  const [back, next] = step.links;
+  const isRight = verdict?.right === true;
+  const heading = useRef<HTMLHeadingElement>(null);
+  // Who went on with a button is taken to the new step, and hears its title.
+  useEffect(() => {
+    if (picture.step.own) heading.current?.focus({ preventScroll: true });
+  }, []);
+  // Who tries again is told again; what was right stays so.
+  useEffect(() => {
+    if (!isRight && !step.hides) setVerdict(null);
+  }, [place, plan.recipe, lesson.broken?.place]);
+  const check = async () => {
+    const at = lesson.broken?.place ?? place;
+    try {
+      const said = await actions.requests.ask("lesson_check", { link, place: at, answer });
+      setProblem("");
+      setVerdict(said);
+      if (step.hides) actions.guess("show");
+      actions.announce(said.words);
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
+  return (
+    <article class="ci-step" data-testid="step" data-link={link}>
+      <div class="ci-tell">
+        <button
+          type="button"
+          class="ci-link ci-to-lessons"
+          data-testid="to-lessons"
+          onClick={() => actions.openStep("")}
+        >
+          ‹ Lessons
+        </button>
+        <h4 ref={heading} tabIndex={-1}>
+          {step.title}{" "}
+          <small>
+            {step.lesson}, {step.step} of {step.steps}
+          </small>
+        </h4>
+        {step.text.map(words => (
+          <p key={words}>{words}</p>
+        ))}
+      </div>
+      <div class="ci-ask">
+        {step.question !== "" && (
+          <p class="ci-asked" id={`ask-${link}`}>
+            {step.question}
+          </p>
+        )}
+        {step.choices.length > 0 && (
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset would need a legend beside the question
+          <div class="ci-choices" role="group" aria-labelledby={`ask-${link}`}>
+            {step.choices.map(choice => (
+              <button
+                type="button"
+                key={choice}
+                data-testid="choice"
+                aria-pressed={choice === answer}
+                onClick={() => {
+                  setAnswer(choice);
+                  if (!isRight) setVerdict(null);
+                }}
+              >
+                {choice}
+              </button>
+            ))}
+          </div>
+        )}
+        <p class="ci-actions">
+          {step.question !== "" && (
+            <button type="button" class="ci-button ci-check" data-testid="lesson-check" onClick={check}>
+              Check
+            </button>
+          )}
+          <button
+            type="button"
+            class="ci-button"
+            data-testid="step-back"
+            disabled={back === ""}
+            onClick={() => actions.openStep(back)}
+          >
+            ‹ Back
+          </button>
+          <button
+            type="button"
+            class="ci-button"
+            data-testid="step-next"
+            data-ready={isRight || step.question === ""}
+            disabled={next === ""}
+            onClick={() => actions.openStep(next)}
+          >
+            {step.step === step.steps && next !== "" ? "Next lesson ›" : "Next ›"}
+          </button>
+        </p>
+        {problem !== "" && <p class="ci-bad">{problem}</p>}
+        {verdict !== null && (
+          <p class={isRight ? "ci-right" : "ci-wrong"} data-testid="lesson-verdict">
+            <b>{isRight ? "✓ Right." : "Not yet."}</b> {verdict.words}
+          </p>
+        )}
+        {step.hint !== "" && (
+          <details data-testid="lesson-hint">
+            <summary>Hint</summary>
+            <p>{step.hint}</p>
+          </details>
+        )}
+        {step.solution !== "" && (
+          <details data-testid="lesson-solution">
+            <summary>Solution</summary>
+            <p>{step.solution}</p>
+          </details>
+        )}
+      </div>
+    </article>
+  );
+};
