@@ -43,6 +43,11 @@ def tab_to(page: Page, script: str, most: int = 90) -> None:
     pytest.fail(f"no Tab leads to where {script}")
 
 
+def go_to_lesson(page: Page) -> None:
+    press(page, "l")
+    page.wait_for_function("() => document.activeElement.closest('[data-testid=lesson]') !== null")
+
+
 def move_cut(page: Page, workbench: Workbench, words: str) -> None:
     """Take the cut and move it with arrows; with Shift onto a place that is not legal."""
     cuts = workbench.plan.cuts
@@ -64,7 +69,7 @@ def solve(page: Page, workbench: Workbench, step: Step) -> None:
         if name == "cut":
             move_cut(page, workbench, value)
         elif name == "answer":
-            press(page, "l")
+            go_to_lesson(page)
             tab_to(page, f"one.dataset.testid === 'choice' && one.textContent === {value!r}")
             press(page, "Enter")
         elif name == "pin":
@@ -95,7 +100,7 @@ def play(page: Page, workbench: Workbench, lesson: Lesson) -> None:
         assert page.evaluate(SMALLEST) >= 14
         expect(shown.locator("h4")).to_contain_text(step.title)
         if step.check:
-            press(page, "l")
+            go_to_lesson(page)
             if step.choices:
                 tab_to(page, "one.dataset.testid === 'lesson-check'")
             press(page, "Enter")
@@ -104,10 +109,12 @@ def play(page: Page, workbench: Workbench, lesson: Lesson) -> None:
             if step.hide:
                 press(page, "g")
             solve(page, workbench, step)
-            press(page, "l", "Enter")
+            go_to_lesson(page)
+            press(page, "Enter")
             expect(page.get_by_test_id("lesson-verdict")).to_contain_text("✓ Right.")
         if at < len(lesson.steps):
-            press(page, "l", "Enter")
+            go_to_lesson(page)
+            press(page, "Enter")
 
 
 @pytest.mark.parametrize("name", LESSONS)
