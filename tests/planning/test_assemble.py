@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.errors import EditError
+from inspector.errors import EditError, OtherSession
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context, Piece
 from inspector.planning.plan import Plan, make_plan
@@ -191,6 +191,14 @@ def test_a_moment_is_an_entry_that_exists() -> None:
         FIVE_TURNS.at("typo")
     assert FIVE_TURNS.at(None).path == ()
     assert len(FIVE_TURNS.at("e3").path) == 4
+
+
+@pytest.mark.parametrize("leaf", ["e1", "e5"])
+def test_the_context_of_a_plan_is_that_of_its_own_moment(leaf: str) -> None:
+    """Whether the other one is earlier or later."""
+    plan = plan_of(FIVE_TURNS.at("e3"))
+    with pytest.raises(OtherSession, match=f"made of another moment, at e3, and this is {leaf}"):
+        build_context(FIVE_TURNS.at(leaf), plan)
 
 
 def test_a_reply_whose_request_is_not_in_the_file_is_still_explained() -> None:

@@ -65,6 +65,19 @@ def test_what_was_cut_out_of_the_middle_is_one_piece() -> None:
     assert "1,700 characters left out" in "".join(text for kind, text in pieces if kind == "new")
 
 
+@pytest.mark.parametrize("at", [3, 700, 1_395])
+def test_one_word_of_many_is_found_wherever_it_stands(at: int) -> None:
+    """More words than are compared with each other: what begins and ends alike is found first."""
+    words = [f"w{number}" for number in range(1_400)]
+    before, after = " ".join(words), " ".join([*words[:at], "other", *words[at + 1 :]])
+    assert find_pieces(before, after) == [
+        ("same", " ".join(words[:at]) + " "),
+        ("gone", words[at]),
+        ("new", "other"),
+        ("same", " " + " ".join(words[at + 1 :])),
+    ]
+
+
 def test_a_pointer_has_nothing_in_common_with_what_it_points_at() -> None:
     before, after = "FAIL: one\nFAIL: two\n" * 5, "[go test: 100 chars left out; see 7f3a]"
     assert find_pieces(before, after) == [("gone", before), ("new", after)]

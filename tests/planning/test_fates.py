@@ -38,7 +38,9 @@ from inspector.replays.engine import replay
 from inspector.session.blocks import Block, Reasoning, Text, ToolOutput, Unknown
 from inspector.session.session import Session
 from inspector.summaries.compaction import compact
+from inspector.tokens.ledger import count_tokens
 from tests.test_checklist_s0 import count, fates_of, plan_of, talk
+from tests.test_cuts import build, say, user
 from tests.test_laws import plans
 
 FORGED = Reasoning(text="forged", signature="fake")
@@ -197,3 +199,13 @@ def test_S0_20_long_sessions_are_drawn_too_under_every_policy() -> None:
     four = {"verbatim", "summarised", "dropped", "cleared"}
     assert {name for name, mine in fates.items() if not mine <= four} == set()
     assert set().union(*fates.values()) >= four - {"cleared"}
+
+
+@pytest.mark.parametrize(("measure", "before", "left"), [("chars4_utf16", 8, 3), ("messages", 4, 2)])
+def test_what_was_dropped_weighs_nothing_by_any_measure(measure: str, before: int, left: int) -> None:
+    """Of 15, 4, 7 and 4 characters, a quarter each rounded up, the last two messages stay."""
+    session = build(user("a b c d e f g h"), say(), user("i j k l"), say())
+    rules = [{"kind": "keep-recent-turns", "turns": 1}, {"kind": "drop-older"}]
+    policy = {"name": "mine", "trigger": {"measure": measure, "tokens": 1}, "rules": rules}
+    plan = make_plan(session, count_tokens(session), policy)
+    assert (plan.tier.size(None), plan.left) == (before, left)

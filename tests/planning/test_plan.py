@@ -124,6 +124,16 @@ def test_a_policy_that_cuts_inside_a_pair_takes_both_halves() -> None:
     assert "tool_output" not in standing or "tool_call" in standing
 
 
+def test_an_output_behind_the_cut_goes_where_its_call_went() -> None:
+    """Flue cuts at the words between the two: what would stand alone is summarised with its call."""
+    session = build(user("x" * 400), call("a"), say("y" * 400), answer("a"), say("z" * 40), user("w" * 40))
+    plan = plan_of(session, "flue", settings={"keep-recent-tokens.tokens": 30})
+    assert plan.place == 2
+    assert fates(plan) == ["summarised", "summarised", "verbatim", "summarised", "verbatim", "verbatim"]
+    assert plan.rule_of(3) == "pair"
+    assert "1 block shares the fate of the other half of its call." in plan.notes
+
+
 def test_calls_without_an_answer_are_left_out_and_counted_in_a_note() -> None:
     session = build(user(), call("lost"), user(), say(), user(), say())
     plan = plan_of(session, cut="e1")

@@ -131,6 +131,17 @@ def test_halves_of_calls_that_went_are_counted() -> None:
     )
 
 
+def test_what_the_sixth_rule_drops_is_not_said_to_be_withheld() -> None:
+    """Rules are told by their number, and what no rule did by numbers that are none of theirs."""
+    kinds = ("keep-system", "keep-pairs", "snip-long-text", "dedupe-reads", "keep-recent-turns", "drop-older")
+    rules = [{"kind": kind} | ({"turns": 1} if kind == "keep-recent-turns" else {}) for kind in kinds]
+    plan = plan_by(*rules)
+    assert plan.rule_of(0) == "drop-older" and plan.outcome.changed.tolist() == [True, True, False, False]
+    assert list(plan.notes) == [
+        "Lossy: 2 blocks are no longer verbatim (2 dropped); the file keeps them.",
+    ]
+
+
 def test_reasoning_that_no_request_holds_is_counted() -> None:
     on = (user(), call("a", signed=True), answer("a"), call("b", signed=True), answer("b"), say())
     plan = plan_by({"kind": "keep-system"}, on=on, harness=SILENT)

@@ -16,6 +16,7 @@ from inspector.policies.harness import (
     STATES,
     Harness,
     Latch,
+    State,
     StateChange,
     begin,
     check_thresholds,
@@ -533,3 +534,18 @@ def test_S2_22_too_many_tokens_and_too_many_bytes_are_told_apart(
     status: int | None, message: str | None, expected: str | None
 ) -> None:
     assert classify_refusal(status, message) == expected
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+@pytest.mark.parametrize("state", STATES)
+def test_S1_29_S2_44_who_is_critical_may_insist_and_who_is_blocked_may_not(
+    state: State, refuses: bool
+) -> None:
+    """A harness that blocks at a share of its own lets a critical context pass; no other state stops any."""
+    harness = Harness(mode="manual", require=0.95, block=None if refuses else 0.98)
+    stopped = state == "blocking" or (state == "critical" and refuses)
+    assert may_send(harness, state).allowed is not stopped
+    insisted = may_send(harness, state, override=True)
+    assert insisted.allowed is (state != "blocking")
+    assert insisted.overridden is (state == "critical" and refuses)
+    assert ("override" in may_send(harness, state).sentence) is insisted.overridden

@@ -83,6 +83,12 @@ def test_S1_11_compact_can_be_issued_while_warned_and_takes_the_offer_away() -> 
     assert to_json(draw_run(run).payload)["banners"] == [banner._asdict() for banner in run.banners] != []
 
 
+def test_a_run_in_words_says_how_much_of_what_was_sent_was_sent_before() -> None:
+    """Requests of 4, 14, 24, 34 and 44 words, each with the one before it in front: 76 of 120."""
+    told = "sent 120 tokens in 5 requests, 63 % of them an unchanged prefix"
+    assert told in repr(live(turns(5)))
+
+
 def test_a_run_in_words_counts_the_turns_of_its_compactions_from_one() -> None:
     session = turns(40)
     run = live(session)

@@ -326,6 +326,11 @@ def test_S2_22_a_400_and_a_413_are_two_emergencies() -> None:
     assert judged(refused(turns("one"), "500 internal"), status=500) == ("surface", None)
     assert judged(refused(turns("one"), "rate limit reached"), status=429) == ("surface", None)
     assert judged(turns("one")) == ("nothing", None)
+    told = [
+        judge_reply(refused(turns("one"), error), TRIGGER, window=10_000, status=status).sentence
+        for error, status in ((ASKED["refused"].error or "", 400), (bytes_, 413))
+    ]
+    assert told == ["The context does not fit.", "The request has too many bytes."]
 
 
 def test_S2_22_too_many_bytes_are_only_asked_again_once_a_picture_is_gone() -> None:

@@ -329,6 +329,14 @@ def test_what_an_earlier_summary_says_is_carried_on_and_what_is_newer_goes_befor
     assert "<read-files>" not in text
 
 
+def test_what_was_asked_has_room_before_what_only_the_summary_before_tells() -> None:
+    before = write(build(user("Fix the boards. Never touch data/almanac.json."), say("Good.")))
+    session = build(user("Go on."), *run("pytest -q --all tests/first", "9 passed and 0 failed"), say("Ok."))
+    texts = [write(session, tokens, kind="update", previous=before) for tokens in range(30, 110, 5)]
+    seen = {("Go on." in text, "- Never touch" in text) for text in texts}
+    assert seen >= {(True, False), (True, True)} and (False, True) not in seen
+
+
 def test_five_compactions_in_a_row_keep_the_rule_and_the_changed_file() -> None:
     session = build(user("Never deploy on a Friday."), *edit("src/tidepool/a.py"), say("Noted and done."))
     for number in range(5):

@@ -75,8 +75,7 @@ def shorten(text: str, limit: int, form: Form = "head") -> str:
     room = max(limit - len(_mark(len(text))), 0)
     head = room if form == "head" else room - room // 2
     tail = room - head
-    cut = text[:head] + _mark(len(text) - head - tail) + (text[-tail:] if tail else "")
-    return cut if len(cut) < len(text) else text
+    return text[:head] + _mark(len(text) - head - tail) + (text[-tail:] if tail else "")
 
 
 _LONGEST_MARK = 48

@@ -1,0 +1,77 @@
+"""What the provider counts beyond the ledger goes with the blocks it belongs to, in proportion."""
+
+from __future__ import annotations
+
+from inspector.planning.plan import make_plan
+from inspector.planning.summary_jobs import Checkpoint
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Entry, Usage
+from inspector.session.session import Session
+from inspector.tokens.ledger import count_tokens
+from tests.tokens.test_weighed_path import LENGTH, find_outside, reply, say
+
+
+def heavy_session() -> Session:
+    """1,000 tokens are fixed, and the provider counts every text one and a half times as the ledger does."""
+    prompt = 1_000 + 1_500
+    entries = [say("u0", None, "u" * 1_000), reply("a0", "u0", prompt, "a" * 100, output=150)]
+    prompt, parent = prompt + 150, "a0"
+    for i in range(1, 6):
+        call = ToolCall(id=f"c{i}", name="r", input={})
+        output = ToolOutput(call_id=f"c{i}", parts=(Text(text="o" * 1_000),))
+        usage = Usage(input=prompt, output=5)
+        entries += [
+            Entry(id=f"k{i}", parent=parent, role="assistant", blocks=(call,), usage=usage),
+            Entry(id=f"t{i}", parent=f"k{i}", role="tool", blocks=(output,)),
+            reply(f"b{i}", f"t{i}", prompt + 1_505, "a" * 100, output=150),
+            say(f"u{i}", f"b{i}", "u" * 1_000),
+        ]
+        prompt, parent = prompt + 1_505 + 150 + 1_500, f"u{i}"
+    return Session(format="demo", entries=tuple(entries), leaf=parent)
+
+
+def test_a_shortened_block_keeps_its_share_of_what_is_withheld() -> None:
+    """Outputs of 1,000 tokens are cut to 298: of the 499 that each weighs more, 148 stay."""
+    session = heavy_session()
+    ledger = count_tokens(session, LENGTH)
+    outside = find_outside(session, ledger)
+    outputs = [row for row, tokens in enumerate(outside.spread.tolist()) if tokens == 499]
+    assert outside.scale == 1.5 and len(outputs) == 5
+    plan = make_plan(
+        session, ledger, {"name": "mine", "rules": [{"kind": "truncate-outputs", "limit": 300}]}, window=10**6
+    )
+    assert [int(plan.outcome.tokens[row]) for row in outputs] == [298] * 5
+    withheld = outside.withheld.tokens - 5 * 499 + 5 * (499 * 298 // 1_000)
+    assert plan.parts_after == {"fixed": 1_000, "withheld": withheld, "earlier": 0, "attached": 0}
+    # What the policy measures by the provider's word is the same.
+    assert plan.left == plan.after == plan.counted_after + 1_000 + withheld
+
+
+def test_a_written_summary_is_measured_in_the_place_of_the_stand_in() -> None:
+    """By the policy's own measure as by the provider's word: 2,000 tokens, and half of that more."""
+    session = heavy_session()
+    policy = {
+        "name": "mine",
+        "trigger": {"measure": "assembled"},
+        "rules": [{"kind": "keep-recent-turns", "turns": 2}, {"kind": "summarise-older"}],
+    }
+    plan = make_plan(session, count_tokens(session, LENGTH), policy, window=10**6)
+    short, long = (plan.with_summary(Checkpoint(text="s" * size)) for size in (10, 2_010))
+    assert plan.left == plan.after and short.left == short.after
+    assert long.left == long.after == short.after + 3_000
+
+
+def test_where_nothing_is_taken_what_came_before_the_file_is_still_measured() -> None:
+    """150,150 stand in the context; the policy has nothing to do, and leaves as many."""
+    session = Session(
+        format="claude-code",
+        entries=(
+            say("u1", "gone", "u" * 100),
+            reply("a1", "u1", 150_000, "a" * 50, output=50),
+            say("u2", "a1", "u" * 100),
+        ),
+        leaf="u2",
+    )
+    idle = {"name": "mine", "rules": [{"kind": "truncate-outputs"}], "trigger": {"measure": "assembled"}}
+    plan = make_plan(session, count_tokens(session, LENGTH), idle, window=200_000)
+    assert plan.place is None and plan.left == plan.after == plan.before == 150_150

@@ -1,0 +1,27 @@
+"""Words cut to what there is room for."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.summaries.extractive.quotes import clip, cut_words
+
+
+@pytest.mark.parametrize(
+    ("line", "limit", "left"),
+    [
+        ("aaa bbb ccc", 7, "aaa bbb"),  # the space right behind the last word that has room
+        ("aaaa bbb ccc", 8, "aaaa bbb"),
+        ("aaa bbbb ccc", 7, "aaa"),
+        ("aaa bbb", 7, "aaa bbb"),
+        ("a bbbbbbbbb", 8, "a bbbbbb"),  # a word that fills half the room is cut
+        ("src/inspector/planning", 16, "src/inspector"),
+    ],
+)
+def test_a_line_is_cut_between_words_or_between_the_parts_of_one(line: str, limit: int, left: str) -> None:
+    assert cut_words(line, limit) == left
+
+
+def test_a_clipped_text_is_one_line_with_a_mark_where_it_ends() -> None:
+    assert clip("one\n two", 8) == "one two"
+    assert clip("one two three", 8) == "one two…" == clip("one two" + " " * 40 + "three", 8)
