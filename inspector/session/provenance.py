@@ -16,6 +16,7 @@ HARNESSES: dict[str, str | None] = {
     "flue": "Flue",
     "inspect": "Inspect",
     "openhands": "OpenHands",
+    "openhands-trajectory": "OpenHands",
     "swe-agent": "SWE-agent",
     "vscode-chat": "VS Code chat",
     "pydantic-ai": "Pydantic AI",

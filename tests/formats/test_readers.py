@@ -160,6 +160,7 @@ WRITTEN = {
     "inspect": "inspect.json",
     "opencode": "opencode.json",
     "openhands": "openhands.jsonl",
+    "openhands-trajectory": "openhands-trajectory.json",
     "atif": "atif.json",
     "swe-agent": "swe-agent.traj.json",
     "mini-swe-agent": "mini-swe-agent.json",
