@@ -25,6 +25,7 @@ from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
 from inspector.session.session import Session
 from inspector.tokens.ledger import Ledger
 from tests.strategies import sessions
+from tests.test_cuts import build, say, user
 from tests.test_laws import LENGTH
 
 BOUND = "claude-opus-5-5"
@@ -222,3 +223,22 @@ def test_a_policy_that_changes_nothing_leaves_the_context_as_it_was(bundled: tup
     session, ledger = bundled
     plan = make_plan(session, ledger, find_policy("claude-code"), window=10**7)
     assert build_context(session, plan).pieces == live_context(session, ledger).pieces
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [{"kind": "drop-older"}],
+        [{"kind": "keep-root"}, {"kind": "drop-older"}],
+        [{"kind": "snip-everything", "characters": 12}],
+        [{"kind": "snip-everything", "characters": 12}, {"kind": "keep-recent-turns", "turns": 1}],
+        [{"kind": "keep-system"}],
+    ],
+    ids=lambda rules: "+".join(rule["kind"] for rule in rules),
+)
+def test_a_stage_acts_at_a_place_where_anything_is_not_what_it_was(rules: list[dict[str, Any]]) -> None:
+    long = " ".join("words" for _ in range(40))
+    session = build(user(), say(), user(long), say(), user("again"), say(long), user(), say())
+    plan = make_plan(session, count_tokens(session), {"name": "mine", "rules": rules})
+    acts = [bool(plan.tier.settle(place).changed.any()) for place in range(len(session.entries) + 1)]
+    assert plan.tier.acts.tolist() == acts

@@ -104,6 +104,11 @@ def test_the_moments_are_equal_shares_apart_and_never_inside_a_call() -> None:
     for rounds in range(1, 4):
         ends = find_moments(session, ledger, rounds)
         assert ends == sorted(set(ends)) and not {1, 5, 6} & set(ends)
+    # The first entry may be a moment of its own, and later ones are never the same.
+    heavy = strip_compactions(build(user(words(0)), say("x"), user("y")))
+    assert find_moments(heavy, count_tokens(heavy), 3) == [0, 1, 2]
+    even = strip_compactions(build(*(user("one word more") for _ in range(8))))
+    assert find_moments(even, count_tokens(even), 4) == [1, 3, 5, 7]
     with pytest.raises(EditError, match="too few entries"):
         find_moments(session, ledger, 40)
     with pytest.raises(EditError, match="too few entries"):
