@@ -19,6 +19,7 @@ from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_wit
 from .cline import is_cline
 from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
 from .json_lines import Data, Reader
+from .streamed import find_body
 
 NAME = "anthropic-messages"
 ROLES = ("user", "assistant", "system")
@@ -146,8 +147,7 @@ def _take_reply(fields: Fields, around: dict[str, Any]) -> tuple[dict[str, Any] 
         reply = holder.get("response")
         if isinstance(reply, dict):
             del holder["response"]
-            inner = reply.get("body")
-            return {"role": "assistant"} | (inner if isinstance(inner, dict) else reply), ()
+            return {"role": "assistant"} | find_body(reply), ()
         if reply is not None:
             return None, ("its `response` is not a message, so the reply is not shown",)
     if fields.rest.get("role") == "assistant" and isinstance(fields.rest.get("content"), list):

@@ -158,8 +158,19 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
             }
         made.note(kind or "event without a kind", source, known=kind is not None)
     if not requests:
+        # The last message is the reply whose output the sample has; of those before no usage is told.
         messages = [_open(message, attached) for message in sample.items("messages") or ()]
-        requests.append(WholeRequest(place(len(events) + 1), read_chat(messages, names)))
+        output = Fields(sample.rest.get("output"))
+        ends = bool(messages) and Fields(messages[-1]).rest.get("role") == "assistant"
+        requests.append(
+            WholeRequest(
+                place(len(events) + 1),
+                read_chat(messages[:-1] if ends else messages, names),
+                read_chat(messages[-1:] if ends else [], names),
+                usage=_read_usage(output.rest.get("usage")) if ends else None,
+                model=output.text("model"),
+            )
+        )
     return requests
 
 

@@ -20,10 +20,11 @@ from .json_document import FILE, Fields, iso_time, load, place, sniff_document
 from .json_lines import Data, Reader, decode, iter_lines, paused_gc
 from .prefix import WholeRequest, join_requests
 from .recording import Json, Recording, first_rows
+from .streamed import find_body, read_streamed
 
 NAME = "request-log"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
-WRAPPERS = ("request", "body", "params", "request_body", "kwargs")
+WRAPPERS = ("request", "body", "params", "request_body", "kwargs", "text")
 REPLIES = ("response", "response_body", "output", "completion")
 ITEMS = ("message", "reasoning", "compaction", "item_reference")
 OTHERS = frozenset(
@@ -56,6 +57,8 @@ def sniff(data: Data) -> str | None:
 
 
 def _judge(value: Any) -> str | None:
+    if (archive := _unpack_har(value)) is not value:
+        return None if any(map(_is_request, archive)) else "none of its requests has messages"
     if isinstance(value, list):
         if not value:
             return "an empty list"
@@ -156,10 +159,11 @@ def read(data: Data) -> Session:
 def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
     """The requests of a document or of lines, each with its place; a list of messages is one request."""
     if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
-        document = load(data)
+        document = _unpack_har(load(data))
         if isinstance(document, list) and not any(isinstance(item, dict) for item in document):
             raise ReadError(FILE, detail="it holds no request")
-        if isinstance(document, list) and not all(_is_request(item) for item in document):
+        calls = isinstance(document, list) and any("request" in Fields(item).rest for item in document)
+        if isinstance(document, list) and not calls and not all(map(_is_request, document)):
             document = {"messages": document}
             made.warnings.append(
                 "it is a bare list of messages: read as OpenAI's, it may be another system's"
@@ -228,10 +232,11 @@ class _RequestLog:
         for holder in (told, fields):
             for name in REPLIES:
                 raw = holder.rest.get(name)
+                if isinstance(raw, str) and (streamed := read_streamed(raw)) is not None:
+                    raw = streamed
                 if isinstance(raw, dict):
                     holder.any(name)
-                    inner = raw.get("body")
-                    answer = Fields(inner if isinstance(inner, dict) else raw)
+                    answer = Fields(find_body(raw))
                     return self._read_reply(answer), answer
                 if name == "output" and isinstance(raw, list):
                     return read_chat(holder.any(name), self.names), holder
@@ -249,6 +254,21 @@ class _RequestLog:
             answer.any("role"), answer.any("type")
             return read_chat([{"role": "assistant", "content": answer.any("content")}], self.names)
         return []
+
+
+def _unpack_har(value: Any) -> Any:
+    """An HTTP archive's requests with their responses; anything else as it is."""
+    entries = Fields(Fields(value).rest.get("log")).rest.get("entries")
+    if not isinstance(entries, list):
+        return value
+    return [
+        {
+            "request": Fields(Fields(each).rest.get("request")).rest.get("postData"),
+            "response": Fields(Fields(each).rest.get("response")).rest.get("content"),
+            "timestamp": Fields(each).rest.get("startedDateTime"),
+        }
+        for each in entries
+    ]
 
 
 def _read_system(given: Any, names: Names) -> list[ChatMessage]:

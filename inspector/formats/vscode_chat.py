@@ -43,6 +43,9 @@ def _judge(value: Any) -> str | None:
         return "it has no list `requests`"
     if any("requestId" in Fields(request).rest for request in requests[:3]):
         return None
+    asked = {"message", "response"} <= set(Fields(requests[0]).rest) if requests else False
+    if asked and {"responderUsername", "requesterUsername"} & set(value):
+        return None  # before 2025 a request had no id
     named = not requests and "sessionId" in value and "version" in value
     return None if named else "its requests have no `requestId`"
 

@@ -93,3 +93,21 @@ def test_a_real_log_holds_what_its_events_hold(path: Path) -> None:
     assert session.unknown == 0
     spoken = [message for message in sample["messages"] if message["role"] != "system"]
     assert len(session.live) == len(spoken)
+
+
+def test_a_sample_without_events_is_its_messages_and_the_usage_of_its_output() -> None:
+    said = [{"role": "user", "content": "High tide?"}, {"role": "assistant", "content": "At six."}]
+    output = {
+        "model": "demo-1",
+        "choices": [{"message": said[1], "stop_reason": "stop"}],
+        "usage": {"input_tokens": 9, "output_tokens": 4, "total_tokens": 13},
+    }
+    sample = {"id": 1, "epoch": 1, "input": "High tide?", "messages": said, "output": output}
+    session = read_session({"version": 2, "status": "success", "eval": {"task": "t"}, "samples": [sample]})
+    assert [(entry.role, entry.text) for entry in session.entries] == [
+        ("user", "High tide?"),
+        ("assistant", "At six."),
+    ]
+    usage = session.entries[1].usage
+    assert usage is not None and (usage.prompt, usage.output) == (9, 4)
+    assert session.model == "demo-1"

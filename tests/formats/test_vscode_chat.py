@@ -73,3 +73,14 @@ def test_a_change_of_what_is_not_there_is_counted_as_broken(way: list[Any]) -> N
     session = read_session(LOG.read_bytes() + broken)
     assert [each.reason for each in session.corrupt] == ["a change (append) of what is not there"]
     assert session.entries == open_session(LOG).entries
+
+
+def test_a_chat_of_before_requests_had_ids_opens() -> None:
+    asked = {"message": {"text": "High tide?", "parts": []}, "response": [{"value": "At six."}]}
+    names = {"requesterUsername": "ada", "responderUsername": "GitHub Copilot"}
+    session = read_session({**names, "requests": [{**asked, "result": {"timings": {}}}]})
+    assert (session.format, session.unknown) == ("vscode-chat", 0)
+    assert [(entry.role, entry.text) for entry in session.entries] == [
+        ("user", "High tide?"),
+        ("assistant", "At six."),
+    ]
