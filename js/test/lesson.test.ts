@@ -23,7 +23,7 @@ const reply: LessonReply = {
         before: 165,
         after: 72,
       },
-      ...{ sections: [0, 30, 30, 5, 7], summary: 0 },
+      ...{ sections: [0, 30, 30, 5, 7], summary: 0, marks: [2] },
     },
     {
       ...{
@@ -34,7 +34,7 @@ const reply: LessonReply = {
         before: 72,
         after: 62,
       },
-      ...{ sections: [5, 20, 30, 0, 7], summary: 5 },
+      ...{ sections: [5, 20, 30, 0, 7], summary: 5, marks: [0, 1] },
     },
   ],
   played: smallPlayed,

@@ -349,11 +349,11 @@ const lesson = (place: number): Partial<LessonReply> => ({
         before: 165,
         after: 72,
       },
-      ...{ sections: [0, 30, 30, 5, 7], summary: 0 },
+      ...{ sections: [0, 30, 30, 5, 7], summary: 0, marks: [2] },
     },
     {
       ...{ rule: 1, title: "summary", sentence: "older turns are gone", blocks: 2, before: 72, after: 62 },
-      ...{ sections: [5, 20, 30, 0, 7], summary: 5 },
+      ...{ sections: [5, 20, 30, 0, 7], summary: 5, marks: [0, 1] },
     },
   ],
   played: smallPlayed,

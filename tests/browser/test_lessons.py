@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -22,6 +24,7 @@ SMALLEST = """() => Math.min(...[...document.querySelectorAll('[data-testid=less
 PICTURE = """() => JSON.stringify([
     document.querySelector('.ci-sentence')?.innerText,
     document.querySelector('[data-testid=gauge-after]')?.innerText,
+    document.querySelector('[data-testid=thread]')?.innerText,
     [...document.querySelectorAll('.ci-turns canvas')].map(canvas => canvas.toDataURL()),
     document.querySelector('[data-testid=cut-handle]')?.getAttribute('aria-valuetext'),
 ])"""
@@ -77,9 +80,11 @@ def solve(page: Page, workbench: Workbench, step: Step) -> None:
             tab_to(page, "one.tagName === 'BUTTON' && one.textContent.trim() === 'Pin'")
             press(page, "Enter")
             wait_until(lambda: workbench.pins != [], page)
+        elif name == "policy":
+            workbench.policy = value
         else:
             press(page, "7")
-            tab_to(page, "one.matches('input[type=number], input.ci-knob') && one.value.includes('40')")
+            tab_to(page, f"one.matches('input') && one.value.replace(/\\D/g, '') === '{step.show[name]}'")
             page.keyboard.press("ControlOrMeta+a")
             page.keyboard.type(value)
             press(page, "Enter", "Tab")
@@ -127,3 +132,87 @@ def test_W2_23_a_lesson_is_played_to_its_end_with_the_keyboard_alone(
     workbench = open_workbench(make_session(lesson.session), lesson=f"{LESSONS[name]}.1")
     focus_workbench(page)
     play(page, workbench, lesson)
+
+
+@pytest.mark.parametrize("policy", ["flue", "mini-claude-code", "inspect-edit"])
+def test_W2_23_at_each_rule_that_plays_the_picture_is_another(
+    page: Page, open_workbench: OpenWorkbench, policy: str
+) -> None:
+    open_workbench(policy=policy)
+    focus_workbench(page)
+    press(page, "8", ".")
+    expect(page.get_by_test_id("play-at")).to_contain_text("Nothing is decided yet")
+    expect(page.get_by_test_id("thread")).to_be_hidden()
+    count = page.locator(".ci-played li").count()
+    seen = [page.evaluate(PICTURE)]
+    for _ in range(count):
+        press(page, ".")
+        page.wait_for_timeout(80)
+        seen.append(page.evaluate(PICTURE))
+    assert len(set(seen)) == count + 1
+    expect(page.get_by_test_id("thread")).to_be_visible()
+    press(page, "3")
+    expect(page.get_by_test_id("thread")).to_be_hidden()
+
+
+def test_a_guess_stays_as_a_dashed_line_beside_the_answer_until_the_next_step(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    workbench = open_workbench(make_session("demo"), lesson="3.1")
+    guess = page.locator(".ci-cutb")
+    expect(page.get_by_test_id("sentence")).to_have_text("Where would you cut?")
+    expect(guess).to_be_hidden()
+    focus_workbench(page)
+    press(page, "c", "End", "ArrowLeft")
+    go_to_lesson(page)
+    press(page, "Enter")
+    expect(page.get_by_test_id("lesson-verdict")).to_contain_text("Your cut in turn 15")
+    expect(guess).to_be_visible()
+    expect(guess).to_contain_text(re.compile(r"your guess: turn 15, \d+\.\dk after"))
+    expect(page.get_by_test_id("sentence")).to_contain_text("Left of the cut")
+    assert workbench.cut == "", "a guess is no edit"
+    workbench.lesson = "3.2"
+    expect(page.get_by_test_id("step")).to_have_attribute("data-link", "3.2")
+    expect(guess).to_be_hidden()
+
+
+def test_presenter_size_makes_the_type_larger_and_takes_it_back(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    open_workbench(make_session("demo"), lesson="1.1")
+    page.get_by_test_id("step").wait_for()
+    focus_workbench(page)
+    size = "one => parseFloat(getComputedStyle(document.querySelector(one)).fontSize)"
+    before = page.evaluate(size, ".ci-header")
+    press(page, "P")
+    assert page.evaluate(size, ".ci-tell p") == 18
+    assert page.evaluate(size, ".ci-header") == pytest.approx(before * 1.25)
+    press(page, "P")
+    assert page.evaluate(size, ".ci-tell p") == 14
+    assert page.evaluate(size, ".ci-header") == before
+
+
+def test_a_step_that_python_opens_keeps_what_python_sets_after_it(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    workbench = open_workbench(make_session("demo"))
+    workbench.lesson = "2.1"
+    workbench.cut = workbench.plan.cuts.ids[find_place("turn 5", workbench.moment) or 0]
+    expect(page.get_by_test_id("step")).to_have_attribute("data-link", "2.1")
+    wait_for_python(page)
+    page.wait_for_timeout(300)
+    assert int(workbench.moment.live.turn[workbench.plan.place or 0]) == 4
+    page.get_by_test_id("step-next").click()
+    expect(page.get_by_test_id("step")).to_have_attribute("data-link", "2.2")
+    wait_until(lambda: workbench.lesson == "2.2", page)
+    wait_until(lambda: int(workbench.moment.live.turn[workbench.plan.place or 0]) == 10, page)
+
+
+def test_a_session_of_ones_own_names_the_lessons_and_plays_its_own_policy(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    session = make_session("demo").model_copy(update={"id": "another"})
+    open_workbench(session, "flue", tab="lesson")
+    expect(page.get_by_test_id("lesson")).to_contain_text('open_lesson("legal-cut")')
+    expect(page.get_by_test_id("lesson-1")).to_have_count(0)
+    expect(page.get_by_test_id("play-start")).to_be_visible()

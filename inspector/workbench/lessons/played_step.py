@@ -31,15 +31,16 @@ from .lesson import INPUTS, Changes, Lesson, Step, fill
 @dataclass(frozen=True)
 class LessonCut:
     """A place of the cut: `turn` counts from 1 and is that of the first entry kept, one more than there are
-    where none is; `sentence` says why no cut may stand there, where it is not `legal`."""
+    where none is; `rule` forbids a cut there and `sentence` says why, both "" where it is `legal`."""
 
     place: int
     turn: int
     legal: bool
     splits_turn: bool
+    rule: str
     sentence: str
 
-    READABLE: ClassVar = frozenset({"place", "turn", "legal", "splits_turn", "sentence"})
+    READABLE: ClassVar = frozenset({"place", "turn", "legal", "splits_turn", "rule", "sentence"})
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,8 @@ def describe_cut(plan: Plan, place: int) -> LessonCut:
     """A place of a plan's moment."""
     cut, turn = plan.cuts[place], plan.session.live.turn
     number = int(turn[place]) + 1 if place < len(turn) else int(turn[-1]) + 2
-    return LessonCut(place, number, cut.legal, cut.splits_turn, "" if cut.legal else cut.sentence)
+    sentence = "" if cut.legal else cut.sentence
+    return LessonCut(place, number, cut.legal, cut.splits_turn, cut.rule or "", sentence)
 
 
 def begin(lesson: Lesson, number: int, model: WorkbenchModel) -> dict[str, Any]:

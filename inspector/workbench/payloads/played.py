@@ -19,6 +19,7 @@ from ...planning.plan import Plan
 from ...policies.base_rule import Rule
 from ...policies.policy import Policy
 from ...policies.table import VERBATIM
+from ...session.tree import Bools
 from ...tokens.counter import Longs
 from ...tokens.rows import SECTIONS
 from .base_payload import Payload
@@ -41,7 +42,8 @@ class LessonStep(Payload, frozen=True):
 
     `rule` is its number in the plan's columns (negative for pins, pairs and bound reasoning). Sums are tokens
     of everything that stands, what is not in the file included; `sections` are those after
-    it, `summary` those of the summary so far. A block belongs to the rule that decides it last.
+    it, `summary` those of the summary so far. A block belongs to the rule that decides it last. `marks` are
+    the rows of the blocks that the rule is about: those it decides, or the tail where it places the cut.
     """
 
     rule: int
@@ -52,6 +54,7 @@ class LessonStep(Payload, frozen=True):
     after: int
     sections: list[int]
     summary: int
+    marks: list[int]
 
 
 class PlayedPlan(Payload, frozen=True):
@@ -109,6 +112,7 @@ def play_plan(plan: Plan) -> Iterator[LessonStep]:
             after=int(sections.sum()),
             sections=sections.tolist(),
             summary=summary,
+            marks=_mark(plan, number, mine),
         )
 
 
@@ -175,6 +179,14 @@ def say_cut(plan: Plan, code: int) -> str:
         return "the cut stands at the end"
     splits = place > 0 and turn[place - 1] == turn[place]
     return f"the cut stands {'in' if splits else 'before'} turn {int(turn[place]) + 1}"
+
+
+def _mark(plan: Plan, number: int, mine: Bools) -> list[int]:
+    """The rows that a rule is about."""
+    if number >= 0 and not mine.any() and plan.decisions[number].cut is not None and plan.place is not None:
+        mine = ~plan.is_older
+    rows: list[int] = np.flatnonzero(mine).tolist()
+    return rows
 
 
 def _written(plan: Plan, number: int) -> int:

@@ -651,7 +651,8 @@ export interface LessonReply {
  *
  * `rule` is its number in the plan's columns (negative for pins, pairs and bound reasoning). Sums are tokens
  * of everything that stands, what is not in the file included; `sections` are those after
- * it, `summary` those of the summary so far. A block belongs to the rule that decides it last.
+ * it, `summary` those of the summary so far. A block belongs to the rule that decides it last. `marks` are
+ * the rows of the blocks that the rule is about: those it decides, or the tail where it places the cut.
  */
 export interface LessonStep {
   rule: number;
@@ -662,6 +663,7 @@ export interface LessonStep {
   after: number;
   sections: number[];
   summary: number;
+  marks: number[];
 }
 /**
  * What stands once the first rules of a policy have decided, and nothing else has.

@@ -148,6 +148,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
     const link = host.get("lesson") ?? "";
     if (deck.picture === undefined || link === deck.picture.step.link) return;
     deck.picture.step = { link, own: false };
+    deck.hooks.forget();
     deck.redraw("lesson");
   };
 

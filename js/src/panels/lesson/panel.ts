@@ -3,6 +3,7 @@ import { whyNot } from "../../model/cuts";
 import { exact, namePlace, plural, short, signed } from "../../model/format";
 import { compareGuess, numberOf } from "../../model/lesson";
 import { totalAfter } from "../../model/plan";
+import { refOf } from "../../model/refs";
 import type { Choices } from "../../payloads/host";
 import type { LessonReply, LessonStep, LessonStepReply } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
@@ -52,6 +53,18 @@ export const makeLesson = (actions: Actions): LessonTab => {
     if (hides) actions.guess("hide");
     else if (play >= 0) actions.playTo(play);
   };
+  /** The rule that plays is the chosen thing under the lanes: the blocks that it is about. */
+  let played = 0;
+  const showRule = ({ scene, lesson: { play } }: Picture) => {
+    const step = play === null ? 0 : play.step;
+    const rule = play?.reply.steps[step - 1];
+    if (step === played) return;
+    played = step;
+    if (play === null || rule === undefined) return actions.showThread(null);
+    const name = numberOf(rule) === "" ? "" : `rule ${numberOf(rule)}`;
+    const mentions = rule.marks.map(row => ({ ref: refOf(scene, row), kind: rule.title }));
+    actions.showThread({ name, does: rule.title, mentions, ends: "", lost: false });
+  };
   /** Replaces a part and keeps the focus on the control that did it. */
   const fill = (part: HTMLElement, children: HTMLElement[]) => {
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
@@ -69,6 +82,7 @@ export const makeLesson = (actions: Actions): LessonTab => {
       control?.focus();
     },
     draw(picture, parts) {
+      if (parts.has("lesson") || parts.has("scene")) showRule(picture);
       // A closed panel costs a drag nothing; opening it draws it anew.
       if (picture.tab !== "lesson") return;
       latest = picture;

@@ -86,6 +86,12 @@ const NUMBERS = {
   summary: ({ summaryTokens }: Plan, place: number) => short(summaryTokens[place] ?? 0),
 };
 
+/** What stands while a lesson plays the rules, "" otherwise: the plan's own words are those of all of them. */
+const sayPlayed = ({ plan, place, lesson: { play } }: Picture) =>
+  play === null || play.step >= play.reply.steps.length
+    ? ""
+    : `After ${play.step} of ${play.reply.steps.length} rules: ${short(totalAfter(plan, place))} left.`;
+
 interface Props {
   picture: Picture;
   actions: Actions;
@@ -97,15 +103,16 @@ const Sentence = ({ picture, actions, losses, facts }: Props) => {
   const { plan, recorded, dragging, lesson } = picture;
   // While the cut is to be guessed the sentence would give it away.
   const hidden = lesson.guess?.shown === false;
+  const aside = hidden ? "Where would you cut?" : sayPlayed(picture);
   return (
     <>
       {recorded !== null && <Switch {...{ picture, actions, recorded }} />}
       <div class="ci-says">
         <p data-testid="sentence">
-          {hidden ? "Where would you cut?" : plan.sentence.parts.map(sayPart)}
-          {!hidden && losses !== null && <Losses {...{ losses, actions }} />}
+          {aside || plan.sentence.parts.map(sayPart)}
+          {aside === "" && losses !== null && <Losses {...{ losses, actions }} />}
         </p>
-        {!hidden &&
+        {aside === "" &&
           plan.sentence.buttons.map(({ label, edit }) => (
             <button
               type="button"
