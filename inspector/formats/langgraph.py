@@ -1,10 +1,11 @@
 """A LangGraph thread: the states that a checkpoint saver stored, each with all messages of its moment.
 
-In go the bytes of a JSON document as `databases.py` makes it of a thread, out comes a `Session`. Source:
-FORMATS §12. Every state holds the whole list of messages, so it is read as `prefix.py` tells: where a state
-begins otherwise than the one before, its messages were changed, which is how a compaction is written. Usage
-is what the provider's reply says (`usage_metadata`), counted once for each message; its input holds the
-cache's.
+In go the bytes of a JSON document as `databases.py` makes it of a thread, or as the server's interface gives
+a state, a history of states (the newest first) or a checkpoint, or LangChain's messages alone; out comes a
+`Session`. Source: FORMATS §12. Every state holds the whole list of messages, so it is read as `prefix.py`
+tells: where a state begins otherwise than the one before, its messages were changed, which is how a
+compaction is written. Usage is what the provider's reply says (`usage_metadata`), counted once for each
+message; its input holds the cache's.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from .chat_messages import read_chat
 from .json_document import FILE, Fields, load, place, sniff_document
 from .json_lines import Data, Reader, paused_gc
 from .prefix import WholeRequest, join_requests
-from .recording import Recording, read_inclusive
+from .recording import Json, Recording, read_inclusive
 
 NAME = "langgraph"
+KINDS = ("human", "ai", "system", "tool", "function", "remove")
 
 
 def sniff(data: Data) -> str | None:
@@ -30,19 +32,67 @@ def sniff(data: Data) -> str | None:
 
 
 def _judge(value: Any) -> str | None:
-    if not isinstance(value, dict):
-        return "not a JSON object"
-    if isinstance(value.get("langgraph"), dict) and isinstance(value.get("checkpoints"), list):
+    thread = _find_thread(value)
+    if thread is None:
+        return "it has no `langgraph` and `checkpoints`, and holds no messages of LangChain's"
+    return None if thread is value or _is_langchain(thread) else "its states hold no messages of LangChain's"
+
+
+def _find_thread(value: Any) -> Json | None:
+    """A thread of states, of whatever stands in a file; None for what has none."""
+    if isinstance(value, dict) and isinstance(value.get("langgraph"), dict):
+        return value if isinstance(value.get("checkpoints"), list) else None
+    if isinstance(value, list) and value and all(_find_messages(each) is not None for each in value):
+        states, about = value[::-1], Fields(Fields(value[0]).rest.get("checkpoint")).rest
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        states, about = [{"messages": value}], {}
+    elif isinstance(value, dict) and _find_messages(value) is not None:
+        states, about = [value], Fields(value.get("checkpoint")).rest
+    else:
         return None
-    return "it has no `langgraph` and `checkpoints`"
+    listed = [
+        {
+            "messages": _find_messages(each),
+            "ts": Fields(each).rest.get("created_at", Fields(each).rest.get("ts")),
+        }
+        for each in states
+    ]
+    thread = about.get("thread_id")
+    return {"langgraph": {"thread_id": thread} if isinstance(thread, str) else {}, "checkpoints": listed}
+
+
+def _find_messages(state: Any) -> list[Any] | None:
+    """The messages of a state, of a checkpoint, or of an object that has nothing else to hold them."""
+    fields = Fields(state).rest
+    for name in ("values", "channel_values"):
+        if isinstance(fields.get(name), dict):
+            messages = fields[name].get("messages", [])
+            return messages if isinstance(messages, list) else None
+    messages = fields.get("messages")
+    return messages if isinstance(messages, list) and not {"role", "type"} & set(fields) else None
+
+
+def _is_langchain(thread: Json) -> bool:
+    """Whether the messages of the fullest state are LangChain's."""
+    messages = max((state["messages"] or [] for state in thread["checkpoints"]), key=len, default=[])
+    shown = messages[:8]
+    return bool(shown) and all(map(_is_message, shown))
+
+
+def _is_message(raw: Any) -> bool:
+    fields = Fields(_clear_kind(raw)).rest
+    if fields.get("lc") == 1:
+        return "kwargs" in fields
+    held = "content" in fields or isinstance(fields.get("data"), dict)
+    return "role" not in fields and fields.get("type") in KINDS and held
 
 
 @paused_gc()
 def read(data: Data) -> Session:
     """All states. Raises `ReadError`, or `EmptySession` when nobody says anything."""
-    document = load(data)
-    states = document.get("checkpoints") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or not isinstance(states, list):
+    document = _find_thread(load(data))
+    states = document.get("checkpoints") if document is not None else None
+    if document is None or not isinstance(states, list):
         raise ReadError(FILE, detail="it has no list `checkpoints`")
     made = Recording(NAME)
     names: dict[str, str] = {}
@@ -63,7 +113,8 @@ def read(data: Data) -> Session:
             continue
         chat = [_clear_kind(message) for message in messages]
         time = fields.text("ts")
-        requests.append(WholeRequest(source, read_chat(chat, names), time=time))
+        # All states are of one thread, however little a state shares with the one before.
+        requests.append(WholeRequest(source, read_chat(chat, names), time=time, key=NAME))
     about = Fields(document.get("langgraph"))
     others = document.get("other_checkpoints")
     if isinstance(others, int) and not isinstance(others, bool) and others > 0:
