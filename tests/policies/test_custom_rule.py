@@ -261,6 +261,7 @@ def test_a_list_answers_like_a_tuple() -> None:
 @pytest.mark.parametrize(
     ("given_policy", "said"),
     [
+        ({"name": "x", "rules": [{"turns": 2}]}, "policy 'x': rule 1 has no kind"),
         ({"name": "x", "rules": [{"kind": "keep-system"}, {"turns": 2}]}, "policy 'x': rule 2 has no kind"),
         (
             {"name": "x", "rules": [{"kind": "nope"}]},

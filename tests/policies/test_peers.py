@@ -537,6 +537,15 @@ def test_gemini_cuts_at_the_first_turn_with_seventy_per_cent_before_it() -> None
     assert gemini_cut(build(*turns)) == 14
 
 
+@pytest.mark.parametrize(("spare", "cut"), [(0, 2), (1, 3)])
+def test_gemini_counts_the_json_of_a_message_with_its_role(spare: int, cut: int) -> None:
+    """37 characters and the user's text, 38 and the model's: 1,000, 400 and twice 300; 1,400 are 70 %."""
+    around = '{"role":"user","parts":[{"text":""}]}'
+    assert len(around) == 37
+    session = build(user("w" * 963), say("w" * 362), user("w" * 263), user("w" * (263 + spare)))
+    assert gemini_cut(session) == cut
+
+
 def test_gemini_summarises_everything_after_a_finished_reply_when_no_turn_follows() -> None:
     session = build(user("short"), call("a"), answer_to("a", "w" * 900), say("done"))
     assert gemini_cut(session) == 4

@@ -43,3 +43,12 @@ def test_what_is_drawn_by_itself_is_left_when_its_neighbour_is_cut_away(other: s
     text = f"a{THUMB}{other}b"
     assert take_head(text, 1 + units(THUMB)) == f"a{THUMB}"
     assert take_tail(text, 1 + units(other)) == f"{other}b"
+
+
+@pytest.mark.parametrize("rest", ["bc", "\N{RAT}c", "b" * 40])
+def test_half_a_character_is_left_out_and_one_that_the_text_holds_stays(rest: str) -> None:
+    """A pair that is cut in two gives up its half; a surrogate that stands alone in the text is its own."""
+    assert take_head(f"ab{THUMB}{rest}", 3) == "ab" and take_head(f"ab{THUMB}{rest}", 4) == f"ab{THUMB}"
+    assert take_tail(f"{rest}{THUMB}ab", 3) == "ab" and take_tail(f"{rest}{THUMB}ab", 4) == f"{THUMB}ab"
+    assert take_head(f"ab\ud83d{rest}", 3) == "ab\ud83d" and take_tail(f"{rest}\udc4dab", 3) == "\udc4dab"
+    assert take_head(THUMB, 1) == "" == take_tail(THUMB, 1)

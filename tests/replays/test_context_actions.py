@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.replays.test_engine import at, kinds, live, make_policy, turns
+from inspector.policies.policy import read_policy
+from tests.replays.test_engine import at, kinds, live, make_policy, talk, turn, turns
 
 
 def test_S0_106_passes_that_come_to_nothing_stop_automatic_ones_until_someone_acts() -> None:
@@ -37,6 +38,16 @@ def test_S0_106_a_summary_that_grows_is_told_and_ends_automatic_passes() -> None
     assert [(item.reason, item.written) for item in run.adopted] == [("manual", 27), ("auto", 38)]
     assert run.adopted[1].after >= 0.95 * run.adopted[1].before
     assert kinds(run)[-1] == "no_progress" and run.context[-1] > 300
+
+
+def test_S0_106_a_pass_that_writes_no_summary_may_do_little_again_and_again() -> None:
+    """Each takes the oldest of thirty turns, a thirtieth of the context: no summary grows by it."""
+    rules = [{"kind": "keep-recent-turns", "turns": 30}, {"kind": "drop-older"}]
+    trigger = {"tokens": 60, "measure": "assembled", "check": "request"}
+    policy = read_policy({"name": "mine", "trigger": trigger, "rules": rules})
+    run = live(talk(*(entry for _ in range(40) for entry in turn(1, 2))), policy, window=1_000)
+    assert len(run.adopted) > 5 and "no_progress" not in kinds(run)
+    assert all(0.95 < item.after / item.before < 1 for item in run.adopted)
 
 
 def test_a_switch_to_a_model_without_a_published_window_names_it() -> None:
