@@ -118,10 +118,10 @@ class _Replay:
         self.context = ReplayedContext(session, ledger, self.life, policy.trigger.measure, window)
         if not harness.send_reasoning and (bare := without_reasoning(session)).entries != session.entries:
             # What was reported is of requests that held it, so from the start it is another context.
-            ledger = count_tokens(bare, ledger.counter)
+            ledger, before = count_tokens(bare, ledger.counter), self.life.before
             self.life = take_out(self.life, bare, ledger, policy.trigger.measure)
             self.context = ReplayedContext(bare, ledger, self.life, policy.trigger.measure, window)
-            self.context.changed = True
+            self.context.begin_changed(before)
         self.log = EventLog(session, self.life)
         self.harness_state = HarnessState(harness, policy.trigger, self.context, self.log)
         self.wire_edits = WireEdits(on_wire, self.context, self.log) if on_wire is not None else None

@@ -57,6 +57,12 @@ class ReplayedContext:
 
     # -- figures ----------------------------------------------------------------------------------
 
+    def begin_changed(self, before: int) -> None:
+        """From its start on it is another context than was reported; `before` are tokens that every request
+        holds and no entry."""
+        self.changed = True
+        self._go_on(before, self.life.earlier > 0, ())
+
     def arrive(self) -> None:
         """The life's next entry arrives."""
         number = self.position

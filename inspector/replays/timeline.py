@@ -89,6 +89,15 @@ class Timeline:
     def __len__(self) -> int:
         return len(self.at)
 
+    @property
+    def before(self) -> int:
+        """Tokens of the first request that is reported which no entry holds, such as a system prompt that is
+        not in the file; 0 where none is reported."""
+        if not self.reports.any():
+            return 0
+        first = int(np.argmax(self.reports))
+        return max(int(self.hidden[first] - self.withheld[: first + 1].sum()), 0)
+
     def entry(self, number: int) -> Entry:
         """The n-th entry of the life."""
         return self.session.entries[int(self.at[number])]
@@ -163,12 +172,17 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
 def take_out(life: Timeline, bare: Session, ledger: Ledger, measure: Measure) -> Timeline:
     """The same life with entries that hold less, as `bare` has them, counted by its `ledger`.
 
-    What was reported beyond what was counted stays; the requests that were reported were others.
+    What was reported beyond what was counted stays, but for what was withheld of what is taken out; the
+    requests that were reported were others.
     """
+    tokens = ledger.entry_tokens[life.at].astype(np.int64)
+    less = np.array([life.session.entries[i] is not bare.entries[i] for i in life.at.tolist()], bool)
+    still = np.minimum(life.withheld, np.rint((life.scale - 1) * tokens).astype(np.int64))
     return replace(
         life,
         session=bare,
-        tokens=ledger.entry_tokens[life.at].astype(np.int64),
+        tokens=tokens,
+        withheld=np.where(less, still, life.withheld),
         weight=weigh_entries(bare, ledger, measure)[life.at],
         prompt=np.full_like(life.prompt, -1),
     )
