@@ -71,6 +71,17 @@ def fail(page: Page, workbench: Workbench) -> None:
     expect(page.get_by_test_id("error")).to_contain_text("no such entry")
 
 
+def answer_wrong(page: Page, workbench: Workbench) -> None:
+    """A step of a lesson with all that it may unfold, a rule that plays above it."""
+    workbench.lesson = "3.2"
+    page.get_by_test_id("choice").first.click()
+    page.get_by_test_id("lesson-check").click()
+    expect(page.get_by_test_id("lesson-verdict")).to_contain_text("Not yet.")
+    page.get_by_test_id("lesson-hint").locator("summary").click()
+    page.get_by_test_id("lesson-solution").locator("summary").click()
+    expect(page.get_by_test_id("thread")).to_be_visible()
+
+
 def narrow(page: Page, workbench: Workbench) -> None:
     page.evaluate(
         "width => { document.querySelector('.ci').parentElement.style.width = `${width}px` }", NARROW
@@ -85,6 +96,7 @@ STATES: tuple[Callable[[Page, Workbench], None], ...] = (
     open_help,
     look_closely,
     fail,
+    answer_wrong,
     narrow,
 )
 

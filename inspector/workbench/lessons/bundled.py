@@ -8,7 +8,6 @@ from importlib.resources import files
 
 from ...demo import open_demo
 from ...errors import LessonError
-from ...replays.decay import compact_rounds
 from ...session.session import Session
 from ...text import printable
 from .lesson import Lesson, read_lesson
@@ -66,6 +65,9 @@ def make_session(name: str) -> Session:
     if name == "demo":
         return open_demo()
     if name == "generated":
+        # Few who open a workbench want it.
+        from ...replays.decay import compact_rounds
+
         rounds = _COMPACTIONS[name]
         return compact_rounds(open_demo(), "claude-code", rounds=rounds).transitions[-1].after
     raise LessonError(f"there is no session {printable(name, 60)} in this package")
