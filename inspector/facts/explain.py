@@ -6,7 +6,7 @@ In goes a `TracedFact`, out comes an `Explanation`, whose paragraph `why()` give
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -110,8 +110,13 @@ def _first(traced: TracedFact) -> str:
             return f"The command {form} was first run by {who} in {where}."
         later = "" if ran is None else f" and run in {_at(traced.scene, ran, whole)}"
         return f"The command {form} was first said by {who} in {where}{later}."
-    operations = f"; it was {join_words(list(done))}" if done else ""
+    operations = f"; it was {_join_operations(done)}" if done else ""
     return f"The {traced.fact.kind} {form} was first said by {who} in {where}{operations}."
+
+
+def _join_operations(done: Iterable[str]) -> str:
+    """What was done to a file, as in "it was read and run"."""
+    return join_words(["run" if one == "ran" else one for one in done])
 
 
 def _ran(traced: TracedFact, ref: BlockRef) -> bool:
@@ -303,7 +308,7 @@ def _file_causes(traced: TracedFact, ref: BlockRef) -> Iterator[Cause]:
     done = dict.fromkeys(said.operation for said in traced.fact.said if said.operation and said.ref in known)
     changed = [name for name in done if name in _CHANGED]
     if not changed:
-        only = join_words(list(done) or ["named"], "and")
+        only = _join_operations(done or ["named"])
         last = next((said.ref for said in reversed(traced.fact.said) if said.ref in known), None)
         turn = scene.turns.get(last.entry) if last is not None else None
         when = f" (last in turn {turn})" if turn else ""

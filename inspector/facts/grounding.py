@@ -100,7 +100,7 @@ class Sources:
         """The same by the paths in them."""
         index = TextIndex()
         for number, text in enumerate(self.every):
-            index.add(number, SearchText(text), (), set(find_runs(text)))
+            index.add(number, SearchText(text), (), set(find_runs(text, both=True)))
         return index
 
     @cached_property

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.toolcalls.call_paths import names
-from ..session.toolcalls.core_command import name_command, split_core
+from ..session.toolcalls.core_command import drop_options, name_command, split_core
 from ..session.toolcalls.positions import blank_escapes, restore, unescape
 from ..session.tree import Bools, Ints, Tree
 from ..text import has_words
@@ -56,7 +56,8 @@ class FactPattern(NamedTuple):
     `bare` is a file that was only ever called by its last part, or listed so: wherever it lies. `clauses` are
     the commands of a chain: a text that names each names it. `tails` are what is less than all of it, where
     that is words too: of a path that no run of text holds whole (it has a space or a bracket in it) its last
-    part, of a command its first clause and its program with the subcommand, of an error its first clause.
+    part, of a command its first clause, what is left without the options at its end, and its program with the
+    subcommand, of an error its first clause.
     `spread` is a message: its words count wherever they stand in a text, not in one line of it.
     """
 
@@ -119,7 +120,7 @@ class SearchText:
     @cached_property
     def runs(self) -> tuple[str, ...]:
         """Everything that may be a path, or a part of one, once each."""
-        return tuple(dict.fromkeys(find_runs(self.text)))
+        return tuple(dict.fromkeys(find_runs(self.text, both=True)))
 
     @cached_property
     def _by_last_part(self) -> dict[str, list[str]]:
@@ -193,13 +194,30 @@ def longest_word(words: str) -> str:
     return max(WORD.findall(words), key=len, default="")
 
 
-def find_runs(text: str) -> Iterator[str]:
-    """Stretches of text that may be paths, without line numbers and punctuation, parted by "/".
+# A path of Windows that names no drive: its folders may begin with n, r or t as an escape does.
+_BACKSLASHED = re.compile(r"(?<![\w.\\/-])(?:[\w.-]+\\{1,2})+[\w-][\w.-]*\.[A-Za-z]\w{0,7}\b")
+
+
+def find_runs(text: str, *, both: bool = False) -> Iterator[str]:
+    r"""Stretches of text that may be paths, without line numbers and punctuation, parted by "/".
+
+    Whether the backslash of "one\two.py" parts folders or begins an escape, the text does not tell. `both`
+    gives either reading, for whoever looks for a path that is known.
 
     >>> list(find_runs("see `./src/a.py:12-40`, src/b.py::test_c or a.py."))
     ['see', 'src/a.py', 'src/b.py', 'or', 'a.py']
+    >>> list(find_runs(r"src\new.ts")), list(find_runs(r"src\new.ts", both=True))
+    (['src', 'ew.ts'], ['src', 'ew.ts', 'src/new.ts'])
     """
-    for run in _RUN.findall(blank_escapes(text).replace("\\\\", "/").replace("\\", "/")):
+    plain = blank_escapes(text)
+    yield from _part_runs(plain)
+    if both and plain is not text:
+        for match in _BACKSLASHED.finditer(text):
+            yield from _part_runs(match[0])
+
+
+def _part_runs(text: str) -> Iterator[str]:
+    for run in _RUN.findall(text.replace("\\\\", "/").replace("\\", "/")):
         bare = run.rstrip(".:!?…")
         if ":" in bare or "#" in bare:
             folder, slash, name = bare.rpartition("/")
@@ -268,7 +286,8 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     if fact.kind == "command":
         pieces = split_core(fact.form)
         clauses = pieces if len(pieces) > 1 else ()
-        tails = tuple(dict.fromkeys(filter(None, [*clauses[:1], *map(name_command, pieces)])))
+        less = [*clauses[:1], *map(drop_options, pieces), *map(name_command, pieces)]
+        tails = tuple(dict.fromkeys(filter(None, less)))
     elif fact.kind == "error":
         tails = tuple(shorten_error(fact.form))
     if fact.kind == "file":
@@ -276,7 +295,7 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
         form = (session.cwd if fact.form == "." and session.cwd else fact.form).replace("\\", "/").rstrip("/")
         parts = tuple(form.split("/"))
         whole = [form] if _is_rooted(form) or not session.cwd else [form, f"{session.cwd}/{form}"]
-        runs = dict.fromkeys(run for words in [*whole, *wordings] for run in find_runs(words))
+        runs = dict.fromkeys(run for words in [*whole, *wordings] for run in find_runs(words, both=True))
         named = len(parts) == 1 and not any("/" in words for words in wordings)
         done = set(fact.facts.operation[start:end].tolist())
         bare = named and done <= {-1, OPERATIONS.index("listed")}

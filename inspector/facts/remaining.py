@@ -76,7 +76,7 @@ class Remaining:
         for i, row in zip(owners.tolist(), rows.tolist(), strict=True):
             text = readable_text(entries[i].blocks[row - int(start[i])])
             # Here a word alone is no path. What a block holds is not kept beside it: few are asked for again.
-            runs = {run for run in find_runs(text) if "." in run or "/" in run}
+            runs = {run for run in find_runs(text, both=True) if "." in run or "/" in run}
             index.add(row, SearchText(text), set(WORD.findall(text)), runs)
         return index
 

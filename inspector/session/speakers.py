@@ -120,6 +120,11 @@ _REFUSED = re.compile(
     r"[^\n]{0,300}?\bthe user said:[ \n]",
     re.IGNORECASE,
 )
+_REJECTED = re.compile(
+    r"(?:The user doesn['’]t want to (?:proceed with|take) this (?:tool use|action)\b"
+    r"|Permission for this tool use was denied\b)",
+    re.IGNORECASE,
+)
 _REFUSED_END = re.compile(r"\n\s*Note: The user['’]s next message\b")
 _CLARIFY = re.compile(r"\s*The user wants to clarify these questions\b")
 _ANSWERED = re.compile(r"(?:User has answered your questions|Your questions have been answered)\s*:\s*")
@@ -259,7 +264,7 @@ def _speech_of_output(text: str, speech: Speech, tool: str) -> Iterator[SpeechSp
         yield SpeechSpan(0, len(text), "summary", speech.way)
         return
     said = list(find_answers(text))
-    if said:
+    if said or is_refusal(text):
         yield from _fill(text, [(start, end, "user", way) for start, end, way in said], "harness", "")
         return
     reminders = _IN_OUTPUT.finditer(text) if "<system-reminder>" in text else ()
@@ -267,6 +272,15 @@ def _speech_of_output(text: str, speech: Speech, tool: str) -> Iterator[SpeechSp
         (*match.span(), "harness", "reminder") for match in reminders
     ]
     yield from _fill(text, inner, "agent" if tool.lower() in AGENT_TOOLS else "tool", "")
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a tool's output says that a person refused the call, so that the tool never ran.
+
+    >>> is_refusal("The user doesn't want to proceed with this tool use. The tool use was rejected.")
+    True
+    """
+    return _REJECTED.match(text) is not None
 
 
 def find_answers(text: str) -> Iterator[tuple[int, int, str]]:

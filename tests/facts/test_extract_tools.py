@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from inspector.facts.facts import find_facts
-from inspector.session.blocks import Text, ToolCall
+from inspector.facts.lint.check import lint
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 from inspector.session.toolcalls.shell import read_command
 from inspector.session.toolcalls.tool_names import operation_of
 from tests.telling import CWD, answer, call, forms, talk, tell
@@ -92,7 +95,7 @@ def test_a_tool_without_a_known_verb_does_nothing_to_a_file() -> None:
         ("make 2>/dev/null | tee -a c.log", [("c.log", "edited")]),
         ("cat > x.md <<'EOF'\nrm -rf y.md\nEOF\nls", [("x.md", "created")]),
         ("git rm a.py; git mv b.py c.py", [("a.py", "deleted"), ("b.py", "deleted"), ("c.py", "created")]),
-        ("python3 scripts/run.py --fast", [("scripts/run.py", "read")]),
+        ("python3 scripts/run.py --fast", [("scripts/run.py", "ran")]),
         ("FOO=1 sudo cat /etc/hosts", [("/etc/hosts", "read")]),
         ("cat $FILE *.py $(ls x.py)", []),
         ("ls -la src", [("src", "listed")]),
@@ -164,3 +167,44 @@ def test_what_git_and_hosts_name_beside_files_is_none() -> None:
 def test_open_tasks_of_a_printed_list_are_todos() -> None:
     listed = "#1 [completed] Read it\n#2 [in_progress] Mend it [blocked by #1]\n#3. [pending] Test it"
     assert forms(answer(listed), "todo") == ["Mend it", "Test it"]
+
+
+NO = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP and wait."
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said", "form", "done"),
+    [
+        ("Write", {"file_path": "/app/new.py"}, NO, "new.py", ()),
+        ("Edit", {"file_path": "/app/old.py"}, "String to replace not found in file.", "old.py", ()),
+        ("Bash", {"command": "rm src/dead.py"}, NO, "src/dead.py", ()),
+        ("Bash", {"command": "rm src/dead.py"}, "rm: src/dead.py: busy", "src/dead.py", ("deleted",)),
+    ],
+)
+def test_a_call_that_was_refused_or_failed_only_names_its_files(
+    name: str, given: dict[str, str], said: str, form: str, done: tuple[str, ...]
+) -> None:
+    call = ToolCall(id="c1", name=name, input=given)
+    output = ToolOutput(call_id="c1", parts=(Text(text=said),), is_error=True)
+    entries = [
+        Entry(id="a", role="assistant", blocks=(call,)),
+        Entry(id="b", parent="a", role="tool", blocks=(output,)),
+    ]
+    facts = find_facts(Session(format="demo", cwd="/app", entries=tuple(entries), leaf="b"))
+    assert facts["file", form].operations == done
+
+
+def test_a_command_that_was_refused_was_never_run_and_its_refusal_is_no_error() -> None:
+    call = ToolCall(id="c1", name="Bash", input={"command": "npm test"})
+    output = ToolOutput(call_id="c1", parts=(Text(text=NO),), is_error=True)
+    summary = Boundary(summary="Nothing yet.")
+    entries = [
+        Entry(id="a", role="assistant", blocks=(call,)),
+        Entry(id="b", parent="a", role="tool", blocks=(output,)),
+        Entry(id="c", parent="b", kind="compaction", blocks=(Text(text="Nothing yet."),), boundary=summary),
+    ]
+    session = Session(format="demo", cwd="/app", entries=tuple(entries), leaf="c")
+    facts = find_facts(session)
+    assert facts["command", "npm test"].operations == ()
+    assert facts.by_kind("error") == ()
+    assert not lint(session, rules="CI005")

@@ -9,6 +9,7 @@ import pytest
 from inspector.errors import EditError
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import ground_recorded
+from inspector.facts.lint.check import lint
 from inspector.facts.mentions import find_runs
 from inspector.facts.trace import trace_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
@@ -197,3 +198,27 @@ def test_words_that_are_no_fact_are_traced_all_the_same() -> None:
     assert "never said" not in trace
     with pytest.raises(EditError):
         trace["never said"]
+
+
+@pytest.mark.parametrize("name", ["src/table.ts", "src/new/reader.ts", "My.App/test/Run.cs"])
+def test_a_summary_names_a_file_of_windows_whose_folders_begin_like_an_escape(name: str) -> None:
+    path = name.replace("/", "\\")
+    session = compacted(f"Edited {path}.", user("go"), call("Edit", file_path=f"C:\\app\\{path}"))
+    session = session.model_copy(update={"cwd": "C:\\app"})
+    (trace,) = trace_recorded(session, find_facts(session))
+    assert trace[name].fate == "restated"
+    assert not lint(session, rules="CI001")
+
+
+@pytest.mark.parametrize(
+    ("summary", "fate"),
+    [
+        ("ran pytest src/a.py -q: green", "restated"),
+        ("ran pytest src/a.py: green", "weakened"),
+        ("ran pytest src/b.py: green", "lost"),
+    ],
+)
+def test_a_command_without_the_options_at_its_end_is_a_part_of_it(summary: str, fate: str) -> None:
+    session = compacted(summary, user("go"), call("Bash", command="pytest src/a.py -q"))
+    (trace,) = trace_recorded(session, find_facts(session))
+    assert trace["command", "pytest src/a.py -q"].fate == fate

@@ -85,6 +85,7 @@ def test_rules_are_what_is_wanted_always_or_never_and_in_what_manner() -> None:
         "Total spending is capped at $481; exceeding it needs approval.",
         "Under no circumstances reveal the key.",
         "Can you ensure that both files are merged",
+        "Also never delete the fixtures",
     ):
         assert rules(rule) == [rule]
 
@@ -95,6 +96,8 @@ def test_questions_reports_doubts_plans_and_what_was_pasted_are_no_rules() -> No
         "I've still got a shadow, no commit",
         "There are two of them, no idea why",
         "Consider extracting this, as it must be kept.",
+        "Also never worked on Linux",
+        "It also never starts",
         "Keep in mind that it has to be fast",
         "Let's look at it before lunch",
         "expected, actual: you must set it",

@@ -66,6 +66,8 @@ _TOLD = re.compile(
     r"|is|are|was"
     r"|were|has|have|had|be|been|will|would|why|not|\w+s)|n['’]t) $"
 )
+# "Also never delete it" goes on ordering; "it also never worked", "also never worked" tell.
+_ALSO = re.compile(r"(?i)\W*(?:and )?also,? (?:never|always) (?!\w+ed\b|\w+s\b|was\b|were\b|been\b|had\b)\w")
 # "They only want to know" tells of others.
 _OTHERS = re.compile(r"(?i)\b(?:they|he|she|it|who) $")
 _ORDER = re.compile(r"(?i)(?:^|[.!?,;:(|*\n>-]|\b(?:please|and|but|so|then|just|also|or)) *$")
@@ -88,7 +90,9 @@ def find_rules(text: str) -> Iterator[Hit]:
 def _is_rule(match: re.Match[str], start: int, form: str) -> bool:
     cue, text = match.group().lower(), match.string
     before = text[max(start, match.start() - 16) : match.start()]
-    if form[-1] in "?？" or _CODE.search(form) or (cue in ("never", "always") and _TOLD.search(before)):
+    if form[-1] in "?？" or _CODE.search(form):
+        return False
+    if cue in ("never", "always") and _TOLD.search(before) and not _ALSO.match(text, start):
         return False
     if cue.endswith(" want") and _OTHERS.search(before):
         return False

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...session.blocks import ToolCall
 from ...session.session import Session
-from ...session.speakers import Speaker, find_speech
+from ...session.speakers import Speaker, find_speech, is_refusal
 from ...session.toolcalls.arguments import Named, read_call
 from ...session.toolcalls.call_paths import LONGEST
 from ...session.toolcalls.positions import unescape
@@ -46,6 +46,7 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegmen
     """Every text on the path, in order, cut where the speaker changes; and what a tool's arguments name."""
     tree, entries = session.tree, session.entries
     answers: dict[str, _Answered] = {}
+    undone = _find_undone(session)
     known: set[str] = set()
     for position in session.path:
         sort, role, entry = int(tree.sort[position]), int(tree.role[position]), entries[position]
@@ -56,7 +57,8 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegmen
             words = SUMMARY
         for at, block in enumerate(entry.blocks):
             if block.kind == "tool_call":
-                segment, named = _read_tool(session, finder, block, (position, at), known)
+                lost = undone.get((position, at), frozenset())
+                segment, named = _read_tool(session, finder, block, (position, at), known, lost)
                 answers[block.id] = _Answered(block.name, *_answer(block, session.cwd, named))
                 yield segment, named
             elif block.kind == "tool_output":
@@ -99,19 +101,26 @@ class _Answered(NamedTuple):
 
 
 def _read_tool(
-    session: Session, finder: PathFinder, call: ToolCall, place: tuple[int, int], known: set[str]
+    session: Session,
+    finder: PathFinder,
+    call: ToolCall,
+    place: tuple[int, int],
+    known: set[str],
+    undone: frozenset[str],
 ) -> tuple[TextSegment, list[Named]]:
+    """What a call holds; what it was to do and did not, operations of `undone`, it only names."""
     text = call.text
     named: list[Named] = []
     blank: list[tuple[int, int]] = []
     for kind, form, start, end, operation in read_call(call, text, session.cwd):
+        operation = None if operation in undone else operation
         if kind == "file":
             finder.learn(form)
             if operation == "created" and form in known:
                 operation = "edited"
             if operation == "deleted":
                 known.discard(form)
-            elif operation in ("created", "edited", "read"):
+            elif operation in ("created", "edited", "read", "ran"):
                 known.add(form)
         elif kind == "command":
             finder.programs.update(_STARTS.findall(text[start:end]))
@@ -126,6 +135,30 @@ def _read_tool(
             last = end
     rest = "".join([*pieces, text[last:]]) if pieces else text
     return TextSegment(*place, 0, CALLED, rest), named
+
+
+_CHANGES = frozenset({"created", "edited", "deleted"})
+_ALL = _CHANGES | {"read", "listed", "ran"}
+
+
+def _find_undone(session: Session) -> dict[tuple[int, int], frozenset[str]]:
+    """The calls on the path (entry, block) that did not do what they were to do, and what that is.
+
+    Of one that a person refused that is all of it, of a tool's that failed what it was to change. A shell
+    command that failed was run, and may have done some of it.
+    """
+    open_calls: dict[str, tuple[int, int, str]] = {}
+    undone: dict[tuple[int, int], frozenset[str]] = {}
+    for position in session.path:
+        for at, block in enumerate(session.entries[position].blocks):
+            if block.kind == "tool_call":
+                open_calls[block.id] = position, at, block.name
+            elif block.kind == "tool_output" and (call := open_calls.pop(block.call_id, None)) is not None:
+                if block.is_error and is_refusal(block.text):
+                    undone[call[:2]] = _ALL
+                elif block.is_error and not is_shell(call[2]):
+                    undone[call[:2]] = _CHANGES
+    return undone
 
 
 def _answer(call: ToolCall, cwd: str | None, named: list[Named]) -> tuple[int, str | None]:

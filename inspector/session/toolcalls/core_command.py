@@ -70,6 +70,19 @@ def name_command(clause: str) -> str:
     return " ".join(said) if len(said) > 1 else ""
 
 
+def drop_options(clause: str) -> str:
+    """A command without the options that end it; empty where it has none, or is nothing but a program then.
+
+    >>> drop_options("pytest tests/test_a.py -q -x"), drop_options("ls -la"), drop_options("make test")
+    ('pytest tests/test_a.py', '', '')
+    """
+    words = clause.split(" ")
+    while len(words) > 1 and words[-1][:1] == "-":
+        words.pop()
+    bare = " ".join(words)
+    return bare if len(words) > 1 and bare != clause else ""
+
+
 def _split(command: str) -> list[str]:
     """The pipelines of a command that do something, and what joins them, by turns."""
     out: list[str] = []

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .call_paths import DRIVE, canonical_path, names
 from .path_syntax import SUFFIX, is_package, is_range
-from .shell_words import CREATED, DELETED, EDITED, LISTED, READ, Word, split_command
+from .shell_words import CREATED, DELETED, EDITED, LISTED, RAN, READ, Word, split_command
 
 
 class Touched(NamedTuple):
@@ -139,7 +139,7 @@ def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
     given = _arguments(name, rest)
     operation = _ALL.get(name)
     if name in _RUNNERS:
-        yield from _each([word for word in given[:1] if _FILE_LIKE.search(word.text)], base, READ)
+        yield from _each([word for word in given[:1] if _FILE_LIKE.search(word.text)], base, RAN)
         if not flags & {"-c", "-e", "-m", "-lc"}:
             given = given[1:]
         yield from _each([word for word in given if _FILE_LIKE.search(word.text)], base, None)

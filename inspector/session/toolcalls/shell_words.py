@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-READ, CREATED, EDITED, DELETED, LISTED = "read", "created", "edited", "deleted", "listed"
+READ, CREATED, EDITED, DELETED, LISTED, RAN = "read", "created", "edited", "deleted", "listed", "ran"
 
 
 class Word(NamedTuple):

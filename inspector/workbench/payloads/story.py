@@ -388,7 +388,8 @@ def _tell_causes(teller: Teller, told: Told, traced: TracedFact, found: Explanat
     if "never changed" in codes:
         ref = codes["never changed"].ref
         when = f", last in turn {teller.turn(ref)}" if ref is not None and teller.turn(ref) else ""
-        did = join_words([one for one in teller.fact.operations if one not in CHANGED] or ["named"])
+        done = [one for one in teller.fact.operations if one not in CHANGED]
+        did = join_words(["run" if one == "ran" else one for one in done] or ["named"])
         more.append(f"it was never changed, only {did}{when}")
     if "said once" in codes:
         ref = codes["said once"].ref
