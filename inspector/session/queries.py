@@ -112,7 +112,7 @@ def _values(value: Any) -> list[str]:
     return out
 
 
-_SALIENT = ("path", "file_path", "command", "pattern", "query", "url", "notebook_path", "prompt")
+_SALIENT = ("path", "file_path", "command", "cmd", "pattern", "query", "url", "notebook_path", "prompt")
 
 
 def describe_call(call: ToolCall) -> str:

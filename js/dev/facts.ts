@@ -47,6 +47,7 @@ export const inventFacts = (
         others: fate === "weakened" ? 2 : 0,
       },
       form: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
+      title: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
       rounds: [{ fate: "lost" as FactFate, tier: "recorded" as Tier, stood: true }],
       ...{ stood: number % 29 !== 28, said: 1 + (number % 9), by: ["user", "tool"], operations: ["read"] },
       ...{ firstTurn: 0, lastTurn: blocks[row]?.turn ?? 0, row },

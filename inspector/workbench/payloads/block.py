@@ -17,7 +17,7 @@ from ...planning.summary_jobs import Checkpoint
 from ...policies.table import CLEARED, FATES, VERBATIM, Table
 from ...session.blocks import Block
 from ...session.entries import Entry
-from ...session.queries import describe_call, describe_words, is_summary
+from ...session.queries import describe_words, is_summary
 from ...session.session import Session
 from ...text import printable
 from ...tokens.ledger import CLEARED_TEXT
@@ -35,6 +35,7 @@ from .provenance import (
     find_upstream,
 )
 from .scene import DrawnPlan
+from .titles import preview_call, title_call
 
 BODY_CHARS = 20_000
 PREVIEW_CHARS = 160
@@ -246,13 +247,14 @@ def _row(table: Table, row: int) -> RowPayload:
     live = table.live
     entry = table.session.entries[live.entries[live.position[row]]]
     block = entry.blocks[live.block[row]]
-    preview = " ".join(printable(block.text, PREVIEW_CHARS * 2).split())[:PREVIEW_CHARS]
+    text = preview_call(block) if block.kind == "tool_call" else block.text
+    preview = " ".join(printable(text, PREVIEW_CHARS * 2).split())[:PREVIEW_CHARS]
     return RowPayload(printable(_label(table, row, block), 100), preview)
 
 
 def _label(table: Table, row: int, block: Block) -> str:
     if block.kind == "tool_call":
-        return describe_call(block)
+        return title_call(block, table.session.cwd)
     if block.kind == "tool_output":
         live = table.live
         calls = live.pairs[live.pairs[:, 1] == row, 0]
@@ -261,7 +263,7 @@ def _label(table: Table, row: int, block: Block) -> str:
             entry = table.session.entries[live.entries[live.position[call_row]]]
             call = entry.blocks[live.block[call_row]]
             if call.kind == "tool_call":
-                return ("failed: " if block.is_error else "") + describe_call(call)
+                return ("failed: " if block.is_error else "") + title_call(call, table.session.cwd)
         return block.name or "output of an unknown call"
     if block.kind == "text":
         entry = table.session.entries[table.live.entries[table.live.position[row]]]

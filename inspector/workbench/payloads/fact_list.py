@@ -28,6 +28,7 @@ from ...text import printable
 from ..model import WorkbenchModel
 from .base_payload import Labelled, Payload
 from .search import MOST_ROWS, FactHit
+from .titles import title_path
 
 MOST_FACTS = 500
 MOST_FORM = 400
@@ -62,14 +63,16 @@ class FactRound(Payload, frozen=True):
 class FactRow(Payload, frozen=True, kw_only=True):
     """A fact in the list. Turns are 0-based; `row` is the last that says it, -1 outside this context.
 
-    `rounds` is what the recorded compactions left of it, in the order of the reply's `marks`. `words` is how
-    it is written in what the plan leaves; so many `others`, other files, may be meant by it.
+    `title` stands in the list: a long path goes without its middle there. `rounds` is what the recorded
+    compactions left of it, in the order of the reply's `marks`. `words` is how it is written in what the plan
+    leaves; so many `others`, other files, may be meant by it.
     `stood` is False where it could not be read before either. `said` blocks say it.
     """
 
     number: int
     kind: str
     form: str
+    title: str
     fate: Fate
     tier: Evidence
     words: str
@@ -297,7 +300,7 @@ def _round(of: Mapping[int, TracedFact], traced: TracedFact) -> FactRound:
 
 
 def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> FactRow:
-    fact, facts = traced.fact, listing.facts
+    fact, facts, cwd = traced.fact, listing.facts, listing.plan.session.cwd
     start, end = facts.offset[fact.number : fact.number + 2].tolist()
     here = listing.on_path[facts.entry[start:end]]
     by = dict.fromkeys(facts.by[start:end][here].tolist())
@@ -308,6 +311,7 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
         number=fact.number,
         kind=fact.kind,
         form=printable(fact.form, MOST_FORM),
+        title=printable(title_path(fact.form, cwd) if fact.kind == "file" else fact.form, MOST_FORM),
         fate=traced.fate,
         tier=traced.tier,
         words=printable(traced.words, MOST_FORM),

@@ -29,6 +29,7 @@ from ..model import WorkbenchModel
 from .base_payload import Payload
 from .fact_list import MOST_FORM, FactListing, find_listing
 from .sections import format_tokens
+from .titles import title_path
 
 Sign = Literal["lost", "outcome", "again"]
 MOST_TITLE = 120
@@ -257,12 +258,17 @@ def describe_loss(finding: LintFinding) -> str:
 
 
 def name_fact(traced: TracedFact) -> str:
-    """A fact for a heading: a path relative to the project, what somebody said in quotes."""
-    return name_form(traced.fact.kind, traced.fact.form, traced.scene.session.cwd)
+    """A fact for a row: a path relative to the project, what somebody said in quotes."""
+    return title_form(traced.fact.kind, traced.fact.form, traced.scene.session.cwd)
+
+
+def title_form(kind: str, form: str, cwd: str | None) -> str:
+    """The same of a kind and a form: as in a heading, but that a long path goes without its middle."""
+    return printable(title_path(form, cwd)) if kind == "file" else name_form(kind, form, cwd)
 
 
 def name_form(kind: str, form: str, cwd: str | None) -> str:
-    """The same of a kind and a form.
+    """A fact for a heading, by its kind and form.
 
     >>> name_form("file", "/home/ada/app/src/a.py", "/home/ada/app")
     'src/a.py'

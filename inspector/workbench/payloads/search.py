@@ -17,11 +17,12 @@ from msgspec import field
 from ...session.blocks import Block, BlockRef, ToolCall
 from ...session.entries import Entry
 from ...session.live import UNSEEN
-from ...session.queries import describe_call, describe_words
+from ...session.queries import describe_words
 from ...session.session import Session
 from ...text import printable, utf16_length
 from ...tokens.history import History
 from .base_payload import Payload
+from .titles import title_call
 
 BEFORE, PREVIEW = 18, 180
 """Characters of a preview: so many before the first match, and so many in all."""
@@ -172,7 +173,7 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
                 row=-1 if live_at is None else int(live.start[live_at]) + found.block,
                 at=history.segments[bisect_left(ends, step)].at if live_at is None else session.leaf or "",
                 turn=int(turn),
-                label=printable(_label(entry, found), 100),
+                label=printable(_label(entry, found, session.cwd), 100),
                 preview=preview,
                 spans=spans,
             )
@@ -249,11 +250,11 @@ def _clean(text: str) -> str:
     return printable(_BLANK.sub(" ", text))
 
 
-def _label(entry: Entry, found: _Found) -> str:
+def _label(entry: Entry, found: _Found, cwd: str | None) -> str:
     block: Block = entry.blocks[found.block]
     if found.call is not None:
         failed = block.kind == "tool_output" and block.is_error
-        return ("failed: " if failed else "") + describe_call(found.call)
+        return ("failed: " if failed else "") + title_call(found.call, cwd)
     if block.kind == "text":
         return "summary" if entry.kind == "compaction" else describe_words(entry)
     if block.kind == "tool_output":

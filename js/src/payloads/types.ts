@@ -849,14 +849,16 @@ export interface FactsReply {
 /**
  * A fact in the list. Turns are 0-based; `row` is the last that says it, -1 outside this context.
  *
- * `rounds` is what the recorded compactions left of it, in the order of the reply's `marks`. `words` is how
- * it is written in what the plan leaves; so many `others`, other files, may be meant by it.
+ * `title` stands in the list: a long path goes without its middle there. `rounds` is what the recorded
+ * compactions left of it, in the order of the reply's `marks`. `words` is how it is written in what the plan
+ * leaves; so many `others`, other files, may be meant by it.
  * `stood` is False where it could not be read before either. `said` blocks say it.
  */
 export interface FactRow {
   number: number;
   kind: string;
   form: string;
+  title: string;
   fate: "lost" | "pointed to" | "restated" | "verbatim" | "weakened";
   tier: "inferred" | "planned" | "recorded";
   words: string;

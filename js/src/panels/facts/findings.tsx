@@ -155,7 +155,9 @@ const List = ({ reply, rows, row, choose }: ListProps) => {
                 <span class={`ci-fd-sign ci-fd-sign-${each.sign}`} title={MEANINGS[each.sign]}>
                   {SIGNS[each.sign]}
                 </span>
-                <span class={isLiteral(each.kind) ? "ci-st-literal" : ""}>{each.title}</span>
+                <span class={isLiteral(each.kind) ? "ci-st-literal" : ""} title={each.form}>
+                  {each.title}
+                </span>
                 <span class="ci-fd-note">{each.note}</span>
               </button>
             ))}

@@ -253,7 +253,7 @@ const Table = ({ list, rows, picture, open }: TableProps) => (
                   focusRow(event.currentTarget, at + way);
                 }}
               >
-                {row.form}
+                {row.title}
               </button>
             </td>
             <td class="ci-quiet">{row.kind}</td>

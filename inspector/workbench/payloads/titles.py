@@ -1,0 +1,82 @@
+"""Titles: what stands in one line for a call or a file.
+
+Paths are relative to the project, and a long one goes without its middle: which folder it is in and what it
+is called are its two ends.
+"""
+
+from __future__ import annotations
+
+from ...session.blocks import ToolCall
+from ...session.json_text import stringify
+from ...session.toolcalls.call_paths import canonical_path
+from ...text import one_line, printable
+
+MOST_PATH = 44
+"""Characters of a path in a list: beside them the narrowest screen has room for a kind and a size."""
+MOST_WORDS = 72
+"""Characters of any other argument; where there is less room its last words are not seen."""
+_PATHS = ("file_path", "notebook_path", "path", "filePath", "absolute_path", "dir_path")
+_WORDS = ("command", "cmd", "pattern", "query", "url", "prompt", "description")
+
+
+def title_call(call: ToolCall, cwd: str | None = None) -> str:
+    """A call by its name and its most telling argument, what it looks for before where.
+
+    >>> title_call(ToolCall(id="1", name="Read", input={"file_path": "/srv/app/src/a.py"}), "/srv/app")
+    'Read(src/a.py)'
+    >>> title_call(ToolCall(id="2", name="shell", input={"command": ["git", "status"]}))
+    'shell(git status)'
+    """
+    name, value = _find_telling(call)
+    told = title_path(value, cwd) if name in _PATHS else one_line(value, MOST_WORDS)
+    return printable(f"{call.name}({told})")
+
+
+def preview_call(call: ToolCall) -> str:
+    """What else a call is given, beside its title.
+
+    >>> preview_call(ToolCall(id="1", name="Bash", input={"command": "ls", "description": "Look around"}))
+    'description: Look around'
+    """
+    if not isinstance(call.input, dict):
+        return call.text.removeprefix(call.name)
+    telling, _ = _find_telling(call)
+    rest = ((name, value) for name, value in call.input.items() if name != telling)
+    return " · ".join(
+        f"{name}: {value if isinstance(value, str) else stringify(value)}" for name, value in rest
+    )
+
+
+def _find_telling(call: ToolCall) -> tuple[str, str]:
+    """The most telling argument by name, and as words; "" where there is none."""
+    given = call.input if isinstance(call.input, dict) else {}
+    for name in (*_PATHS[:2], *_WORDS, *_PATHS[2:]):
+        value = given.get(name)
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
+            value = " ".join(value)
+        if isinstance(value, str) and value.strip():
+            return name, value
+    return "", ""
+
+
+def title_path(path: str, cwd: str | None = None, most: int = MOST_PATH) -> str:
+    """A path relative to the project, without its middle where it has more than `most` characters.
+
+    >>> title_path("/srv/app/src/a.py", "/srv/app")
+    'src/a.py'
+    >>> title_path("/home/ann/work/app/apps/cli/src/commands/grade/index.ts", "/srv/app")
+    '/home/…/apps/cli/src/commands/grade/index.ts'
+    """
+    words = " ".join(canonical_path(path, cwd).split())
+    if len(words) <= most:
+        return words
+    lead = "/" if words[0] == "/" else ""
+    first, *rest = words.removeprefix("/").split("/")
+    head, tail = f"{lead}{first}/…", ""
+    while rest and len(head) + len(tail) + len(rest[-1]) + 1 <= most:
+        tail = f"/{rest.pop()}{tail}"
+    if tail:
+        return head + tail
+    # A name that is too long by itself keeps both of its ends.
+    half = (most - 1) // 2
+    return f"{words[:half]}…{words[-half:]}"
