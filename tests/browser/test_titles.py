@@ -17,6 +17,10 @@ LEAST = 24
 OPENS_MORE = ("Export page…", "Write a summary…", "settings…")
 """The three dots of a button that asks something before it acts are no shortened text."""
 WIDTHS = (1400, 900, 560)
+PLANNED = """() => {
+  const results = [...document.querySelectorAll('.ci-policy-after')].map(node => node.innerText.trim())
+  return results.length > 0 && !results.includes('…')
+}"""
 SIZE = """width => {
   const { style } = document.querySelector('.ci').parentElement
   style.cssText = `width: ${width}px; position: absolute; left: 0; top: 0`
@@ -83,6 +87,9 @@ def read_titles(page: Page, workbench: Workbench) -> None:
             expect(page.get_by_test_id("finding").first).to_be_visible()
         if tab == "facts":
             expect(page.get_by_test_id("fact").first).to_be_visible()
+        if tab == "rules":
+            page.wait_for_function(PLANNED)
+            expect(page.get_by_text("Trying every rule …")).to_have_count(0)
         titles = page.locator(
             "[data-testid=fate-row] .ci-what > b, [data-testid=fact], [data-testid=finding]"
         )
@@ -100,7 +107,7 @@ def test_W2_19_titles_are_whole_and_paths_relative_on_the_bundled_session(
 ) -> None:
     read_titles(page, opened)
     opened.tab = "blocks"
-    expect(page.get_by_test_id("fates")).to_contain_text("Read(src/tidepool/stations/registry.py)")
+    expect(page.get_by_test_id("fates")).to_contain_text("Read(src/tidepool/render/table.py)")
 
 
 @needs_shared
