@@ -95,6 +95,9 @@ BOOKKEEPING = frozenset(
 UNSHOWN = frozenset({"ghost_snapshot", "additional_tools"})
 HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
 USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+SPOKEN = ("user_message", "agent_message")
+HEADER = frozenset({"id", "timestamp", "instructions", "git"})
+"""What the header of a rollout of before September 2025 holds at most."""
 ESTIMATE = "estimated by Codex"
 EXITED = re.compile(
     r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n)*(?:Exit code:|Process exited with code) (-?\d+)(?=\n|\Z)"
@@ -106,7 +109,7 @@ CWD = re.compile(r"<environment_context>.*?(?:<cwd>|Current working directory: )
 def sniff(data: Data) -> str | None:
     """None when one of the first lines is a rollout's `session_meta`, or the first one a bare header."""
     rows = first_rows(data)
-    if rows and _is_bare_header(rows[0]):
+    if rows and _is_bare_header(rows[0]) and ("instructions" in rows[0] or _is_bare(rows[1:2])):
         return None
     for row in rows:
         payload = row.get("payload")
@@ -125,11 +128,25 @@ class Rollout(JsonRows):
 
     def make_session(self) -> Session:
         """The session of all rows. Raises `EmptySession` when none of them is a message."""
-        reading = _RolloutReading(self._find_typed())
+        reading = _RolloutReading(self._find_typed(), self._find_said())
         reading.made.corrupt = list(self.corrupt)
         for source, row in self.rows:
             reading.take(source, row)
         return reading.make_session()
+
+    def _find_said(self) -> dict[str, str]:
+        """All words of the items, by the event that repeats them."""
+        said: dict[str, list[str]] = {event: [] for event in SPOKEN}
+        for _, row in self.rows:
+            payload = row.get("payload", row)
+            fields = Fields(payload)
+            if row.get("type") == "event_msg" or fields.rest.get("type") != "message":
+                continue
+            event = "agent_message" if fields.rest.get("role") == "assistant" else "user_message"
+            parts = fields.rest.get("content")
+            for part in parts if isinstance(parts, list) else ():
+                said[event].append(Fields(part).text("text") or "")
+        return {event: "\n".join(words) for event, words in said.items()}
 
     def _find_typed(self) -> set[str] | None:
         """What persons typed, by the events that tell of it; None where none does."""
@@ -146,8 +163,9 @@ class Rollout(JsonRows):
 class _RolloutReading:
     """What has been read of a rollout, row after row."""
 
-    def __init__(self, typed: set[str] | None) -> None:
+    def __init__(self, typed: set[str] | None, said: dict[str, str]) -> None:
         self.made = Recording(NAME)
+        self.said = said
         self.typed = typed
         self.meta: Json = {}
         self.model: str | None = None
@@ -180,7 +198,7 @@ class _RolloutReading:
         elif kind == "response_item":
             self._take_item(source, payload, time if isinstance(time, str) else None)
         elif kind == "event_msg":
-            self._take_event(source, payload)
+            self._take_event(source, payload, time if isinstance(time, str) else None)
         elif kind == "compacted":
             self._take_compaction(source, payload, time if isinstance(time, str) else None)
         else:
@@ -288,8 +306,17 @@ class _RolloutReading:
 
     # Events
 
-    def _take_event(self, source: Source, payload: Json) -> None:
+    def _take_event(self, source: Source, payload: Json, time: str | None) -> None:
         kind = payload.get("type")
+        if kind in SPOKEN and isinstance(said := payload.get("message"), str) and said.strip():
+            if said.strip() not in self.said[kind] and _squeeze(said) not in _squeeze(self.said[kind]):
+                # A file may be written without its items: then only the event holds the words.
+                role, part = (
+                    ("user", "input_text") if kind == "user_message" else ("assistant", "output_text")
+                )
+                item = {"role": role, "content": [{"type": part, "text": said}]}
+                self._take_item(source, {"type": "message", **item}, time)
+                return
         if kind == "token_count":
             self._take_usage(Fields(payload).object("info"))
         elif kind == "thread_rolled_back":
@@ -438,7 +465,7 @@ class _RolloutReading:
 def _is_bare_header(row: Json) -> bool:
     """Whether a row is the header of a rollout from before rows had an envelope."""
     named = isinstance(row.get("id"), str) and isinstance(row.get("timestamp"), str)
-    return named and "instructions" in row and "type" not in row
+    return (named and set(row) <= HEADER) or ("instructions" in row and "type" not in row and named)
 
 
 def _tells_failure(output: Any) -> bool:
@@ -451,8 +478,19 @@ def _tells_failure(output: Any) -> bool:
         return int(found[1]) != 0
     if '"exit_code"' not in output:
         return False
-    code = Fields(Fields(parse_given(output)).object("metadata")).rest.get("exit_code")
+    told = Fields(parse_given(output)).rest
+    code = Fields(told.get("metadata")).rest.get("exit_code", told.get("exit_code"))
     return isinstance(code, int) and code != 0
+
+
+def _squeeze(words: str) -> str:
+    """Words without blanks: an event joins the parts of an item in its own way."""
+    return "".join(words.split())
+
+
+def _is_bare(rows: list[Json]) -> bool:
+    """Whether the row after a header is an item without an envelope."""
+    return any(row.get("record_type") == "state" or {"type", "role", "content"} <= set(row) for row in rows)
 
 
 def _print_entry(blocks: Any) -> list[str]:

@@ -623,6 +623,21 @@ def test_a_kept_row_written_again_under_the_summary_stays_where_it_was() -> None
     assert live(session) == ["c", "u2", "a2", "u3"]
 
 
+@pytest.mark.parametrize("kept", KEPT)
+def test_a_kept_tail_that_was_written_behind_its_compaction_is_live_and_stands_once(kept: Row) -> None:
+    """The last kept row may come only after the summary, and hang on it."""
+    session = read(
+        *BEFORE[:3],
+        boundary("c", "a2", **kept),
+        summary("s", "c"),
+        BEFORE[3] | {"parentUuid": "s"},
+        user("u3", "a2", "on"),
+    )
+    assert session.boundaries[0][1].kept == ("u2",)
+    assert path(session) == ["u1", "a1", "u2", "c", "a2", "u3"]
+    assert live(session) == ["c", "u2", "a2", "u3"]
+
+
 def test_going_back_behind_a_compaction_undoes_it() -> None:
     session = read(*BEFORE, boundary("c", "a2", **KEPT[0]), summary("s", "c"), user("u3", "a1", "anew"))
     assert live(session) == ["u1", "a1", "u3"]

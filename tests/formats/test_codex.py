@@ -206,6 +206,7 @@ def test_a_rollout_of_bare_rows_opens() -> None:
         ("Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 127\nOutput:\n", True),
         ([{"type": "input_text", "text": "Exit code: 3\nOutput:\n"}], True),
         ("Chunk ID: a1\nWall time: 30.0 seconds\nProcess running with session ID 7\nOutput:\n", False),
+        ([{"type": "input_text", "text": '{"output": "1 failed", "exit_code": 1}'}], True),
         ('It printed {"metadata": {"exit_code": 1}}', False),
     ],
 )
@@ -216,3 +217,41 @@ def test_a_command_that_failed_is_an_error(output: Any, failed: bool) -> None:
     items = [{"type": "response_item", "payload": item} for item in (call, answer)]
     (block,) = read_session(dump(ROWS[0], *items)).entries[-1].blocks
     assert isinstance(block, ToolOutput) and block.is_error is failed
+
+
+def test_words_that_only_an_event_holds_are_read_once() -> None:
+    def event(kind: str, words: str) -> dict[str, Any]:
+        return {"type": "event_msg", "payload": {"type": kind, "message": words}}
+
+    rows = [
+        ROWS[0],
+        event("user_message", "Look at the tides."),
+        {"type": "response_item", "payload": {"type": "function_call", "name": "x", "call_id": "c"}},
+        event("agent_message", "They rise."),
+        {
+            "type": "response_item",
+            "payload": {
+                "role": "assistant",
+                "type": "message",
+                "content": [{"text": "I end.", "type": "text"}],
+            },
+        },
+        event("agent_message", "I end."),
+    ]
+    session = read_session(dump(*rows))
+    assert [(entry.role, entry.meta) for entry in session.entries] == [("user", False), ("assistant", False)]
+    assert session.entries[0].text == "Look at the tides." and len(session.turns) == 1
+    assert [block.text for block in session.entries[1].blocks if block.kind == "text"] == [
+        "They rise.",
+        "I end.",
+    ]
+    assert session.records == len(rows)
+
+
+def test_a_bare_header_may_hold_no_instructions() -> None:
+    header = {"id": "0197-bare", "timestamp": "2025-07-01T09:00:00.000Z"}
+    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List."}]}
+    session = read_session(dump(header, item))
+    assert (session.format, session.id, len(session.turns)) == ("codex", "0197-bare", 1)
+    assert READER.sniff(dump(header, {"id": "x", "value": 3})) is not None
+    assert READER.sniff(dump(header)) is not None

@@ -195,7 +195,9 @@ class LineChain:
 
     def _continue(self, found: Draft, draft: Draft) -> Draft:
         """`found`, or the compaction that made it the end of what it kept."""
-        later = [each for each in self.tails.get(found, ()) if each.order < draft.order]
+        tails = self.tails.get(found, ())
+        # The end of what was kept may stand behind the compaction: it is chained to the summary then.
+        later = [each for each in tails if found.order < each.order < draft.order]
         return max(later, key=lambda each: each.order) if later else found
 
     def find_all(self, rows: Iterable[str]) -> list[Draft]:
@@ -207,8 +209,11 @@ class LineChain:
         """The drafts a compaction kept, in file order."""
         named = preserved(draft.metadata)
         if named:
-            return sorted(self.find_all(named), key=lambda each: each.order)
+            before = (each for each in self.find_all(named) if each.order < draft.order)
+            return sorted(before, key=lambda each: each.order)
         head, tail = (self.find(row)[0] for row in segment(draft.metadata))
+        if tail is not None and tail.order > draft.order:
+            tail = draft.up
         if head is None or tail is None:
             return []
         kept: list[Draft] = []
@@ -242,5 +247,5 @@ def segment(metadata: Any) -> tuple[str | None, str | None]:
 def tails_of(metadata: Any) -> list[str]:
     """Rows a compaction may follow when it does not say: the kept ones, the latest first."""
     head, tail = segment(metadata)
-    rows = (tail, head, *reversed(preserved(metadata)))
+    rows = (tail, *reversed(preserved(metadata)), head)
     return list(dict.fromkeys(row for row in rows if row is not None))
