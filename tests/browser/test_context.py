@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from inspector import build_context, open_session
+from inspector.planning.context import Context
 from inspector.policies.table import DROPPED, SUMMARISED
+from inspector.text import printable
+from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page
 from tests.browser.screen import screenshot
+from tests.shared import SHARED, needs_shared
+
+REAL = ["pi--pi-mono/pi-before-compaction.jsonl", "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl"]
 
 
 def test_W2_18_context_after_reads_as_the_next_request(page: Page, open_workbench: OpenWorkbench) -> None:
@@ -36,6 +45,53 @@ def test_W2_18_context_after_reads_as_the_next_request(page: Page, open_workbenc
     # A later cut keeps less, and the tab follows.
     workbench.cut = workbench.plan.cuts.ids[-1]
     expect(page.get_by_test_id("context-total")).to_have_text(f"{workbench.plan.after:,}")
+
+
+def read_whole(page: Page) -> list[dict[str, Any]]:
+    """Every piece on the screen: its block, its text, and how many characters are told and not shown."""
+    pieces: list[dict[str, Any]] = page.locator("[data-piece]").evaluate_all(
+        """nodes => nodes.map(node => {
+          const notes = [...node.querySelectorAll('.ci-quiet')].map(each => each.textContent)
+          const cut = notes.find(words => words.endsWith('more characters'))
+          const more = cut === undefined ? 0 : Number(cut.replace(/\\D/g, ''))
+          return { ref: node.dataset.piece, text: node.querySelector('pre').textContent, more }
+        })"""
+    )
+    return pieces
+
+
+def check_whole(page: Page, context: Context) -> None:
+    """The tab against `build_context`: every text from its first character to its last, in order."""
+    expect(page.get_by_test_id("context-total")).to_have_text(f"{context.tokens:,}")
+    while (more := page.get_by_test_id("context").get_by_role("button", name="more")).count():
+        known = page.locator("[data-piece]").count()
+        more.last.click()
+        expect(page.locator("[data-piece]")).not_to_have_count(known)
+    shown = read_whole(page)
+    assert len(shown) == len(context.pieces) > 0
+    for one, piece in zip(shown, context.pieces, strict=True):
+        text = piece.block.text
+        assert one["ref"] == ("" if piece.summary or not piece.origin else str(piece.origin[0]))
+        assert one["text"] == printable(text[: len(text) - one["more"]])
+        # What is cut off is told, and stands whole one click away.
+        assert one["more"] == 0 or len(one["text"]) >= 4_000
+    assert context.pieces[0].summary or not any(piece.summary for piece in context.pieces)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", REAL)
+def test_W2_18_every_text_of_the_next_request_is_shown_on_real_sessions(
+    page: Page, open_workbench: OpenWorkbench, name: str
+) -> None:
+    """As it was recorded, and as a plan leaves it."""
+    workbench = open_workbench(open_session(SHARED / "sessions" / name), policy="auto", tab="context")
+    assert workbench.look.startswith("recorded:")
+    check_whole(page, build_context(workbench.moment, workbench.model.shown))
+    workbench.policy = "keep-recent-turns"
+    workbench.look = "plan"
+    wait_for_python(page)
+    assert workbench.plan.policy.name == "keep-recent-turns"
+    check_whole(page, build_context(workbench.moment, workbench.plan))
 
 
 def test_blocks_add_up_and_make_room_for_the_one_chosen(page: Page, open_workbench: OpenWorkbench) -> None:

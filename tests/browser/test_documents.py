@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from inspector import count_tokens, make_plan, open_session, save_plan
 from tests.browser.hand import choose_policy, cut_line, open_tab
 from tests.browser.lab import (
     Lab,
@@ -102,6 +103,20 @@ def test_in_a_document_a_rule_is_added_outlives_a_reload_and_the_plan_is_saved(
     screenshot(page, "saved-plan-document", ".ci-document")
     assert watch.errors == []
     assert watch.strangers(lab) == []
+
+
+def test_W2_24_a_double_click_on_a_plans_file_opens_its_session_with_it(page: Page, lab: Lab) -> None:
+    name = lab.write_session("planned.session.jsonl")
+    session = open_session(lab.notebooks / name)
+    saved = lab.notebooks / "tail.plan.json"
+    save_plan(make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": "end"}), saved)
+    before = {path: path.read_bytes() for path in (lab.notebooks / name, saved)}
+    open_lab(page, lab)
+    find_file(page, saved.name).dblclick()
+    document = settle(page)
+    expect(document.get_by_test_id("recipe")).to_contain_text("'keep-recent-turns', Edits(cut='end')")
+    expect(document.locator(".ci-header > b")).to_have_text("Every high water an hour early")
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_the_server_writes_for_a_document_too(page: Page, lab: Lab, provider: Loopback, watch: Watch) -> None:

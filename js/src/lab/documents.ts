@@ -64,8 +64,8 @@ export const documents: JupyterFrontEndPlugin<void> = {
       {
         name: FACTORY,
         modelName: MODEL,
-        fileTypes: ["agent-session", "jsonl", "json"],
-        defaultFor: ["agent-session"],
+        fileTypes: ["agent-session", "compaction-plan", "jsonl", "json"],
+        defaultFor: ["agent-session", "compaction-plan"],
         readOnly: true,
       },
       describe,
@@ -127,6 +127,14 @@ const addTypes = (registry: DocumentRegistry, trans: TranslationBundle): void =>
     name: "agent-session",
     displayName: trans.__("Agent Session"),
     extensions: [".session.json", ".session.jsonl"],
+    mimeTypes: ["application/json"],
+  });
+  // A double click opens the session that it plans, with the plan.
+  registry.addFileType({
+    ...type,
+    name: "compaction-plan",
+    displayName: trans.__("Compaction Plan"),
+    extensions: [".plan.json"],
     mimeTypes: ["application/json"],
   });
   // JupyterLab knows this one from 4.2 on; a second of the same name would be listed twice.
