@@ -65,7 +65,16 @@ def _is_kimi(row: Json) -> bool:
     )
 
 
+def _is_gemini_stream(row: Json) -> bool:
+    return row.get("type") == "init" and {"session_id", "model", "timestamp"} <= row.keys()
+
+
 ROWS: tuple[RowKind, ...] = (
+    RowKind(
+        "the events of `gemini --output-format stream-json`",
+        _is_gemini_stream,
+        advice="they do not hold the context: open the chat in ~/.gemini/tmp",
+    ),
     RowKind("a Codex rollout", _is_codex, rb'"type"\s*:\s*"compacted"'),
     RowKind(
         "the events of `codex exec --json`",
@@ -123,7 +132,30 @@ def _steps(value: Any) -> int | None:
     return len(value["steps"]) if isinstance(value.get("steps"), list) else 0
 
 
+def _count_contents(value: Any) -> int | None:
+    """How many of Google's contents a saved chat of Gemini's holds."""
+    listed = Fields(value).rest.get("history", value)
+    first = Fields(listed[0]).rest if isinstance(listed, list) and listed else {}
+    google = first.get("role") in ("user", "model") and isinstance(first.get("parts"), list)
+    return len(listed) if google and all("type" not in Fields(part).rest for part in first["parts"]) else None
+
+
 DOCUMENTS: tuple[DocumentKind, ...] = (
+    DocumentKind(
+        "a saved checkpoint of Gemini's",
+        _count_contents,
+        "message",
+        "open the chat itself, in the folder chats/ of ~/.gemini/tmp",
+    ),
+    DocumentKind("a request to Gemini", _items("contents"), "message"),
+    DocumentKind(
+        "the screen of a Cline or Roo task",
+        _listed("ts", "type", "say"),
+        "message",
+        "it does not hold the context: open api_conversation_history.json beside it",
+    ),
+    DocumentKind("a rollout of the first Codex CLI", _items("items", "session"), "item"),
+    DocumentKind("an older Copilot CLI session", _items("chatMessages", "timeline"), "message"),
     DocumentKind("an ATIF trajectory", _steps, "step"),
     DocumentKind("a SWE-agent trajectory", _items("trajectory", "history"), "step"),
     DocumentKind("a VS Code chat", _items("requests", "responderUsername"), "request"),

@@ -53,6 +53,36 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "a list of messages of 2 messages",
         "they may be any system's: name its reader by format=",
     ),
+    "Gemini's stream": (
+        rows({"type": "init", "session_id": "s", "model": "m", "timestamp": "t"}, {"type": "message"}),
+        "the events of `gemini --output-format stream-json` of 2 rows",
+        "they do not hold the context: open the chat in ~/.gemini/tmp",
+    ),
+    "Gemini's checkpoint": (
+        json.dumps([{"role": "user", "parts": [{"text": "Hi"}]}, {"role": "model", "parts": []}]).encode(),
+        "a saved checkpoint of Gemini's of 2 messages",
+        "open the chat itself, in the folder chats/ of ~/.gemini/tmp",
+    ),
+    "Gemini's request": (
+        json.dumps({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}).encode(),
+        "a request to Gemini of 1 message",
+        "",
+    ),
+    "the screen of Cline": (
+        json.dumps([{"ts": 1, "type": "say", "say": "text", "text": "Hi"}]).encode(),
+        "the screen of a Cline or Roo task of 1 message",
+        "it does not hold the context: open api_conversation_history.json beside it",
+    ),
+    "the first Codex": (
+        json.dumps({"session": {"id": "s"}, "items": [{"type": "message"}]}).encode(),
+        "a rollout of the first Codex CLI of 1 item",
+        "",
+    ),
+    "the older Copilot": (
+        json.dumps({"sessionId": "s", "chatMessages": [{"role": "user"}], "timeline": []}).encode(),
+        "an older Copilot CLI session of 1 message",
+        "",
+    ),
     "Aider": (
         b"# aider chat started at 2025-01-01 10:00:00\n\n#### hi\n\n# aider chat started at 2025-01-02\n",
         "a chat history of Aider of 2 chats",
