@@ -241,15 +241,19 @@ _LARGE = 100_000
 
 
 def _is_whole(session: Session) -> bool:
-    """Whether the context at a session's leaf is in the file: it begins with a summary, or its first reply
-    does not report a request of which next to nothing is written before it.
+    """Whether the context at a session's leaf is in the file: it begins with a summary, or its first entry
+    follows and answers none that is missing, and its first reply does not report a request of which next to
+    nothing is written before it.
 
-    A file that begins in the middle opens with a reply to `_LARGE` tokens and more; a token is at least one
-    character, a system prompt and tools are smaller.
+    Where no entry tells, a file that begins in the middle opens with a reply to `_LARGE` tokens and more; a
+    token is at least one character, a system prompt and tools are smaller.
     """
     live = session.live.entries.tolist()
     if any(session.tree.sort[i] == COMPACTION for i in live[:1]):
         return True
+    root = session.entries[session.path[0]] if session.path else None
+    if root is not None and (root.role == "tool" or (root.parent or root.id) not in session.index):
+        return False
     size = 0
     for i in live:
         entry = session.entries[i]

@@ -13,7 +13,7 @@ from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import read_session
 from inspector.redaction.clean import clean_session, look_through
 from inspector.redaction.redact import Redactor
-from inspector.session.blocks import Text
+from inspector.session.blocks import Text, ToolOutput
 from inspector.session.entries import Boundary, Entry, Note, Source, Usage
 from inspector.session.session import Session
 from tests.shared import SHARED, needs_shared, open_shared
@@ -203,13 +203,31 @@ def test_what_was_said_before_the_file_begins_makes_nothing_without_ground() -> 
     assert ([line.words for line in found.unfounded], found.whole) == (["src/ghost.py"], True)
 
 
+def test_a_small_request_whose_beginning_is_missing_makes_nothing_without_ground() -> None:
+    """What no large request gives away, an entry does: it follows one, or answers one, that is not there."""
+    late = Entry(id="b", parent="a", role="assistant", blocks=(Text(text="done"),), usage=Usage(input=9_000))
+    told = (Text(text="Fixed src/ghost.py."),)
+    summary = Entry(id="c", parent="b", kind="compaction", blocks=told, boundary=Boundary())
+    answer = ToolOutput(call_id="c0", parts=(Text(text="ok"),))
+    for first, whole in (
+        (Entry(id="a", blocks=(Text(text="go on"),)), True),
+        (Entry(id="a", parent="gone", blocks=(Text(text="go on"),)), False),
+        (Entry(id="a", role="tool", blocks=(answer,)), False),
+    ):
+        (found,) = ground_recorded(Session(format="demo", entries=(first, late, summary), leaf="c"))
+        assert ([line.words for line in found.unfounded], found.whole) == (["src/ghost.py"] * whole, whole)
+
+
 @needs_shared
-def test_a_session_whose_first_lines_are_cut_off_has_no_line_without_ground(tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.8])
+def test_a_session_whose_first_lines_are_cut_off_has_no_line_without_ground(
+    tmp_path: Path, share: float
+) -> None:
     file = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-2auto-1519l.jsonl"
     lines = file.read_text("utf-8").splitlines(keepends=True)
     rest = tmp_path / "rest.jsonl"
     first = next(n for n, line in enumerate(lines) if '"compact_boundary"' in line)
-    rest.write_text("".join(lines[int(first * 0.8) :]), "utf-8")
+    rest.write_text("".join(lines[int(first * share) :]), "utf-8")
     groundings = ground_recorded(open_shared(rest))
     assert [(found.whole, found.unfounded == ()) for found in groundings][:1] == [(False, True)]
     assert all(found.whole for found in groundings[1:])
