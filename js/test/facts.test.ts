@@ -188,7 +188,7 @@ test("a fact is text, whatever it holds", async () => {
     const reply: Omit<FactsReply, "type" | "id"> = facts.list(
       message as unknown as Partial<Omit<FactsReply, "type">>,
     );
-    return { type: "facts", ...reply, rows: reply.rows.map(row => ({ ...row, form: evil })) };
+    return { type: "facts", ...reply, rows: reply.rows.map(row => ({ ...row, title: evil, form: evil })) };
   });
   expect(rows()[0]?.textContent).toContain(evil);
   expect(document.querySelector(".ci img")).toBeNull();
