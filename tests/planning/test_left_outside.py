@@ -8,6 +8,7 @@ from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
+from inspector.tokens.outside import PARTS
 from tests.tokens.test_weighed_path import LENGTH, find_outside, reply, say
 
 
@@ -59,6 +60,39 @@ def test_a_written_summary_is_measured_in_the_place_of_the_stand_in() -> None:
     short, long = (plan.with_summary(Checkpoint(text="s" * size)) for size in (10, 2_010))
     assert plan.left == plan.after and short.left == short.after
     assert long.left == long.after == short.after + 3_000
+
+
+def test_what_came_before_the_file_goes_wherever_anything_is_taken() -> None:
+    """Outputs are emptied or dropped on both sides of a cut: the table says of every place what a plan there
+    says."""
+    acts = []
+    for number in range(3):
+        call = ToolCall(id=f"c{number}", name="r", input={})
+        output = ToolOutput(call_id=f"c{number}", parts=(Text(text="o" * 300),))
+        acts += [step("assistant", call), step("tool", output), step("user", Text(text="on"))]
+    begin = (say("u1", "gone", "u" * 100), reply("a1", "u1", 150_000, "a" * 50, output=50))
+    names = ["a1", *(f"x{number}" for number in range(len(acts)))]
+    chained = [
+        entry.model_copy(update={"id": name, "parent": parent})
+        for entry, parent, name in zip(acts, names, names[1:], strict=False)
+    ]
+    session = Session(format="claude-code", entries=(*begin, *chained), leaf=names[-1])
+    ledger = count_tokens(session, LENGTH)
+    policy = {"name": "mine", "rules": [{"kind": "drop-old-outputs", "keep": 0}]}
+    earlier = []
+    for place in range(1, len(session.entries)):
+        plan = make_plan(session, ledger, policy, window=10**6)
+        if not plan.cuts.legal[place]:
+            continue
+        cut = make_plan(session, ledger, policy, {"cut": session.entries[place].id}, window=10**6)
+        told = dict(zip(PARTS, cut.cut_table.outside[place].tolist(), strict=True))
+        assert told == cut.parts_after
+        earlier.append(told["earlier"])
+    assert earlier
+
+
+def step(role: str, block: ToolCall | ToolOutput | Text) -> Entry:
+    return Entry(id="", role=role, blocks=(block,))
 
 
 def test_where_nothing_is_taken_what_came_before_the_file_is_still_measured() -> None:

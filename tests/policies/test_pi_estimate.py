@@ -24,8 +24,8 @@ from tests.formats.test_readers import HEADER, pi_row, read_pi
     ids=str,
 )
 def test_a_shell_command_counts_its_text_and_its_output(more: dict[str, Any], estimate: Any) -> None:
-    """2 and 17 characters, the last of them a line feed: a quarter of 19, rounded up (FLUE §13.2)."""
-    told = {"role": "bashExecution", "command": "ls", "output": "one.txt\ntwo/a.md\n", **more}
+    """2 and 15 characters, the last of them a line feed: a quarter of 17, rounded up (FLUE §13.2)."""
+    told = {"role": "bashExecution", "command": "ls", "output": "one.txt\ntwo.md\n", **more}
     (entry,) = read_pi(HEADER, pi_row("message", "a", None, message=told)).entries
     assert weigh_message(entry, estimate) == 5
 

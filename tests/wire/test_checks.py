@@ -625,6 +625,12 @@ def test_behind_a_compaction_that_was_sent_before_what_followed_it_must_still_fo
         assert [violation.path for violation in found] == lost
 
 
+def test_an_empty_seal_is_named() -> None:
+    (violation,) = check_request(body(user("Go."), assistant(think(signature=""), "Yes."), user("On.")))
+    assert violation.sentence == "the reasoning's signature is empty"
+    assert violation.provider_error.endswith(": Invalid `signature` in `thinking` block")
+
+
 def test_a_late_result_names_the_message_of_the_call() -> None:
     (violation,) = check_request(body(user("Go."), assistant(call()), user("Look:", result())))
     assert violation.sentence == "the result stands after a text of the same message"

@@ -68,6 +68,16 @@ def test_every_tool_sees_other_arguments_servers_and_shell_commands() -> None:
     assert modified == ["src/changed.py", "src/edited.py", "src/out.txt"]
 
 
+def test_only_the_assistant_s_calls_are_seen() -> None:
+    """A call that stands in the user's name, with its output, was made by nobody who is summarised."""
+    call, output = act(1, "read", path="mine.py")
+    foreign, given = act(2, "read", path="theirs.py")
+    session = build(
+        user("work"), call, output, foreign.model_copy(update={"role": "user"}), given, say("done")
+    )
+    assert lists(plan_of(session)) == (["mine.py"], [])
+
+
 def test_the_knob_is_off_in_every_published_policy() -> None:
     carrying = [
         rule

@@ -83,6 +83,7 @@ def test_what_is_condensed_by_number(letters: str, knobs: dict[str, Any], stay: 
         pytest.param({"tokens": 100}, [0, 1, 10, 11], id="more than 70 of 120 go: eight messages"),
         pytest.param({"tokens": 80, "first": 1}, [0, 10, 11], id="more than 80 go: nine messages"),
         pytest.param({"tokens": 100, "first": 0, "system": "wwwww"}, [8, 9, 10, 11], id="75 with the prompt"),
+        pytest.param({"tokens": 30, "first": 0}, [11], id="more than 105 go: eleven messages"),
         pytest.param({"tokens": 100, "first": 50}, [], id="nothing lies after the first: all of it"),
         pytest.param({"tokens": 120, "system": "w"}, [0, 8, 9, 10, 11], id="the system prompt weighs too"),
     ],

@@ -45,6 +45,21 @@ def test_what_comes_first_is_there_wherever_what_comes_after_it_is() -> None:
     assert alone == {first for first, _ in pairs}, "each pair was parted by some budget"
 
 
+def test_a_dump_that_came_last_does_not_take_the_room_of_an_error_that_tells_something() -> None:
+    """Both are about as long; beyond 300 characters an error is a dump."""
+    told, dump = (
+        "error: " + " ".join(f"{word}{n:03}" for n in range(size)) for word, size in (("t", 55), ("d", 62))
+    )
+    session = build(
+        user("go"), *run("make", told, error=True), *run("make all", dump, error=True), say("fine")
+    )
+    seen = set()
+    for tokens in range(100, 600, 50):
+        context = section(write(session, tokens), "Critical context")
+        seen.add(("t000" in context, "d000" in context))
+    assert (False, True) not in seen and (True, False) in seen
+
+
 def test_of_changed_files_the_last_ones_have_room_first() -> None:
     paths = [f"src/part{number}.py" for number in range(10, 22)]
     session = build(user("go"), *(entry for path in paths for entry in edit(path)), say("ok"))
