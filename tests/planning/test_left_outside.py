@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.planning.plan import make_plan
 from inspector.planning.summary_jobs import Checkpoint
-from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
@@ -63,36 +63,22 @@ def test_a_written_summary_is_measured_in_the_place_of_the_stand_in() -> None:
 
 
 def test_what_came_before_the_file_goes_wherever_anything_is_taken() -> None:
-    """Outputs are emptied or dropped on both sides of a cut: the table says of every place what a plan there
-    says."""
-    acts = []
-    for number in range(3):
-        call = ToolCall(id=f"c{number}", name="r", input={})
-        output = ToolOutput(call_id=f"c{number}", parts=(Text(text="o" * 300),))
-        acts += [step("assistant", call), step("tool", output), step("user", Text(text="on"))]
-    begin = (say("u1", "gone", "u" * 100), reply("a1", "u1", 150_000, "a" * 50, output=50))
-    names = ["a1", *(f"x{number}" for number in range(len(acts)))]
-    chained = [
-        entry.model_copy(update={"id": name, "parent": parent})
-        for entry, parent, name in zip(acts, names, names[1:], strict=False)
-    ]
-    session = Session(format="claude-code", entries=(*begin, *chained), leaf=names[-1])
+    """Reasoning is dropped on both sides of a cut: the table says of every place what a plan there says."""
+    entries = [say("u0", "gone", "u" * 100), reply("a0", "u0", 150_000, "a" * 50, output=50)]
+    for number in range(1, 4):
+        asked, thought = f"u{number}", (Reasoning(text="r" * 30, signature="s"), Text(text="yes"))
+        entries.append(say(asked, f"a{number - 1}", "on"))
+        entries.append(Entry(id=f"a{number}", parent=asked, role="assistant", blocks=thought))
+    session = Session(format="claude-code", entries=(*entries, say("u4", "a3", "end")), leaf="u4")
     ledger = count_tokens(session, LENGTH)
-    policy = {"name": "mine", "rules": [{"kind": "drop-old-outputs", "keep": 0}]}
+    policy = {"name": "mine", "rules": [{"kind": "keep-newest-reasoning", "replies": 0, "loop": False}]}
     earlier = []
-    for place in range(1, len(session.entries)):
-        plan = make_plan(session, ledger, policy, window=10**6)
-        if not plan.cuts.legal[place]:
-            continue
-        cut = make_plan(session, ledger, policy, {"cut": session.entries[place].id}, window=10**6)
-        told = dict(zip(PARTS, cut.cut_table.outside[place].tolist(), strict=True))
-        assert told == cut.parts_after
+    for entry in session.entries[1:]:
+        plan = make_plan(session, ledger, policy, {"cut": entry.id}, window=10**6)
+        told = dict(zip(PARTS, plan.cut_table.outside[plan.place or 0].tolist(), strict=True))
+        assert told == plan.parts_after
         earlier.append(told["earlier"])
-    assert earlier
-
-
-def step(role: str, block: ToolCall | ToolOutput | Text) -> Entry:
-    return Entry(id="", role=role, blocks=(block,))
+    assert earlier == [0] * 8
 
 
 def test_where_nothing_is_taken_what_came_before_the_file_is_still_measured() -> None:

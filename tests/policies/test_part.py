@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
+from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from inspector.errors import PolicyError
@@ -101,5 +102,11 @@ def test_a_number_is_refused_where_it_means_nothing(kind: str, name: str, field:
     assert accepts(kind, name, 1)
     if setting != "summarise-older.cap":
         assert accepts(kind, name, most) and not accepts(kind, name, most + 1)
+    # The part says so by itself, whoever looks at the policy after it.
+    (part,) = (part for part in PARTS if part.model_fields["kind"].default == kind)
+    for value in (-1, *([-0.5, 0] if above_nothing else [])):
+        if setting not in BELOW_NOTHING:
+            with pytest.raises(ValidationError):
+                part.model_validate({name: value})
     if setting in BELOW_NOTHING:
         assert accepts(kind, name, -LARGE) and not accepts(kind, name, -LARGE - 1)
