@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from json import JSONDecoder
 from typing import Any
 
 from ..errors import ReadError
 from ..session.entries import Source, Usage
 from ..session.session import Session
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
-from .json_document import FILE, Fields, iso_time, load, place, sniff_document
+from .json_document import FILE, Fields, cut_head, iso_time, load, place, sniff_document
 from .json_lines import Data, Reader, decode, iter_lines, paused_gc
 from .prefix import WholeRequest, join_requests
 from .recording import Json, Recording, first_rows, read_inclusive
@@ -34,6 +35,7 @@ _OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_crea
 _INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
 PAGES = ("traces", "data", "runs", "spans", "observations")
 """Where the page of an interface's answer has its list."""
+_WORD = re.compile(r"\S")
 _NUMBER = re.compile(r"\.(\d+)(?:\.|$)")
 
 
@@ -43,7 +45,21 @@ def sniff(data: Data) -> str | None:
     if reason is None or "several" not in reason:
         return reason
     rows = first_rows(data)
-    return None if rows and _judge(rows[0]) is None else "its lines are no spans, runs or observations"
+    first = rows[0] if rows else next(_find_printed(cut_head(data)), None)
+    return None if _judge(first) is None else "its lines are no spans, runs or observations"
+
+
+def _find_printed(data: Data) -> Iterator[Any]:
+    """Values one after the other over several lines, as OpenTelemetry prints spans; a broken one is None."""
+    text = bytes(data).decode("utf-8-sig", "replace")
+    decoder, at = JSONDecoder(), 0
+    while found := _WORD.search(text, at):
+        try:
+            value, at = decoder.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            yield None
+            return
+        yield value
 
 
 def _judge(value: Any) -> str | None:
@@ -117,6 +133,10 @@ def read(data: Data) -> Session:
 
 
 def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
+    if "several" in (sniff_document(data, _judge) or "") and not first_rows(data):
+        for line, value in enumerate(_find_printed(data), 1):
+            yield place(line), value
+        return
     if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
         document = _unpack(load(data))
         for line, value in enumerate(document if isinstance(document, list) else [document], 1):

@@ -374,3 +374,17 @@ def test_a_real_trace_without_messages_is_recognised_and_named_empty() -> None:
     for path in paths:
         with pytest.raises(EmptySession, match="recognised as traces"):
             open_session(path)
+
+
+def test_spans_that_were_printed_over_several_lines_are_read() -> None:
+    spans = []
+    for at, (sent, reply, used) in enumerate(CALLED, 1):
+        told = {"gen_ai.input.messages": json.dumps(sent), "gen_ai.output.messages": json.dumps([reply])}
+        spans.append(span(at, {**listed(sent, reply, *used), **told}))
+    printed = "\n".join(json.dumps(each, indent=4) for each in spans)
+    session = read_session(printed)
+    check(session)
+    assert session.records == 2
+    # One that was cut short is counted, and those before it are read.
+    short = read_session(printed[:-40])
+    assert (len(short.entries), len(short.corrupt)) == (2, 1)
