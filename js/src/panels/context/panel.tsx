@@ -26,6 +26,7 @@ export const ContextAfter = ({ picture, actions }: PanelProps) => {
 
   const load = (from: number) => {
     newest.current = key;
+    setProblem("");
     actions.requests.ask("context", { place, from, to: from + PAGE }).then(
       reply => {
         if (newest.current !== key) return;
@@ -43,7 +44,9 @@ export const ContextAfter = ({ picture, actions }: PanelProps) => {
     if (isOpen && held?.key !== key) load(0);
   }, [isOpen, key]);
 
-  if (held === null) return <p class="ci-quiet">{problem || "Putting the next request together …"}</p>;
+  // Another request than the one asked for is not shown in its place.
+  if (held === null || (problem !== "" && held.key !== key))
+    return <p class="ci-quiet">{problem || "Putting the next request together …"}</p>;
   const { reply, pieces } = held;
   const left = reply.count - pieces.length;
   const goTo = (first: number) => {
