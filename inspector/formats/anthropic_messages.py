@@ -182,7 +182,9 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
         }
         if at == len(runs):
             shared |= reply | {"extra": fields.rest}
-        if summary is None:
+        if summary is None and fields.rest.get("isSummary") is True and at == len(runs):
+            yield _read_roo_summary(_read_run(run, role, shared, names))
+        elif summary is None:
             yield _read_run(run, role, shared, names)
         else:
             yield _read_compaction(run, summary, role, shared)
@@ -213,6 +215,16 @@ def _read_compaction(raw: dict[str, Any], summary: str, role: str, shared: dict[
     """A summary the server wrote: what stands before it is ignored from here on (CLAUDE §5.1)."""
     boundary = Boundary(summary=summary, extra=Fields(raw, "type", "content").rest)
     return Entry(kind="compaction", role=role, blocks=(Text(text=summary),), boundary=boundary, **shared)
+
+
+def _read_roo_summary(entry: Entry) -> Entry:
+    """A summary that Roo Code wrote: the context begins with it (FORMATS §6).
+
+    Where it is the model's, as it was at first, the request begins with the task, which is the first message.
+    """
+    kept = ("m1",) if entry.role == "assistant" and entry.id != "m1" else ()
+    boundary = Boundary(summary=entry.text or None, kept=kept)
+    return entry.model_copy(update={"kind": "compaction", "boundary": boundary, "meta": False})
 
 
 def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> Entry:

@@ -199,3 +199,25 @@ def test_what_stands_after_a_real_compaction_is_its_sidecar() -> None:
         texts = sorted(part["text"] for message in after for part in message["content"])
         live = [b.text for at in session.live.entries for b in session.entries[at].blocks]
         assert sorted(live) == texts
+
+
+@pytest.mark.parametrize(("role", "kept"), [("user", ()), ("assistant", ("m1",))])
+def test_a_summary_of_roo_codes_is_a_compaction(role: str, kept: tuple[str, ...]) -> None:
+    """Roo keeps what was summed up in the file; its first builds wrote the summary as the model's."""
+    said = [{"type": "text", "text": "Teal paint; legacy stays."}]
+    history = [
+        {"role": "user", "content": [{"type": "text", "text": "Paint it teal."}], "ts": 1},
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "I paint."}],
+            "ts": 2,
+            "condenseParent": "k",
+        },
+        {"role": role, "content": said, "ts": 3, "isSummary": True, "condenseId": "k"},
+        {"role": "user", "content": [{"type": "text", "text": "And the door?"}], "ts": 4},
+    ]
+    session = read_session(history)
+    ((name, boundary),) = session.boundaries
+    assert (name, boundary.summary, boundary.kept) == ("m3", "Teal paint; legacy stays.", kept)
+    assert session.live_names == ["m3", *kept, "m4"]
+    assert session.records == 4
