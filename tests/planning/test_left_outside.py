@@ -81,6 +81,28 @@ def test_what_came_before_the_file_goes_wherever_anything_is_taken() -> None:
     assert earlier == [0] * 8
 
 
+def test_what_is_taken_behind_the_cut_alone_takes_what_came_before_the_file() -> None:
+    """The last two replies are dropped where they stand: before every place up to the last of them."""
+    entries = [
+        say("u0", "gone", "u" * 100),
+        reply("a0", "u0", 150_000, "a" * 50, output=50),
+        say("u1", "a0", "on"),
+    ]
+    for name, parent in (("a1", "u1"), ("a2", "a1")):
+        entries.append(Entry(id=name, parent=parent, role="assistant", blocks=(Text(text="yes"),)))
+    session = Session(format="claude-code", entries=tuple(entries), leaf="a2")
+    ledger = count_tokens(session, LENGTH)
+    policy = {"name": "mine", "rules": [{"kind": "drop-last-replies"}]}
+    earlier = find_outside(session, ledger).earlier.tokens
+    found = {}
+    for cut in ("u1", "a1", "a2", "end"):
+        plan = make_plan(session, ledger, policy, {"cut": cut}, window=10**6)
+        told = dict(zip(PARTS, plan.cut_table.outside[plan.place or 0].tolist(), strict=True))
+        assert told == plan.parts_after
+        found[cut] = told["earlier"]
+    assert found == {"u1": 0, "a1": 0, "a2": 0, "end": earlier} and earlier > 0
+
+
 def test_where_nothing_is_taken_what_came_before_the_file_is_still_measured() -> None:
     """150,150 stand in the context; the policy has nothing to do, and leaves as many."""
     session = Session(

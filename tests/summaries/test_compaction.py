@@ -326,6 +326,9 @@ def test_S2_22_a_400_and_a_413_are_two_emergencies() -> None:
     assert judged(refused(turns("one"), "500 internal"), status=500) == ("surface", None)
     assert judged(refused(turns("one"), "rate limit reached"), status=429) == ("surface", None)
     assert judged(turns("one")) == ("nothing", None)
+    last = ASKED["refused"].model_copy(update={"kind": "compaction"})
+    ended = Session(format="test", entries=(*turns("one").entries, last), leaf="refused")
+    assert judged(ended, status=400) == ("nothing", None), "a compaction is no reply"
     told = [
         judge_reply(refused(turns("one"), error), TRIGGER, window=10_000, status=status).sentence
         for error, status in ((ASKED["refused"].error or "", 400), (bytes_, 413))
