@@ -182,6 +182,19 @@ def test_the_first_entry_of_a_cut_file_keeps_the_parent_it_names() -> None:
     assert path(session) == ["u1"]
 
 
+def test_a_file_that_begins_in_the_middle_says_so_whatever_was_compacted_since() -> None:
+    cut = (
+        user("u1", "elsewhere", "hi"),
+        reply("a1", "u1", text("hello")),
+        {**system("b1", None, "compact_boundary"), "logicalParentUuid": "a1"},
+        user("s1", "b1", "the story so far", isCompactSummary=True),
+    )
+    assert read(*cut).warnings == (
+        "it begins in the middle of its session: what its first entry follows is not in the file",
+    )
+    assert not read({**cut[0], "parentUuid": None}, *cut[1:]).warnings
+
+
 @pytest.mark.parametrize("parent", ["u1", "u2", "p1"])
 def test_circles_end(parent: str) -> None:
     session = read(

@@ -10,6 +10,7 @@ in rows of progress are in `Session.subagents`. Source: CLAUDE §3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -387,7 +388,10 @@ class ClaudeCodeLines:
             subagents=self.subagents.make(self._find_spoken(drafts, entries)),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),
-            warnings=(_bridges(bridged),) if bridged else (),
+            warnings=(
+                *([_BEGINS] if _begins_late(entries) else []),
+                *([_bridges(bridged)] if bridged else []),
+            ),
             extra=extra,
         )
 
@@ -419,6 +423,17 @@ def _output(usage: Any) -> float:
     """Tokens of the reply in the usage of a row: while it streams, each row tells more."""
     value = usage.get("output_tokens") if isinstance(usage, dict) else None
     return value if isinstance(value, int | float) else -1
+
+
+_BEGINS = "it begins in the middle of its session: what its first entry follows is not in the file"
+
+
+def _begins_late(entries: Sequence[Entry]) -> bool:
+    """Whether the first entry of the session's own follows one that the file does not hold."""
+    first = next((entry for entry in entries if entry.sidechain is None), None)
+    if first is None or first.parent is None:
+        return False
+    return all(first.parent != entry.id and first.parent not in entry.aliases for entry in entries)
 
 
 def _bridges(count: int) -> str:
