@@ -185,8 +185,8 @@ def note(uuid: str, parent: str | None) -> Row:
     return {"type": "progress", "uuid": uuid, "parentUuid": parent}
 
 
-def compaction(uuid: str, above: str, tail: str) -> Row:
-    told = {"preservedSegment": {"headUuid": tail, "tailUuid": tail, "anchorUuid": uuid}}
+def compaction(uuid: str, above: str, head: str, tail: str) -> Row:
+    told = {"preservedSegment": {"headUuid": head, "tailUuid": tail, "anchorUuid": uuid}}
     row = {"type": "system", "subtype": "compact_boundary", "uuid": uuid, "parentUuid": None}
     return row | {"logicalParentUuid": above, "compactMetadata": told}
 
@@ -198,8 +198,10 @@ LATER = {
     "a parent comes late": rows_of(
         message("a", None), message("b", None), message("x", "late"), message("late", "a")
     ),
-    "what a compaction keeps comes late": rows_of(
-        message("a", None), compaction("k", "a", "t"), message("x", "a"), message("t", "a"), message("y", "t")
+    # Where the end of what is kept is not known, nothing is; once it stands behind, all before it is.
+    "the end of what a compaction keeps comes late": rows_of(
+        *(message("a", None), compaction("k", "a", "a", "t"), message("x", "a")),
+        *(message("t", "a"), message("y", "t")),
     ),
     "a sub-agent is told apart late": rows_of(
         message("a", None, isSidechain=True), message("b", "a", isSidechain=True), message("c", None)

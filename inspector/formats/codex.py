@@ -134,8 +134,8 @@ class Rollout(JsonRows):
             reading.take(source, row)
         return reading.make_session()
 
-    def _find_said(self) -> dict[str, str]:
-        """All words of the items, by the event that repeats them."""
+    def _find_said(self) -> dict[str, tuple[str, ...]]:
+        """What each item says, by the event that repeats it."""
         said: dict[str, list[str]] = {event: [] for event in SPOKEN}
         for _, row in self.rows:
             payload = row.get("payload", row)
@@ -146,7 +146,7 @@ class Rollout(JsonRows):
             parts = fields.rest.get("content")
             for part in parts if isinstance(parts, list) else ():
                 said[event].append(Fields(part).text("text") or "")
-        return {event: "\n".join(words) for event, words in said.items()}
+        return {event: tuple(words) for event, words in said.items()}
 
     def _find_typed(self) -> set[str] | None:
         """What persons typed, by the events that tell of it; None where none does."""
@@ -163,9 +163,10 @@ class Rollout(JsonRows):
 class _RolloutReading:
     """What has been read of a rollout, row after row."""
 
-    def __init__(self, typed: set[str] | None, said: dict[str, str]) -> None:
+    def __init__(self, typed: set[str] | None, said: dict[str, tuple[str, ...]]) -> None:
         self.made = Recording(NAME)
         self.said = said
+        self.heard: dict[str, tuple[frozenset[str], str]] = {}
         self.typed = typed
         self.meta: Json = {}
         self.model: str | None = None
@@ -306,10 +307,18 @@ class _RolloutReading:
 
     # Events
 
+    def _repeats(self, event: str, said: str) -> bool:
+        """Whether an event says what an item says too: most repeat one whole, some join parts of several."""
+        if event not in self.heard:
+            words = self.said[event]
+            self.heard[event] = frozenset(map(str.strip, words)), _squeeze("\n".join(words))
+        whole, all_words = self.heard[event]
+        return said.strip() in whole or _squeeze(said) in all_words
+
     def _take_event(self, source: Source, payload: Json, time: str | None) -> None:
         kind = payload.get("type")
         if kind in SPOKEN and isinstance(said := payload.get("message"), str) and said.strip():
-            if said.strip() not in self.said[kind] and _squeeze(said) not in _squeeze(self.said[kind]):
+            if not self._repeats(kind, said):
                 # A file may be written without its items: then only the event holds the words.
                 role, part = (
                     ("user", "input_text") if kind == "user_message" else ("assistant", "output_text")

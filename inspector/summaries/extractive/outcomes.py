@@ -15,11 +15,13 @@ from ...facts.extract.errors import tidy_error
 from ...facts.facts import Fact, Facts
 from ...session.blocks import Block, ToolCall
 from ...session.session import Session
+from ...session.toolcalls.arguments import read_call
 from ...session.toolcalls.shell import output_of
 from ...session.toolcalls.tool_names import bare_name, is_shell
 from .quotes import WORDS, clip, last_line
 
-_CHANGES = frozenset(map(OPERATIONS.index, ("created", "edited", "deleted")))
+_WAYS = ("created", "edited", "deleted")
+_CHANGES = frozenset(map(OPERATIONS.index, _WAYS))
 _TODO_TOOL = re.compile(r"todo|plan|task")
 _TOOL = BY.index("tool")
 
@@ -43,17 +45,28 @@ class SessionOutcomes:
 
     def changes(self) -> tuple[list[Fact], list[Fact]]:
         """Files that were changed, and those that every call to change them left as they were."""
-        failed = _failed_calls(self.session)
+        failed = {place: self._find_aims(place) for place in _failed_calls(self.session)}
         changed: list[Fact] = []
         tried: list[Fact] = []
         facts = self.facts
         for fact in facts.by_kind("file"):
             start, end = facts.offset[fact.number : fact.number + 2].tolist()
-            calls = [at for at in range(start, end) if facts.operation[at] in _CHANGES]
-            if calls:
-                bad = all((int(facts.entry[at]), int(facts.block[at])) in failed for at in calls)
-                (tried if bad else changed).append(fact)
+            places = [(int(facts.entry[at]), int(facts.block[at])) for at in range(start, end)]
+            done = (
+                place for place, op in zip(places, facts.operation[start:end], strict=True) if op in _CHANGES
+            )
+            if any(place not in failed for place in done):
+                changed.append(fact)
+            elif any(fact.form in failed.get(place, ()) for place in places):
+                tried.append(fact)
         return changed, tried
+
+    def _find_aims(self, place: Place) -> frozenset[str]:
+        """The files that a call was to change: of one that failed the facts only say that it names them."""
+        call = self.session.entries[place[0]].blocks[place[1]]
+        assert isinstance(call, ToolCall)
+        named = read_call(call, call.text, self.session.cwd)
+        return frozenset(form for kind, form, _, _, way in named if kind == "file" and way in _WAYS)
 
     def sort_tasks(self, tasks: Iterable[Fact], asked: int) -> tuple[list[Fact], list[Fact], list[Fact]]:
         """Tasks open in the last list that a tool was given; those that only earlier lists held; others.
