@@ -37,7 +37,7 @@ FLAGS = (
 )
 SIZE = ViewportSize(width=1280, height=900)
 # Two tests at a time share the machine: what comes at all is waited for.
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=30_000)
 # The files that take longest come first, so that no worker is left with one of them at the end.
 SLOW = (
     "test_labextension",
