@@ -1,7 +1,8 @@
 """Every check and every test: `python tests/suite.py [GROUP or STEP ...]`.
 
 Steps that keep one core busy run first, two side by side, each told of when it is over; then those that share
-all cores out themselves, one after the other. A failing step does not hide the next one. The last line adds
+all cores out themselves, one after the other. A failing step does not hide the next one. A browser test that
+failed runs once more when nothing runs beside it, and the summary says so. The last line adds
 everything up: a tool's tests one by one, a check that only says yes or no as one.
 """
 
@@ -32,12 +33,14 @@ SPREAD = ("-n", "2", "--dist")
 # The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
 ORDERED = ("--no-loadscope-reorder",)
 LIMIT = 900  # seconds; a step that hangs is ended
+MOST_AGAIN = 5  # more failures than these are no matter of time
 
 
 class Step(NamedTuple):
     """One command. `tests` tells that its output counts tests, and that none is a failure.
 
-    `alone` ones keep all cores busy, or measure time, so that nothing may run beside them.
+    `alone` ones keep all cores busy, or measure time, so that nothing may run beside them. `again` runs the
+    few tests that failed once more, one at a time: what fails only beside others ran out of time.
     """
 
     group: str
@@ -46,6 +49,7 @@ class Step(NamedTuple):
     folder: str = "."
     tests: bool = False
     alone: bool = False
+    again: tuple[str, ...] = ()
 
 
 # The longest first, so that the others fit beside it.
@@ -67,6 +71,7 @@ STEPS = (
         (*PYTEST, *SPREAD, "loadfile", *ORDERED, "tests/browser"),
         tests=True,
         alone=True,
+        again=(*PYTEST, "--last-failed", "--last-failed-no-failures", "none", "tests/browser"),
     ),
 )
 
@@ -76,11 +81,14 @@ VITEST_LINE = re.compile(r"^\s*Tests\s+(.*)\(\d+\)")
 
 
 class Outcome(NamedTuple):
+    """How a step ended. Of those that passed, `later` passed only when nothing ran beside them."""
+
     step: Step
     seconds: float
     passed: int
     failed: int
     skipped: int
+    later: int = 0
 
 
 def tally(lines: list[str]) -> tuple[int, int, int]:
@@ -145,12 +153,24 @@ def run(step: Step) -> Outcome:
     return Outcome(step, seconds, passed, failed, skipped)
 
 
+def run_twice(step: Step) -> Outcome:
+    """Run one step, and the few tests that failed in it once more, by themselves."""
+    first = run(step)
+    if not step.again or not 0 < first.failed <= MOST_AGAIN:
+        return first
+    print(f"   those {first.failed} once more, one at a time:", flush=True)
+    second = run(step._replace(command=step.again))
+    later = second.passed if second.passed + second.failed == first.failed else 0
+    seconds = first.seconds + second.seconds
+    return Outcome(step, seconds, first.passed + later, first.failed - later, first.skipped, later)
+
+
 def run_all(steps: list[Step]) -> Iterator[Outcome]:
     """Run the steps, two of those that are not to be alone side by side."""
     pool = ThreadPoolExecutor(min(2, os.cpu_count() or 1))
     try:
         yield from pool.map(run, [step for step in steps if not step.alone])
-        yield from map(run, [step for step in steps if step.alone])
+        yield from map(run_twice, [step for step in steps if step.alone])
     finally:
         for process in tuple(_under_way):
             os.killpg(process.pid, signal.SIGTERM)
@@ -169,7 +189,8 @@ def main(wanted: list[str]) -> int:
     print("\n== all together")
     for outcome in outcomes:
         mark = "FAILED" if outcome.failed else "passed"
-        print(f"   {outcome.step.group:9} {outcome.step.name:12} {mark}  {outcome.seconds:6.1f} s")
+        told = f", {outcome.later} only when run by themselves" if outcome.later else ""
+        print(f"   {outcome.step.group:9} {outcome.step.name:12} {mark}  {outcome.seconds:6.1f} s{told}")
     passed, failed, skipped = (sum(outcome[at] for outcome in outcomes) for at in (2, 3, 4))
     print(f"   {'':22} {'':6}  {time.monotonic() - start:6.1f} s\n")
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))

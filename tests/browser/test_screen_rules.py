@@ -12,7 +12,7 @@ from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
 from tests.browser.product import FORBIDDEN, TABS, Workbench
-from tests.browser.screen import find_violations
+from tests.browser.screen import find_violations, wait_until
 from tests.shared import SHARED
 
 REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-auto+manual-1161l.jsonl"
@@ -176,25 +176,25 @@ def test_the_dock_is_dragged_moved_by_arrows_and_folded_by_a_double_click(
     page.mouse.down()
     page.mouse.move(x, y - 100, steps=4)
     page.mouse.up()
-    assert high() == before + 100
+    wait_until(lambda: high() == before + 100, page)
     edge.press("ArrowUp")
-    assert high() == before + 120
+    wait_until(lambda: high() == before + 120, page)
     edge.press("ArrowDown")
     edge.press("ArrowDown")
-    assert high() == before + 80
+    wait_until(lambda: high() == before + 80, page)
     expect(edge).to_have_attribute("aria-valuenow", str(round(before + 80)))
     edge.press("End")
     # The sentence stays in sight, above the dock.
     expect(page.get_by_test_id("sentence")).to_be_in_viewport()
     edge.press("Home")
-    assert high() == 220
+    wait_until(lambda: high() == 220, page)
     edge.dblclick()
     expect(page.get_by_test_id("fates")).to_be_hidden()
-    assert high() < 60
+    wait_until(lambda: high() < 60, page)
     page.get_by_test_id("tab-rules").click()
     expect(page.get_by_test_id("rules")).to_be_visible()
-    assert high() == 220
-    assert height(page) == 900
+    wait_until(lambda: high() == 220, page)
+    wait_until(lambda: height(page) == 900, page)
 
 
 def test_W2_1_a_narrow_element_has_four_tabs_and_the_rest_behind_more(
