@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -10,72 +11,148 @@ from playwright.sync_api import Locator, Page, expect
 
 from inspector import build_context, open_session
 from inspector.planning.context import Context
-from inspector.policies.table import DROPPED, SUMMARISED
 from inspector.text import printable
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import fill_page
+from tests.browser.hand import fill_page, grasp_pill
 from tests.browser.screen import screenshot
 from tests.shared import SHARED, needs_shared
 
 REAL = ["pi--pi-mono/pi-before-compaction.jsonl", "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl"]
 
 
-def test_W2_18_context_after_reads_as_the_next_request(page: Page, open_workbench: OpenWorkbench) -> None:
-    workbench = open_workbench()
-    page.get_by_test_id("tab-context").click()
-    context = page.get_by_test_id("context")
-    pieces = context.locator("[data-piece]")
-    expect(pieces).to_have_count(60)
-    context.get_by_role("button", name="more").last.click()
-    expect(pieces).to_have_count(len(workbench.context.pieces))
-    shown = context.locator("[data-piece] pre").all_text_contents()
-    for text, piece in zip(shown, workbench.context.pieces, strict=True):
-        assert text[:200] == piece.block.text[:200] or "\x1b" in piece.block.text[:200]
-    # The summary first, then every block that still stands, in the session's order, each once.
-    assert workbench.context.pieces[0].summary
-    refs = pieces.evaluate_all("nodes => nodes.map(node => node.dataset.piece)")
-    fates = workbench.plan.outcome.fate.tolist()
-    live = workbench.plan.session.live_refs()
-    kept = [str(ref) for ref, fate in zip(live, fates, strict=True) if fate not in (SUMMARISED, DROPPED)]
-    assert len(kept) > 50
-    assert refs == ["", *kept]
-    expect(page.get_by_test_id("context-total")).to_have_text(f"{workbench.plan.after:,}")
-    screenshot(page, "context")
-    # A later cut keeps less, and the tab follows.
-    workbench.cut = workbench.plan.cuts.ids[-1]
-    expect(page.get_by_test_id("context-total")).to_have_text(f"{workbench.plan.after:,}")
+READ = """() => {
+  const list = document.querySelector('[aria-label="The next request"]')
+  const box = list.getBoundingClientRect()
+  const shown = [...list.querySelectorAll('[data-piece]')].map(node => {
+    const { top, bottom } = node.getBoundingClientRect()
+    const text = node.querySelector('pre')
+    return {
+      index: Number(node.dataset.index),
+      ref: node.dataset.piece,
+      text: text === null ? null : text.textContent,
+      left: Number(node.querySelector('[data-left]')?.dataset.left ?? 0),
+      waits: text === null && bottom > box.top && top < box.bottom,
+    }
+  })
+  return [shown, list.scrollTop + list.clientHeight >= list.scrollHeight - 1]
+}"""
 
 
 def read_whole(page: Page) -> list[dict[str, Any]]:
-    """Every piece on the screen: its block, its text, and how many characters are told and not shown."""
-    pieces: list[dict[str, Any]] = page.locator("[data-piece]").evaluate_all(
-        """nodes => nodes.map(node => {
-          const notes = [...node.querySelectorAll('.ci-quiet')].map(each => each.textContent)
-          const cut = notes.find(words => words.endsWith('more characters'))
-          const more = cut === undefined ? 0 : Number(cut.replace(/\\D/g, ''))
-          return { ref: node.dataset.piece, text: node.querySelector('pre').textContent, more }
-        })"""
-    )
-    return pieces
+    """Every piece, scrolling from the first to the last: its block, its text, and the characters not shown.
+
+    Of a long request only what is in sight exists in the page.
+    """
+    pieces: dict[int, dict[str, Any]] = {}
+    region = page.get_by_role("region", name="The next request")
+    region.evaluate("node => node.scrollTo(0, 0)")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        shown, at_end = page.evaluate(READ)
+        if not shown or any(piece["waits"] for piece in shown):
+            page.wait_for_timeout(30)
+            continue
+        # Some hundred elements, however long the request is.
+        assert region.locator("*").count() < 700
+        pieces |= {piece["index"]: piece for piece in shown if piece["text"] is not None}
+        if at_end:
+            return [pieces[index] for index in sorted(pieces)]
+        region.evaluate("node => node.scrollBy(0, node.clientHeight * 0.8)")
+        page.wait_for_timeout(40)
+    raise AssertionError("the end was not reached")
 
 
 def check_whole(page: Page, context: Context) -> None:
     """The tab against `build_context`: every text from its first character to its last, in order."""
     expect(page.get_by_test_id("context-total")).to_have_text(f"{context.tokens:,}")
-    while (more := page.get_by_test_id("context").get_by_role("button", name="more")).count():
-        known = page.locator("[data-piece]").count()
-        more.last.click()
-        expect(page.locator("[data-piece]")).not_to_have_count(known)
+    expect(page.get_by_test_id("context")).to_have_attribute("aria-busy", "false")
     shown = read_whole(page)
     assert len(shown) == len(context.pieces) > 0
-    for one, piece in zip(shown, context.pieces, strict=True):
+    for number, (one, piece) in enumerate(zip(shown, context.pieces, strict=True)):
         text = piece.block.text
+        assert one["index"] == number
         assert one["ref"] == ("" if piece.summary or not piece.origin else str(piece.origin[0]))
-        assert one["text"] == printable(text[: len(text) - one["more"]])
+        assert one["text"] == printable(text[: len(text) - one["left"]])
         # What is cut off is told, and stands whole one click away.
-        assert one["more"] == 0 or len(one["text"]) >= 4_000
+        assert one["left"] == 0 or len(one["text"]) >= 4_000
     assert context.pieces[0].summary or not any(piece.summary for piece in context.pieces)
+
+
+def test_W2_18_context_after_reads_as_the_next_request(page: Page, open_workbench: OpenWorkbench) -> None:
+    workbench = open_workbench()
+    page.get_by_test_id("tab-context").click()
+    check_whole(page, workbench.context)
+    screenshot(page, "context")
+    # A later cut keeps less, and the tab follows.
+    workbench.cut = workbench.plan.cuts.ids[-1]
+    expect(page.get_by_test_id("context-total")).to_have_text(f"{workbench.plan.after:,}")
+    check_whole(page, workbench.context)
+
+
+def test_the_outline_leads_to_any_turn_and_a_chosen_block_is_found(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    workbench = open_workbench(tab="context")
+    context = page.get_by_test_id("context")
+    expect(context).to_have_attribute("aria-busy", "false")
+    last = context.get_by_role("list").last.get_by_role("button").last
+    turn = last.inner_text()
+    last.click()
+    piece = context.locator("[data-piece]").filter(has=page.get_by_text(turn, exact=True)).first
+    expect(piece).to_be_in_viewport()
+    expect(piece.locator("pre")).to_be_visible()
+    kept = [str(piece.origin[0]) for piece in workbench.context.pieces if not piece.summary]
+    workbench.block = kept[len(kept) // 2]
+    wait_for_python(page)
+    chosen = context.locator("[aria-current=true]")
+    expect(chosen).to_have_attribute("data-piece", kept[len(kept) // 2])
+    expect(chosen).to_be_in_viewport()
+    # Who reads further down stays there when the cut moves to where that still stands.
+    first = workbench.plan.place
+    assert first is not None
+    workbench.cut = workbench.plan.cuts.ids[
+        next(p for p in range(first + 1, 999) if workbench.plan.cuts[p].legal)
+    ]
+    wait_for_python(page)
+    expect(chosen).to_be_in_viewport()
+
+
+def test_a_place_that_the_provider_refuses_is_told_where_one_reads(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    workbench = open_workbench(tab="context")
+    plan = workbench.plan
+    refused = page.locator(".ci-ctx-refused")
+    expect(refused).to_be_hidden()
+    axis = page.locator(".ci-strip").bounding_box()
+    assert axis is not None
+    _, y, held = grasp_pill(page)
+    told = set()
+    for step in range(40):
+        page.mouse.move(axis["x"] + axis["width"] * (0.4 + step / 400) + held, y)
+        words = refused.inner_text() if refused.is_visible() else ""
+        told.add(words.removeprefix("A provider would refuse it: ").lower())
+    page.mouse.up()
+    expect(refused).to_be_hidden()
+    sentences = {cut.sentence.lower() for cut in plan.cuts if not cut.legal}
+    assert len(told - {""}) >= 1
+    assert told - {""} <= sentences
+
+
+@needs_shared
+def test_a_long_summary_is_read_to_its_end(page: Page, open_workbench: OpenWorkbench) -> None:
+    workbench = open_workbench(open_session(SHARED / "sessions" / REAL[1]), policy="auto", tab="context")
+    context = build_context(workbench.moment, workbench.model.shown)
+    whole = context.pieces[0].block.text
+    assert context.pieces[0].summary
+    assert len(whole) > 5_000
+    piece = page.locator("[data-index='0']")
+    expect(piece.locator("pre")).not_to_be_empty()
+    assert len(piece.locator("pre").inner_text()) < 4_100
+    piece.get_by_role("button", name="show all of it").press("Enter")
+    expect(piece.get_by_text("more characters")).to_be_hidden()
+    assert piece.locator("pre").text_content() == printable(whole)
 
 
 @needs_shared

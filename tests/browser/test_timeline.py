@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from inspector import Edits, build_context
 from inspector.workbench.payloads.columns import unpack
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
@@ -23,7 +24,13 @@ SIZE = (1400, 900)
 PER_FRAME = """() => {
   const read = () => ["cut-handle", "gauge-after", "sentence"].map(
     id => document.querySelector(`[data-testid="${id}"]`).textContent
-  ).concat(document.querySelector("[data-testid=becomes]").ariaLabel);
+  ).concat(document.querySelector("[data-testid=becomes]").ariaLabel, [readContext()]);
+  const readContext = () => {
+    const tab = document.querySelector("[data-testid=context]");
+    const refs = [...tab.querySelectorAll("[data-piece]")].map(node => node.dataset.piece);
+    const place = document.querySelector("[data-testid=cut-handle]").ariaValueNow;
+    return [tab.querySelector("[data-testid=context-total]").textContent, refs, Number(place)];
+  };
   window.frames_ = [];
   const look = () => { window.frames_.push(read()); window.looking = requestAnimationFrame(look); };
   look();
@@ -82,7 +89,8 @@ def test_W2_7_the_pill_has_a_grip_and_all_moves_with_it_in_the_same_frame(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
     fill_page(page, *SIZE)
-    workbench = open_workbench()
+    workbench = open_workbench(tab="context")
+    expect(page.locator("[data-piece] pre").first).to_be_visible()
     pill = page.locator(".ci-pill")
     assert pill.evaluate("node => getComputedStyle(node).cursor") == "ew-resize"
     assert pill.locator(".ci-dotted").evaluate("node => getComputedStyle(node).backgroundImage") != "none"
@@ -94,13 +102,23 @@ def test_W2_7_the_pill_has_a_grip_and_all_moves_with_it_in_the_same_frame(
     page.mouse.up()
     table = workbench.plan.cut_table
     seen = set()
-    for words, total, sentence, strip in frames:
+    places = set()
+    for words, total, sentence, strip, (in_context, refs, place) in frames:
+        # The next request as text: its total, and its blocks from the first one on.
+        if place not in places:
+            moved = workbench.plan.with_edits(Edits(cut=workbench.plan.cuts.ids[place]))
+            pieces = build_context(moved.session, moved).pieces
+            expected = ["" if piece.summary else str(piece.origin[0]) for piece in pieces]
+            assert in_context == f"{moved.after:,}"
+            assert refs == expected[: len(refs)]
+            assert len(refs) > 3
+            places.add(place)
         after = words.split("·")[1].removesuffix("after").strip()
         assert total.split()[0] == after
         blocks, tokens = re.findall(r"one summary: ([\d,]+ blocks), (\S+) →", strip)[0]
         assert f"{blocks}, {tokens} tokens" in sentence
         seen.add((after, strip))
-    assert len(seen) > 5
+    assert len(seen) > 5 < len(places)
     assert {after for after, _ in seen} <= {short(int(total)) for total in table.total}
     # The last place is told by Python in the end, and nothing moves any more.
     wait_for_python(page)

@@ -410,3 +410,17 @@ def test_a_real_session_of_3_9_mb_makes_a_page_under_1_5_mb() -> None:
     held, _ = unpack_page(made.html)
     assert len(held["bodies"]) == len(model.plan.table.tokens)
     assert "soph" not in re.findall(r"/Users/(\w+)", "\n".join(all_texts(held)))
+
+
+@pytest.mark.parametrize("policy", ["flue", "keep-recent-turns"])
+def test_the_next_request_has_the_total_of_the_page_whatever_was_redacted(
+    tmp_path: Path, policy: str
+) -> None:
+    """A placeholder quotes the session: redacted it counts differently, and one page says one number."""
+    model = WorkbenchModel(planted_session(tmp_path), policy)
+    model.answer({"cut": "end"})
+    told = unpack_page(make(model).html)[0]["told"]["context plan"]
+    assert any("redacted" in piece["text"] for piece in told["pieces"])
+    assert told["after"] == sum(part["tokens"] for part in told["outline"]) == model.plan.after
+    outline = sum(part["tokens"] for part in told["outline"] if part["first"] >= 0)
+    assert sum(piece["tokens"] for piece in told["pieces"]) == outline

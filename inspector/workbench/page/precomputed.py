@@ -26,7 +26,7 @@ from ..model import WorkbenchModel
 from ..opening import Choice
 from ..payloads.base_payload import to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
-from ..payloads.context_after import describe_context
+from ..payloads.context_after import describe_context, describe_request
 from ..payloads.findings import list_findings
 from ..payloads.losses import describe_losses
 from ..payloads.policies import find_results, list_choices
@@ -286,10 +286,7 @@ class Answers:
                 # A name that is a secret is another here: the page goes without.
                 continue
             query = {"place": twin.shown.place or 0, "look": look}
-            context = to_json(describe_context(twin, query))
-            for piece in context["pieces"]:
-                # The whole of most stands among the texts of blocks.
-                piece["text"] = piece["text"][:MOST_PIECE]
+            context = self._tell_context(twin, look, query)
             findings = to_json(list_findings(twin, query))
             told |= {
                 f"context {look}": context,
@@ -305,6 +302,22 @@ class Answers:
         told |= self._list_policies()
         tidy: dict[str, Any] = self.redactor.clean_tree(told)
         return tidy
+
+    def _tell_context(self, twin: WorkbenchModel, look: str, query: dict[str, Any]) -> dict[str, Any]:
+        """The next request by its clean texts, with the numbers that the rest of the page has: a text that
+        was redacted has others."""
+        model = self.model
+        context = to_json(describe_context(twin, {**query, "most": BODY_CHARS}))
+        own = to_json(describe_request(model, model.plan if look == "plan" else model.shown, query))
+        if own["count"] == context["count"]:
+            context |= {"after": own["after"], "outline": own["outline"]}
+            for piece, mine in zip(context["pieces"], own["pieces"], strict=True):
+                piece["tokens"] = mine["tokens"]
+        for piece in context["pieces"]:
+            # The whole of most stands among the texts of blocks; a summary can be read nowhere else.
+            if piece["stands"] != "summary":
+                piece["text"] = piece["text"][:MOST_PIECE]
+        return context
 
     def _list_policies(self) -> dict[str, Any]:
         """The list of policies with what each would leave, as far as their plans are on the page."""

@@ -7,7 +7,7 @@ with what is counted once for every request and what is not in the file.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import field
 
@@ -20,11 +20,14 @@ from ...text import plural, printable
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .fact_list import plan_at
+from .sentence import find_refusal
 
 MOST_PIECES = 60
 """Pieces that are sent at a time."""
 MOST_TEXT = 4_000
-"""Characters of a piece that are sent; the rest is counted."""
+"""Characters of a piece that are sent; the rest is counted, and sent where `most` asks for more."""
+MOST_WHOLE = 200_000
+"""Characters of a piece that are sent however many are asked for."""
 KEPT = {
     "verbatim": "kept",
     "truncated": "shortened",
@@ -72,7 +75,10 @@ class ContextPart(Payload, frozen=True):
 
 
 class ContextReply(Payload, frozen=True):
-    """Pieces `from` on of so many, and the outline of all, which adds up to `after`."""
+    """Pieces `from` on of so many, and the outline of all, which adds up to `after`.
+
+    `refused` is why a provider would refuse the whole, "" where it would not.
+    """
 
     place: int
     first: int = field(name="from")
@@ -81,10 +87,13 @@ class ContextReply(Payload, frozen=True):
     outline: list[ContextPart]
     after: int
     sentence: str
+    refused: str
 
 
 def describe_context(model: WorkbenchModel, query: Mapping[str, Any]) -> ContextReply:
     """The request that is left with the cut at `place`, its pieces from `from` to `to`.
+
+    `most` are the characters that a piece has at the most, 4,000 unless more are asked for.
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo())
@@ -95,23 +104,55 @@ def describe_context(model: WorkbenchModel, query: Mapping[str, Any]) -> Context
     >>> [(piece.who, piece.turn, piece.stands) for piece in reply.pieces[:2]]
     [('summary', 0, 'summary'), ('reasoning', 11, 'kept')]
     """
-    plan = find_plan(model, int(query["place"]))
+    return describe_request(model, find_plan(model, int(query["place"])), query)
+
+
+def describe_request(model: WorkbenchModel, plan: Plan, query: Mapping[str, Any]) -> ContextReply:
+    """The request that a plan leaves, as `describe_context` tells it of the plan that is looked at."""
     first = max(int(query.get("from", 0)), 0)
     last = min(int(query.get("to", first + MOST_PIECES)), first + MOST_PIECES)
-    context = build_context(plan.session, plan)
-    turns = _find_turns(plan.session)
-    pieces = context.pieces
-    names = _name_tools(plan.session) if pieces else {}
-    rows = _find_rows(plan)
+    most = min(int(query.get("most", MOST_TEXT)), MOST_WHOLE)
+    request = _put_together(model, plan)
+    pieces = request.context.pieces
     return ContextReply(
         place=int(query["place"]),
         first=first,
-        pieces=[_describe(plan, piece, turns, names, rows) for piece in pieces[first:last]],
+        pieces=[_describe(request, piece, most) for piece in pieces[first:last]],
         count=len(pieces),
-        outline=_outline(plan, context, turns),
+        outline=request.outline,
         after=plan.after,
         sentence="" if pieces else "Nothing of this session stands in the next request.",
+        # What a file records has been sent.
+        refused=find_refusal(plan) if model.inputs["look"] == "plan" else "",
     )
+
+
+class _Request(NamedTuple):
+    """The next request with all that tells where its pieces come from.
+
+    `turns` has the turn of every entry, from 1; `names` the tool of every output and `rows` the row of every
+    block, by their refs.
+    """
+
+    plan: Plan
+    context: Context
+    turns: Mapping[str, int]
+    names: Mapping[str, str]
+    rows: Mapping[str, int]
+    outline: list[ContextPart]
+
+
+def _put_together(model: WorkbenchModel, plan: Plan) -> _Request:
+    """The request of a plan; who scrolls asks for the same one again and again."""
+    known = model.cache.get("request")
+    if isinstance(known, _Request) and known.plan is plan:
+        return known
+    session = plan.session
+    context, turns = build_context(session, plan), _find_turns(session)
+    names = _name_tools(session) if context.pieces else {}
+    request = _Request(plan, context, turns, names, _find_rows(plan), _outline(plan, context, turns))
+    model.cache["request"] = request
+    return request
 
 
 def find_plan(model: WorkbenchModel, place: int) -> Plan:
@@ -146,21 +187,19 @@ def _turn_of(piece: Piece, turns: Mapping[str, int]) -> int:
     return 0 if piece.summary or not piece.origin else turns.get(piece.origin[0].entry, 0)
 
 
-def _describe(
-    plan: Plan, piece: Piece, turns: Mapping[str, int], names: Mapping[str, str], rows: Mapping[str, int]
-) -> ContextPiece:
+def _describe(request: _Request, piece: Piece, most: int) -> ContextPiece:
     ref = str(piece.origin[0]) if piece.origin and not piece.summary else ""
     text = piece.block.text
     note = plural(len(piece.origin), "block") if piece.summary else ""
     return ContextPiece(
-        who=_describe_speaker(plan, piece, names.get(ref, "")),
-        turn=_turn_of(piece, turns),
+        who=_describe_speaker(request.plan, piece, request.names.get(ref, "")),
+        turn=_turn_of(piece, request.turns),
         stands="summary" if piece.summary else KEPT.get(piece.fate, piece.fate),
         tokens=piece.tokens,
-        text=printable(text, MOST_TEXT),
+        text=printable(text, most),
         total=len(text),
         ref=ref,
-        row=rows.get(ref, -1),
+        row=request.rows.get(ref, -1),
         note=f"{note}. {PLACEHOLDER}" if piece.stand_in else note,
     )
 

@@ -12,15 +12,14 @@ from typing import NamedTuple
 
 from ...errors import InspectorError, PolicyError
 from ...planning.as_recorded import find_recorded
-from ...planning.fates import STANDS
 from ...planning.plan import Plan, make_plan
-from ...planning.plan_words import PAIRS
 from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits, Policy
 from ...policies.registry import POLICIES, list_policies
 from ...policies.table import COUNTED
 from ...text import plural, printable
 from .base_payload import Labelled, Payload
+from .sentence import find_refusal
 
 OWN, AGENTS, LIBRARIES, YOURS = "harness", "agents", "libraries", "yours"
 GROUPS = {
@@ -201,15 +200,6 @@ def _describe(policy: Policy, made: Plan | InspectorError, twin: Policy) -> Poli
         return PolicyResult(policy.name, made.after, word, made.why or sentence, False)
     word = "" if twin is policy else f"as {_short(twin)} here"
     return PolicyResult(policy.name, made.after, word, sentence, False)
-
-
-def find_refusal(plan: Plan) -> str:
-    """Why a provider would refuse what a plan leaves, "" where it would not."""
-    cut = plan.cut
-    if cut is None or cut.legal or STANDS[plan.fate[plan.is_older]].all():
-        return ""
-    # Where pairs are kept whole, a cut through one is no fault of what is left.
-    return cut.sentence if plan.tier.unpaired or cut.rule not in PAIRS else ""
 
 
 def _why_all(plan: Plan) -> str:

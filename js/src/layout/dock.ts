@@ -1,4 +1,6 @@
 // The dock: a row of tabs, and below it what the open one holds. The rest of the screen stays as it is.
+import { short } from "../model/format";
+import { totalAfter } from "../model/plan";
 import { besideTab, TABS, type TabId } from "../model/tabs";
 import type { Actions, Picture, View } from "../store/view";
 import { h, makeId, setAttributes, setShown, setText } from "../ui/dom";
@@ -65,7 +67,8 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
 
   return {
     node,
-    arrange({ tab: wanted, counts }) {
+    arrange({ tab: wanted, counts, plan, place }) {
+      const all = { ...counts, context: short(Math.max(0, totalAfter(plan, place))) };
       const isOffered = ({ held }: (typeof slots)[number]) => held.some(view => !view.node.hidden);
       if (wanted !== opened) node.classList.remove("ci-folded");
       opened = wanted;
@@ -75,7 +78,7 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
         setShown(slot.tab, isOffered(slot));
         setAttributes(slot.tab, { "aria-selected": String(isOpen), tabindex: isOpen ? 0 : -1 });
         setShown(slot.node, isOpen);
-        setText(slot.count, counts[slot.id] ?? "");
+        setText(slot.count, all[slot.id as keyof typeof all] ?? "");
       }
       more.show(shown);
     },

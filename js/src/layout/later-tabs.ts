@@ -1,4 +1,5 @@
 // The tabs and dialogs that the first picture does not need: a notebook's widget brings them in a second message.
+export { makeContext } from "../panels/context/panel";
 export { makeFacts } from "../panels/facts/panel";
 export { makeLesson } from "../panels/lesson/panel";
 export { makeReplay } from "../panels/replay/panel";

@@ -2,7 +2,6 @@
 
 import { makeBlock } from "../panels/block-details/panel";
 import { makeFates } from "../panels/block-list/panel";
-import { ContextAfter } from "../panels/context/panel";
 import { Findings } from "../panels/facts/findings";
 import { makeOverview } from "../panels/overview/panel";
 import { makePolicyPicker } from "../panels/policies/picker";
@@ -95,7 +94,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     sentence: makeSentence(actions, makePlanFacts(actions)),
     ...(lesson && { lesson }),
     ...(facts && { facts }),
-    context: makeComponentView(ContextAfter, actions, ["scene", "plan", "look", "tab", "place", "settled"]),
+    context: tabs.await("context", ({ makeContext }) => makeContext(actions)),
     findings: makeComponentView(Findings, actions, ["scene", "plan", "look", "tab", "settled"]),
     summary,
     rules,

@@ -149,6 +149,10 @@ export const fateAt = (scene: Scene, plan: Plan, row: number, place: number) => 
   };
 };
 
+/** True for a fate that leaves nothing of a block in its place. */
+export const isGone = (scene: Scene, fate: number): boolean =>
+  ["summarised", "dropped"].includes(scene.fates[fate]?.id ?? "");
+
 /** True where the plan makes no cut at all; its handle stands at the beginning. */
 export const isUncut = (plan: Plan, place: number): boolean => plan.cut.id === "" && plan.cut.place === place;
 

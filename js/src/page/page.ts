@@ -2,13 +2,20 @@
 
 import { StateHost } from "../hosts/host";
 import { readRef, writeRef } from "../hosts/link";
-import { makeHelp, makePlansMenu, makeReplay, makeRules, makeSummaryTab } from "../layout/later-tabs";
+import {
+  makeContext,
+  makeHelp,
+  makePlansMenu,
+  makeReplay,
+  makeRules,
+  makeSummaryTab,
+} from "../layout/later-tabs";
 import { renderBench } from "../layout/workbench";
 import { Answering, NEEDS_KERNEL } from "./answers";
 import { unpack } from "./data";
 
 // All but what needs Python at every step.
-const TABS = { makeHelp, makePlansMenu, makeReplay, makeRules, makeSummaryTab };
+const TABS = { makeContext, makeHelp, makePlansMenu, makeReplay, makeRules, makeSummaryTab };
 
 class PageHost extends StateHost {
   readonly needsKernel = NEEDS_KERNEL;

@@ -44,7 +44,7 @@ interface Questions {
   facts: { place: number; query: string; kind: string; fate: string; from: number; to: number };
   fact: FactName & { place: number };
   /** Those of the recorded compaction after the moment, or with "plan" of the plan. */
-  context: { place: number; from: number; to: number };
+  context: { place: number; from: number; to: number; most?: number };
   summaries: { place: number };
   findings: { place: number; look: string };
   /** `pick` names the row of what became of it that is told; "" lets Python choose. */

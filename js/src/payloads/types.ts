@@ -758,6 +758,8 @@ export interface LessonCheckReply {
 }
 /**
  * Pieces `from` on of so many, and the outline of all, which adds up to `after`.
+ *
+ * `refused` is why a provider would refuse the whole, "" where it would not.
  */
 export interface ContextReply {
   place: number;
@@ -767,6 +769,7 @@ export interface ContextReply {
   outline: ContextPart[];
   after: number;
   sentence: string;
+  refused: string;
 }
 /**
  * A piece: who says it, in which turn (from 1, 0 for none), how it stands, its tokens and its text.

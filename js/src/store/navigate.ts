@@ -1,5 +1,6 @@
 // Going to a block by its name or by words in it, through Python where the moment on the screen does not hold it.
 import { stepOfRow } from "../model/axis";
+import { fateAt, isGone } from "../model/plan";
 import { reveal as revealStep } from "../model/range";
 import { refOf, rowOf } from "../model/refs";
 import type { SearchHit } from "../payloads/types";
@@ -56,7 +57,9 @@ export const makeFinding = (deck: Deck, actions: Actions, say: (words: string) =
     if (picture === undefined) return;
     const seen = revealStep(picture.range, picture.scene.steps, stepOfRow(picture.scene, row));
     if (seen !== picture.range) actions.brush(...seen);
-    actions.openTab("blocks");
+    // Who reads the next request is led to the block there, as long as it stands in it.
+    const { scene, plan, place, tab } = picture;
+    if (tab !== "context" || isGone(scene, fateAt(scene, plan, row, place).fate)) actions.openTab("blocks");
     actions.select(row);
   };
 

@@ -11,11 +11,11 @@ import {
 } from "../../model/folds";
 import { type Scene, turnOfRow } from "../../model/plan";
 import { refOf, rowOf } from "../../model/refs";
+import { makeLabels } from "../../store/labels";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, makeId, setAttributes, setText } from "../../ui/dom";
 import { makeScroller } from "../../ui/list/virtual-list";
 import { makeFateHead } from "./heading";
-import { makeLabels } from "./labels";
 import { drawCut, drawFold, drawRow, tellItem } from "./row";
 import { makeBodies } from "./texts";
 

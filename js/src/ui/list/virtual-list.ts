@@ -78,6 +78,12 @@ export const makeScroller = (source: Source): Scroller => {
     space.style.height = `${totalHeight(heights)}px`;
   };
 
+  const hold = (): Anchor | undefined => {
+    if (top === 0) return undefined;
+    const [index] = visibleItems(heights, top, top + 1, 0);
+    return { index, hidden: top - (heights.tops[index] ?? 0) };
+  };
+
   const render = () => {
     const [first, end] = find(MARGIN);
     shown = [first, end];
@@ -102,7 +108,12 @@ export const makeScroller = (source: Source): Scroller => {
       moved ||= measured.get(key) !== measure;
       measured.set(key, measure);
     }
-    if (moved) stack();
+    if (moved) {
+      // What turns out to be higher than it was taken for moves nothing that is read.
+      const anchor = hold();
+      stack();
+      if (anchor !== undefined) scrollTo((heights.tops[anchor.index] ?? 0) + anchor.hidden);
+    }
     source.drawn(first, end);
   };
 
@@ -131,11 +142,7 @@ export const makeScroller = (source: Source): Scroller => {
       if (anchor !== undefined) scrollTo((heights.tops[anchor.index] ?? 0) + anchor.hidden);
       render();
     },
-    hold() {
-      if (top === 0) return undefined;
-      const [index] = visibleItems(heights, top, top + 1, 0);
-      return { index, hidden: top - (heights.tops[index] ?? 0) };
-    },
+    hold,
     reveal(index, high = false) {
       look();
       const upper = heights.tops[index] ?? 0;

@@ -1,7 +1,7 @@
 // Labels of rows, asked for in pages as they come into sight and kept.
 
-import type { Label } from "../../model/labels";
-import type { Requests } from "../../payloads/requests";
+import type { Label } from "../model/labels";
+import type { Requests } from "../payloads/requests";
 
 const PAGE = 64;
 
