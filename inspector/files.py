@@ -388,10 +388,24 @@ def save_beside(plan: Plan, home: str = "") -> Path:
 
     A plan that was saved there already is not written twice.
     """
-    from .planning.saved_plan import name_plan, number_name, write_plan
+    from .planning.saved_plan import name_plan, write_plan
+
+    return write_beside(name_plan(plan.ledger.session, home), write_plan(plan).encode("ascii"), home)
+
+
+def read_beside(home: str) -> bytes | None:
+    """The bytes of the session's file `home`, unpacked; None for a session of no file."""
+    return _read_whole(find_place(home))[1] if home else None
+
+
+def write_beside(name: str, content: bytes, home: str = "") -> Path:
+    """Write a file of this name, numbered where it is taken, beside `home`, or in this folder; its place.
+
+    What was written there already is not written twice.
+    """
+    from .planning.saved_plan import number_name
 
     folder = Path(home).expanduser().parent if home else Path()
-    name, content = name_plan(plan.ledger.session, home), write_plan(plan).encode("ascii")
     number = 1
     while True:
         target = folder / number_name(name, number)

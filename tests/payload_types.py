@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import fields
 
 from inspector.workbench.payloads.base_payload import Payload
+from inspector.workbench.payloads.new_file import NewFilePreview, NewFileReply
 from inspector.workbench.payloads.replay import RunPayload
 from inspector.workbench.payloads.scene import PlanPayload, ScenePayload
 from inspector.workbench.payloads.summary import SendingReply
@@ -29,7 +30,8 @@ TRAITS: dict[str, type[Payload]] = {"scene": ScenePayload, "plan": PlanPayload, 
 def list_replies() -> dict[str, type[Payload]]:
     """What each question is answered with."""
     replies = {kind: get_type_hints(answer)["return"] for kind, answer in QUERIES.items()}
-    return {**replies, "sending": SendingReply}
+    files = {"preview_file": NewFilePreview, "write_file": NewFileReply}
+    return {**replies, **files, "sending": SendingReply}
 
 
 def make_schema() -> dict[str, Any]:

@@ -15,7 +15,7 @@ WIDGET = ("widget.js", "later.js", "widget.css")
 LABEXTENSION = ROOT / "inspector" / "labextension"
 LARGEST = 167_500
 """Bytes; the bundle is sent once for each widget, and saved with a notebook's widgets. It only falls."""
-LATER = 65_000
+LATER = 67_500
 """Bytes of the tabs that follow once the first picture stands."""
 AT_START = 25 * 1024  # bytes of the chunk that is loaded whether or not a session is opened
 

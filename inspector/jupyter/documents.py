@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..demo import open_demo
 from ..errors import InspectorError
-from ..files import FollowedFile, find_planned, read_plans_beside
+from ..files import FollowedFile, find_planned, read_beside, read_plans_beside
 from ..formats.readers import read_session
 from ..planning.saved_plan import name_plan, write_plan
 from ..session.session import Session
@@ -25,6 +25,7 @@ from ..workbench.controller import Controller, Traits
 from ..workbench.inputs import INPUTS, pick_inputs
 from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.tasks import describe_error
+from .new_files import offer_file
 
 SCREEN_ONLY: Traits = {"tab": "blocks", "block": "", "_seq": 0}
 """What a screen decides and nobody answers."""
@@ -87,6 +88,9 @@ class OpenDocument:
         self.size = Path(source.path).stat().st_size if source.path else len(source.content or b"")
         self.controller = Controller(self._file.session if self._file else _read(source), self._hear)
         self.controller.plans = lambda: read_plans_beside(path or "")
+        self.controller.offer = lambda model, query: offer_file(
+            model, query, read_beside(path) if path else source.content, source.name
+        )
         self.controller.model.file = printable(Path(source.name).name)
         if saved is not None and self._file is not None:
             inputs = {**inputs, **choose_saved(saved, self._file.session, source.name)}

@@ -292,22 +292,33 @@ class AskHandler(DocumentHandler):
 
 
 class SaveHandler(DocumentHandler):
-    """The plan is written to a new file beside the session's, by the contents manager."""
+    """The plan, or a session, is written to a new file beside the session's, by the contents manager."""
 
     @guarded_write
     async def post(self, id: str) -> None:
+        from ..errors import EditError
         from ..workbench.controller import describe_place
 
         document, message = self.document(id), self.body()
-        name, text = await self.off_loop(document.write_plan)
+        kind, sentence = str(message.get("type")), {}
+        if kind == "write_file":
+            try:
+                offered = await self.off_loop(document.controller.take_offered, message)
+            except EditError as error:
+                raise ServerRefusal(422, str(error), type(error).__name__) from None
+            name, text = offered.preview.name, offered.content.decode("utf-8")
+            sentence = {"sentence": offered.sentence}
+        else:
+            kind = "save"
+            name, text = await self.off_loop(document.write_plan)
         try:
             place = await self.keep(document.source.name.rpartition("/")[0], name, text)
         except (OSError, web.HTTPError) as error:
-            said = f"The plan could not be saved: {describe_failure(error)}"
+            what = "The plan" if kind == "save" else "The session"
+            said = f"{what} could not be saved: {describe_failure(error)}"
             raise ServerRefusal(422, said, type(error).__name__) from None
-        self.finish(
-            json.dumps({"type": "save", "id": message.get("id"), **describe_place(PurePosixPath(place))})
-        )
+        where = describe_place(PurePosixPath(place))
+        self.finish(json.dumps({"type": kind, "id": message.get("id"), **where, **sentence}))
 
     async def keep(self, folder: str, name: str, text: str) -> str:
         """Write a text to the first free name in a folder, unless it is there already; its path."""

@@ -18,7 +18,16 @@ import anywidget
 import traitlets as t
 
 from ..errors import LessonError
-from ..files import FollowedFile, StrPath, find_planned, open_session, read_plans_beside, save_beside
+from ..files import (
+    FollowedFile,
+    StrPath,
+    find_planned,
+    open_session,
+    read_beside,
+    read_plans_beside,
+    save_beside,
+    write_beside,
+)
 from ..planning.assemble import build_context
 from ..planning.context import Context
 from ..planning.plan import Plan
@@ -44,6 +53,7 @@ from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.snapshot import Snapshot
 from ..workbench.tasks import begin_early
 from ..workbench.written_summaries import keep
+from .new_files import offer_file
 
 if TYPE_CHECKING:
     from ..workbench.page.export import ExportedPage
@@ -180,6 +190,8 @@ class Workbench(anywidget.AnyWidget):
         self._controller.model.file = printable(Path(home).name)
         self._controller.save = lambda plan: save_beside(plan, home)
         self._controller.plans = lambda: read_plans_beside(home)
+        self._controller.offer = lambda model, query: offer_file(model, query, read_beside(home), home)
+        self._controller.write = lambda name, content: write_beside(name, content, home)
         if shown is not None and shown.checkpoint is not None:
             self._controller.model.written = keep((), shown, shown.checkpoint)
         inputs = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}

@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter as Multiset
 from hashlib import sha256
+from pathlib import PurePath
 from typing import Any, Literal
 
 from pydantic import AliasChoices, Field, ValidationError
@@ -193,10 +194,11 @@ def name_plan(session: Session, path: str = "") -> str:
 def number_name(name: str, number: int) -> str:
     """The name with a number in it from the second on.
 
-    >>> number_name("a.plan.json", 1), number_name("a.plan.json", 2)
-    ('a.plan.json', 'a-2.plan.json')
+    >>> number_name("a.plan.json", 1), number_name("a.plan.json", 2), number_name("b.jsonl", 3)
+    ('a.plan.json', 'a-2.plan.json', 'b-3.jsonl')
     """
-    return name if number == 1 else f"{name.removesuffix('.plan.json')}-{number}.plan.json"
+    suffix = ".plan.json" if name.endswith(".plan.json") else PurePath(name).suffix
+    return name if number == 1 else f"{name.removesuffix(suffix)}-{number}{suffix}"
 
 
 def _as_it_was(saved: SavedPlan, session: Session, name: str) -> Session:

@@ -12,7 +12,7 @@ from copy import copy
 from pathlib import Path, PurePath
 from typing import Any
 
-from ..errors import InspectorError, PlanError, Stopped
+from ..errors import EditError, InspectorError, PlanError, Stopped
 from ..files import FollowedFile
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
@@ -26,6 +26,8 @@ from ..tokens.counters import ESTIMATE
 from ..tokens.ledger import Ledger, count_tokens
 from .model import WorkbenchModel
 from .opening import AUTO
+from .payloads.base_payload import to_json
+from .payloads.new_file import NewFile, NewFileReply
 from .queries import answer_query, refuse, reply_to
 from .saved_plans import list_saved, open_saved
 from .summary_writer import SummaryWriter
@@ -51,6 +53,7 @@ SLOW = {
     "export": "Making the page",
     "save": "Saving the plan",
     "open_plan": "Opening the plan",
+    "preview_file": "Putting the session together",
     "sending": "Looking for secrets",
 }
 """Queries that may take seconds, and what is shown meanwhile."""
@@ -64,7 +67,8 @@ class Controller:
     `publish` is called with traits that background work has changed, in the thread that did the work and
     with `lock` held; no work starts before `begin`. `last_error` is the error behind the last sentence that
     `set_inputs` answered with, or None. `save` writes a plan to a file and returns its path; None where that
-    is not allowed. Nothing is published once it is `closed`.
+    is not allowed. `offer` puts together a new session file, and `write` writes one; either is None where
+    the host writes no files, or writes them itself. Nothing is published once it is `closed`.
     """
 
     def __init__(
@@ -86,6 +90,9 @@ class Controller:
         self._summary_writer = SummaryWriter(self._tasks, self.adopt_summary)
         self.save: Callable[[Plan], Path] | None = None
         self.plans: Callable[[], Mapping[str, bytes]] = dict
+        self.offer: Callable[[WorkbenchModel, Mapping[str, Any]], NewFile] | None = None
+        self.write: Callable[[str, bytes], Path] | None = None
+        self._offered: NewFile | None = None
         self.closed = False
         self._ticker: Ticker | None = None
         self._replaying_of: object = None
@@ -276,7 +283,36 @@ class Controller:
             return reply_to(query, lambda _: list_saved(self.plans(), model.session))
         if isinstance(query, dict) and query.get("type") == "open_plan":
             return reply_to(query, lambda query: self._open_plan(model, str(query["name"])))
+        if isinstance(query, dict) and query.get("type") == "preview_file":
+            return reply_to(query, lambda query: self._preview_file(model, query))
+        if isinstance(query, dict) and query.get("type") == "write_file" and self.write is not None:
+            write = self.write
+            return reply_to(query, lambda query: self.write_offered(query, write))
         return answer_query(model, query)
+
+    def _preview_file(self, model: WorkbenchModel, query: Mapping[str, Any]) -> Traits:
+        if self.offer is None:
+            raise EditError("write", str(query.get("kind")), "no file is written from here")
+        offered = self.offer(model, query)
+        with self.lock:
+            self._offered = offered
+        return to_json(offered.preview)
+
+    def take_offered(self, query: Mapping[str, Any]) -> NewFile:
+        """The file that was shown last, which is what is written. Raises `EditError` for any other."""
+        with self.lock:
+            offered, self._offered = self._offered, None
+        if offered is None or offered.preview.name != query.get("name") or not offered.content:
+            raise EditError(
+                "write", str(query.get("name"))[:80], "it is not what was shown: look at it again"
+            )
+        return offered
+
+    def write_offered(self, query: Mapping[str, Any], write: Callable[[str, bytes], PurePath]) -> Traits:
+        """Write the file that was shown, and say where it stands."""
+        offered = self.take_offered(query)
+        place = write(offered.preview.name, offered.content)
+        return to_json(NewFileReply(place.name, str(place), offered.sentence))
 
     def _open_plan(self, model: WorkbenchModel, name: str) -> Traits:
         texts = self.plans()

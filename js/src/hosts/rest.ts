@@ -139,7 +139,7 @@ class RestDesk implements Opened {
 
   private async askTwice(asked: { type?: string }): Promise<unknown> {
     // To save writes a file, which is another right.
-    const way = asked.type === "save" ? "save" : "ask";
+    const way = asked.type === "save" || asked.type === "write_file" ? "save" : "ask";
     const ask = async () => JSON.parse(decode(await this.reach("POST", `desks/${this.desk}/${way}`, asked)));
     try {
       return await ask();

@@ -6,6 +6,7 @@ import type { Actions, Picture, View } from "../store/view";
 import { h } from "../ui/dom";
 import { PolicyList } from "../ui/policy-list";
 import { makePopover } from "../ui/popover";
+import { makeNewFile } from "./new-file-dialog";
 
 type Page = "menu" | "compare";
 
@@ -64,6 +65,7 @@ export const makePlansMenu = (actions: Actions, keeps: boolean, button: HTMLElem
       tell((error as Error).message, true);
     }
   };
+  const file = makeNewFile(actions.requests, button);
   const turn = (next: Page) => {
     page = next;
     if (page === "compare") actions.askPolicies();
@@ -95,6 +97,27 @@ export const makePlansMenu = (actions: Actions, keeps: boolean, button: HTMLElem
           </button>
         ))}
       {keeps && files?.length === 0 && <p class="ci-quiet">None is saved beside this session.</p>}
+      {keeps && <h4>Write a new session</h4>}
+      {keeps && (
+        <button
+          type="button"
+          class="ci-item"
+          data-testid="save-compacted"
+          onClick={leave(() => file.open("compacted"))}
+        >
+          Save the compacted session…
+        </button>
+      )}
+      {keeps && (
+        <button
+          type="button"
+          class="ci-item"
+          data-testid="reopen"
+          onClick={leave(() => file.open("reopened"))}
+        >
+          Reopen here, or at another turn…
+        </button>
+      )}
       <hr />
       <button type="button" class="ci-item" data-testid="compare-with" onClick={() => turn("compare")}>
         Compare with…
@@ -169,13 +192,16 @@ export const makePlansMenu = (actions: Actions, keeps: boolean, button: HTMLElem
   });
 
   return {
-    node: content,
+    node: h("span", {}, content, file.node),
     toggle: () => (menu.isOpen ? menu.close() : menu.open()),
     draw(picture, parts) {
       shown = picture;
       if (wanted && picture.settled) void save();
       if (menu.isOpen && (parts.has("other") || parts.has("policies") || parts.has("plan"))) draw();
     },
-    dispose: () => render(null, content),
+    dispose() {
+      render(null, content);
+      file.dispose();
+    },
   };
 };

@@ -36,6 +36,10 @@ interface Questions {
   search: { query: string; keys?: readonly string[] };
   plans: object;
   open_plan: { name: string };
+  /** `at` is the last entry that a reopened session holds; "" for that of the moment on the screen. */
+  preview_file: { kind: "compacted" | "reopened"; at: string };
+  /** By the name that was shown. */
+  write_file: { name: string };
   lesson: { place: number };
   lessons: object;
   lesson_step: { link: string };
@@ -102,6 +106,8 @@ const LONG = {
   policy_results: LOOKING,
   open_plan: LOOKING,
   save: LOOKING,
+  preview_file: LOOKING,
+  write_file: LOOKING,
   review: LOOKING,
   export: PLANNING,
   sending: LOOKING,

@@ -539,6 +539,8 @@ export interface Replies {
   policy_results: PolicyResultsReply;
   review: ReviewReply;
   export: ExportReply;
+  preview_file: NewFilePreview;
+  write_file: NewFileReply;
   sending: SendingReply;
 }
 /**
@@ -1311,6 +1313,28 @@ export interface ExportReply {
   html: string;
   size: number;
   name: string;
+}
+/**
+ * What would be written, as lines of a label (`id`) and what it says (`label`).
+ *
+ * `places` are where a session can be reopened, by the id of the last entry it would hold, and `at` the one
+ * that is shown. `problem` says why nothing can be written, "" where it can.
+ */
+export interface NewFilePreview {
+  kind: string;
+  name: string;
+  lines: Labelled[];
+  places: Labelled[];
+  at: string;
+  problem: string;
+}
+/**
+ * A file that was written: its name, its path as the host tells it, and how one goes on from it.
+ */
+export interface NewFileReply {
+  name: string;
+  path: string;
+  sentence: string;
 }
 /**
  * What would be sent. It cannot be unless `ready`; the sentence says why.

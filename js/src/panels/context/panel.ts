@@ -156,7 +156,7 @@ export const makeContext = (actions: Actions): View => {
     const turn = piece ? piece.turn : row < 0 ? 0 : turnOf(row) + 1;
     const tokens = piece ? piece.tokens : tokensAt(index);
     const item = h(
-      "article",
+      "div",
       {
         role: "listitem",
         class: `ci-ctx-piece ci-ctx-${stands}`,

@@ -1,0 +1,175 @@
+"""New session files that a workbench offers: the session compacted by the plan, or reopened where it stood.
+
+In go a model and the bytes of the session's file, out comes the whole content and what to know of it. Whoever
+shows the workbench writes it, to a new file beside the session's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any, cast
+from uuid import uuid4
+
+from ..errors import EditError, InspectorError
+from ..formats.fork import FORKS, fork_session, name_fork
+from ..formats.manifest import dump_manifest
+from ..formats.readers import read_session
+from ..formats.writers import ALL_FORMATS, Format, export_session
+from ..planning.plan import Plan
+from ..session.session import Session
+from ..summaries.compaction import compact
+from ..text import plural, printable
+from ..workbench.model import WorkbenchModel
+from ..workbench.opening import list_marks
+from ..workbench.payloads.base_payload import Labelled
+from ..workbench.payloads.new_file import NewFile, NewFilePreview
+
+HARNESSES = {"claude-code": "Claude Code", "pi": "pi"}
+GO_ON = {
+    "claude-code": "In its project, `claude --resume {id}` goes on from it.",
+    "pi": "`pi --session {name}` goes on from it.",
+}
+"""How a harness is told to go on from a new session of its own."""
+MANIFEST = "This package reads it: open_session({name!r})."
+PLACEHOLDER = "a placeholder that no model wrote: write one first, in the tab Summary"
+MOST_PLACES = 200
+"""Turns that are offered to be reopened at; the last ones where there are more."""
+
+
+def offer_file(model: WorkbenchModel, query: Mapping[str, Any], data: bytes | None, file: str) -> NewFile:
+    """What would be written: with the `kind` "compacted" by the plan, with "reopened" at the entry `at`.
+
+    `data` are the bytes of the session's file, None where it has none, and `file` is its name. What cannot
+    be written is told as the preview's `problem`.
+    """
+    kind = str(query.get("kind"))
+    if kind not in ("compacted", "reopened"):
+        raise EditError("kind", kind[:60], 'it is "compacted" or "reopened"')
+    reopened = kind == "reopened"
+    places = list_places(model) if reopened else []
+    at = str(query.get("at") or model.moment.leaf or "") if reopened else ""
+    try:
+        if reopened:
+            return _reopen(model, places, at, data)
+        return _compact(model, file)
+    except InspectorError as error:
+        why = error.reason if isinstance(error, EditError) else str(error)
+        return NewFile(NewFilePreview(kind, "", [], places, at, _sentence(why)), b"", "")
+
+
+def list_places(model: WorkbenchModel) -> list[Labelled]:
+    """Where the session can be reopened: after each turn, and before and after each recorded compaction.
+
+    >>> from inspector import open_demo
+    >>> model = WorkbenchModel(open_demo())
+    >>> _ = model.answer({})
+    >>> [place.label for place in list_places(model)][13:17]
+    ['after turn 14', 'before ◆1, in turn 15', 'after ◆1, in turn 15', 'after turn 15']
+    """
+    session = model.session
+    starts = {turn.first: turn.number + 1 for turn in session.turns}
+    ends = {turn.last: turn.number + 1 for turn in session.turns}
+    marks = [mark for mark in list_marks(session, model.history) if mark.kind == "compact"]
+    before, after = {mark.at: mark.sign for mark in marks}, {mark.entry: mark.sign for mark in marks}
+    places: list[Labelled] = []
+    turn = 0
+    for at, number in enumerate(session.path):
+        name, turn = session.entries[number].id, starts.get(at, turn)
+        if name in before:
+            places.append(Labelled(name, f"before {before[name]}, in turn {turn}"))
+        elif name in after:
+            places.append(Labelled(name, f"after {after[name]}, in turn {turn}"))
+        elif at in ends:
+            places.append(Labelled(name, f"after turn {ends[at]}"))
+    return places[-MOST_PLACES:]
+
+
+def _reopen(model: WorkbenchModel, places: list[Labelled], at: str, data: bytes | None) -> NewFile:
+    session = model.session
+    if data is None:
+        raise EditError("reopen", session.id, "this session has no file whose records could be copied")
+    moment = session.at(at)
+    leaf = moment.leaf or ""
+    title, name = name_fork(session, leaf), str(uuid4())
+    content = fork_session(session, data, leaf, name, lambda: str(uuid4()), title)
+    if leaf not in {place.id for place in places}:
+        places = [Labelled(leaf, f"where the picture stands, in turn {len(moment.turns)}"), *places]
+    lines = [
+        Labelled("title", title),
+        Labelled(
+            "holds", f"{plural(len(moment.turns), 'turn')}, {plural(len(moment.path), 'entry', 'entries')}"
+        ),
+        *_tell_session(session.format, name, content),
+        Labelled("forked from", f"{session.id}, entry {leaf}"),
+    ]
+    preview = NewFilePreview("reopened", f"{name}.jsonl", lines, places, leaf, "")
+    return NewFile(preview, content, _go_on(session.format, name, preview.name))
+
+
+def _compact(model: WorkbenchModel, file: str) -> NewFile:
+    plan = model.plan
+    done = compact(
+        plan.session,
+        plan.policy,
+        plan.checkpoint,
+        ledger=plan.ledger,
+        edits=plan.edits,
+        reason=plan.reason,
+        window=plan.table.given_window,
+    )
+    if not done.done:
+        raise EditError("save", plan.policy.name, done.why)
+    session = model.session
+    lines = [
+        Labelled("compacted by", printable(plan.policy.title or plan.policy.name)),
+        Labelled("next request", f"{plan.before:,} tokens before, {plan.after:,} after"),
+        *_tell_summary(plan),
+    ]
+    if session.format in FORKS:
+        written = export_session(done.after, cast(Format, session.format))
+        again = read_session(bytes(written), "the compacted session", session.format)
+        name = str(uuid4())
+        title = f"{session.title or session.id}, compacted by {plan.policy.name}"
+        content = fork_session(again, bytes(written), again.leaf or "", name, lambda: str(uuid4()), title)
+        lines += [*_tell_session(session.format, name, content), Labelled("title", title)]
+        lines += [Labelled("not in it", loss.sentence) for loss in written.losses]
+        target, sentence = f"{name}.jsonl", _go_on(session.format, name, f"{name}.jsonl")
+    else:
+        content, losses, suffix = _write(done.after)
+        stem = PurePath(file or session.id).name.partition(".")[0] or "session"
+        target = f"{stem}.compacted{suffix}"
+        lines.append(Labelled("size", f"{len(content):,} bytes"))
+        lines += [Labelled("not in it", loss) for loss in losses]
+        sentence = MANIFEST.format(name=target)
+    return NewFile(NewFilePreview("compacted", target, lines, [], "", ""), content, sentence)
+
+
+def _write(session: Session) -> tuple[bytes, list[str], str]:
+    """The session in its own format where that can be written, with what is lost; else as a manifest."""
+    if session.format in ALL_FORMATS:
+        written = export_session(session, cast(Format, session.format))
+        suffix = ".jsonl" if session.format == "codex" else ".json"
+        return bytes(written), [loss.sentence for loss in written.losses], suffix
+    return dump_manifest(session).encode("ascii"), [], ".session.json"
+
+
+def _tell_session(format: str, name: str, content: bytes) -> list[Labelled]:
+    return [
+        Labelled("as", f"a new session of {HARNESSES[format]}'s, {name}"),
+        Labelled("size", f"{len(content):,} bytes"),
+    ]
+
+
+def _tell_summary(plan: Plan) -> list[Labelled]:
+    if not plan.summary_tokens:
+        return []
+    return [Labelled("summary", PLACEHOLDER if plan.checkpoint is None else "the one that was written")]
+
+
+def _go_on(format: str, id: str, name: str) -> str:
+    return GO_ON[format].format(id=id, name=name)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}".rstrip(".") + "."
