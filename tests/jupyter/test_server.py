@@ -271,6 +271,29 @@ def test_a_plan_is_saved_beside_its_session_and_never_over_another_file(server: 
     assert open_plan(folder / "run-2.plan.json", folder / "run.session.jsonl").edits.cut == "end"
 
 
+def test_a_session_is_written_beside_its_own_as_it_was_shown(server: Server) -> None:
+    folder = server.root / "written"
+    folder.mkdir()
+    (folder / "run.jsonl").write_bytes(read_demo())
+    opened = server.open("written/run.jsonl", policy="flue")["desk"]
+
+    def write(name: str) -> Any:
+        asked = {"type": "write_file", "id": "w", "name": name}
+        return server.ask("POST", f"inspector/desks/{opened}/save", asked)
+
+    assert write("run-2.jsonl").status == 422, "nothing was shown yet"
+    shown = server.question(opened, type="preview_file", id="p", kind="reopened", at="")
+    assert not shown["problem"] and [path.name for path in folder.iterdir()] == ["run.jsonl"]
+    refused = server.question(opened, type="write_file", id="w", name=shown["name"])
+    assert refused["type"] == "error", "to ask writes no file"
+    reply = write(shown["name"]).json
+    assert (reply["type"], reply["path"]) == ("write_file", f"written/{shown['name']}")
+    moment = open_session(folder / "run.jsonl").at(shown["at"])
+    again = open_session(folder / shown["name"])
+    assert len(again.turns) == len(moment.turns) and again.id == reply["name"].removesuffix(".jsonl")
+    assert (folder / "run.jsonl").read_bytes() == read_demo()
+
+
 def test_to_ask_writes_no_file(server: Server) -> None:
     """Who may only read may ask; to save is a way of its own."""
     opened = server.open("story.jsonl")["desk"]
