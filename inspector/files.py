@@ -395,7 +395,10 @@ def save_beside(plan: Plan, home: str = "") -> Path:
 
 def read_beside(home: str) -> bytes | None:
     """The bytes of the session's file `home`, unpacked; None for a session of no file."""
-    return _read_whole(find_place(home))[1] if home else None
+    if not home:
+        return None
+    place = find_place(home)
+    return bytes(unpack_part(_read_whole(place)[1], str(place))[0])
 
 
 def write_beside(name: str, content: bytes, home: str = "") -> Path:
@@ -434,7 +437,7 @@ def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = No
 
     expect("reopen_session", at=(at, str, None))
     place = find_place(path)
-    data = _read_whole(place)[1]
+    data = bytes(unpack_part(_read_whole(place)[1], str(place))[0])
     session = read_session(data, str(place), None)
     leaf = (session if at is None else session.at(at)).leaf or ""
     name = str(uuid4())

@@ -89,7 +89,7 @@ class OpenDocument:
         self.controller = Controller(self._file.session if self._file else _read(source), self._hear)
         self.controller.plans = lambda: read_plans_beside(path or "")
         self.controller.offer = lambda model, query: offer_file(
-            model, query, read_beside(path) if path else source.content, source.name
+            model, query, read_beside(path) if path else source.content, source.name, _name_folder(source)
         )
         self.controller.model.file = printable(Path(source.name).name)
         if saved is not None and self._file is not None:
@@ -241,6 +241,11 @@ def pack_frame(traits: Traits, **head: Any) -> bytes:
     header = json.dumps({**head, "traits": plain, "data": places}, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 4)
     return struct.pack("<I", len(header)) + header + bytes(buffers)
+
+
+def _name_folder(source: DocumentSource) -> str:
+    """Where new files go, as the contents manager calls it; a harness's own place is only read."""
+    return source.name.rpartition("/")[0] or "the folder that Jupyter was started in"
 
 
 def _read(source: DocumentSource) -> Session:

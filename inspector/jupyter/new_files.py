@@ -11,6 +11,8 @@ from pathlib import PurePath
 from typing import Any, cast
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from ..errors import EditError, InspectorError
 from ..formats.fork import FORKS, fork_session, name_fork
 from ..formats.manifest import dump_manifest
@@ -37,11 +39,13 @@ MOST_PLACES = 200
 """Turns that are offered to be reopened at; the last ones where there are more."""
 
 
-def offer_file(model: WorkbenchModel, query: Mapping[str, Any], data: bytes | None, file: str) -> NewFile:
+def offer_file(
+    model: WorkbenchModel, query: Mapping[str, Any], data: bytes | None, file: str, folder: str
+) -> NewFile:
     """What would be written: with the `kind` "compacted" by the plan, with "reopened" at the entry `at`.
 
-    `data` are the bytes of the session's file, None where it has none, and `file` is its name. What cannot
-    be written is told as the preview's `problem`.
+    `data` are the bytes of the session's file, unpacked, None where it has none; `file` is its name, and
+    `folder` says where the new one would stand. What cannot be written is told as the preview's `problem`.
     """
     kind = str(query.get("kind"))
     if kind not in ("compacted", "reopened"):
@@ -50,9 +54,9 @@ def offer_file(model: WorkbenchModel, query: Mapping[str, Any], data: bytes | No
     places = list_places(model) if reopened else []
     at = str(query.get("at") or model.moment.leaf or "") if reopened else ""
     try:
-        if reopened:
-            return _reopen(model, places, at, data)
-        return _compact(model, file)
+        made = _reopen(model, places, at, data) if reopened else _compact(model, file)
+        lines = [Labelled("folder", printable(folder)), *made.preview.lines]
+        return made._replace(preview=replace(made.preview, lines=lines))
     except InspectorError as error:
         why = error.reason if isinstance(error, EditError) else str(error)
         return NewFile(NewFilePreview(kind, "", [], places, at, _sentence(why)), b"", "")
@@ -124,6 +128,7 @@ def _compact(model: WorkbenchModel, file: str) -> NewFile:
     lines = [
         Labelled("compacted by", printable(plan.policy.title or plan.policy.name)),
         Labelled("next request", f"{plan.before:,} tokens before, {plan.after:,} after"),
+        Labelled("holds", plural(len(done.after.path), "entry", "entries")),
         *_tell_summary(plan),
     ]
     if session.format in FORKS:

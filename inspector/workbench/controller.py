@@ -301,7 +301,7 @@ class Controller:
     def take_offered(self, query: Mapping[str, Any]) -> NewFile:
         """The file that was shown last, which is what is written. Raises `EditError` for any other."""
         with self.lock:
-            offered, self._offered = self._offered, None
+            offered = self._offered
         if offered is None or offered.preview.name != query.get("name") or not offered.content:
             raise EditError(
                 "write", str(query.get("name"))[:80], "it is not what was shown: look at it again"

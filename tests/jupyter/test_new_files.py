@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -73,13 +74,23 @@ def test_what_was_shown_is_written_once_and_nothing_else(file: Path) -> None:
     assert ask(workbench, "write_file", name="x.jsonl")["type"] == "error"
     preview = ask(workbench, "preview_file", kind="compacted", at="")
     assert "not what was shown" in ask(workbench, "write_file", name="../x.jsonl")["sentence"]
-    assert ask(workbench, "write_file", name=preview["name"])["type"] == "error", "it was taken back"
-    preview = ask(workbench, "preview_file", kind="compacted", at="")
     taken = file.parent / preview["name"]
     taken.write_text("mine")
     place = write(workbench, preview)
     assert taken.read_text() == "mine"
     assert place.name == f"{taken.stem}-2.jsonl"
+    assert write(workbench, preview) == place, "what stands there already is not written twice"
+    assert tell(preview)["folder"] == str(file.parent)
+
+
+def test_a_packed_session_is_reopened_too(file: Path) -> None:
+    packed = file.with_suffix(".jsonl.gz")
+    packed.write_bytes(gzip.compress(file.read_bytes()))
+    workbench = Workbench(packed)
+    preview = ask(workbench, "preview_file", kind="reopened", at="")
+    again = open_session(write(workbench, preview))
+    assert not compare_contexts(workbench.moment, again)
+    assert open_session(reopen_session(packed, preview["at"])).title == again.title
 
 
 def test_a_session_is_reopened_after_any_turn_and_around_a_compaction(file: Path) -> None:
