@@ -25,6 +25,7 @@ from ..workbench.controller import Controller, Traits
 from ..workbench.inputs import INPUTS, pick_inputs
 from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.tasks import describe_error
+from .kept_summaries import read_kept, write_kept
 from .new_files import offer_file
 
 SCREEN_ONLY: Traits = {"tab": "blocks", "block": "", "_seq": 0}
@@ -91,6 +92,9 @@ class OpenDocument:
         self.controller.offer = lambda model, query: offer_file(
             model, query, read_beside(path) if path else source.content, source.name, _name_folder(source)
         )
+        if path:
+            self.controller.model.written = read_kept(path, self.controller.model.session)
+            self.controller.keep_written = lambda written: write_kept(path, written)
         self.controller.model.file = printable(Path(source.name).name)
         if saved is not None and self._file is not None:
             inputs = {**inputs, **choose_saved(saved, self._file.session, source.name)}

@@ -5,17 +5,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from hashlib import sha256
+from typing import Any, NamedTuple
 
+from ..errors import InspectorError
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint, SummaryJob
 from ..policies.policy import Policy
+from ..policies.registry import find_policy
 from ..session.entries import Entry, Usage
+from ..session.json_text import dump_lossless
+from ..session.session import Session
 
 MOST = 8
 """Summaries kept; the oldest makes room."""
+VERSION = 1
+"""Of the form in which they are kept in a file."""
 Part = tuple[str, int]
 """A job that is being answered: its kind, and its thread, for there may be several of a kind."""
 
@@ -80,6 +88,57 @@ def keep(
         else [WrittenSummary(plan.policy, plan.jobs, _read_entries(plan), checkpoint)]
     )
     return tuple([*others, *new][-MOST:])
+
+
+def dump_written(written: Sequence[WrittenSummary]) -> str:
+    """The summaries as JSON; of the entries they were written from only the hash.
+
+    >>> from inspector import count_tokens, make_plan, open_demo
+    >>> session = open_demo()
+    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    >>> kept = keep((), plan, Checkpoint(text="So far: a calendar."))
+    >>> load_written(dump_written(kept), session) == kept
+    True
+    """
+    rows = [
+        {
+            "policy": one.policy.model_dump(mode="json"),
+            "jobs": [job.model_dump(mode="json") for job in one.jobs],
+            "entries_sha256": _hash_entries(one.entries),
+            "checkpoint": one.checkpoint.model_dump(mode="json"),
+        }
+        for one in written
+    ]
+    return dump_lossless({"version": VERSION, "written": rows})
+
+
+def load_written(text: str | bytes, session: Session) -> tuple[WrittenSummary, ...]:
+    """Those summaries whose entries the session still holds as they were; none of what cannot be read."""
+    try:
+        content = json.loads(text)
+        rows = content["written"] if content["version"] == VERSION else []
+    except (ValueError, TypeError, LookupError):
+        return ()
+    return tuple(one for row in rows[-MOST:] if (one := _load_one(row, session)) is not None)
+
+
+def _load_one(row: Any, session: Session) -> WrittenSummary | None:
+    try:
+        policy = find_policy(row["policy"])
+        jobs = tuple(SummaryJob.model_validate(job) for job in row["jobs"])
+        checkpoint = Checkpoint.model_validate(row["checkpoint"])
+        entries = tuple(session[name] for job in jobs for name in job.entries)
+        known = row["entries_sha256"]
+    except (InspectorError, ValueError, TypeError, LookupError):
+        return None
+    return WrittenSummary(policy, jobs, entries, checkpoint) if _hash_entries(entries) == known else None
+
+
+def _hash_entries(entries: Sequence[Entry]) -> str:
+    digest = sha256()
+    for entry in entries:
+        digest.update(dump_lossless(entry.model_dump()).encode("ascii") + b"\n")
+    return digest.hexdigest()
 
 
 def _read_entries(plan: Plan) -> tuple[Entry, ...]:

@@ -110,7 +110,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @contextmanager
 def start(home: Path, *options: str) -> Iterator[Server]:
     root = home / "root"
-    root.mkdir()
+    root.mkdir(exist_ok=True)
     (root / "story.jsonl").write_bytes(read_demo())
     shutil.copy(root / "story.jsonl", home / "outside.jsonl")
     token, base, port_file = secrets.token_hex(16), "/user/ann/", home / "run"
@@ -122,6 +122,7 @@ def start(home: Path, *options: str) -> Iterator[Server]:
         "JUPYTER_NO_CONFIG": "1",
         "PYTHONPATH": path_without_grammar(home),
     }
+    environment.setdefault("XDG_CACHE_HOME", str(home / "cache"))
     command = [
         *(sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *("--port=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"),
@@ -292,6 +293,44 @@ def test_a_session_is_written_beside_its_own_as_it_was_shown(server: Server) -> 
     again = open_session(folder / shown["name"])
     assert len(again.turns) == len(moment.turns) and again.id == reply["name"].removesuffix(".jsonl")
     assert (folder / "run.jsonl").read_bytes() == read_demo()
+
+
+def test_a_written_summary_survives_a_restart_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody wrote or paid for is there again, and gone once it was taken back."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def read_summary(server: Server) -> Any:
+        opened = server.open("story.jsonl", policy="flue", cut="end")
+        return opened["desk"], (opened["_plan"]["summary"] or {}).get("by"), opened["_plan"]["after"]["total"]
+
+    with start(tmp_path) as server:
+        opened, by, before = read_summary(server)
+        assert by is None
+        wish = {
+            "by": "pasted",
+            "text": "So far: a calendar.",
+            "digest": "",
+            "model": "",
+            "focus": "",
+            "keep": [],
+        }
+        assert server.question(opened, type="summarise", id="a", **wish)["state"] in ("writing", "done")
+        end = time.monotonic() + STARTUP
+        while server.question(opened, type="writing", id="c", **{"from": 0})["state"] != "done":
+            assert time.monotonic() < end
+        written = read_summary(server)[1:]
+        assert written[0] is not None
+        assert written[1] < before
+    (file,) = (tmp_path / "cache").rglob("written/*.json")
+    assert file.stat().st_mode & 0o777 == 0o600
+    with start(tmp_path) as server:
+        opened, *again = read_summary(server)
+        assert tuple(again) == written
+        server.question(opened, type="unsummarise", id="b")
+        assert not file.exists()
+        assert read_summary(server)[1:] == (None, before)
 
 
 def test_to_ask_writes_no_file(server: Server) -> None:

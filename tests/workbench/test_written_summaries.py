@@ -19,7 +19,14 @@ from inspector.workbench.payloads.lesson import play_rules
 from inspector.workbench.payloads.provenance import BY_MODEL
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from inspector.workbench.snapshot import Snapshot
-from inspector.workbench.written_summaries import MOST, WrittenSummary, fill_in, keep
+from inspector.workbench.written_summaries import (
+    MOST,
+    WrittenSummary,
+    dump_written,
+    fill_in,
+    keep,
+    load_written,
+)
 from tests.strategies import chars
 from tests.test_laws import plans
 
@@ -146,3 +153,31 @@ def test_only_the_last_summaries_are_kept() -> None:
         written = keep(written, plan, checkpoint_from_text("All is well.", plan))
     assert len(written) == min(MOST, len(made))
     assert fill_in(made[-1], written).checkpoint is not None
+
+
+def test_what_is_kept_in_a_file_comes_back_for_the_same_plan_alone() -> None:
+    session = open_demo()
+    ledger = count_tokens(session)
+    made = [make_plan(session, ledger, policy, {"cut": "end"}) for policy in names_of_policies()]
+    writing = [plan for plan in made if plan.jobs]
+    assert len(writing) > 10
+    for plan in writing:
+        kept = keep((), plan, Checkpoint(text=HOSTILE, by="pasted", model="m", truncated=True))
+        text = dump_written(kept)
+        assert text.isascii()
+        again = load_written(text, session)
+        assert again == kept, plan.policy.name
+        assert fill_in(plan, again).after == fill_in(plan, kept).after
+        # A session that says anything else where the summary was written from has none.
+        at = session.tree.index[plan.jobs[0].entries[0]]
+        other = session.entries[at].model_copy(update={"role": "tool"})
+        entries = (*session.entries[:at], other, *session.entries[at + 1 :])
+        assert load_written(text, session.model_copy(update={"entries": entries})) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"version": 2, "written": []}', '{"version": 1, "written": [{}, 3, null]}', "\xff"],
+)
+def test_what_is_no_file_of_ours_holds_no_summary(text: str) -> None:
+    assert load_written(text, open_demo()) == ()
