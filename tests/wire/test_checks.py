@@ -450,6 +450,44 @@ CASES = (
         body(*LOOP[:1], assistant({**think(), **MARK}, call()), *LOOP[2:]),
         "messages.1.content.0",
     ),
+    Case(
+        "unknown_cache_life",
+        body(user("Hi.", marked("1h"), marked("5m")), tools=[{**tool("a"), **MARK}]),
+        body(
+            user("Hi.", marked("2h")),
+            tools=[{**tool("a"), "cache_control": {"type": "ephemeral", "ttl": 300}}],
+        ),
+        "tools.0 messages.0.content.1",
+    ),
+    Case(
+        "unknown_cache_life",
+        body(user("Hi."), cache_control={"type": "ephemeral", "ttl": "1h"}),
+        body(user("Hi."), cache_control={"type": "ephemeral", "ttl": "24h"}),
+        "cache_control",
+    ),
+    *(
+        Case(
+            "forced_tool_with_thinking",
+            {**body(user("Hi."), tools=[tool("a")]), "max_tokens": 4_000, **taken},
+            {**body(user("Hi."), tools=[tool("a")]), "max_tokens": 4_000, **refused},
+            "tool_choice",
+        )
+        for on in ({"type": "enabled", "budget_tokens": 2_000}, {"type": "adaptive"})
+        for taken, refused in (
+            (
+                {"thinking": on, "tool_choice": {"type": "auto"}},
+                {"thinking": on, "tool_choice": {"type": "tool", "name": "a"}},
+            ),
+            (
+                {"thinking": {"type": "disabled"}, "tool_choice": {"type": "any"}},
+                {"thinking": on, "tool_choice": {"type": "any"}},
+            ),
+        )
+    ),
+    *(
+        Case("malformed_length", body(user("Hi.")), {**body(user("Hi.")), "max_tokens": most}, "max_tokens")
+        for most in (-1, 100.5, "100", True, None)
+    ),
     Case("body_too_large", body(user("x" * 31_000_000)), body(user("é" * 16_000_000)), ""),
     Case("too_many_messages", body(*[user("x")] * 100_000), body(*[user("x")] * 100_001), "messages.100000"),
 )

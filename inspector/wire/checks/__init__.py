@@ -14,7 +14,12 @@ from ...planning.context import Context
 from ...tokens.models import ModelClass
 from ..parsed import Check, Violation, read_request
 from ..render import Json, Size, render_request
-from .caching import find_late_long_mark, find_marked_thinking, find_too_many_marks
+from .caching import (
+    find_late_long_mark,
+    find_marked_thinking,
+    find_too_many_marks,
+    find_unknown_cache_life,
+)
 from .media import (
     find_heavy_image,
     find_misplaced_media,
@@ -30,6 +35,7 @@ from .messages import (
     find_first_not_user,
     find_lone_surrogate,
     find_malformed,
+    find_malformed_length,
     find_misplaced_system,
     find_no_message,
     find_prefill,
@@ -41,6 +47,7 @@ from .messages import (
 from .thinking import (
     find_altered_thinking,
     find_final_thinking,
+    find_forced_tool_with_thinking,
     find_large_budget,
     find_loop_without_thinking,
     find_misplaced_thinking,
@@ -65,6 +72,7 @@ from .tools import (
 
 CHECKS: tuple[Check, ...] = (
     find_malformed,
+    find_malformed_length,
     find_no_message,
     find_too_many_messages,
     find_unknown_role,
@@ -94,12 +102,14 @@ CHECKS: tuple[Check, ...] = (
     find_altered_thinking,
     find_unbound_thinking,
     find_large_budget,
+    find_forced_tool_with_thinking,
     find_prefill,
     find_trailing_space,
     find_lone_surrogate,
     find_too_many_marks,
     find_late_long_mark,
     find_marked_thinking,
+    find_unknown_cache_life,
     find_misplaced_media,
     find_unknown_media,
     find_heavy_image,

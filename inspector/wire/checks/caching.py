@@ -61,17 +61,34 @@ def find_marked_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
             yield WireFault(spot.path, "reasoning carries a cache mark, which none may", error)
 
 
+def find_unknown_cache_life(sent: ParsedRequest) -> Iterator[WireFault]:
+    """A cache mark lives five minutes or an hour, and no other time (§9); the error is in our words."""
+    automatic = sent.body.get("cache_control")
+    top = [("", automatic)] if isinstance(automatic, dict) else []
+    for path, mark in [*top, *_mark_bodies(sent)]:
+        if mark.get("ttl", SHORT) not in (SHORT, LONG):
+            where = f"{path}.cache_control.ttl" if path else "cache_control.ttl"
+            sentence = f"a cache mark lives {SHORT} or {LONG}, and this one says {str(mark['ttl'])[:20]!r}"
+            yield WireFault(
+                path or "cache_control", sentence, f"{where}: Input should be '{SHORT}' or '{LONG}'"
+            )
+
+
 def _marks(sent: ParsedRequest) -> Iterator[tuple[str, str]]:
     """(path, life) of every mark, in the order in which the provider reads them."""
+    return ((path, _life(mark)) for path, mark in _mark_bodies(sent))
+
+
+def _mark_bodies(sent: ParsedRequest) -> Iterator[tuple[str, dict[str, Any]]]:
     for part in ("tools", "system"):
         items = sent.body.get(part)
         for index, item in enumerate(items if isinstance(items, list | tuple) else ()):
             if isinstance(item, dict) and isinstance(item.get("cache_control"), dict):
-                yield f"{part}.{index}", _life(item["cache_control"])
+                yield f"{part}.{index}", item["cache_control"]
     for spot in sent.spots:
         for path, block in spot.parts():
             if isinstance(block.get("cache_control"), dict):
-                yield path, _life(block["cache_control"])
+                yield path, block["cache_control"]
 
 
 def _life(mark: dict[str, Any]) -> str:

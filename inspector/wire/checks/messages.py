@@ -31,6 +31,20 @@ def find_malformed(sent: ParsedRequest) -> Iterator[WireFault]:
         )
 
 
+def find_malformed_length(sent: ParsedRequest) -> Iterator[WireFault]:
+    """The most tokens of a reply are a whole number, none below 0 (§8, Messages API).
+
+    0 is let through: whether it is taken differs between what has been published of it.
+    """
+    most = sent.body.get("max_tokens", 1)
+    if not isinstance(most, int) or isinstance(most, bool):
+        error = "max_tokens: Input should be a valid integer"
+        yield WireFault("max_tokens", f"max_tokens is {str(most)[:20]!r} and no whole number", error)
+    elif most < 0:
+        error = "max_tokens: Input should be greater than or equal to 0"
+        yield WireFault("max_tokens", f"max_tokens is {most:,}, and no reply is that short", error)
+
+
 def find_no_message(sent: ParsedRequest) -> Iterator[WireFault]:
     """At least one message (§7.5)."""
     if not sent.messages and not sent.malformed:

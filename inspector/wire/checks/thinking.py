@@ -74,6 +74,15 @@ def find_large_budget(sent: ParsedRequest) -> Iterator[WireFault]:
         yield WireFault("thinking", sentence, error)
 
 
+def find_forced_tool_with_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
+    """Who has to call a tool may not think first (widely reported 400, e.g. mastra#7507)."""
+    choice, settings = sent.body.get("tool_choice"), sent.body.get("thinking")
+    forced = isinstance(choice, dict) and choice.get("type") in ("any", "tool")
+    if forced and isinstance(settings, dict) and settings.get("type") in ("enabled", "adaptive"):
+        error = "Thinking may not be enabled when tool_choice forces tool use."
+        yield WireFault("tool_choice", "a tool is forced, and thinking is on", error)
+
+
 def find_loop_without_thinking(sent: ParsedRequest) -> Iterator[WireFault]:
     """While a tool loop is open, the assistant's turn opens with thinking if that loop thinks at all (§8).
 
