@@ -452,7 +452,7 @@ CASES = (
     ),
     Case(
         "unknown_cache_life",
-        body(user("Hi.", marked("1h"), marked("5m")), tools=[{**tool("a"), **MARK}]),
+        body(user("Hi.", marked("1h"), marked("5m"))),
         body(
             user("Hi.", marked("2h")),
             tools=[{**tool("a"), "cache_control": {"type": "ephemeral", "ttl": 300}}],
