@@ -28,7 +28,7 @@ from ..workbench.tasks import describe_error
 from .kept_summaries import read_kept, write_kept
 from .new_files import offer_file
 
-SCREEN_ONLY: Traits = {"tab": "blocks", "block": "", "_seq": 0}
+SCREEN_ONLY: Traits = {"tab": "blocks", "block": "", "dock": 0, "_seq": 0}
 """What a screen decides and nobody answers."""
 BLANK: Traits = {
     "_recorded": {},

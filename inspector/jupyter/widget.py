@@ -121,6 +121,8 @@ class Workbench(anywidget.AnyWidget):
     block = t.Unicode("").tag(sync=True)
     # Pixels of the element in a notebook; its lower edge can be dragged.
     height = t.Int(720, min=480, max=1200).tag(sync=True)
+    # Pixels of the dock: 0 for as many as there are, -1 where it is folded to its tabs.
+    dock = t.Int(0, min=-1, max=4000).tag(sync=True)
     # Whether printable keys are shortcuts while the focus is inside.
     letter_keys = t.Bool(True).tag(sync=True)
 

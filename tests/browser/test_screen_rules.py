@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.bare import wait_for_python
+from tests.browser.bare import show_widget, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
 from tests.browser.product import FORBIDDEN, TABS, Workbench
@@ -195,6 +195,27 @@ def test_the_dock_is_dragged_moved_by_arrows_and_folded_by_a_double_click(
     expect(page.get_by_test_id("rules")).to_be_visible()
     wait_until(lambda: high() == 220, page)
     wait_until(lambda: height(page) == 900, page)
+
+
+def test_the_size_of_the_dock_is_remembered_with_the_widget(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    workbench = open_workbench(height=900, tab="blocks")
+    edge = page.get_by_test_id("dock-edge")
+    for _ in range(3):
+        edge.press("ArrowUp")
+    high = page.locator(".ci-dock").evaluate("node => node.offsetHeight")
+    wait_until(lambda: workbench.dock == high, page)
+    show_widget(page, workbench.model_id)
+    again = page.locator(".ci-dock").nth(1)
+    wait_until(lambda: again.evaluate("node => node.offsetHeight") == high, page)
+    edge.first.dblclick()
+    wait_until(lambda: workbench.dock == -1, page)
+    show_widget(page, workbench.model_id)
+    third = page.locator(".ci-dock").nth(2)
+    wait_until(lambda: 0 < third.evaluate("node => node.offsetHeight") < 60, page)
+    third.get_by_test_id("tab-rules").click()
+    wait_until(lambda: workbench.dock > 200, page)
 
 
 def test_W2_1_a_narrow_element_has_four_tabs_and_the_rest_behind_more(

@@ -16,6 +16,7 @@ export const CHOICES = [
   "provider",
   "tab",
   "block",
+  "dock",
 ] as const satisfies readonly (keyof Traits)[];
 
 export type Wanted = Partial<Pick<Traits, (typeof CHOICES)[number] | "_seq">>;

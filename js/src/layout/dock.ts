@@ -2,6 +2,7 @@
 import { short } from "../model/format";
 import { totalAfter } from "../model/plan";
 import { besideTab, TABS, type TabId } from "../model/tabs";
+import type { Host } from "../payloads/host";
 import type { Actions, Picture, View } from "../store/view";
 import { h, makeId, setAttributes, setShown, setText } from "../ui/dom";
 import { makeDockEdge } from "./edge";
@@ -15,7 +16,7 @@ export interface Dock {
   arrange(picture: Picture): void;
 }
 
-export const makeDock = (views: TabViews, actions: Actions): Dock => {
+export const makeDock = (views: TabViews, actions: Actions, host: Host): Dock => {
   const slots = TABS.flatMap(({ id, title }) => {
     const held = views[id];
     if (held === undefined || held.length === 0) return [];
@@ -28,7 +29,10 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
       count,
     );
     tab.addEventListener("click", () => {
-      node.classList.remove("ci-folded");
+      if (node.classList.contains("ci-folded")) {
+        node.classList.remove("ci-folded");
+        edge.keep();
+      }
       actions.openTab(id);
     });
     const content = h(
@@ -50,7 +54,8 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
   const more = makeMore(slots, actions);
   const tabs = h("div", { class: "ci-tabrow" }, row, more.node);
   const node = h("section", { class: "ci-dock", "aria-label": "Details" }, tabs, ...slots.map(s => s.node));
-  tabs.append(makeDockEdge(node));
+  const edge = makeDockEdge(host, node);
+  tabs.append(edge.node);
   let opened = "";
 
   row.addEventListener("keydown", event => {
@@ -70,7 +75,8 @@ export const makeDock = (views: TabViews, actions: Actions): Dock => {
     arrange({ tab: wanted, counts, plan, place }) {
       const all = { ...counts, context: short(Math.max(0, totalAfter(plan, place))) };
       const isOffered = ({ held }: (typeof slots)[number]) => held.some(view => !view.node.hidden);
-      if (wanted !== opened) node.classList.remove("ci-folded");
+      if (wanted !== opened && opened !== "") node.classList.remove("ci-folded");
+      edge.restore();
       opened = wanted;
       const shown = slots.find(slot => slot.id === wanted && isOffered(slot)) ?? slots.find(isOffered);
       for (const slot of slots) {

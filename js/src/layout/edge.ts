@@ -89,7 +89,7 @@ export const makeEdge = (host: Host, root: HTMLElement) => {
 const LOWEST = 220;
 
 /** Where a hand makes the dock higher, what is above it goes out of sight at the top, the header first. */
-export const makeDockEdge = (dock: HTMLElement): HTMLElement => {
+export const makeDockEdge = (host: Host, dock: HTMLElement) => {
   const bench = () => dock.parentElement as HTMLElement;
   const measure = () => {
     const room = Math.max(LOWEST, (dock.parentElement?.clientHeight ?? 0) - LOWEST);
@@ -104,12 +104,32 @@ export const makeDockEdge = (dock: HTMLElement): HTMLElement => {
     const [, least, most] = measure();
     tell(node, height, least, most);
   };
-  const node = makePull({ name: "Height of the tabs", id: "dock-edge", down: false, measure, show });
+  const keep = () => {
+    const height = dock.classList.contains("ci-folded") ? -1 : dock.offsetHeight;
+    if (host.get("dock") === height) return;
+    host.set("dock", height);
+    host.save_changes();
+  };
+  const node = makePull({ name: "Height of the tabs", id: "dock-edge", down: false, measure, show, keep });
   tell(node, LOWEST, LOWEST, MOST);
   node.addEventListener("focus", () => tell(node, ...measure()));
   node.addEventListener("dblclick", () => {
     dock.classList.toggle("ci-folded");
     tell(node, ...measure());
+    keep();
   });
-  return node;
+  let restored = false;
+  return {
+    node,
+    keep,
+    /** As it was left, once there is room to tell; a smaller element gives it less. */
+    restore() {
+      if (restored || (dock.parentElement?.clientHeight ?? 0) === 0) return;
+      restored = true;
+      const height = host.get("dock") ?? 0;
+      if (height < 0) dock.classList.add("ci-folded");
+      const [, least, most] = measure();
+      if (height > 0) show(Math.max(least, Math.min(most, height)));
+    },
+  };
 };

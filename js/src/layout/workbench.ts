@@ -119,6 +119,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
       lesson: lesson ? [lesson] : [],
     },
     actions,
+    host,
   );
   const frame = makeFrame(views, dock, actions, help.node);
   const { root } = frame;

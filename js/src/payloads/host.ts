@@ -31,6 +31,8 @@ export interface Choices {
   tab?: string;
   /** The block looked at ("entry/index"), "" for none. */
   block?: string;
+  /** Pixels of the dock, 0 for as many as there are, -1 where it is folded to its tabs. */
+  dock?: number;
 }
 
 /** The traits on the model. The underscored ones are the wire's alone. */
