@@ -5,16 +5,31 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from base64 import b64decode
+from base64 import b85decode
 from typing import Any
 
 
 def unpack_page(html: str) -> tuple[dict[str, Any], bytes]:
     """The JSON that a page holds, and its buffers."""
     (packed,) = re.findall(r'<script type="application/octet-stream" id="data">([^<]*)</script>', html)
-    frame = gzip.decompress(b64decode(packed))
+    frame = gzip.decompress(b85decode(packed.replace(",", "<")))
     end = 4 + int.from_bytes(frame[:4], "little")
-    return json.loads(frame[4:end]), frame[end:]
+    held = json.loads(frame[4:end])
+    for field, columns in held["differs"].items():
+        for policy, column in columns.items():
+            held["plans"][policy]["at"].setdefault("differs", {})[field] = column
+    for row, body in zip(held["rows"], held["bodies"], strict=False):
+        if isinstance(row[1], int):
+            begins = " ".join(re.split(r"[ \t\n\r\f\v]+", body[0]))
+            row[1] = begins[: abs(row[1])] + "…" * (row[1] < 0)
+    return held, frame[end:]
+
+
+def read_at(plan: dict[str, Any], index: int) -> dict[str, Any]:
+    """The plan at one of the places that the page holds it at."""
+    differs = {name: column[index] for name, column in plan["at"].get("differs", {}).items()}
+    whole = {**plan["hand"], **{name: value for name, value in differs.items() if value != "@same@"}}
+    return {**whole, "sentence": {"notes": whole["notes"], **whole["sentence"]}}
 
 
 def all_texts(value: Any) -> list[str]:

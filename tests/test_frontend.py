@@ -62,6 +62,8 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("lab/names.ts", ".lastIndexOf()"): "a file's name without its folders",
     ("lab/names.ts", "/\\.jsonl?$/i"): "whether a file may be a session, by its name alone",
     ("lab/notebook.ts", ".endsWith()"): "whether a file is a notebook, by its name alone",
+    ("page/data.ts", ".split()"): "a preview, by its length, from the text that it begins",
+    ("page/data.ts", "/[ \\t\\n\\r\\f\\v]+/"): "a preview, by its length, from the text that it begins",
     ("page/data.ts", ".replace()"): "puts the cut's name where Python left its place in the recipe",
     ("panels/block-details/details.ts", ".replace()"): "our own label of who decided",
     ("panels/block-details/details.ts", "/^by /"): "our own label of who decided",

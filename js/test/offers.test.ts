@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
+import { makeNewFile } from "../src/layout/new-file-dialog";
 import { makePlansMenu } from "../src/layout/plans-menu";
 import { NO_POLICIES } from "../src/model/policies";
 import { makeRules } from "../src/panels/rules/panel";
@@ -142,7 +143,9 @@ test("a plan is saved once it is settled, and the file is named", async () => {
     async (kind: string): Promise<unknown> =>
       kind === "plans" ? { plans: [] } : { name: "a.plan.json", path: "x/a.plan.json" },
   );
-  const menu = makePlansMenu({ requests: { ask }, askPolicies: () => undefined } as never, true, h("button"));
+  const button = h("button");
+  const files = makeNewFile({ ask } as never, button);
+  const menu = makePlansMenu({ requests: { ask }, askPolicies: () => undefined } as never, button, files);
   document.body.replaceChildren(menu.node);
   const draw = (settled: boolean) =>
     menu.draw({ plan, other: null, settled } as Picture, new Set(["plan", "settled"]));
@@ -165,10 +168,11 @@ test("a plan is saved once it is settled, and the file is named", async () => {
 });
 
 test("where nobody answers there is nothing that could save or open", () => {
-  const menu = makePlansMenu({ askPolicies: () => undefined } as never, false, h("button"));
+  const menu = makePlansMenu({ askPolicies: () => undefined } as never, h("button"));
   document.body.replaceChildren(menu.node);
   menu.draw({ plan, other: null, settled: true } as Picture, new Set(["plan"]));
   menu.toggle();
   expect(find("save-plan")).toBeNull();
+  expect(find("reopen")).toBeNull();
   expect(find("compare-with")).not.toBeNull();
 });

@@ -30,7 +30,7 @@ from inspector.workbench.payloads.block import describe_rows, describe_summary
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from inspector.workbench.queries import answer_query
-from tests.exported import all_texts, unpack_page
+from tests.exported import all_texts, read_at, unpack_page
 from tests.redaction.test_redact import PLANTED
 from tests.shared import SHARED, needs_shared
 
@@ -264,12 +264,13 @@ def test_the_page_holds_the_very_plan_that_the_model_makes_at_every_legal_cut(
         wire, data = draw_plan(other.plan)
         assert (plan["own"][0], columns(plan["own"][1])) == (to_json(wire), data)
         legal = [at for at in range(len(other.plan.cuts)) if other.plan.cuts[at].legal]
-        assert [at for at, _, _ in plan["at"]] == legal
-        for place, differs, number in plan["at"][:: max(1, len(legal) // 5)]:
+        assert plan["at"]["places"] == legal
+        for index in range(0, len(legal), max(1, len(legal) // 5)):
+            place, number = legal[index], plan["at"]["data"][index]
             cut = other.plan.cuts.ids[place]
             other.answer({"cut": cut})
             wire, data = draw_plan(other.plan)
-            whole = {**plan["hand"], **differs}
+            whole = read_at(plan, index)
             deltas = whole.pop("deltas")
             rules = [{**rule, "delta": delta} for rule, delta in zip(whole["rules"], deltas, strict=True)]
             recipes = {key: whole[key].replace("@cut@", cut) for key in ("recipe", "shortRecipe")}

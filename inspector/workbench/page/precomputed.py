@@ -7,6 +7,7 @@ those of the session as it is; texts are those of the cleaned one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -48,6 +49,44 @@ CUT = "@cut@"
 
 # What depends on the plan is put together by the page from the columns.
 _OF_THE_PLAN = ("tokens after", "fate", "decided by")
+
+
+BLANKS = re.compile(r"[ \t\n\r\f\v]+")
+
+
+def _refer(preview: str, text: str) -> str | int:
+    """A preview by its length where it is how the text begins, blanks aside; negative where dots follow.
+
+    >>> _refer("Fix the…", "Fix\\n the clock."), _refer("Fix", "Fix"), _refer("Mend", "Fix")
+    (-7, 3, 'Mend')
+    """
+    begins = " ".join(BLANKS.split(text))
+    if preview and begins.startswith(preview):
+        return utf16_length(preview)
+    cut = preview.removesuffix("…")
+    return -utf16_length(cut) if cut and cut != preview and begins.startswith(cut) else preview
+
+
+def _without(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}
+
+
+SAME = "@same@"
+"""Stands where a plan says what the plan at the first place does."""
+
+
+def _by_name(at: Sequence[tuple[int, dict[str, Any], int]]) -> dict[str, Any]:
+    """Plans at places, field by field: what is alike stands side by side, and packs to half.
+
+    >>> _by_name([(1, {}, 0), (5, {"after": 7}, 3)])
+    {'places': [1, 5], 'data': [0, 3], 'differs': {'after': ['@same@', 7]}}
+    """
+    names = dict.fromkeys(name for _, differs, _ in at for name in differs)
+    return {
+        "places": [place for place, _, _ in at],
+        "data": [number for _, _, number in at],
+        "differs": {name: [differs.get(name, SAME) for _, differs, _ in at] for name in names},
+    }
 
 
 class Buffers:
@@ -120,22 +159,41 @@ class Answers:
 
     def pack(self, cap: int) -> dict[str, Any]:
         """The whole as JSON, no text of a block longer than `cap` characters; 0 leaves them out."""
+        bodies = [_shorten(body, cap) for body in self.bodies] if cap else []
+        texts = [str(body[0]) for body in bodies] or [""] * len(self.rows)
         return {
             "wanted": self.redactor.clean_tree({**self.model.inputs, "policy": self.model.plan.policy.name}),
             "scene": self.scene,
             "sceneData": self.scene_data,
-            "plans": self.plans,
+            "plans": {
+                name: {**plan, "at": _without(plan["at"], "differs")} for name, plan in self.plans.items()
+            },
+            "differs": self._by_field(),
             "recorded": self.recorded,
             "side": self.side,
             "other": self.other,
             "run": self.run,
             "told": self.told,
             "tab": self.model.tab,
-            "rows": [[row["label"], row["preview"]] for row in self.rows],
-            "bodies": [_shorten(body, cap) for body in self.bodies] if cap else [],
+            "rows": [
+                [row["label"], _refer(row["preview"], text)]
+                for row, text in zip(self.rows, texts, strict=True)
+            ],
+            "bodies": bodies,
             "lines": [self.redactor.clean(line) for line in self.lines],
             "buffers": self.buffers.places,
         }
+
+    def _by_field(self) -> dict[str, dict[str, list[Any]]]:
+        """What plans at other places differ by: field by field, then policy by policy.
+
+        Policies say much the same of the same place, and what is packed sees no further than 32 kB back.
+        """
+        fields: dict[str, dict[str, list[Any]]] = {}
+        for policy, plan in self.plans.items():
+            for name, column in plan["at"]["differs"].items():
+                fields.setdefault(name, {})[policy] = column
+        return fields
 
     def count_cut(self, cap: int) -> int:
         """How many texts of blocks are shorter on the page than in a workbench under `cap`."""
@@ -171,7 +229,7 @@ class Answers:
         legal = [place for place in range(len(own.cuts)) if own.cuts[place].legal]
         whole = len(legal) * len(self.policies) <= MOST_PLANS
         made = legal if whole else legal[len(legal) // 2 :][:1]
-        at: list[list[Any]] = []
+        at: list[tuple[int, dict[str, Any], int]] = []
         hand: dict[str, Any] = {}
         written = {} if own.checkpoint is None or own.place is None else {own.place: own}
         texts = {data: self._sides(clean)}
@@ -183,17 +241,19 @@ class Answers:
             for recipe in ("recipe", "shortRecipe"):
                 drawn[recipe] = drawn[recipe].replace(f"cut={own.cuts.ids[place]!r}", f"cut={CUT!r}")
             drawn["deltas"] = [rule.pop("delta", None) for rule in drawn["rules"]]
+            if drawn["sentence"].get("notes") == drawn["notes"]:
+                del drawn["sentence"]["notes"]
             hand = hand or drawn
             if number not in texts:
                 texts[number] = self._sides(self._cut_clean(clean, place))
             differs = {key: value for key, value in drawn.items() if value != hand.get(key)}
-            at.append([place, tidy(differs), number])
+            at.append((place, tidy(differs), number))
         return {
             "label": self._label(own.policy),
             "settings": tidy(dict(self._edits(name).settings)),
             "own": [tidy(wire), data],
             "hand": tidy(hand) or None,
-            "at": at,
+            "at": _by_name(at),
             "far": "" if whole else FAR,
             "texts": {str(number): sides for number, sides in texts.items()},
             **self._summaries(clean, legal, written),

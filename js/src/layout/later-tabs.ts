@@ -8,4 +8,5 @@ export { makeSummarise } from "../panels/summary/panel";
 export { makeSummaryTab } from "../panels/summary/sides";
 export { makeExporter } from "./export-dialog";
 export { makeHelp } from "./help-dialog";
+export { makeNewFile } from "./new-file-dialog";
 export { makePlansMenu } from "./plans-menu";

@@ -8,7 +8,7 @@ import type * as all from "./later-tabs";
 
 type Makers = typeof all;
 
-type ForPython = "makeExporter" | "makeFacts" | "makeLesson" | "makeSummarise";
+type ForPython = "makeExporter" | "makeFacts" | "makeLesson" | "makeNewFile" | "makeSummarise";
 
 /** What makes the tabs; an exported page need not carry what does nothing without Python. */
 export type LaterTabs = Omit<Makers, ForPython> & Partial<Makers>;

@@ -17,7 +17,13 @@ const PROMISES: Record<Kind, string> = {
     "The session as it stood there, as a new file beside its own: other branches and what came later stay out.",
 };
 
-export const makeNewFile = (requests: Requests, opener: HTMLElement) => {
+export interface NewFileDialog {
+  readonly node: HTMLElement;
+  open(kind: Kind): void;
+  dispose(): void;
+}
+
+export const makeNewFile = (requests: Requests, opener: HTMLElement): NewFileDialog => {
   const content = h("div");
   const dialog = h("dialog", { class: "ci-help ci-new-file", "data-testid": "new-file" }, content);
   let kind: Kind = "compacted";

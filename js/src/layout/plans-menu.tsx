@@ -6,7 +6,7 @@ import type { Actions, Picture, View } from "../store/view";
 import { h } from "../ui/dom";
 import { PolicyList } from "../ui/policy-list";
 import { makePopover } from "../ui/popover";
-import { makeNewFile } from "./new-file-dialog";
+import type { NewFileDialog } from "./new-file-dialog";
 
 type Page = "menu" | "compare";
 
@@ -15,8 +15,9 @@ export interface PlansMenu extends View {
   toggle(): void;
 }
 
-/** Without `keeps` there is nobody who could save or open. */
-export const makePlansMenu = (actions: Actions, keeps: boolean, button: HTMLElement): PlansMenu => {
+/** Without a dialog for new files there is nobody who could save or open. */
+export const makePlansMenu = (actions: Actions, button: HTMLElement, file?: NewFileDialog): PlansMenu => {
+  const keeps = file !== undefined;
   const content = h("div", {
     class: "ci-plans",
     role: "dialog",
@@ -65,7 +66,6 @@ export const makePlansMenu = (actions: Actions, keeps: boolean, button: HTMLElem
       tell((error as Error).message, true);
     }
   };
-  const file = makeNewFile(actions.requests, button);
   const turn = (next: Page) => {
     page = next;
     if (page === "compare") actions.askPolicies();
@@ -103,7 +103,7 @@ export const makePlansMenu = (actions: Actions, keeps: boolean, button: HTMLElem
           type="button"
           class="ci-item"
           data-testid="save-compacted"
-          onClick={leave(() => file.open("compacted"))}
+          onClick={leave(() => file?.open("compacted"))}
         >
           Save the compacted session…
         </button>
@@ -113,7 +113,7 @@ export const makePlansMenu = (actions: Actions, keeps: boolean, button: HTMLElem
           type="button"
           class="ci-item"
           data-testid="reopen"
-          onClick={leave(() => file.open("reopened"))}
+          onClick={leave(() => file?.open("reopened"))}
         >
           Reopen here, or at another turn…
         </button>
@@ -192,7 +192,7 @@ export const makePlansMenu = (actions: Actions, keeps: boolean, button: HTMLElem
   });
 
   return {
-    node: h("span", {}, content, file.node),
+    node: h("span", {}, content, ...(file === undefined ? [] : [file.node])),
     toggle: () => (menu.isOpen ? menu.close() : menu.open()),
     draw(picture, parts) {
       shown = picture;
@@ -201,7 +201,7 @@ export const makePlansMenu = (actions: Actions, keeps: boolean, button: HTMLElem
     },
     dispose() {
       render(null, content);
-      file.dispose();
+      file?.dispose();
     },
   };
 };

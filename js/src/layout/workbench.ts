@@ -62,7 +62,9 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     },
   });
   const toPlans = h("button", { class: "ci-button", "data-testid": "plans" }, "Plans ▾");
-  const plans = tabs.await("", ({ makePlansMenu }) => makePlansMenu(actions, keeps, toPlans));
+  const plans = tabs.await("", ({ makePlansMenu, makeNewFile }) =>
+    makePlansMenu(actions, toPlans, makeNewFile?.(deck.requests, toPlans)),
+  );
   toPlans.addEventListener("click", () => plans.use(menu => menu.toggle()));
   // A page that was exported cannot make another.
   const tools = [h("span", { class: "ci-plans-at" }, toPlans, plans.node)];

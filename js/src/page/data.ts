@@ -22,7 +22,12 @@ export interface HeldPlan {
   own: Drawn<PlanPayload>;
   /** The plan at the first place where a hand may cut; the others differ from it by what `at` says. */
   hand: HandPlan | null;
-  at: readonly (readonly [place: number, differs: Partial<HandPlan>, data: number])[];
+  at: {
+    places: readonly number[];
+    data: readonly number[];
+    /** By field: its value at each of the places; they travel apart from it, field by field. */
+    differs?: Readonly<Record<string, readonly unknown[]>>;
+  };
   /** Why there is more to say at the other places; "" where all of them are held. */
   far: string;
   /** By the number of the columns: before the cut and behind it. */
@@ -39,6 +44,8 @@ export interface Held {
   scene: ScenePayload;
   sceneData: number;
   plans: Readonly<Record<string, HeldPlan>>;
+  /** What plans at other places differ by: by field, then by policy. */
+  differs: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>;
   recorded: { plan?: Drawn<PlanPayload>; sentence?: string };
   /** What the file records right after the moment. */
   side?: Drawn<PlanPayload> | null;
@@ -49,6 +56,7 @@ export interface Held {
   /** The tab to open on. */
   tab?: string;
   told: Readonly<Record<string, object>>;
+  /** A preview that is how the text of its block begins is told by its length, negative where dots follow. */
   rows: readonly (readonly [label: string, preview: string])[];
   bodies: readonly (readonly [text: string, total: number, facts: [string, string][]])[];
   lines: readonly string[];
@@ -61,14 +69,25 @@ export interface Store {
 }
 
 const CUT = "'@cut@'";
+/** Where the plan at the first place says the same. */
+const SAME = "@same@";
 
-/** Unpacks base64 of gzip of: the length of a JSON header (u32, little endian), the header, the buffers. */
+/** Unpacks base85 of gzip of: the length of a JSON header (u32, little endian), the header, the buffers. */
 export const unpack = async (packed: string): Promise<Store> => {
-  const raw = Uint8Array.from(atob(packed.trim()), letter => letter.charCodeAt(0));
+  const raw = decode(packed.trim());
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
   const frame = await new Response(stream).arrayBuffer();
   const start = 4 + new DataView(frame).getUint32(0, true);
   const held = JSON.parse(new TextDecoder().decode(new Uint8Array(frame, 4, start - 4))) as Held;
+  for (const [field, columns] of Object.entries(held.differs))
+    for (const [policy, column] of Object.entries(columns)) {
+      const { at } = held.plans[policy] as HeldPlan;
+      at.differs = { ...at.differs, [field]: column };
+    }
+  held.rows = held.rows.map(([label, preview]: readonly [string, string | number], row) => [
+    label,
+    typeof preview === "string" ? preview : begin(held.bodies[row]?.[0] ?? "", preview),
+  ]);
   return {
     held,
     bytes(number) {
@@ -78,22 +97,58 @@ export const unpack = async (packed: string): Promise<Store> => {
   };
 };
 
+/** Letters of Python's base85, but for the comma in place of "<". */
+const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
+
+/** Five letters stand for four bytes; the last group may be shorter. */
+const decode = (text: string): Uint8Array<ArrayBuffer> => {
+  const values = new Uint8Array(128).fill(84);
+  [...LETTERS].forEach((letter, value) => {
+    values[letter.charCodeAt(0)] = value;
+  });
+  const letters = new TextEncoder().encode(text);
+  const out = new Uint8Array(Math.ceil(letters.byteLength / 5) * 4);
+  const view = new DataView(out.buffer);
+  for (let from = 0; from < letters.byteLength; from += 5) {
+    let sum = 0;
+    for (let i = from; i < from + 5; i++) sum = sum * 85 + (values[letters[i] ?? 126] as number);
+    view.setUint32((from / 5) * 4, sum);
+  }
+  return out.subarray(0, out.byteLength - ((5 - (letters.byteLength % 5)) % 5));
+};
+
+/** How a text begins, with one blank for several. */
+const begin = (text: string, length: number): string => {
+  const flat = text
+    .split(/[ \t\n\r\f\v]+/)
+    .join(" ")
+    .slice(0, Math.abs(length));
+  return length < 0 ? `${flat}…` : flat;
+};
+
 /** The plan of a policy with its own cut ("") or with a cut at a place; undefined where none may stand. */
 export const findPlan = (plan: HeldPlan, cut: string, place: number): Drawn<PlanPayload> | undefined => {
   if (cut === "") return plan.own;
   const { hand } = plan;
   if (hand === null) return undefined;
-  const found = plan.at.find(([at]) => at === place) ?? (plan.far === "" ? undefined : plan.at[0]);
-  if (found === undefined) return undefined;
-  const [at, differs, data] = found;
-  const whole = { ...hand, ...differs };
+  const known = plan.at.places.indexOf(place);
+  const index = known < 0 && plan.far !== "" ? 0 : known;
+  const [at, data] = [plan.at.places[index], plan.at.data[index]];
+  if (at === undefined || data === undefined) return undefined;
+  const values = Object.entries(plan.at.differs ?? {}).map(
+    ([name, column]) => [name, column[index]] as const,
+  );
+  const differs = Object.fromEntries(values.filter(([, value]) => value !== SAME));
+  const whole: HandPlan = { ...hand, ...differs };
+  // What it notes is mostly said once.
+  const sentence = { ...whole.sentence, notes: whole.sentence.notes ?? whole.notes };
   const rules = whole.rules.map((rule, i) => ({ ...rule, delta: whole.deltas[i] ?? null }));
   const named = (recipe: string) => recipe.replace(CUT, () => quote(cut));
   const recipes = { recipe: named(whole.recipe), shortRecipe: named(whole.shortRecipe ?? whole.recipe) };
-  if (at === place) return [{ ...whole, rules, ...recipes }, data];
+  if (at === place) return [{ ...whole, sentence, rules, ...recipes }, data];
   const unknown = whole.rules.map(rule => ({ ...rule, delta: null }));
   const moved = { ...whole.cut, place, id: cut, by: "you" as const };
-  return [{ ...whole, cut: moved, rules: unknown, notes: [plan.far], ...recipes }, data];
+  return [{ ...whole, sentence, cut: moved, rules: unknown, notes: [plan.far], ...recipes }, data];
 };
 
 /** A Python literal, in Python's own quotes where that is all it needs. */
