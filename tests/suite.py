@@ -32,7 +32,7 @@ BARE = ("-p", "no:nbval")  # a second of imports in each process
 SPREAD = ("-n", "2", "--dist")
 # The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
 ORDERED = ("--no-loadscope-reorder",)
-LIMIT = 900  # seconds; a step that hangs is ended
+LIMIT = 1500  # seconds; a step that hangs is ended
 MOST_AGAIN = 5  # more failures than these are no matter of time
 
 
