@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.bare import show_widget, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
-from tests.browser.product import FORBIDDEN, TABS, Workbench
-from tests.browser.screen import find_violations, wait_until
+from tests.browser.product import FORBIDDEN, TABS, Workbench, make_again
+from tests.browser.screen import find_violations, screenshot, wait_until
 from tests.shared import SHARED
 
 REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-auto+manual-1161l.jsonl"
@@ -195,6 +195,28 @@ def test_the_dock_is_dragged_moved_by_arrows_and_folded_by_a_double_click(
     expect(page.get_by_test_id("rules")).to_be_visible()
     wait_until(lambda: high() == 220, page)
     wait_until(lambda: height(page) == 900, page)
+
+
+def test_a_narrow_element_has_the_recipe_behind_more(page: Page, open_workbench: OpenWorkbench) -> None:
+    workbench = open_workbench(height=900)
+    page.add_style_tag(content=FULL)
+    page.set_viewport_size({"width": 1400, "height": 900})
+    expect(page.get_by_test_id("recipe")).to_be_visible()
+    expect(page.get_by_test_id("recipe-more")).to_be_hidden()
+    page.set_viewport_size({"width": 560, "height": 900})
+    expect(page.get_by_test_id("recipe")).to_be_hidden()
+    page.get_by_test_id("more-menu").click()
+    recipe = page.get_by_test_id("recipe-more")
+    expect(recipe).to_contain_text("make_plan(session.at('820f59b6'), ledger, 'flue')")
+    code = recipe.locator("code")
+    assert code.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+    recipe.get_by_role("button", name="Copy").click()
+    expect(recipe.get_by_role("button")).to_have_text("Copied")
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    plan = make_again(copied, workbench)
+    assert (plan.after, plan.place) == (workbench.plan.after, workbench.plan.place)
+    assert find_violations(page) == []
+    screenshot(page, "more-560")
 
 
 def test_the_size_of_the_dock_is_remembered_with_the_widget(

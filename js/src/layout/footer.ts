@@ -3,35 +3,42 @@ import type { View } from "../store/view";
 import { copyText } from "../ui/copy";
 import { h, setAttributes, setText } from "../ui/dom";
 
-export const makeRecipe = (): View => {
-  const code = h("code", { tabindex: 0, "aria-label": "Recipe" });
-  const copy = h("button", { class: "ci-link" }, "Copy");
-  const node = h(
-    "section",
-    { class: "ci-recipe", "data-testid": "recipe", "aria-label": "Recipe" },
-    code,
-    copy,
-  );
+export interface Recipe extends View {
+  /** The same once more, for the menu of a narrow workbench, which has no room for a foot. */
+  readonly inMenu: HTMLElement;
+}
+
+export const makeRecipe = (): Recipe => {
   let whole = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const say = (word: string) => {
-    setText(copy, word);
-    clearTimeout(timer);
-    timer = setTimeout(() => setText(copy, "Copy"), 1600);
+  const make = (attributes: Record<string, string>) => {
+    const code = h("code", { tabindex: 0, "aria-label": "Recipe" });
+    const copy = h("button", { class: "ci-link" }, "Copy");
+    const say = (word: string) => {
+      setText(copy, word);
+      clearTimeout(timer);
+      timer = setTimeout(() => setText(copy, "Copy"), 1600);
+    };
+    copy.addEventListener("click", async () => {
+      if (await copyText(whole)) return say("Copied");
+      setText(code, whole);
+      getSelection()?.selectAllChildren(code);
+      say("Selected: press Ctrl+C");
+    });
+    return { code, node: h("section", { "aria-label": "Recipe", ...attributes }, code, copy) };
   };
-  copy.addEventListener("click", async () => {
-    if (await copyText(whole)) return say("Copied");
-    setText(code, whole);
-    getSelection()?.selectAllChildren(code);
-    say("Selected: press Ctrl+C");
-  });
+  const foot = make({ class: "ci-recipe", "data-testid": "recipe" });
+  const inMenu = make({ class: "ci-recipe-more", "data-testid": "recipe-more" });
   return {
-    node,
+    node: foot.node,
+    inMenu: inMenu.node,
     draw({ plan }, parts) {
       if (!parts.has("plan") && !parts.has("look") && !parts.has("scene")) return;
       whole = plan.recipe;
-      setText(code, plan.shortRecipe ?? whole);
-      setAttributes(code, { title: whole });
+      for (const { code } of [foot, inMenu]) {
+        setText(code, plan.shortRecipe ?? whole);
+        setAttributes(code, { title: whole });
+      }
     },
     dispose: () => clearTimeout(timer),
   };

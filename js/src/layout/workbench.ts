@@ -74,6 +74,8 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     open.addEventListener("click", () => exporter.use(dialog => dialog.open()));
     tools.push(h("span", { class: "ci-export" }, open, exporter.node));
   }
+  const recipe = makeRecipe();
+  tools.push(recipe.inMenu);
   // Both ask Python at every step.
   const facts = keeps ? tabs.await("facts", tabs => (tabs as typeof all).makeFacts(actions)) : null;
   const lesson = keeps ? tabs.await("lesson", tabs => (tabs as typeof all).makeLesson(actions)) : null;
@@ -107,7 +109,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
       ({ makeReplay }) => makeReplay(actions),
       picture => !hasReplay(picture),
     ),
-    recipe: makeRecipe(),
+    recipe,
   };
   const dock = makeDock(
     {
