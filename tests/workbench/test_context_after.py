@@ -103,3 +103,15 @@ def test_a_moment_without_a_recorded_compaction_says_so() -> None:
     reply = ask(model, "summaries")
     assert reply["recorded"] is None
     assert reply["sentence"] == "The file records no compaction right after this moment."
+
+
+def test_a_summary_that_the_plan_takes_over_is_told_once() -> None:
+    model = WorkbenchModel(open_demo(), "auto")
+    model.answer({})
+    reply = ask(model, "summaries")
+    assert reply["recorded"]["text"] and not reply["planned"]["text"]
+    assert reply["planned"]["sentence"].startswith("The same text so far")
+    assert reply["planned"]["counts"] == reply["recorded"]["counts"]
+    model.answer({"policy": "flue"})
+    reply = ask(model, "summaries")
+    assert reply["planned"]["text"] and reply["planned"]["text"] != reply["recorded"]["text"]

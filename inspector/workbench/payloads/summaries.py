@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from ...facts.lint.check import CHANGED, known
 from ...facts.traced import Trace, TracedFact
 from ...planning.plan import Plan
@@ -21,6 +23,7 @@ MOST_TEXT = 40_000
 SEALED = "The file holds this summary sealed or not at all: nobody can read it."
 NO_RECORDED = "The file records no compaction right after this moment."
 NONE_PLANNED = "This plan writes no summary."
+SAME = "The same text so far: drag the cut, or choose a policy."
 NAMED = ("verbatim", "restated")
 
 
@@ -77,6 +80,9 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
     place = int(query["place"]) if model.shown is plan else plan.place or 0
     listing = find_listing(model, place)
     planned = _describe(listing.plan, listing.trace, "Planned")
+    if side is not None and planned.text and planned.text == side.text:
+        # One text is read once.
+        planned = replace(planned, text="", total=0, note="", sentence=SAME)
     return SummariesReply(side, planned, "" if side is not None else NO_RECORDED)
 
 
