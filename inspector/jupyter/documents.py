@@ -90,7 +90,8 @@ class OpenDocument:
         self.controller = Controller(self._file.session if self._file else _read(source), self._hear)
         self.controller.plans = lambda: read_plans_beside(path or "")
         self.controller.offer = lambda model, query: offer_file(
-            model, query, read_beside(path) if path else source.content, source.name, _name_folder(source)
+            *(model, query, lambda: read_beside(path) if path else source.content),
+            *(source.name, _name_folder(source)),
         )
         if path:
             self.controller.model.written = read_kept(path, self.controller.model.session)

@@ -6,7 +6,7 @@ shows the workbench writes it, to a new file beside the session's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any, cast
 from uuid import uuid4
@@ -40,11 +40,15 @@ MOST_PLACES = 200
 
 
 def offer_file(
-    model: WorkbenchModel, query: Mapping[str, Any], data: bytes | None, file: str, folder: str
+    model: WorkbenchModel,
+    query: Mapping[str, Any],
+    read: Callable[[], bytes | None],
+    file: str,
+    folder: str,
 ) -> NewFile:
     """What would be written: with the `kind` "compacted" by the plan, with "reopened" at the entry `at`.
 
-    `data` are the bytes of the session's file, unpacked, None where it has none; `file` is its name, and
+    `read` returns the bytes of the session's file, unpacked, None where it has none; `file` is its name, and
     `folder` says where the new one would stand. What cannot be written is told as the preview's `problem`.
     """
     kind = str(query.get("kind"))
@@ -54,7 +58,7 @@ def offer_file(
     places = list_places(model) if reopened else []
     at = str(query.get("at") or model.moment.leaf or "") if reopened else ""
     try:
-        made = _reopen(model, places, at, data) if reopened else _compact(model, file)
+        made = _reopen(model, places, at, read) if reopened else _compact(model, file)
         lines = [Labelled("folder", printable(folder)), *made.preview.lines]
         return made._replace(preview=replace(made.preview, lines=lines))
     except InspectorError as error:
@@ -89,8 +93,14 @@ def list_places(model: WorkbenchModel) -> list[Labelled]:
     return places[-MOST_PLACES:]
 
 
-def _reopen(model: WorkbenchModel, places: list[Labelled], at: str, data: bytes | None) -> NewFile:
+def _reopen(
+    model: WorkbenchModel, places: list[Labelled], at: str, read: Callable[[], bytes | None]
+) -> NewFile:
     session = model.session
+    try:
+        data = read()
+    except OSError as error:
+        raise EditError("reopen", session.id, f"its file cannot be read any more: {error.strerror}") from None
     if data is None:
         raise EditError("reopen", session.id, "this session has no file whose records could be copied")
     moment = session.at(at)

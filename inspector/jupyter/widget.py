@@ -193,7 +193,8 @@ class Workbench(anywidget.AnyWidget):
         self._controller.save = lambda plan: save_beside(plan, home)
         self._controller.plans = lambda: read_plans_beside(home)
         self._controller.offer = lambda model, query: offer_file(
-            model, query, read_beside(home), home, str(Path(home or "here").expanduser().absolute().parent)
+            *(model, query, lambda: read_beside(home), home),
+            str(Path(home or "here").expanduser().absolute().parent),
         )
         self._controller.write = lambda name, content: write_beside(name, content, home)
         if shown is not None and shown.checkpoint is not None:

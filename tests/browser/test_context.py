@@ -118,6 +118,23 @@ def test_the_outline_leads_to_any_turn_and_a_chosen_block_is_found(
     expect(chosen).to_be_in_viewport()
 
 
+def test_who_drags_away_and_lets_go_where_it_was_reads_the_same_again(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    workbench = open_workbench(tab="context")
+    check_whole(page, workbench.context)
+    for key in ("", "Escape"):
+        x, y, _ = grasp_pill(page)
+        page.mouse.move(x - 300, y, steps=6)
+        if key:
+            page.keyboard.press(key)
+        else:
+            page.mouse.move(x, y, steps=6)
+        page.mouse.up()
+        wait_for_python(page)
+        check_whole(page, workbench.context)
+
+
 def test_a_place_that_the_provider_refuses_is_told_where_one_reads(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:

@@ -125,6 +125,12 @@ def test_what_cannot_be_written_says_why(file: Path) -> None:
     assert preview["problem"] == "This session has no file whose records could be copied."
     assert preview["name"] == ""
     assert ask(loose, "write_file", name="")["type"] == "error"
+    gone = Workbench(file, "flue")
+    away = file.rename(file.with_name("away.jsonl"))
+    preview = ask(gone, "preview_file", kind="reopened", at="")
+    assert preview["problem"] == "Its file cannot be read any more: No such file or directory."
+    assert not ask(gone, "preview_file", kind="compacted", at="")["problem"]
+    away.rename(file)
     idle = Workbench(file, "claude-code", at=session.entries[session.path[5]].id)
     assert ask(idle, "preview_file", kind="compacted", at="")["problem"]
     assert ask(idle, "preview_file", kind="nonsense", at="")["type"] == "error"

@@ -10,6 +10,7 @@ import { makeLabels } from "../../store/labels";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, setAttributes, setShown, setText } from "../../ui/dom";
 import { makeScroller } from "../../ui/list/virtual-list";
+import { leftOut } from "../../ui/text";
 
 /** So many pieces are asked for at a time. */
 const PAGE = 60;
@@ -32,6 +33,8 @@ export const makeContext = (actions: Actions): View => {
   /** The rows that stand in the request, the summary first; only numbers where Python puts it together in another way. */
   let rows: readonly number[] = [];
   let pieces: readonly (ContextPiece | undefined)[] = [];
+  /** The rows of those pieces, for when the hand comes back to where it was. */
+  let known: readonly number[] = [];
   let reply: ContextReply | undefined;
   /** What `pieces` answers, and what was asked for last. */
   let [answered, wanted] = ["", ""];
@@ -107,7 +110,7 @@ export const makeContext = (actions: Actions): View => {
       const fits =
         rows.length === told.count && (!first || rows[told.from + told.pieces.indexOf(first)] === first.row);
       if (!fits) rows = Array.from({ length: told.count }, (_, index) => -2 - index);
-      [answered, pieces] = [wanted, new Array<undefined>(told.count).fill(undefined)];
+      [answered, known, pieces] = [wanted, rows, new Array<undefined>(told.count).fill(undefined)];
       reply = told;
       held = kept;
     }
@@ -129,9 +132,9 @@ export const makeContext = (actions: Actions): View => {
     const row = rows[index] ?? SUMMARY;
     if (answered === wanted && pieces[index] !== undefined) return pieces[index];
     if (row < 0 || shown === undefined) return undefined;
-    const known = texts.get(row);
+    const text = texts.get(row);
     const { fate, tokens } = fateAt(shown.scene, shown.plan, row, shown.place);
-    return known?.fate === fate && known.piece.tokens === tokens ? known.piece : undefined;
+    return text?.fate === fate && text.piece.tokens === tokens ? text.piece : undefined;
   };
 
   const tell = (index: number): string => {
@@ -195,7 +198,7 @@ export const makeContext = (actions: Actions): View => {
 
   const drawText = (piece: ContextPiece, index: number): HTMLElement[] => {
     const all: HTMLElement[] = [];
-    const left = piece.total - piece.text.length;
+    const left = leftOut(piece);
     if (piece.note !== "") all.push(h("p", { class: "ci-quiet" }, piece.note));
     all.push(h("pre", {}, piece.text));
     if (left > 0)
@@ -275,6 +278,10 @@ export const makeContext = (actions: Actions): View => {
           asked = new Set();
           follow(Number.POSITIVE_INFINITY);
           ask(0);
+        } else {
+          const row = readRow();
+          rows = known;
+          draw(row);
         }
       }
       draw();
