@@ -25,7 +25,7 @@ from inspector.workbench.page.html import make
 from inspector.workbench.summary_writer import SummaryWriter
 from inspector.workbench.tasks import TaskQueue
 from inspector.workbench.written_summaries import WritingState
-from tests.exported import unpack_page
+from tests.exported import read_at, unpack_page
 from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail
 from tests.test_laws import LENGTH
 
@@ -271,7 +271,7 @@ def test_an_exported_page_shows_the_summary_that_was_written(opened: tuple[Contr
     text = "\n".join(line for first, n in spans for line in held["lines"][first : first + n])
     assert text.startswith("All that matters is the token [redacted") and total > 0
     assert ["written by", "pasted"] in policy["written"][place]
-    drawn = next({**policy["hand"], **wire} for at, wire, _ in policy["at"] if str(at) == place)
+    drawn = read_at(policy, policy["at"]["places"].index(int(place)))
     assert drawn["summary"]["by"] == "pasted"
 
 
