@@ -76,6 +76,9 @@ from .replays.comparison import compare_policies as compare_policies
 from .replays.decay import compact_rounds as compact_rounds
 from .replays.decay import DecayLine as DecayLine
 
+# many sessions at once
+from .corpus.scanning import scan as scan
+
 # see it
 from .jupyter.widget import Workbench as Workbench
 from .jupyter.lesson_files import open_lesson as open_lesson

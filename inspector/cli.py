@@ -8,6 +8,9 @@
     compaction-inspector lint session.jsonl --policy flue --select CI001,CI002
     compaction-inspector export session.jsonl page.html
     compaction-inspector sessions
+    compaction-inspector scan transcripts/ --policy flue,codex --into rows.jsonl
+    compaction-inspector sweep transcripts/ --policy flue --set keep-recent-tokens.tokens=8000,20000
+    compaction-inspector diff yesterday.jsonl today.jsonl
     compaction-inspector reopen session.jsonl --at 820f59b6
     compaction-inspector convert session.jsonl codex rollout.jsonl
     compaction-inspector demo
@@ -15,7 +18,8 @@
 
 It ends with 0 when it did what was asked, 1 when a file could not be read or written, and 2 when what was
 asked makes no sense. `lint` ends with 0 when it found no error, 1 when it found one, and 2 when it could not
-look. What went wrong is told in one sentence. What a command alone needs is imported by that command.
+look; `diff` does the same for what got worse. What went wrong is told in one sentence. What a command alone
+needs is imported by that command.
 """
 
 from __future__ import annotations
@@ -79,7 +83,9 @@ def make_parser() -> ArgumentParser:
     )
     parser.add_argument("--version", action=_TellVersion)
     commands = parser.add_subparsers(
-        required=True, metavar="show | plan | replay | lint | export | reopen | convert | sessions | demo"
+        required=True,
+        metavar="show | plan | replay | lint | export | reopen | convert | sessions | scan | sweep | diff "
+        "| demo",
     )
     show = commands.add_parser("show", help="a session, its tokens and what a policy does, as a table")
     plan = commands.add_parser("plan", help="a policy's plan in short, or all of it as JSON")
@@ -113,6 +119,7 @@ def make_parser() -> ArgumentParser:
     listed.add_argument("--newest", type=int, default=30, metavar="N", help="default: 30; 0 for all")
     listed.add_argument("--json", action="store_true", help="as JSON, a session a line")
     listed.set_defaults(do=_sessions, code=0, unreadable=FAILED, window=None)
+    _add_corpus(commands)
     tried = commands.add_parser(
         "demo",
         help="the demo session in JupyterLab, or as a page that needs none",
@@ -158,6 +165,51 @@ def make_parser() -> ArgumentParser:
     export.add_argument("page", help="where the page goes")
     export.add_argument("--replace", action="store_true", help="write over a file of another kind")
     return parser
+
+
+def _add_corpus(commands: Any) -> None:
+    """What is asked of many sessions at once."""
+    scanned = commands.add_parser("scan", help="many sessions under many policies: what is left and kept")
+    swept = commands.add_parser("sweep", help="many sessions under one policy, with every value of a setting")
+    for command, do in ((scanned, _scan), (swept, _sweep)):
+        command.add_argument(
+            "paths",
+            nargs="*",
+            metavar="PATH",
+            help="files, folders, addresses; default: this machine's sessions",
+        )
+        command.add_argument(
+            "--into", metavar="FILE", help="add rows to this file, and go on from what it holds"
+        )
+        command.add_argument("--measures", default="facts,regret", help="of facts, regret and findings")
+        command.add_argument("--workers", type=int, metavar="N", help="processes; default: one a processor")
+        command.add_argument(
+            "--seconds", type=float, default=300.0, help="for one file at most; default: 300"
+        )
+        command.add_argument(
+            "--memory", type=float, default=4.0, metavar="GIB", help="for one file; default: 4"
+        )
+        command.add_argument("--json", action="store_true", help="every row as JSON, one a line")
+        command.set_defaults(do=do, code=0, unreadable=FAILED, window=None)
+    scanned.add_argument("--policy", default="", metavar="NAMES", help="comma between them; default: all")
+    swept.add_argument("--policy", required=True, metavar="NAME", help="the policy whose settings change")
+    swept.add_argument(
+        "--set", action="append", required=True, metavar="KEY=A,B,…", help='such as "trigger.ratio=0.7,0.8"'
+    )
+    compared = commands.add_parser(
+        "diff",
+        help="what a newer scan does worse than an older one, on the same sessions",
+        epilog="Ends with 0 when nothing got worse, 1 when something did, 2 when they cannot be compared.",
+    )
+    compared.add_argument("old", help="a file that scan --into wrote")
+    compared.add_argument("new", help="another one")
+    compared.add_argument(
+        "--kept", type=float, default=0.02, metavar="SHARE", help="of the facts that may be kept less; 0.02"
+    )
+    compared.add_argument(
+        "--left", type=float, default=0.05, metavar="SHARE", help="of the tokens that may be left more; 0.05"
+    )
+    compared.set_defaults(do=_diff, code=0, unreadable=REFUSED, window=None)
 
 
 class _TellVersion(Action):
@@ -327,6 +379,69 @@ def _sessions(asked: Namespace) -> list[str]:
     if asked.json:
         return [dump_found(one) for one in found]
     return [str(found), *([summarise_found(found)] if found else [])]
+
+
+def _scan(asked: Namespace) -> list[str]:
+    names = [name.strip() for name in asked.policy.split(",") if name.strip()]
+    return _scan_under(asked, names or None)
+
+
+def _sweep(asked: Namespace) -> list[str]:
+    from .corpus.scanning import expand_grid
+
+    grid: dict[str, list[Any]] = {}
+    for told in asked.set:
+        key, equals, values = told.partition("=")
+        if not equals:
+            raise PolicyError(asked.policy, f"--set {told!r:.60}: KEY=A,B is needed")
+        grid[key.strip()] = [_read_value(value) for value in values.split(",")]
+    return _scan_under(asked, expand_grid(asked.policy, grid))
+
+
+def _read_value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _scan_under(asked: Namespace, policies: Any) -> list[str]:
+    from .corpus.measure import Limits
+    from .corpus.scanning import scan
+
+    table = scan(
+        asked.paths or None,
+        policies,
+        into=asked.into,
+        measures=[name.strip() for name in asked.measures.split(",") if name.strip()],
+        workers=asked.workers,
+        limits=Limits(asked.seconds, int(asked.memory * (1 << 30))),
+        tell=_tell_share if sys.stderr.isatty() else None,
+    )
+    return [json.dumps(row) for row in table] if asked.json else [repr(table)]
+
+
+def _tell_share(share: float) -> None:
+    """How far it is, on the terminal's last line."""
+    sys.stderr.write(f"\r{share:4.0%}" if share < 1 else "\r    \r")
+    sys.stderr.flush()
+
+
+def _diff(asked: Namespace) -> list[str]:
+    from .corpus.regressions import compare_scans, count_common
+    from .corpus.row_store import open_scan
+
+    old, new = open_scan(asked.old), open_scan(asked.new)
+    common = count_common(old, new)
+    if not common:
+        raise EditError("diff", asked.new, f"it has no session and policy in common with {asked.old}")
+    found = compare_scans(old, new, kept=asked.kept, left=asked.left)
+    asked.code = FAILED if found else 0
+    moments = f"{common:,} moments under a policy are in both"
+    return [
+        *(one.sentence for one in found),
+        f"Worse in {len(found)}; {moments}." if found else f"Nothing got worse; {moments}.",
+    ]
 
 
 def _reopen(asked: Namespace) -> list[str]:

@@ -27,7 +27,7 @@ from inspector.wire.checks import CHECKS
 PACKAGE = Path(inspector.__file__).parent
 ROOMS = (
     *("session", "redaction", "tokens", "formats", "policies", "planning"),
-    *("wire", "facts", "summaries", "replays", "workbench", "jupyter"),
+    *("wire", "facts", "summaries", "replays", "workbench", "corpus", "jupyter"),
 )
 TITLE = "inspector: the names that most people need"
 

@@ -25,6 +25,8 @@ COLUMNS = {
     "formats": (1, 1),
     "policies": (2, 2),
     "tokens": (1, 2),
+    "corpus": (0, 0),
+    "jupyter": (1, 2),
 }
 WIDTH, GAP, BETWEEN, PAD = 920, 16, 26, 14
 LINE, NAME, SMALL = 17, 15, 12.5

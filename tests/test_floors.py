@@ -18,14 +18,15 @@ PACKAGE = ROOT / "inspector"
 
 ROOMS = (
     *("text", "errors", "mixins", "session", "cuts", "redaction", "tokens", "formats", "demo", "policies"),
-    *("planning", "wire", "files", "library", "facts", "summaries", "replays", "workbench", "testing"),
-    *("jupyter", "cli"),
+    *("planning", "wire", "files", "library", "facts", "summaries", "replays", "workbench", "corpus"),
+    *("testing", "jupyter", "cli"),
     "__init__",
 )
 """Rooms and loose modules from the ground up: the left may be imported by the right."""
 
 DOORS = frozenset(
-    "files library testing cli jupyter summaries.store summaries.claude.anthropic_api "
+    "files library testing cli jupyter corpus.scanning corpus.worker corpus.row_store corpus.sources "
+    "summaries.store summaries.claude.anthropic_api "
     "summaries.claude.summariser workbench.controller workbench.tasks workbench.summary_writer "
     "workbench.page.export".split()
 )
@@ -56,12 +57,15 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
             "text errors mixins session cuts redaction tokens demo policies planning wire files facts "
             "summaries replays"
         ),
+        "corpus": "text errors session formats policies planning files library facts tokens workbench",
         "testing": "errors session formats files workbench",
         "jupyter": (
             "text errors session tokens formats demo policies planning files library summaries replays "
             "workbench"
         ),
-        "cli": "text errors session tokens demo policies planning files library facts replays workbench",
+        "cli": (
+            "text errors session tokens demo policies planning files library facts replays workbench corpus"
+        ),
     }.items()
 }
 
@@ -108,6 +112,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("workbench.lessons.bundled", "importlib"): "lessons are data inside this package",
     ("workbench.page.html", "importlib"): "the script and the style of a page are data inside this package",
     ("formats.databases", "sqlite3"): "bytes are opened as a database in memory; it touches no file",
+    ("corpus.resample", "np.random"): "draws from a fixed seed: the same in, the same out",
     ("formats.json_lines", "mmap"): "a mapped file is one kind of buffer; a reader maps none itself",
 }
 

@@ -177,7 +177,7 @@ def test_every_library_that_is_imported_is_asked_for() -> None:
     needed = {room(found.module) for name in MODULES for found in imports(name)} - sys.stdlib_module_names
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     asked = {re.split(r"[^\w.-]", line)[0].lower() for line in project["dependencies"]}
-    asked |= {"anthropic", "plotly"}  # by an extra, and imported late
+    asked |= {"anthropic", "fsspec", "plotly"}  # by an extra, and imported late
     # Imported where they are already: in a Jupyter server, in an IPython session.
     asked |= {"jupyter_server", "jupyter_core", "tornado", "ipython"}
     known = packages_distributions()

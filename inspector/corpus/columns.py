@@ -1,0 +1,85 @@
+"""What a row of a scan is: its columns in order, and how a row is filled in and told apart from others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+Row = dict[str, Any]
+"""One session × one policy × one moment: every column of COLUMNS, None where it was not measured or is not
+known."""
+
+COLUMNS: dict[str, str] = {
+    "file": "where the session lies",
+    "part": "which session of an archive; empty for a file that is one session",
+    "digest": "SHA-256 of the file, in 32 hexadecimal digits",
+    "bytes": "size of the file",
+    "format": "the reader that took it, which is its harness",
+    "version": "the harness's version, by the file",
+    "session": "the session's own id",
+    "model": "the model that answers at this moment",
+    "policy": "the policy; `recorded` is what the file says was done",
+    "policy_hash": "the policy's content in 16 hexadecimal digits",
+    "moment": "1 is right before the first recorded compaction; 0 the fullest moment of a file without one",
+    "at": "the last entry of this moment",
+    "turn": "turns so far",
+    "trigger": "what set the recorded compaction off, by the file",
+    "evidence": "recorded, planned, or inferred where the recorded summary cannot be read",
+    "window": "the model's window in tokens",
+    "before": "tokens of the request before, on the provider's scale",
+    "after": "the same after",
+    "after_low": "the least that `after` may be",
+    "after_high": "the most that `after` may be",
+    "fires": "whether the policy's own trigger would have fired here",
+    "fits": "whether what is left fits the window",
+    "acts": "whether anything is taken away or rewritten",
+    "summaries": "summaries that a model would have to write",
+    "rewritten": "tokens of `after` that stand in no unchanged prefix",
+    "pays_after": "requests until the rewritten cache has paid for itself; None for never",
+    "cost_before": "one request as the context stands, all of it read from the cache, in `currency`",
+    "cost_first": "the first request after: the prefix read, the rest written to the cache for 5 minutes",
+    "cost_next": "each request after that",
+    "currency": "of the costs",
+    "stood": "facts that could be read before",
+    "kept": "of these, verbatim or restated after",
+    "pointed": "of these, only pointed to",
+    "unknown": "of these, what a summary that nobody can read may hold or not",
+    "regrets": "facts that a recorded compaction took away and that were needed again",
+    "regret_tokens": "tokens paid for them once more",
+    "regret_cost": "what these cost at least, in `currency`",
+    "sections": "{section: [tokens before, after]}; the parts that are not in the file among them",
+    "facts": "{kind/speaker: [verbatim, restated, pointed to, weakened, lost, unknown]}",
+    "findings": "{code of lint: findings}",
+    "error": "why nothing, or not all, was measured",
+    "seconds": "time the file took; the one column in which two scans of the same may differ",
+    "method": "what measured it: version, counter and measures",
+    "rows": "rows of this file under this policy",
+}
+"""Every column of a row in order, and what stands in it."""
+
+Key = tuple[str, str, str]
+
+
+def fill_row(row: Row) -> Row:
+    """A row with every column in its place."""
+    return {name: row.get(name) for name in COLUMNS}
+
+
+def complete_keys(rows: Iterable[Row]) -> set[Key]:
+    """(digest, method, hash of the policy) of which every row is there. A file that failed as a whole has
+    the policy ""."""
+    seen: dict[Key, tuple[int, int]] = {}
+    for row in rows:
+        key = (row["digest"] or "", row["method"] or "", row["policy_hash"] or "")
+        there, of = seen.get(key, (0, 0))
+        seen[key] = (there + 1, max(of, row["rows"] or 1))
+    return {key for key, (there, of) in seen.items() if there >= of}
+
+
+def count_rows(rows: list[Row]) -> list[Row]:
+    """The rows of one file, each with the number of those that share its policy."""
+    many: dict[str, int] = {}
+    for row in rows:
+        name = row.get("policy_hash") or ""
+        many[name] = many.get(name, 0) + 1
+    return [fill_row(row | {"rows": many[row.get("policy_hash") or ""]}) for row in rows]

@@ -1,0 +1,237 @@
+"""The rows of one session: what each of its compactions, recorded or planned, keeps, loses and costs.
+
+A row is one session × one policy × one moment. The moments are those right before each compaction that the
+file records, and where it records none the moment when the context was fullest. At a recorded one the first
+row tells what the file says was done ("recorded"), and every policy is planned at the same place, so that
+they are compared on the same facts. Nothing is asked of a model: where a policy would have one write a
+summary the deterministic stand-in is read, and the row's evidence is "planned".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from json import dumps
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ..errors import InspectorError, PolicyError, expect
+from ..facts.extract.collect import BY, KINDS
+from ..facts.facts import Facts
+from ..facts.lint.check import check_trace
+from ..facts.regret import Regret, find_regret, sum_regret
+from ..facts.trace import trace_plan, trace_recorded
+from ..facts.traced import FATES, TIERS, Trace
+from ..planning.plan import Plan, make_plan
+from ..policies.builtin.recorded import RECORDED
+from ..policies.policy import Policy
+from ..session.session import Session
+from ..tokens.cost import break_even
+from ..tokens.history import trace_history
+from ..tokens.ledger import Ledger, count_tokens
+from ..tokens.models import model_of
+from ..tokens.prices import Price, find_price
+from ..workbench.payloads.sections import ALL_SECTIONS, sum_sections
+from .columns import Row
+
+Measure = Literal["facts", "regret", "findings"]
+MEASURES: tuple[Measure, ...] = ("facts", "regret", "findings")
+USUAL: tuple[Measure, ...] = ("facts", "regret")
+UNKNOWN = TIERS.index("inferred")
+
+
+class Limits(NamedTuple):
+    """What one file may take: seconds of time, and bytes of memory of the process that measures it.
+
+    0 is no limit. The limit of memory holds in the processes that `scan` starts itself, on Linux and macOS.
+    """
+
+    seconds: float = 300.0
+    memory: int = 4 << 30
+
+
+USUAL_LIMITS = Limits()
+
+
+def hash_policy(policy: Policy) -> str:
+    """The policy's content in 16 hexadecimal digits; another source or title makes no other policy.
+
+    >>> from inspector import find_policy
+    >>> flue = find_policy("flue")
+    >>> hash_policy(flue) == hash_policy(flue.model_copy(update={"title": "Mine"}))
+    True
+    >>> hash_policy(flue) == hash_policy(flue.configured({"trigger.enabled": False}))
+    False
+    """
+    told = policy.model_dump(mode="json", exclude={"title", "source"})
+    return sha256(dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def measure_session(
+    session: Session,
+    policies: Sequence[Policy],
+    *,
+    recorded: bool = True,
+    measures: Iterable[Measure] = USUAL,
+    counter: str = "calibrated",
+) -> Iterator[Row]:
+    """The rows of one session, one policy after another; the columns are those of `columns.py`.
+
+    `recorded` adds the rows of what the file says was done. Raises what `count_tokens` raises.
+
+    >>> from inspector import find_policy, open_demo
+    >>> rows = list(measure_session(open_demo(), [find_policy("flue")]))
+    >>> [(row["policy"], row["moment"], row["evidence"]) for row in rows]
+    [('recorded', 1, 'recorded'), ('flue', 1, 'planned')]
+    >>> rows[0]["stood"] == rows[1]["stood"]
+    True
+    """
+    expect("measure_session", session=(session, Session))
+    chosen = frozenset(measures)
+    if wrong := chosen - {*MEASURES}:
+        raise PolicyError("measures", f"{min(wrong)!r:.60} is none", MEASURES)
+    ledger = count_tokens(session, counter)
+    traces = trace_recorded(session, session.facts) if chosen or recorded else ()
+    regrets = find_regret(session, session.facts, ledger) if recorded and "regret" in chosen else None
+    moments: list[tuple[int, Session]] = [(n, trace.scene.session) for n, trace in enumerate(traces, 1)]
+    if not moments:
+        fullest = trace_history(session, ledger).fullest
+        moments = [(0, session if fullest is None else session.at(fullest.at))]
+    elif recorded:
+        for number, trace in enumerate(traces, 1):
+            yield _measure_recorded(number, trace, ledger, regrets, chosen)
+    for policy in policies:
+        for number, moment in moments:
+            yield _measure_planned(number, moment, ledger, policy, chosen)
+
+
+def _measure_recorded(
+    number: int, trace: Trace, ledger: Ledger, regrets: Sequence[Regret] | None, chosen: frozenset[Measure]
+) -> Row:
+    moment, entry = trace.scene.session, trace.scene.entry
+    assert entry is not None
+    try:
+        plan = make_plan(moment, ledger, RECORDED.name, reason="manual")
+        told = _tell_plan(plan)
+    except (InspectorError, AssertionError):
+        # What the harness did cannot always be said as a plan: a cut that is none of ours, say.
+        told = {"before": None, "after": None}
+    boundary = entry.boundary
+    row = _tell_moment(number, moment, RECORDED) | told
+    row |= {"evidence": trace.scene.tier, "trigger": None if boundary is None else boundary.trigger}
+    row["fires"] = None  # what a harness did needs no trigger of ours
+    if "facts" in chosen:
+        row |= count_facts(trace)
+    if "findings" in chosen:
+        row["findings"] = _count_findings(trace, None)
+    if regrets is not None:
+        mine = [one for one in regrets if one.entry == entry.id]
+        tokens, money = sum_regret(mine)
+        row |= {"regrets": len(mine), "regret_tokens": tokens}
+        row["regret_cost"] = None if money is None else float(money.amount)
+    return row
+
+
+def _measure_planned(
+    number: int, moment: Session, ledger: Ledger, policy: Policy, chosen: frozenset[Measure]
+) -> Row:
+    row = _tell_moment(number, moment, policy)
+    try:
+        plan = make_plan(moment, ledger, policy, reason="manual")
+    except InspectorError as error:
+        return row | {"error": f"{type(error).__name__}: {error}"}
+    row |= _tell_plan(plan)
+    if {"facts", "findings"} & chosen:
+        trace = trace_plan(plan)
+        if "facts" in chosen:
+            row |= count_facts(trace)
+        if "findings" in chosen:
+            row["findings"] = _count_findings(trace, plan)
+    return row
+
+
+def _tell_moment(number: int, moment: Session, policy: Policy) -> Row:
+    return {
+        "moment": number,
+        "at": moment.leaf,
+        "turn": len(moment.turns),
+        "policy": policy.name,
+        "policy_hash": hash_policy(policy),
+        "evidence": "planned",
+    }
+
+
+def _tell_plan(plan: Plan) -> Row:
+    before, after = sum_sections(plan)
+    low, high = plan.after_range
+    model = model_of(plan.session)
+    price = find_price(model).price
+    prefix = plan.prefix
+    rewritten = 0 if prefix.message is None else max(plan.after - prefix.tokens, 0)
+    saved = plan.before - plan.after
+    paid = break_even(rewritten, saved, price=price) if rewritten and saved > 0 else None
+    return {
+        "before": plan.before,
+        "after": plan.after,
+        "after_low": low,
+        "after_high": high,
+        "window": plan.table.moment.window.tokens,
+        "fires": plan.verdict.fires,
+        "fits": plan.fits,
+        "acts": plan.after != plan.before or bool(plan.lost),
+        "summaries": len(plan.jobs),
+        "rewritten": rewritten,
+        "pays_after": None if paid is None else paid.needed,
+        "cost_before": _charge(price, plan.before, 0),
+        "cost_first": _charge(price, plan.after - rewritten, rewritten),
+        "cost_next": _charge(price, plan.after, 0),
+        "currency": None if price is None else price.currency,
+        "sections": {
+            name: [was, now]
+            for name, was, now in zip(ALL_SECTIONS, before.tolist(), after.tolist(), strict=True)
+            if was or now
+        },
+    }
+
+
+def _charge(price: Price | None, read: int, written: int) -> float | None:
+    return None if price is None else float(price.charge(0, read, written, 0).total)
+
+
+def count_facts(trace: Trace) -> Row:
+    """What became of the facts that stood: in all, and by kind and by who said it first.
+
+    `facts` is {"kind/speaker": [verbatim, restated, pointed to, weakened, lost, unknown]}. Where nobody can
+    read a summary, what it may hold is unknown, and neither kept nor lost.
+    """
+    facts = _facts_of(trace)
+    stood = trace.stood
+    number, kind = trace.number[stood], trace.kind[stood].astype(np.int64)
+    by = facts.by[facts.offset[:-1]][number].astype(np.int64)
+    fate = trace.fate[stood].astype(np.int64)
+    sealed = (trace.tier[stood] == UNKNOWN) & (fate == FATES.index("lost"))
+    fate[sealed] = len(FATES)
+    shape = len(KINDS), len(BY), len(FATES) + 1
+    tally = np.bincount(np.ravel_multi_index((kind, by, fate), shape), minlength=int(np.prod(shape)))
+    table = tally.reshape(shape)
+    total = table.sum((0, 1)).tolist()
+    return {
+        "stood": int(sum(total)),
+        "kept": total[0] + total[1],
+        "pointed": total[2],
+        "unknown": total[-1],
+        "facts": {f"{KINDS[k]}/{BY[b]}": table[k, b].tolist() for k, b in np.argwhere(table.sum(2)).tolist()},
+    }
+
+
+def _facts_of(trace: Trace) -> Facts:
+    facts: Facts = trace.traced[0].fact.facts if len(trace) else trace.scene.session.facts
+    return facts
+
+
+def _count_findings(trace: Trace, plan: Plan | None) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for finding in check_trace(trace, plan):
+        counts[finding.code] = counts.get(finding.code, 0) + 1
+    return dict(sorted(counts.items()))

@@ -1,0 +1,107 @@
+"""What each policy leaves and what it keeps over many sessions, as a plotly figure.
+
+To the left is little left, up is much kept. A line joins the policies that no other one beats in both. The
+bars are 95 % of the draws of whole sessions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import FigureError, expect
+from ..workbench.charts.style import make_template, plain
+from ..workbench.palette import colour
+from .scan_table import PolicyRow, ScanTable
+
+HIGH, WIDE = 440, 760
+
+
+def draw_pareto(table: ScanTable, *, title: str = "", dark: bool = False) -> Any:
+    """Facts kept against tokens left, a mark for each policy; what was recorded is a diamond.
+
+    Raises `FigureError` for a table without facts, and without plotly.
+
+    >>> from inspector import open_demo
+    >>> from inspector.corpus.columns import fill_row
+    >>> from inspector.corpus.measure import measure_session
+    >>> from inspector.policies.registry import POLICIES
+    >>> rows = [fill_row(row) for row in measure_session(open_demo(), POLICIES[:3])]
+    >>> [trace.name for trace in draw_pareto(ScanTable(lambda: rows, 1)).data]
+    ['no other policy beats it in both', 'planned', 'recorded']
+    """
+    expect("draw_pareto", table=(table, ScanTable))
+    rows = [row for row in table.by_policy() if row.kept.share is not None and row.left.share is not None]
+    if not rows:
+        raise FigureError("pareto", "no row of the table has facts and tokens")
+    try:
+        from plotly.graph_objects import Figure
+    except ImportError as error:
+        reason = "it is drawn by plotly, which is not installed (pip install 'compaction-inspector[lab]')"
+        raise FigureError("pareto", reason) from error
+    figure = Figure()
+    front = sorted((row for row in rows if row.front), key=_left)
+    if front:
+        figure.add_scatter(
+            x=list(map(_left, front)),
+            y=list(map(_kept, front)),
+            mode="lines",
+            line={"color": colour("line", dark), "width": 2},
+            name="no other policy beats it in both",
+            hoverinfo="skip",
+        )
+    for evidence, hue, mark in (("planned", "user", "circle"), ("recorded", "compacted", "diamond")):
+        mine = [row for row in rows if row.evidence == evidence]
+        if mine:
+            figure.add_scatter(**_marks(mine, evidence, colour(hue, dark), mark))
+    named = title or f"Facts kept against tokens left, over {max(row.sessions for row in rows):,} sessions"
+    figure.update_layout(template=make_template(dark), height=HIGH, width=WIDE, title={"text": plain(named)})
+    figure.update_xaxes(title={"text": "tokens left, share of those before"}, tickformat=".0%")
+    figure.update_yaxes(
+        title={"text": "facts that stand in full after"}, tickformat=".0%", rangemode="tozero"
+    )
+    return figure
+
+
+def _left(row: PolicyRow) -> float:
+    return row.left.share or 0.0
+
+
+def _kept(row: PolicyRow) -> float:
+    return row.kept.share or 0.0
+
+
+def _marks(rows: list[PolicyRow], name: str, hue: str, mark: str) -> dict[str, Any]:
+    # Names of policies that lie together would hide each other: the highest of a cluster is written out.
+    shown: list[PolicyRow] = []
+    for row in sorted(rows, key=lambda row: (not row.front, -_kept(row))):
+        if all(abs(_left(row) - _left(o)) > 0.09 or abs(_kept(row) - _kept(o)) > 0.045 for o in shown):
+            shown.append(row)
+    return {
+        "x": list(map(_left, rows)),
+        "y": list(map(_kept, rows)),
+        "mode": "markers+text",
+        "name": name,
+        "text": [plain(row.policy, 28) if row in shown else "" for row in rows],
+        "textposition": "top center",
+        "textfont": {"size": 11},
+        "marker": {"size": 9, "symbol": mark, "color": hue},
+        "error_x": _bars([row.left for row in rows], hue),
+        "error_y": _bars([row.kept for row in rows], hue),
+        "customdata": [[plain(row.policy), row.sessions, row.compactions] for row in rows],
+        "hovertemplate": (
+            "%{customdata[0]}<br>tokens left %{x:.1%}<br>facts kept %{y:.1%}"
+            "<br>%{customdata[1]:,} sessions, %{customdata[2]:,} compactions<extra></extra>"
+        ),
+    }
+
+
+def _bars(found: list[Any], hue: str) -> dict[str, Any]:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0 if one.high is None else one.high - one.share for one in found],
+        "arrayminus": [0 if one.low is None else one.share - one.low for one in found],
+        "thickness": 1,
+        "width": 3,
+        "color": hue,
+    }

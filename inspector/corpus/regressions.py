@@ -1,0 +1,96 @@
+"""Two scans compared: what the newer one does worse on the same sessions, under the same policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..errors import expect
+from .columns import Row
+from .scan_table import ScanTable
+
+Place = tuple[str, str, str, int]
+KEPT, LEFT = 0.02, 0.05
+
+
+class Regression(NamedTuple):
+    """What got worse: `what` of "facts kept", "tokens left", "fits" or "errors", `was` and `now`, and over
+    how many moments that both scans measured."""
+
+    policy: str
+    what: str
+    was: float
+    now: float
+    moments: int
+
+    @property
+    def sentence(self) -> str:
+        """The same for people."""
+        if self.what in ("facts kept", "tokens left"):
+            return f"{self.policy}: {self.what} {self.was:.1%} → {self.now:.1%} over {self.moments:,} moments"
+        return f"{self.policy}: {self.what} {self.was:,.0f} → {self.now:,.0f} over {self.moments:,} moments"
+
+
+def compare_scans(
+    old: ScanTable, new: ScanTable, *, kept: float = KEPT, left: float = LEFT
+) -> tuple[Regression, ...]:
+    """What the new scan does worse than the old one, at the moments that both measured.
+
+    `kept` is by how much the share of facts kept may fall, `left` by how much the share of tokens left may
+    rise, before that is a regression; a moment that fitted the window or was measured without an error and is
+    not any more always is one. Policies are matched by name, sessions by content.
+
+    >>> from inspector.corpus.columns import fill_row
+    >>> def table(kept):
+    ...     row = {"digest": "a", "policy": "flue", "moment": 1, "before": 100, "after": 20, "stood": 10}
+    ...     return ScanTable(lambda: [fill_row(row | {"kept": kept, "evidence": "planned"})], 1)
+    >>> [one.sentence for one in compare_scans(table(8), table(6))]
+    ['flue: facts kept 80.0% → 60.0% over 1 moments']
+    """
+    expect("compare_scans", old=(old, ScanTable), new=(new, ScanTable))
+    before, after = _index(old), _index(new)
+    policies: dict[str, list[Place]] = {}
+    for place in before.keys() & after.keys():
+        policies.setdefault(place[2], []).append(place)
+    found: list[Regression] = []
+    for policy, places in sorted(policies.items()):
+        pairs = [(before[place], after[place]) for place in places]
+        found += _compare(policy, pairs, kept, left)
+    return tuple(found)
+
+
+def count_common(old: ScanTable, new: ScanTable) -> int:
+    """Moments under a policy that both scans measured."""
+    return len(_index(old).keys() & _index(new).keys())
+
+
+def _index(table: ScanTable) -> dict[Place, Row]:
+    return {
+        (row["digest"], row["part"] or "", row["policy"], row["moment"]): row
+        for row in table
+        if row["policy"]
+    }
+
+
+def _compare(policy: str, pairs: list[tuple[Row, Row]], kept: float, left: float) -> Iterable[Regression]:
+    many = len(pairs)
+    failed = [sum(bool(pair[at]["error"]) for pair in pairs) for at in (0, 1)]
+    if any(new["error"] and not old["error"] for old, new in pairs):
+        yield Regression(policy, "errors", failed[0], failed[1], many)
+    good = [pair for pair in pairs if not pair[0]["error"] and not pair[1]["error"]]
+    read = [pair for pair in good if None not in (pair[0]["stood"], pair[1]["stood"])]
+    was, now = (_share(read, at, "kept", "stood") for at in (0, 1))
+    if read and was - now > kept:
+        yield Regression(policy, "facts kept", was, now, len(read))
+    sized = [pair for pair in good if None not in (pair[0]["before"], pair[1]["before"])]
+    was, now = (_share(sized, at, "after", "before") for at in (0, 1))
+    if sized and now - was > left:
+        yield Regression(policy, "tokens left", was, now, len(sized))
+    if any(old["fits"] and new["fits"] is False for old, new in good):
+        fits = [sum(bool(pair[at]["fits"]) for pair in good) for at in (0, 1)]
+        yield Regression(policy, "fits", fits[0], fits[1], len(good))
+
+
+def _share(pairs: list[tuple[Row, Row]], at: int, part: str, whole: str) -> float:
+    total = sum(pair[at][whole] for pair in pairs)
+    return sum(pair[at][part] for pair in pairs) / total if total else 0.0

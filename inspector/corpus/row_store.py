@@ -1,0 +1,106 @@
+"""DOOR: the rows of a scan in a file of JSON lines, which grows by a file's rows at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ..errors import EditError, InspectorError
+from ..files import write_new
+from .columns import COLUMNS, Key, Row, complete_keys
+from .scan_table import ScanTable, flatten_row
+
+
+def open_scan(path: str | os.PathLike[str]) -> ScanTable:
+    """The table that a file of JSON lines holds, as `scan` wrote it into one. Raises `OSError` and
+    `InspectorError` for what is none."""
+    store = RowStore(Path(path))
+    if not store.path.exists():
+        raise FileNotFoundError(2, "no such file", str(path))
+    files = {row["file"] for row in store.rows()}
+    return ScanTable(store.rows, len(files))
+
+
+def save_scan(table: ScanTable, path: str | os.PathLike[str]) -> None:
+    """Write a table into a new file: Parquet for a name that ends in .parquet (by pyarrow, the extra
+    `scout`), else JSON lines. Raises `FileExistsError` where a file stands already."""
+    target = Path(path)
+    if target.suffix != ".parquet":
+        write_new(target, b"".join(_dump(row) for row in table))
+        return
+    try:
+        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        reason = "Parquet is written by pyarrow (pip install 'compaction-inspector[scout]')"
+        raise InspectorError(f"{target}: {reason}") from error
+    rows = [flatten_row(row) for row in table]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns), sink)
+    write_new(target, sink.getvalue().to_pybytes())
+
+
+class RowStore:
+    """A file of JSON lines that rows are added to; a last line that was torn is dropped."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._mend()
+
+    def _mend(self) -> None:
+        if not self.path.exists() or not self.path.stat().st_size:
+            return
+        first = next(self.rows(), None)
+        if first is None or first.keys() != COLUMNS.keys():
+            raise EditError("into", str(self.path), "it holds something else than the rows of a scan")
+        with self.path.open("r+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            back = min(end, 1 << 22)
+            file.seek(end - back)
+            tail = file.read()
+            if not tail.endswith(b"\n"):
+                file.truncate(end - back + tail.rfind(b"\n") + 1)
+
+    def rows(self) -> Iterator[Row]:
+        """Every row that is whole."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    row = json.loads(line)
+                except ValueError:
+                    raise EditError("into", str(self.path), "a line of it is no JSON") from None
+                if not isinstance(row, dict):
+                    raise EditError("into", str(self.path), "it holds something else than the rows of a scan")
+                yield row
+
+    def complete(self) -> set[Key]:
+        """What is there in full."""
+        return complete_keys(self.rows())
+
+    def select(self, digests: set[str], policies: set[str], method: str) -> Iterator[Row]:
+        """The rows of these files, policies and method, each once."""
+        seen = set[tuple[Any, ...]]()
+        for row in self.rows():
+            mine = row["digest"] in digests and (row["policy_hash"] or "") in policies
+            name = (row["digest"], row["part"], row["policy_hash"], row["moment"])
+            if mine and row["method"] == method and name not in seen:
+                seen.add(name)
+                yield row
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add the rows of one file, all at once."""
+        with self.path.open("ab") as file:
+            file.write(b"".join(map(_dump, rows)))
+
+
+def _dump(row: Row) -> bytes:
+    return json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"

@@ -1,0 +1,272 @@
+"""What a scan found, as a table: its rows, and for each policy what it leaves and keeps over all sessions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from ..text import html_table, plural
+from .columns import COLUMNS, Row
+from .resample import Interval, resample_share
+
+HEADINGS = ("policy", "compactions", "tokens left", "facts kept", "of the user's", "fits", "errors")
+SEALED = "inferred"
+USER = "/user"
+Moments = Literal["recorded", "fullest"]
+NOTES = (
+    (
+        "Facts kept: of those that could be read before, the share that stands in full after; in brackets "
+        "95 % of 2,000 draws of whole sessions. A policy's summary is the deterministic stand-in."
+    ),
+    "→ marks a policy that no other one beats in both tokens left and facts kept.",
+)
+
+
+class PolicyRow(NamedTuple):
+    """One policy over all sessions, at moments of one sort.
+
+    sessions, compactions   in how many it was planned, or recorded, at how many moments
+    sealed    moments whose recorded summary nobody can read: they are left out of every policy's `kept`
+    left      share of the tokens before that stand after, with its interval by session
+    kept      share of the facts that stood which stand in full after
+    user      the same of the facts that the user said first
+    before, after   tokens, all moments added up
+    fits      share of the moments whose rest fits the window, None where no window is known
+    cost_first, cost_next   mean dollars of the first request after, and of each later one; None without
+              a price
+    regret_tokens   tokens paid again for what a recorded compaction took away; None of a planned one
+    front     no other policy leaves as little and keeps as much, with one of the two better
+    errors    moments where it could not be planned
+    """
+
+    policy: str
+    evidence: str
+    sessions: int
+    compactions: int
+    sealed: int
+    left: Interval
+    kept: Interval
+    user: Interval
+    before: int
+    after: int
+    fits: float | None
+    cost_first: float | None
+    cost_next: float | None
+    regret_tokens: int | None
+    front: bool
+    errors: int
+
+
+class ScanTable:
+    """The rows of a scan. Iterating gives them one after another, from the file where there is one.
+
+    `files` is how many files were asked for.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[Row]], files: int) -> None:
+        self._read, self.files = read, files
+        self._by_policy: dict[Moments, list[PolicyRow]] = {}
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    @property
+    def errors(self) -> list[Row]:
+        """The rows that say that something could not be measured, a file's as a whole first."""
+        return sorted((row for row in self if row["error"]), key=lambda row: bool(row["policy"]))
+
+    def by_policy(self, moments: Moments | None = None) -> list[PolicyRow]:
+        """A row for each policy: what was recorded first, then who keeps the largest share of the facts.
+
+        `moments` are those right before the "recorded" compactions, where every policy is asked for what a
+        harness really did, or the "fullest" of the sessions that record none; None takes the recorded ones
+        where there are some. The two are never added up.
+        """
+        if not self._by_policy:
+            self._by_policy = self._sum_up()
+        return self._by_policy[moments or ("recorded" if self._by_policy["recorded"] else "fullest")]
+
+    def _sum_up(self) -> dict[Moments, list[PolicyRow]]:
+        sealed = {_place(row) for row in self if row["evidence"] == SEALED}
+        sums: dict[Moments, dict[str, _PolicySums]] = {"recorded": {}, "fullest": {}}
+        for row in self:
+            if name := row["policy"]:
+                mine = sums["recorded" if row["moment"] else "fullest"]
+                mine.setdefault(name, _PolicySums(name)).add(row, _place(row) in sealed)
+        return {moments: _order([one.finish() for one in mine.values()]) for moments, mine in sums.items()}
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Every row as columns, for a data frame. Of `sections`, `facts` and `findings` each entry has a
+        column of its own: "sections.user.after", "facts.file/user.kept", "findings.CI001"."""
+        rows = [flatten_row(row) for row in self]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return {name: [row.get(name) for row in rows] for name in names}
+
+    def __repr__(self) -> str:
+        lines = [self.headline]
+        for head, told in self._tables():
+            rows = [HEADINGS, *map(_cells, told)]
+            wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            lines += ["", head]
+            for row in rows:
+                cells = enumerate(zip(row, wide, strict=True))
+                lines.append("  ".join(c.rjust(w) if at else c.ljust(w) for at, (c, w) in cells).rstrip())
+        return "\n".join([*lines, "", *self.notes])
+
+    def _repr_html_(self) -> str:
+        """The same tables as HTML, for a notebook."""
+        shown = [*self._tables()]
+        notes = "\n".join(self.notes)
+        return "".join(
+            html_table(
+                HEADINGS,
+                map(_cells, told),
+                numbers=range(1, len(HEADINGS)),
+                around=(head if at else f"{self.headline}\n{head}", "" if at < len(shown) - 1 else notes),
+            )
+            for at, (head, told) in enumerate(shown)
+        )
+
+    def _tables(self) -> Iterator[tuple[str, list[PolicyRow]]]:
+        """What stands over each table, and its rows."""
+        if told := self.by_policy("recorded"):
+            compactions = max(row.compactions + row.errors for row in told)
+            sessions = plural(max(row.sessions for row in told), "session")
+            yield f"Right before {plural(compactions, 'recorded compaction')} of {sessions}", told
+        if told := self.by_policy("fullest"):
+            many = plural(
+                max(row.sessions for row in told), "session that records none", "sessions that record none"
+            )
+            yield f"At the fullest moment of {many}", told
+
+    @property
+    def headline(self) -> str:
+        """What was scanned, in a line."""
+        sessions = len({(row["digest"], row["part"]) for row in self if row["policy"]})
+        failed = sum(1 for row in self.errors if not row["policy"])
+        bad = f"; {plural(failed, 'file')} could not be measured" if failed else ""
+        return f"Scan of {plural(self.files, 'file')}: {plural(sessions, 'session')}{bad}"
+
+    @property
+    def notes(self) -> list[str]:
+        """What one has to know to read the tables."""
+        notes = [*NOTES]
+        if sealed := max((row.sealed for row in self.by_policy("recorded")), default=0):
+            notes.append(
+                f"{plural(sealed, 'recorded summary', 'recorded summaries')} cannot be read: these moments "
+                "are left out of facts kept, not counted as lost."
+            )
+        reasons = Counter(row["error"].split(":")[0] for row in self.errors)
+        notes += [f"{plural(many, 'row')} in .errors: {reason}." for reason, many in reasons.most_common(5)]
+        return notes
+
+
+def flatten_row(row: Row) -> Row:
+    """A row whose every value is plain."""
+    flat = {name: row[name] for name in COLUMNS if name not in ("sections", "facts", "findings")}
+    for name, (was, now) in (row["sections"] or {}).items():
+        flat |= {f"sections.{name}.before": was, f"sections.{name}.after": now}
+    for name, fates in (row["facts"] or {}).items():
+        flat |= {f"facts.{name}.stood": sum(fates), f"facts.{name}.kept": fates[0] + fates[1]}
+    flat |= {f"findings.{code}": many for code, many in (row["findings"] or {}).items()}
+    return flat
+
+
+def _place(row: Row) -> tuple[str, str, int]:
+    return row["digest"], row["part"] or "", row["moment"]
+
+
+class _PolicySums:
+    """The sums of one policy by session."""
+
+    def __init__(self, policy: str) -> None:
+        self.policy = policy
+        self.sessions: dict[tuple[str, str], list[int]] = {}
+        self.many = Counter[str]()
+        self.first = self.next = 0.0
+        self.regret: int | None = None
+
+    def add(self, row: Row, sealed: bool) -> None:
+        mine = self.sessions.setdefault((row["digest"], row["part"] or ""), [0] * 6)
+        if row["error"]:
+            self.many["errors"] += 1
+            return
+        self.many["compactions"] += 1
+        if row["before"] is not None and row["after"] is not None:
+            mine[0] += row["before"]
+            mine[1] += row["after"]
+        if sealed:
+            self.many["sealed"] += 1
+        elif row["stood"] is not None:
+            mine[2] += row["stood"]
+            mine[3] += row["kept"]
+            said = [fates for name, fates in row["facts"].items() if name.endswith(USER)]
+            mine[4] += sum(map(sum, said))
+            mine[5] += sum(fates[0] + fates[1] for fates in said)
+        if row["window"] and row["fits"] is not None:
+            self.many["windows"] += 1
+            self.many["fits"] += bool(row["fits"])
+        if row["cost_first"] is not None and row["currency"] == "USD":
+            self.many["priced"] += 1
+            self.first += row["cost_first"]
+            self.next += row["cost_next"]
+        if row["regret_tokens"] is not None:
+            self.regret = (self.regret or 0) + row["regret_tokens"]
+
+    def finish(self) -> PolicyRow:
+        before, after, stood, kept, said, said_kept = zip(
+            *(self.sessions[name] for name in sorted(self.sessions)), strict=True
+        )
+        many, priced = self.many, self.many["priced"]
+        return PolicyRow(
+            policy=self.policy,
+            evidence="recorded" if self.policy == "recorded" else "planned",
+            sessions=len(self.sessions),
+            compactions=many["compactions"],
+            sealed=many["sealed"],
+            left=resample_share(after, before),
+            kept=resample_share(kept, stood),
+            user=resample_share(said_kept, said),
+            before=sum(before),
+            after=sum(after),
+            fits=many["fits"] / many["windows"] if many["windows"] else None,
+            cost_first=self.first / priced if priced else None,
+            cost_next=self.next / priced if priced else None,
+            regret_tokens=self.regret,
+            front=False,
+            errors=many["errors"],
+        )
+
+
+def _order(made: list[PolicyRow]) -> list[PolicyRow]:
+    told = [row._replace(front=_is_front(row, made)) for row in made]
+    told.sort(key=lambda row: (row.policy != "recorded", -(row.kept.share or 0), row.after, row.policy))
+    return told
+
+
+def _is_front(row: PolicyRow, others: Iterable[PolicyRow]) -> bool:
+    if row.kept.share is None or row.left.share is None or row.evidence != "planned":
+        return False
+    for other in others:
+        if other.evidence != row.evidence or other.kept.share is None or other.left.share is None:
+            continue
+        less, more = row.left.share - other.left.share, other.kept.share - row.kept.share
+        if less >= 0 and more >= 0 and (less > 0 or more > 0):
+            return False
+    return True
+
+
+def _cells(row: PolicyRow) -> tuple[str, ...]:
+    return (
+        ("→ " if row.front else "") + row.policy,
+        f"{row.compactions:,}",
+        str(row.left),
+        str(row.kept),
+        str(row.user),
+        "" if row.fits is None else f"{row.fits:.0%}",
+        f"{row.errors:,}" if row.errors else "",
+    )

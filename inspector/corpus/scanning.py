@@ -1,0 +1,277 @@
+"""DOOR: many files measured side by side, the rows written as they come.
+
+The unit is one file: its address and the policies go to a worker, a few rows come back. What was measured is
+known by the file's content, the policy's content and this package's version, so a scan that was ended, or
+done before, goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from functools import partial
+from hashlib import sha256
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import ArgumentError, PolicyError, expect
+from ..policies.builtin.recorded import RECORDED
+from ..policies.policy import Policy
+from ..policies.registry import find_policy, list_policies
+from .columns import Key, Row
+from .measure import MEASURES, USUAL, USUAL_LIMITS, Limits, Measure, hash_policy
+from .row_store import RowStore
+from .scan_table import ScanTable
+from .sources import Sources, list_files
+from .worker import digest_file, measure_here, measure_task, tell_failure
+
+AHEAD = 2
+"""Tasks for each worker that are handed out before the first is back."""
+
+LEAST = 16
+"""Workers that another executor is taken to have, at least."""
+
+Tell = Callable[[float], None]
+
+
+class FileTask(NamedTuple):
+    """A file to measure."""
+
+    address: str
+    size: int
+    digest: str
+    policies: tuple[Policy, ...]
+    recorded: bool
+
+
+def scan(
+    sources: Sources | None = None,
+    policies: Sequence[str | Policy | dict[str, Any]] | str | Policy | None = None,
+    *,
+    into: str | os.PathLike[str] | None = None,
+    measures: Iterable[Measure] = USUAL,
+    recorded: bool = True,
+    counter: str = "calibrated",
+    workers: int | None = None,
+    executor: Executor | None = None,
+    limits: Limits = USUAL_LIMITS,
+    tell: Tell | None = None,
+) -> ScanTable:
+    """Measure many sessions under many policies: one row per session × policy × compaction.
+
+    `sources` are files, folders (searched to the bottom; links are not followed), what `sessions()` lists, or
+    addresses that fsspec reads ("s3://…"); None takes the sessions of this machine. `policies` are by default
+    all that are known. `measures` are of "facts" (what survives, by kind and speaker), "regret" (what a
+    recorded compaction made necessary again) and "findings" (lint; slow); `recorded` adds the rows of what
+    the files say was done. The columns are those of `columns.py`.
+
+    `into` is a file of JSON lines that rows are added to as they come, and read from: a second scan measures
+    only what is not there yet, and a scan that was ended loses at most the files in work. Without it the rows
+    are kept in memory. `workers` are processes, by default one for each processor; 0 measures in this
+    process, without limits and with policies of rules that are written in the notebook. `executor` is any of
+    `concurrent.futures`, such as Dask's `client.get_executor()`: addresses and policies travel, never
+    sessions. `limits` are for one file, and cost it its row. `tell` gets the share that is done, from 0 to 1;
+    what it raises (`Stopped`) ends the scan, as an interrupt does.
+
+    Raises `PolicyError` for a policy that does not exist, or whose rules another process cannot know.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> from inspector.demo import read_demo
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "demo.jsonl").write_bytes(read_demo())
+    ...     table = scan(folder, ["flue", "codex"], workers=0)
+    >>> [(row.policy, row.compactions) for row in table.by_policy()]
+    [('recorded', 1), ('flue', 1), ('codex', 1)]
+    """
+    expect("scan", workers=(workers, int, None), limits=(limits, Limits), counter=(counter, str))
+    chosen = _find_policies(policies)
+    asked = tuple(measures)
+    if wrong := [one for one in asked if one not in MEASURES]:
+        raise ArgumentError("scan", "measures", wrong[0], f"of {', '.join(MEASURES)}")
+    told = sorted({*asked, "recorded"} if recorded else asked)
+    method = " ".join([version("compaction-inspector"), counter, *told])
+    store = None if into is None else RowStore(Path(into))
+    found = list_files(sources)
+    here = workers == 0 and executor is None
+    if not here:
+        check_portable(chosen)
+    kept: list[Row] = []
+    known = set[Key]() if store is None else store.complete()
+    digests: dict[str, str] = {}
+    units = _find_units(found, chosen, recorded, known, method, digests)
+    pool = executor
+    many = max(workers or os.cpu_count() or 1, 1)
+    if pool is None:
+        pool = _InPlace() if here else ThreadPoolExecutor(many)
+    ahead = 1 if here else AHEAD * max(many, 1 if executor is None else LEAST)
+    task = partial(_task, measures=asked, counter=counter, method=method)
+    run = partial(_run_here, policies=chosen) if here else partial(measure_task, limits=limits)
+    try:
+        for rows in _hand_out(units, pool, run, task, ahead, len(found), tell):
+            if store is None:
+                kept += rows
+            else:
+                store.add(rows)
+    finally:
+        if executor is None:
+            pool.shutdown(wait=False, cancel_futures=True)
+    mine = {hash_policy(one) for one in chosen} | ({hash_policy(RECORDED)} if recorded else set()) | {""}
+    if store is None:
+        order = {one.name: at for at, one in enumerate((RECORDED, *chosen))}
+        kept.sort(
+            key=lambda row: (row["file"], row["part"] or "", order.get(row["policy"], 0), row["moment"] or 0)
+        )
+        return ScanTable(lambda: kept, len(found))
+    wanted = set(digests.values())
+    return ScanTable(partial(store.select, wanted, mine, method), len(found))
+
+
+def sweep(
+    sources: Sources | None, policy: str | Policy, grid: Mapping[str, Sequence[Any]], **scanning: Any
+) -> ScanTable:
+    """`scan` of one policy under every combination of settings; `scanning` is what `scan` takes.
+
+    >>> [one.name for one in expand_grid("flue", {"keep-recent-tokens.tokens": [8000, 20000]})]
+    ['flue[keep-recent-tokens.tokens=8000]', 'flue[keep-recent-tokens.tokens=20000]']
+    """
+    return scan(sources, expand_grid(policy, grid), **scanning)
+
+
+def expand_grid(policy: str | Policy, grid: Mapping[str, Sequence[Any]]) -> list[Policy]:
+    """The policy once for each combination of settings, named by them. Raises `PolicyError` for a setting
+    that does not exist."""
+    base = find_policy(policy)
+    made = []
+    for values in product(*grid.values()):
+        settings = dict(zip(grid, values, strict=True))
+        told = ",".join(f"{key}={value}" for key, value in settings.items())
+        made.append(base.configured(settings).model_copy(update={"name": f"{base.name}[{told}]"}))
+    return made
+
+
+def _find_policies(policies: Any) -> tuple[Policy, ...]:
+    if policies is None:
+        return list_policies()
+    if isinstance(policies, str | Policy | dict):
+        policies = [policies]
+    found = tuple(find_policy(one) for one in policies if one != RECORDED.name)
+    names = [one.name for one in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise PolicyError(name, "two policies of one name cannot be told apart in the table")
+    return found
+
+
+def check_portable(policies: Iterable[Policy]) -> None:
+    """Raise `PolicyError` for a policy that another process could not read from its JSON."""
+    for policy in policies:
+        own = [rule.kind for rule in policy.rules if type(rule).__module__ == "__main__"]
+        if own or find_policy(_carry(policy)) != policy.settled():
+            what = f"its rule {own[0]!r} is" if own else "it is"
+            raise PolicyError(policy.name, f"{what} known to this process alone: scan with workers=0")
+
+
+def _carry(policy: Policy) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(policy.model_dump_json())
+    return data
+
+
+def _find_units(
+    found: Sequence[tuple[str, int]],
+    policies: Sequence[Policy],
+    recorded: bool,
+    known: set[Key],
+    method: str,
+    digests: dict[str, str],
+) -> Iterator[FileTask]:
+    """What has to be measured. A content that stands in two files is measured once."""
+    hashes = {hash_policy(one): one for one in policies}
+    seen = set[str]()
+    for address, size in found:
+        try:
+            digest = sha256(address.encode()).hexdigest()[:32] if "://" in address else digest_file(address)
+        except OSError:
+            digest = ""
+        digests[address] = digest
+        if digest in seen and digest:
+            continue
+        seen.add(digest)
+        if (digest, method, "") in known:
+            continue
+        missing = [policy for name, policy in hashes.items() if (digest, method, name) not in known]
+        # What was recorded is measured with the first policies; a file that records nothing has no such row.
+        first = len(missing) == len(hashes)
+        if missing or not hashes:
+            yield FileTask(address, size, digest, tuple(missing), recorded and first)
+
+
+def _task(unit: FileTask, measures: Sequence[str], counter: str, method: str) -> dict[str, Any]:
+    return {
+        "file": unit.address,
+        "digest": unit.digest,
+        "bytes": unit.size,
+        "method": method,
+        "policies": [_carry(one) for one in unit.policies],
+        "recorded": unit.recorded,
+        "measures": list(measures),
+        "counter": counter,
+    }
+
+
+def _run_here(task: dict[str, Any], policies: Sequence[Policy]) -> list[Row]:
+    names = {one["name"] for one in task["policies"]}
+    return measure_here(task, [one for one in policies if one.name in names])
+
+
+def _hand_out(
+    units: Iterator[FileTask],
+    pool: Executor,
+    run: Callable[[dict[str, Any]], list[Row]],
+    task: Callable[[FileTask], dict[str, Any]],
+    ahead: int,
+    total: int,
+    tell: Tell | None,
+) -> Iterator[list[Row]]:
+    """Rows file by file as they are ready; never more than a few tasks are out at once."""
+    out: dict[Future[list[Row]], dict[str, Any]] = {}
+    done = 0
+    more = True
+    try:
+        while more or out:
+            while more and len(out) < ahead:
+                unit = next(units, None)
+                if unit is None:
+                    more = False
+                    break
+                asked = task(unit)
+                out[pool.submit(run, asked)] = asked
+            ready, _ = wait(out, return_when=FIRST_COMPLETED) if out else (set(), None)
+            for future in ready:
+                asked = out.pop(future)
+                try:
+                    rows = future.result()
+                except Exception as error:  # an executor's own failure: the file's row says so
+                    rows = tell_failure(asked, f"{type(error).__name__}: {error}")
+                yield rows
+                done += 1
+                if tell is not None:
+                    tell(min(done / max(total, 1), 1.0))
+        if tell is not None:
+            tell(1.0)
+    finally:
+        for future in out:
+            future.cancel()
+
+
+class _InPlace(Executor):
+    """Does what is submitted at once, in this thread."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future

@@ -1,0 +1,52 @@
+"""DOOR: which files a scan is of: a folder's to the bottom, this machine's sessions, or addresses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import expect
+from ..library import FoundSession, sessions
+
+SUFFIXES = frozenset(
+    {".jsonl", ".json", ".eval", ".zip", ".db", ".sqlite", ".vscdb", ".trajectory", ".traj", ".parquet"}
+)
+PACKED = frozenset({".gz", ".zst", ".xz", ".bz2"})
+"""What a file of a folder ends in to be tried as a session."""
+
+Sources = str | os.PathLike[str] | FoundSession | Iterable[str | os.PathLike[str] | FoundSession]
+
+
+def list_files(sources: Sources | None) -> list[tuple[str, int]]:
+    """Every file that is meant with its size, the largest first: the long ones do not come last."""
+    if sources is None:
+        return [(str(one.path), one.size) for one in sorted(sessions(seconds=0), key=lambda one: -one.size)]
+    if isinstance(sources, str | os.PathLike | FoundSession):
+        sources = [sources]
+    found: dict[str, int] = {}
+    for source in sources:
+        if isinstance(source, FoundSession):
+            found[str(source.path)] = source.size
+        elif isinstance(source, str) and "://" in source:
+            found[source] = 0
+        else:
+            expect("scan", sources=(source, str, os.PathLike))
+            found |= _list_path(Path(source))
+    return sorted(found.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _list_path(path: Path) -> dict[str, int]:
+    if not path.is_dir():
+        return {str(path): path.stat().st_size}
+    found = {}
+    for folder, inner, names in os.walk(path):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        for name in sorted(names):
+            place = Path(folder, name)
+            suffixes = [suffix.lower() for suffix in place.suffixes[-2:]]
+            if suffixes and suffixes[-1] in PACKED:
+                suffixes.pop()
+            if name[0] != "." and suffixes and suffixes[-1] in SUFFIXES and not place.is_symlink():
+                found[str(place)] = place.stat().st_size
+    return found
