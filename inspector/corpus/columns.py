@@ -68,12 +68,13 @@ def fill_row(row: Row) -> Row:
 def complete_keys(rows: Iterable[Row]) -> set[Key]:
     """(digest, method, hash of the policy) of which every row is there. A file that failed as a whole has
     the policy ""."""
-    seen: dict[Key, tuple[int, int]] = {}
+    there: dict[Key, set[tuple[Any, Any]]] = {}
+    many: dict[Key, int] = {}
     for row in rows:
         key = (row["digest"] or "", row["method"] or "", row["policy_hash"] or "")
-        there, of = seen.get(key, (0, 0))
-        seen[key] = (there + 1, max(of, row["rows"] or 1))
-    return {key for key, (there, of) in seen.items() if there >= of}
+        there.setdefault(key, set()).add((row["part"], row["moment"]))
+        many[key] = row["rows"] or 1
+    return {key for key, places in there.items() if len(places) >= many[key]}
 
 
 def count_rows(rows: list[Row]) -> list[Row]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..errors import expect
+from ..text import plural
 from .columns import Row
 from .scan_table import ScanTable
 
@@ -26,9 +27,9 @@ class Regression(NamedTuple):
     @property
     def sentence(self) -> str:
         """The same for people."""
-        if self.what in ("facts kept", "tokens left"):
-            return f"{self.policy}: {self.what} {self.was:.1%} → {self.now:.1%} over {self.moments:,} moments"
-        return f"{self.policy}: {self.what} {self.was:,.0f} → {self.now:,.0f} over {self.moments:,} moments"
+        form = ".1%" if self.what in ("facts kept", "tokens left") else ",.0f"
+        over = plural(self.moments, "moment")
+        return f"{self.policy}: {self.what} {self.was:{form}} → {self.now:{form}} over {over}"
 
 
 def compare_scans(
@@ -45,7 +46,7 @@ def compare_scans(
     ...     row = {"digest": "a", "policy": "flue", "moment": 1, "before": 100, "after": 20, "stood": 10}
     ...     return ScanTable(lambda: [fill_row(row | {"kept": kept, "evidence": "planned"})], 1)
     >>> [one.sentence for one in compare_scans(table(8), table(6))]
-    ['flue: facts kept 80.0% → 60.0% over 1 moments']
+    ['flue: facts kept 80.0% → 60.0% over 1 moment']
     """
     expect("compare_scans", old=(old, ScanTable), new=(new, ScanTable))
     before, after = _index(old), _index(new)

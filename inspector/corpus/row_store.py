@@ -45,6 +45,10 @@ def save_scan(table: ScanTable, path: str | os.PathLike[str]) -> None:
     write_new(target, sink.getvalue().to_pybytes())
 
 
+BEGINS = b'{"file": '
+"""What every row begins with, and so whatever a torn one has left of itself."""
+
+
 class RowStore:
     """A file of JSON lines that rows are added to; a last line that was torn is dropped."""
 
@@ -55,7 +59,11 @@ class RowStore:
     def _mend(self) -> None:
         if not self.path.exists() or not self.path.stat().st_size:
             return
+        with self.path.open("rb") as file:
+            begin = file.readline(len(BEGINS))
         first = next(self.rows(), None)
+        if first is None and BEGINS.startswith(begin):
+            first = dict.fromkeys(COLUMNS)  # its only line was torn
         if first is None or first.keys() != COLUMNS.keys():
             raise EditError("into", str(self.path), "it holds something else than the rows of a scan")
         with self.path.open("r+b") as file:

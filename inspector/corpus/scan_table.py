@@ -119,14 +119,17 @@ class ScanTable:
 
     def _repr_html_(self) -> str:
         """The same tables as HTML, for a notebook."""
-        shown = [*self._tables()]
-        notes = "\n".join(self.notes)
+        shown = [*self._tables()] or [("", [])]
+        last = len(shown) - 1
         return "".join(
             html_table(
                 HEADINGS,
                 map(_cells, told),
                 numbers=range(1, len(HEADINGS)),
-                around=(head if at else f"{self.headline}\n{head}", "" if at < len(shown) - 1 else notes),
+                around=(
+                    head if at else f"{self.headline}\n{head}",
+                    "\n".join(self.notes) if at == last else "",
+                ),
             )
             for at, (head, told) in enumerate(shown)
         )

@@ -22,6 +22,7 @@ from ..errors import ArgumentError, PolicyError, expect
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Policy
 from ..policies.registry import find_policy, list_policies
+from ..policies.rules import is_own
 from .columns import Key, Row
 from .measure import MEASURES, USUAL, USUAL_LIMITS, Limits, Measure, hash_policy
 from .row_store import RowStore
@@ -170,7 +171,7 @@ def _find_policies(policies: Any) -> tuple[Policy, ...]:
 def check_portable(policies: Iterable[Policy]) -> None:
     """Raise `PolicyError` for a policy that another process could not read from its JSON."""
     for policy in policies:
-        own = [rule.kind for rule in policy.rules if type(rule).__module__ == "__main__"]
+        own = [rule.kind for rule in policy.rules if is_own(type(rule))]
         if own or find_policy(_carry(policy)) != policy.settled():
             what = f"its rule {own[0]!r} is" if own else "it is"
             raise PolicyError(policy.name, f"{what} known to this process alone: scan with workers=0")

@@ -110,6 +110,15 @@ def list_rules() -> tuple[type[Rule], ...]:
     return (*RULES, *_from_packages(), *_own.values())
 
 
+def is_own(rule: type[Rule]) -> bool:
+    """Whether only this process knows it: another one finds the built-in rules and those of packages.
+
+    >>> is_own(RULES[0])
+    False
+    """
+    return rule not in RULES and rule not in _from_packages()
+
+
 def kind_of(rule: type[Rule]) -> str:
     """The kind that a class of rules is named by in JSON and in settings."""
     return str(rule.model_fields["kind"].default)

@@ -1,0 +1,226 @@
+"""What is told of a scan: sums by policy, intervals, the front, what got worse, and the command line."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector import scan
+from inspector.cli import main
+from inspector.corpus import ScanTable, compare_scans, draw_pareto, open_scan
+from inspector.corpus.columns import Row, complete_keys, fill_row
+from inspector.corpus.resample import resample_share
+from inspector.errors import FigureError
+from tests.corpus.corpus_files import make_folder
+from tests.shared import SHARED, needs_shared
+
+
+def make_row(digest: str, policy: str, moment: int, **more: Any) -> Row:
+    stood, kept = more.get("stood", 10) or 0, more.get("kept", 5) or 0
+    facts = {"file/user": [kept, 0, 0, 0, stood - kept, 0]}
+    given = {"digest": digest, "policy": policy, "policy_hash": policy, "moment": moment, "rows": 1}
+    given |= {"evidence": "planned", "before": 100, "after": 50, "stood": stood, "kept": kept, "facts": facts}
+    return fill_row({"file": f"{digest}.jsonl", "method": "m", **given, **more})
+
+
+def table_of(*rows: Row) -> ScanTable:
+    return ScanTable(lambda: rows, len({row["file"] for row in rows}))
+
+
+def test_shares_are_of_all_facts_and_never_of_sealed_summaries() -> None:
+    table = table_of(
+        make_row("a", "recorded", 1, evidence="recorded", stood=100, kept=10, after=20),
+        make_row("b", "recorded", 1, evidence="inferred", stood=1000, kept=200, after=20),
+        make_row("a", "flue", 1, stood=100, kept=40, after=30),
+        make_row("b", "flue", 1, stood=1000, kept=900, after=30),
+        make_row("c", "flue", 0, stood=50, kept=50, after=100),
+    )
+    recorded, flue = table.by_policy()
+    assert (recorded.kept.share, recorded.sealed, recorded.compactions) == (0.1, 1, 2)
+    # At the same moments for every policy, so that they can be compared.
+    assert (flue.kept.share, flue.sealed, flue.compactions) == (0.4, 1, 2)
+    assert (flue.left.share, flue.before, flue.after) == (0.3, 200, 60)
+    (fullest,) = table.by_policy("fullest")
+    assert (fullest.kept.share, fullest.sessions) == (1.0, 1)
+    told = repr(table)
+    assert "Right before 2 recorded compactions of 2 sessions" in told
+    assert "At the fullest moment of 1 session that records none" in told
+    assert "1 recorded summary cannot be read" in told
+
+
+def test_what_failed_is_counted_and_is_no_zero() -> None:
+    table = table_of(
+        make_row("a", "flue", 0),
+        make_row("b", "flue", 0, error="CutRefused: no", before=None, after=None, stood=None, kept=None),
+        fill_row({"file": "c", "digest": "c", "error": "ReadError: c is none", "rows": 1, "method": "m"}),
+    )
+    (flue,) = table.by_policy()
+    assert (flue.compactions, flue.errors, flue.kept.share) == (1, 1, 0.5)
+    assert [row["digest"] for row in table.errors] == ["c", "b"]
+    assert "1 file could not be measured" in table.headline
+
+
+rows = st.builds(
+    make_row,
+    st.sampled_from("abcde"),
+    st.sampled_from(["flue", "pi", "codex"]),
+    st.integers(0, 2),
+    stood=st.integers(5, 50),
+    kept=st.integers(0, 5),
+    after=st.integers(0, 100),
+)
+
+
+@given(st.lists(rows, max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_sums_by_policy_are_those_of_the_rows(drawn: list[Row]) -> None:
+    table = table_of(*drawn)
+    for sort in ("recorded", "fullest"):
+        mine = [row for row in drawn if bool(row["moment"]) == (sort == "recorded")]
+        told = {row.policy: row for row in table.by_policy(sort)}
+        assert told.keys() == {row["policy"] for row in mine}
+        for policy, one in told.items():
+            its = [row for row in mine if row["policy"] == policy]
+            assert one.kept.share == pytest.approx(sum(r["kept"] for r in its) / sum(r["stood"] for r in its))
+            assert one.left.share == pytest.approx(sum(r["after"] for r in its) / (100 * len(its)))
+            if one.kept.low is not None and one.kept.high is not None and one.kept.share is not None:
+                shares = [r["kept"] / r["stood"] for r in its]
+                assert min(shares) - 1e-9 <= one.kept.low <= one.kept.high <= max(shares) + 1e-9
+        front = [one for one in told.values() if one.front]
+        assert bool(front) == bool(told)
+        for one in told.values():
+            beaten = any(
+                other.left.share <= one.left.share  # type: ignore[operator]
+                and other.kept.share >= one.kept.share  # type: ignore[operator]
+                and (other.left.share, other.kept.share) != (one.left.share, one.kept.share)
+                for other in told.values()
+            )
+            assert one.front != beaten
+
+
+def test_an_interval_is_that_of_drawing_whole_sessions() -> None:
+    """Drawn once more, by the standard library's generator: the bounds agree to a few points."""
+    kept, stood = [9, 1, 5, 7, 2, 8, 3, 30], [10, 10, 10, 10, 10, 10, 10, 40]
+    found = resample_share(kept, stood)
+    dice = random.Random(1)
+    drawn = []
+    for _ in range(4000):
+        some = [dice.randrange(8) for _ in range(8)]
+        drawn.append(sum(kept[n] for n in some) / sum(stood[n] for n in some))
+    drawn.sort()
+    assert found.share == sum(kept) / sum(stood)
+    assert found.low == pytest.approx(drawn[100], abs=0.03)
+    assert found.high == pytest.approx(drawn[3900], abs=0.03)
+    assert resample_share([], []) == resample_share([0], [0]) == (None, None, None)
+
+
+def test_rows_of_which_some_are_missing_are_not_complete() -> None:
+    whole = [make_row("a", "flue", moment, rows=3) for moment in (1, 2, 3)]
+    assert complete_keys(whole) == {("a", "m", "flue")}
+    # Two of three, one of them twice: a write that was torn two times.
+    assert complete_keys([*whole[:2], whole[0]]) == set()
+
+
+def test_only_what_got_worse_is_a_regression() -> None:
+    old = table_of(make_row("a", "flue", 1, kept=8), make_row("b", "flue", 1, kept=8, fits=True))
+    same = compare_scans(old, old)
+    better = compare_scans(old, table_of(make_row("a", "flue", 1, kept=9, after=10)))
+    assert same == better == ()
+    new = table_of(make_row("a", "flue", 1, kept=5), make_row("b", "flue", 1, kept=7, after=90, fits=False))
+    assert [(one.what, one.was, one.now) for one in compare_scans(old, new)] == [
+        ("facts kept", 0.8, 0.6),
+        ("tokens left", 0.5, 0.7),
+        ("fits", 1, 0),
+    ]
+    assert compare_scans(old, new, kept=0.3, left=0.3)[0].what == "fits"
+    # Another session is no regression of this one, and what failed now is one.
+    assert compare_scans(old, table_of(make_row("z", "flue", 1, kept=0))) == ()
+    failed = table_of(make_row("a", "flue", 1, error="PlanError: no"))
+    assert [one.sentence for one in compare_scans(old, failed)] == ["flue: errors 0 → 1 over 1 moment"]
+
+
+def test_the_figure_shows_every_policy_once(tmp_path: Path) -> None:
+    table = scan(make_folder(tmp_path / "corpus", 0), ["flue", "codex", "claude-code"], workers=0)
+    figure = draw_pareto(table)
+    drawn = {data[0] for trace in figure.data if trace.customdata is not None for data in trace.customdata}
+    assert drawn == {"recorded", "flue", "codex", "claude-code"}
+    by_name = {row.policy: row for row in table.by_policy()}
+    for trace in figure.data:
+        for (name, *_), x, y in zip(trace.customdata or (), trace.x, trace.y, strict=False):
+            assert (x, y) == (by_name[name].left.share, by_name[name].kept.share)
+    with pytest.raises(FigureError):
+        draw_pareto(table_of())
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_the_command_line_scans_sweeps_and_compares(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(make_folder(tmp_path / "corpus", 1))
+    old, new = str(tmp_path / "old.jsonl"), str(tmp_path / "new.jsonl")
+    code, out, _ = run(capsys, "scan", folder, "--policy", "flue, codex", "--into", old, "--workers", "1")
+    assert code == 0
+    assert "Scan of 3 files: 2 sessions; 1 file could not be measured" in out
+    assert "recorded" in out and "codex" in out
+    code, out, _ = run(capsys, "scan", folder, "--policy", "flue", "--into", old, "--json")
+    assert {json.loads(line)["policy"] for line in out.splitlines()} == {None, "recorded", "flue"}
+    assert run(capsys, "diff", old, old)[0] == 0
+    # The same policy, changed so that it keeps less, under its old name.
+    worse = [row | {"kept": row["kept"] // 2} if row["policy"] == "flue" else row for row in open_scan(old)]
+    Path(new).write_text("".join(json.dumps(row) + "\n" for row in worse), "utf-8")
+    code, out, _ = run(capsys, "diff", old, new)
+    assert code == 1
+    assert out.startswith("flue: facts kept ")
+    assert run(capsys, "diff", old, new, "--kept", "0.9")[0] == 0
+    code, _, err = run(capsys, "diff", old, str(tmp_path / "none.jsonl"))
+    assert (code, "none.jsonl" in err) == (2, True)
+    setting = "keep-recent-tokens.tokens=8000,60000"
+    code, out, _ = run(capsys, "sweep", folder, "--policy", "flue", "--set", setting, "--workers", "1")
+    assert code == 0
+    assert "flue[keep-recent-tokens.tokens=60000]" in out
+    code, _, err = run(capsys, "sweep", folder, "--policy", "flue", "--set", "nonsense=1")
+    assert (code, "nonsense" in err) == (2, True)
+    assert run(capsys, "sweep", folder, "--policy", "flue", "--set", "nonsense")[0] == 2
+    assert run(capsys, "scan", folder, "--policy", "nonsense")[0] == 2
+    assert run(capsys, "scan", str(tmp_path / "none"))[0] == 1
+
+
+@needs_shared
+def test_recorded_rows_are_a_recount_from_what_is_traced() -> None:
+    """By kind and speaker, counted fact by fact from objects in place of columns, on real compactions."""
+    from inspector import open_session, trace_recorded
+
+    found = sorted((SHARED / "sessions").rglob("*.jsonl"), key=lambda path: path.stat().st_size)
+    checked = 0
+    for path in found:
+        if path.stat().st_size > 4_000_000 or b"ompact" not in path.read_bytes():
+            continue
+        told = [row for row in scan(path, [], workers=0) if row["policy"] == "recorded"]
+        if not told:
+            continue
+        session = open_session(path)
+        for row, trace in zip(told, trace_recorded(session, session.facts), strict=True):
+            tally: dict[str, list[int]] = defaultdict(lambda: [0] * 6)
+            for one in trace:
+                if one.stood:
+                    name = f"{one.fact.kind}/{one.fact.said[0].by}"
+                    sealed = one.tier == "inferred" and one.fate == "lost"
+                    fates = ("verbatim", "restated", "pointed to", "weakened", "lost")
+                    tally[name][5 if sealed else fates.index(one.fate)] += 1
+            assert row["facts"] == dict(tally)
+            assert row["stood"] == sum(map(sum, tally.values()))
+            assert row["kept"] == sum(fates[0] + fates[1] for fates in tally.values())
+            checked += 1
+    assert checked >= 8
