@@ -31,7 +31,7 @@ COLUMNS: dict[str, str] = {
     "after_low": "the least that `after` may be",
     "after_high": "the most that `after` may be",
     "fires": "whether the policy's own trigger would have fired here",
-    "fits": "whether what is left fits the window",
+    "again": "whether it would fire again at once on what is left",
     "acts": "whether anything is taken away or rewritten",
     "summaries": "summaries that a model would have to write",
     "rewritten": "tokens of `after` that stand in no unchanged prefix",

@@ -120,7 +120,7 @@ def _measure_recorded(
     boundary = entry.boundary
     row = _tell_moment(number, moment, RECORDED) | told
     row |= {"evidence": trace.scene.tier, "trigger": None if boundary is None else boundary.trigger}
-    row["fires"] = None  # what a harness did needs no trigger of ours
+    row["fires"] = row["again"] = None  # what a harness did needs no trigger of ours
     if "facts" in chosen:
         row |= count_facts(trace)
     if "findings" in chosen:
@@ -178,7 +178,7 @@ def _tell_plan(plan: Plan) -> Row:
         "after_high": high,
         "window": plan.table.moment.window.tokens,
         "fires": plan.verdict.fires,
-        "fits": plan.fits,
+        "again": not plan.fits,
         "acts": plan.after != plan.before or bool(plan.lost),
         "summaries": len(plan.jobs),
         "rewritten": rewritten,

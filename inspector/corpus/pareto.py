@@ -52,7 +52,7 @@ def draw_pareto(table: ScanTable, *, title: str = "", dark: bool = False) -> Any
     for evidence, hue, mark in (("planned", "user", "circle"), ("recorded", "compacted", "diamond")):
         mine = [row for row in rows if row.evidence == evidence]
         if mine:
-            figure.add_scatter(**_marks(mine, evidence, colour(hue, dark), mark))
+            figure.add_scatter(**_marks(mine, evidence, colour(hue, dark), colour("line", dark), mark))
     named = title or f"Facts kept against tokens left, over {max(row.sessions for row in rows):,} sessions"
     figure.update_layout(template=make_template(dark), height=HIGH, width=WIDE, title={"text": plain(named)})
     figure.update_xaxes(title={"text": "tokens left, share of those before"}, tickformat=".0%")
@@ -70,7 +70,7 @@ def _kept(row: PolicyRow) -> float:
     return row.kept.share or 0.0
 
 
-def _marks(rows: list[PolicyRow], name: str, hue: str, mark: str) -> dict[str, Any]:
+def _marks(rows: list[PolicyRow], name: str, hue: str, dim: str, mark: str) -> dict[str, Any]:
     # Names of policies that lie together would hide each other: the highest of a cluster is written out.
     shown: list[PolicyRow] = []
     for row in sorted(rows, key=lambda row: (not row.front, -_kept(row))):
@@ -85,8 +85,8 @@ def _marks(rows: list[PolicyRow], name: str, hue: str, mark: str) -> dict[str, A
         "textposition": "top center",
         "textfont": {"size": 11},
         "marker": {"size": 9, "symbol": mark, "color": hue},
-        "error_x": _bars([row.left for row in rows], hue),
-        "error_y": _bars([row.kept for row in rows], hue),
+        "error_x": _bars([row.left for row in rows], dim),
+        "error_y": _bars([row.kept for row in rows], dim),
         "customdata": [[plain(row.policy), row.sessions, row.compactions] for row in rows],
         "hovertemplate": (
             "%{customdata[0]}<br>tokens left %{x:.1%}<br>facts kept %{y:.1%}"

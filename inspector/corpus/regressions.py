@@ -15,8 +15,8 @@ KEPT, LEFT = 0.02, 0.05
 
 
 class Regression(NamedTuple):
-    """What got worse: `what` of "facts kept", "tokens left", "fits" or "errors", `was` and `now`, and over
-    how many moments that both scans measured."""
+    """What got worse: `what` of "facts kept", "tokens left", "fires again" or "errors", `was` and `now`, and
+    over how many moments that both scans measured."""
 
     policy: str
     what: str
@@ -38,8 +38,8 @@ def compare_scans(
     """What the new scan does worse than the old one, at the moments that both measured.
 
     `kept` is by how much the share of facts kept may fall, `left` by how much the share of tokens left may
-    rise, before that is a regression; a moment that fitted the window or was measured without an error and is
-    not any more always is one. Policies are matched by name, sessions by content.
+    rise, before that is a regression; a moment at which a policy now fires again on what it left, or cannot
+    be planned, always is one. Policies are matched by name, sessions by content.
 
     >>> from inspector.corpus.columns import fill_row
     >>> def table(kept):
@@ -87,9 +87,9 @@ def _compare(policy: str, pairs: list[tuple[Row, Row]], kept: float, left: float
     was, now = (_share(sized, at, "after", "before") for at in (0, 1))
     if sized and now - was > left:
         yield Regression(policy, "tokens left", was, now, len(sized))
-    if any(old["fits"] and new["fits"] is False for old, new in good):
-        fits = [sum(bool(pair[at]["fits"]) for pair in good) for at in (0, 1)]
-        yield Regression(policy, "fits", fits[0], fits[1], len(good))
+    if any(new["again"] and old["again"] is False for old, new in good):
+        again = [sum(bool(pair[at]["again"]) for pair in good) for at in (0, 1)]
+        yield Regression(policy, "fires again", again[0], again[1], len(good))
 
 
 def _share(pairs: list[tuple[Row, Row]], at: int, part: str, whole: str) -> float:

@@ -10,7 +10,7 @@ from ..text import html_table, plural
 from .columns import COLUMNS, Row
 from .resample import Interval, resample_share
 
-HEADINGS = ("policy", "compactions", "tokens left", "facts kept", "of the user's", "fits", "errors")
+HEADINGS = ("policy", "compactions", "tokens left", "facts kept", "of the user's", "fires again", "errors")
 SEALED = "inferred"
 USER = "/user"
 Moments = Literal["recorded", "fullest"]
@@ -32,7 +32,7 @@ class PolicyRow(NamedTuple):
     kept      share of the facts that stood which stand in full after
     user      the same of the facts that the user said first
     before, after   tokens, all moments added up
-    fits      share of the moments whose rest fits the window, None where no window is known
+    again     share of the moments at which the policy would fire again at once on what is left
     cost_first, cost_next   mean dollars of the first request after, and of each later one; None without
               a price
     regret_tokens   tokens paid again for what a recorded compaction took away; None of a planned one
@@ -50,7 +50,7 @@ class PolicyRow(NamedTuple):
     user: Interval
     before: int
     after: int
-    fits: float | None
+    again: float | None
     cost_first: float | None
     cost_next: float | None
     regret_tokens: int | None
@@ -210,9 +210,9 @@ class _PolicySums:
             said = [fates for name, fates in row["facts"].items() if name.endswith(USER)]
             mine[4] += sum(map(sum, said))
             mine[5] += sum(fates[0] + fates[1] for fates in said)
-        if row["window"] and row["fits"] is not None:
-            self.many["windows"] += 1
-            self.many["fits"] += bool(row["fits"])
+        if row["again"] is not None:
+            self.many["fired"] += 1
+            self.many["again"] += row["again"]
         if row["cost_first"] is not None and row["currency"] == "USD":
             self.many["priced"] += 1
             self.first += row["cost_first"]
@@ -236,7 +236,7 @@ class _PolicySums:
             user=resample_share(said_kept, said),
             before=sum(before),
             after=sum(after),
-            fits=many["fits"] / many["windows"] if many["windows"] else None,
+            again=many["again"] / many["fired"] if many["fired"] else None,
             cost_first=self.first / priced if priced else None,
             cost_next=self.next / priced if priced else None,
             regret_tokens=self.regret,
@@ -270,6 +270,6 @@ def _cells(row: PolicyRow) -> tuple[str, ...]:
         str(row.left),
         str(row.kept),
         str(row.user),
-        "" if row.fits is None else f"{row.fits:.0%}",
+        "" if row.again is None else f"{row.again:.0%}",
         f"{row.errors:,}" if row.errors else "",
     )

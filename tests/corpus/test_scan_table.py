@@ -129,17 +129,17 @@ def test_rows_of_which_some_are_missing_are_not_complete() -> None:
 
 
 def test_only_what_got_worse_is_a_regression() -> None:
-    old = table_of(make_row("a", "flue", 1, kept=8), make_row("b", "flue", 1, kept=8, fits=True))
+    old = table_of(make_row("a", "flue", 1, kept=8), make_row("b", "flue", 1, kept=8, again=False))
     same = compare_scans(old, old)
     better = compare_scans(old, table_of(make_row("a", "flue", 1, kept=9, after=10)))
     assert same == better == ()
-    new = table_of(make_row("a", "flue", 1, kept=5), make_row("b", "flue", 1, kept=7, after=90, fits=False))
+    new = table_of(make_row("a", "flue", 1, kept=5), make_row("b", "flue", 1, kept=7, after=90, again=True))
     assert [(one.what, one.was, one.now) for one in compare_scans(old, new)] == [
         ("facts kept", 0.8, 0.6),
         ("tokens left", 0.5, 0.7),
-        ("fits", 1, 0),
+        ("fires again", 0, 1),
     ]
-    assert compare_scans(old, new, kept=0.3, left=0.3)[0].what == "fits"
+    assert compare_scans(old, new, kept=0.3, left=0.3)[0].what == "fires again"
     # Another session is no regression of this one, and what failed now is one.
     assert compare_scans(old, table_of(make_row("z", "flue", 1, kept=0))) == ()
     failed = table_of(make_row("a", "flue", 1, error="PlanError: no"))
