@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 DEFAULT_COUNTER = "calibrated"
+BY_LINE = ("text", "github")
+"""Forms of a report that can follow one another."""
 DEMO_FILE = "demo.session.jsonl"  # by such a name JupyterLab opens it as a workbench
 NO_LAB = (
     "JupyterLab is not installed: `python -m pip install jupyterlab` installs it, and "
@@ -134,7 +136,8 @@ def make_parser() -> ArgumentParser:
     for command, do in tasks:
         # To a build, a session that could not be looked at is no session with a finding.
         command.set_defaults(do=do, code=0, unreadable=REFUSED if command is check else FAILED)
-        command.add_argument("file", help="a session file of any format that is known")
+        several: dict[str, Any] = {"nargs": "+"} if command is check else {}
+        command.add_argument("file", help="a session file of any format that is known", **several)
         command.add_argument(
             "--part", metavar="NAME", help="of an archive of several sessions, the one meant"
         )
@@ -347,6 +350,26 @@ def _replay(asked: Namespace) -> list[str]:
 
 
 def _lint(asked: Namespace) -> list[str]:
+    """One file after another: one that cannot be read keeps none of the others from being looked at."""
+    files, code = asked.file, 0
+    if len(files) > 1 and asked.format not in BY_LINE:
+        raise EditError(
+            "format", asked.format, f"of several files the findings are told as {' or '.join(BY_LINE)}"
+        )
+    told: list[str] = []
+    for asked.file in files:
+        try:
+            told += _lint_file(asked)
+        except (InspectorError, OSError) as error:
+            if len(files) == 1 or isinstance(error, PolicyError | EditError | CounterError):
+                raise
+            asked.code = _complain(error, asked.unreadable)
+        code = max(code, asked.code)
+    asked.code = code
+    return told
+
+
+def _lint_file(asked: Namespace) -> list[str]:
     from .facts.lint.codes import report_uncompacted
     from .facts.lint.report import FORMATS
 

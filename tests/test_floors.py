@@ -128,7 +128,7 @@ TOP = {
     *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile"),
     *("inspector", "js", "notebooks", "tests", "binder"),
     *(".ci", ".github", ".gitattributes", ".gitignore"),
-    *(".git-blame-ignore-revs", ".pre-commit-config.yaml", ".zenodo.json"),
+    *(".git-blame-ignore-revs", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", ".zenodo.json"),
 }
 LARGEST = 100_000
 # What may be larger: locks, pictures, vectors of the published systems, and the demo session.

@@ -97,7 +97,8 @@ def scan(
     told = sorted({*asked, "recorded"} if recorded else asked)
     method = " ".join([version("compaction-inspector"), counter, *told])
     store = None if into is None else RowStore(Path(into))
-    found = list_files(sources)
+    own = None if into is None else os.path.realpath(into)
+    found = [one for one in list_files(sources) if os.path.realpath(one[0]) != own]
     here = workers == 0 and executor is None
     if not here:
         check_portable(chosen)
