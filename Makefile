@@ -40,10 +40,10 @@ EXTENSION := $(EXTENSIONS)/compaction-inspector
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test checklist mutants lint format build docs rooms pictures bench retention decay summaries predictions recount wheel binder chromium clean
+.PHONY: help lab test checklist mutants lint format build docs rooms pictures bench benchmark retention decay summaries predictions recount wheel binder chromium clean
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 lab: build $(MADE)/lab ## open the first notebook in JupyterLab: PORT=8888 ARGS=--no-browser
 	@$(PY) -m jupyterlab --ServerApp.root_dir=notebooks --LabApp.default_url=/lab/tree/$(FIRST) \
@@ -87,6 +87,9 @@ decay: $(MADE)/test ## write what five compactions in a row leave of them, as a 
 
 summaries: $(MADE)/test ## write what the extractive summary keeps beside the recorded ones, as a table
 	@$(PY) tests/bench/summaries.py
+
+benchmark: $(MADE)/test ## write what recorded compactions of real sessions keep, beside every policy and baselines
+	@$(PY) tests/bench/benchmark.py
 
 predictions: $(MADE)/test ## write what was predicted after each recorded compaction beside the provider's next request
 	@$(PY) -m tests.predictions ../shared/sessions > tests/cases/predictions.tsv.new && mv tests/cases/predictions.tsv.new tests/cases/predictions.tsv

@@ -1,0 +1,334 @@
+"""What recorded compactions of real sessions keep, and what else would have kept: `make benchmark`.
+
+The ground truth is deterministic: the facts that could be read right before a compaction that a file records,
+found by the package's extractor, looked up in what stands right after. No model is asked. Three tables: every
+policy at the same moments, recorded summaries by kind and speaker, and texts of 5, 10, 20 and 30 % of the
+tokens before, made by baselines. A summary that only its provider can read is not available, and never 0.
+Intervals are by session. Writes notebooks/benchmark.md and notebooks/leaderboard.json.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from inspector.corpus.measure import count_facts
+from inspector.corpus.resample import Interval, resample_share
+from inspector.corpus.scan_table import PolicyRow, ScanTable
+from inspector.corpus.scanning import scan
+from inspector.facts.extract.collect import BY, KINDS
+from inspector.facts.trace import trace_plan, trace_recorded
+from inspector.files import open_session
+from inspector.planning.plan import Plan, make_plan
+from inspector.session.session import Session
+from inspector.summaries.extractive.summariser import ExtractiveSummariser
+from inspector.summaries.write import checkpoint_from_text, summarise
+from inspector.tokens.ledger import Ledger, count_tokens
+from tests.bench.retention import LEFT_OUT
+from tests.shared import SHARED
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = ROOT / "notebooks"
+SESSIONS = SHARED / "sessions"
+SHARES = (0.05, 0.10, 0.20, 0.30)
+COUNTER = "o200k_base"
+TOYS = ("agentsview--testdata", "atif--inspect_scout", "opencode--generated", "flue")
+"""Folders of made-up content, of toys, or of what another folder holds in another form."""
+FEW = 20
+
+
+class Text(NamedTuple):
+    """What one baseline kept at one moment: of so many facts that stood, in a text of so many tokens."""
+
+    by: str
+    share: float
+    session: str
+    tokens: int
+    before: int
+    stood: int
+    kept: int
+
+
+Baseline = Callable[[Plan, int], str]
+
+
+def find_sources() -> list[Path]:
+    """The files that are measured."""
+    found = (
+        path
+        for folder in sorted(SESSIONS.iterdir())
+        if folder.is_dir() and folder.name not in TOYS
+        for path in sorted(folder.rglob("*"))
+    )
+    return [path for path in found if path.suffix in (".json", ".jsonl") and path.name not in LEFT_OUT]
+
+
+def list_lines(session: Session) -> list[str]:
+    """What stands in the context, line by line."""
+    entries = (session.entries[i] for i in dict.fromkeys(session.live.entries.tolist()))
+    return [
+        line
+        for entry in entries
+        for block in entry.blocks
+        for line in block.text.splitlines()
+        if line.strip()
+    ]
+
+
+def fill(lines: Sequence[str], ledger: Ledger, tokens: int) -> list[int]:
+    """How many of the first lines fit into so many tokens, by the sum of their own."""
+    sizes = ledger.count_texts([f"{line}\n" for line in lines]).cumsum()
+    return list(range(int((sizes <= tokens).sum())))
+
+
+def keep_last(plan: Plan, tokens: int) -> str:
+    lines = list_lines(plan.session)[::-1]
+    return "\n".join([lines[n] for n in fill(lines, plan.ledger, tokens)][::-1])
+
+
+def keep_random(plan: Plan, tokens: int) -> str:
+    lines = list_lines(plan.session)
+    order = list(range(len(lines)))
+    random.Random(7).shuffle(order)
+    some = fill([lines[n] for n in order], plan.ledger, tokens)
+    return "\n".join(lines[n] for n in sorted(order[at] for at in some))
+
+
+def extract(plan: Plan, tokens: int) -> str:
+    return summarise(plan, ExtractiveSummariser(plan.ledger, tokens=tokens)).text
+
+
+BASELINES: dict[str, Baseline] = {"last lines": keep_last, "random lines": keep_random, "extractive": extract}
+
+
+def measure_texts(path: Path) -> Iterator[Text]:
+    """Every baseline at every readable recorded compaction of a file, and the summary that was recorded."""
+    session = open_session(path)
+    ledger = count_tokens(session, COUNTER)
+    for trace in trace_recorded(session, session.facts):
+        if trace.scene.tier != "recorded":
+            continue
+        moment = trace.scene.session
+        plan = make_plan(moment, ledger, "claude-code", {"cut": "end"}, reason="manual")
+        before = plan.counted_before
+        written = make_plan(moment, ledger, "recorded", reason="manual").checkpoint
+        texts = [("recorded", 0.0, "" if written is None else written.text)]
+        texts += [
+            (by, share, make(plan, int(share * before))) for by, make in BASELINES.items() for share in SHARES
+        ]
+        for by, share, text in texts:
+            if text.strip():
+                told = count_facts(
+                    trace_plan(plan.with_summary(checkpoint_from_text(f"<summary>{text}</summary>")))
+                )
+                size = int(ledger.count_texts([text])[0])
+                yield Text(by, share, path.name, size, before, told["stood"], told["kept"])
+
+
+def pool_texts(texts: Sequence[Text]) -> Interval:
+    names = sorted({text.session for text in texts})
+    sums = [[text for text in texts if text.session == name] for name in names]
+    return resample_share(
+        [sum(t.kept for t in mine) for mine in sums], [sum(t.stood for t in mine) for mine in sums]
+    )
+
+
+def tell_share(found: Interval) -> str:
+    return str(found) or "–"
+
+
+def tabulate(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    rule = ["---", *("---:" for _ in head[1:])]
+    return ["", *(f"| {' | '.join(row)} |" for row in (head, rule, *rows)), ""]
+
+
+def by_kind(table: ScanTable, of: Callable[[str, str], bool]) -> Interval:
+    """What the recorded compactions keep of the facts of some kind and speaker."""
+    sums: dict[str, list[int]] = {}
+    for row in table:
+        if row["policy"] == "recorded" and row["evidence"] == "recorded":
+            mine = sums.setdefault(row["digest"], [0, 0])
+            for name, fates in row["facts"].items():
+                if of(*name.split("/")):
+                    mine[0] += fates[0] + fates[1]
+                    mine[1] += sum(fates)
+    pairs = [sums[name] for name in sorted(sums)]
+    if sum(stood for _, stood in pairs) < FEW:
+        return Interval(None, None, None)
+    return resample_share([kept for kept, _ in pairs], [stood for _, stood in pairs])
+
+
+def tell_commit() -> tuple[str, str]:
+    """The last commit and its day."""
+    command = ["git", "log", "-1", "--format=%h %cs"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return told[0], told[1]
+
+
+def describe_row(row: PolicyRow) -> dict[str, Any]:
+    shares = {
+        name: [None if x is None else round(x, 4) for x in getattr(row, name)]
+        for name in ("left", "kept", "user")
+    }
+    return {"policy": row.policy, "evidence": row.evidence, "compactions": row.compactions, **shares}
+
+
+def find_commit(told: str) -> str:
+    """The commit in what is told of where a folder comes from."""
+    found = re.search(r"[0-9a-f]{40}", told)
+    return found[0][:12] if found else told
+
+
+def list_hashes(paths: Sequence[Path]) -> list[list[str]]:
+    """Each folder with its licence, and one hash over what was read of it."""
+    rows = []
+    for folder in sorted({SESSIONS / path.relative_to(SESSIONS).parts[0] for path in paths}):
+        origin = (folder / "ORIGIN.md").read_text("utf-8") if (folder / "ORIGIN.md").exists() else ""
+        fields = dict(
+            line[2:].split(": ", 1) for line in origin.splitlines() if line.startswith("- ") and ": " in line
+        )
+        mine = sorted(path for path in paths if folder in path.parents)
+        whole = sha256(b"".join(sha256(path.read_bytes()).digest() for path in mine)).hexdigest()[:16]
+        licence = fields.get("license", "").split(" (")[0]
+        rows.append(
+            [
+                fields.get("repo", folder.name),
+                find_commit(fields.get("ref", "")),
+                licence,
+                str(len(mine)),
+                whole,
+            ]
+        )
+    return rows
+
+
+def write(folder: Path = NOTEBOOKS) -> None:
+    """Measure, and write the page and the leaderboard."""
+    if not SESSIONS.exists():
+        sys.exit("The shared transcripts are not beside this checkout: nothing is measured, nothing written.")
+    table = scan(find_sources())
+    compacted = {row["file"] for row in table if row["policy"] == "recorded"}
+    paths = [path for path in find_sources() if str(path) in compacted]
+    texts = [text for path in paths for text in measure_texts(path)]
+    rows = table.by_policy("recorded")
+    commit, day = tell_commit()
+    board = {
+        "benchmark": "recorded compactions of real sessions",
+        "version": version("compaction-inspector"),
+        "commit": commit,
+        "date": day,
+        "sessions": len(paths),
+        "compactions": rows[0].compactions,
+        "sealed": rows[0].sealed,
+        "policies": [describe_row(row) for row in rows],
+        "texts": [
+            {"by": by, "share": share, "kept": [None if x is None else round(x, 4) for x in pool_texts(mine)]}
+            for by, share, mine in group(texts)
+        ],
+    }
+    (folder / "leaderboard.json").write_text(json.dumps(board, indent=1) + "\n", "utf-8")
+    (folder / "benchmark.md").write_text("\n".join(write_page(table, rows, texts, paths, board)), "utf-8")
+
+
+def group(texts: Sequence[Text]) -> Iterator[tuple[str, float, list[Text]]]:
+    for by in ("recorded", *BASELINES):
+        for share in (0.0, *SHARES):
+            if mine := [text for text in texts if (text.by, text.share) == (by, share)]:
+                yield by, share, mine
+
+
+def write_page(
+    table: ScanTable,
+    rows: Sequence[PolicyRow],
+    texts: Sequence[Text],
+    paths: Sequence[Path],
+    board: dict[str, Any],
+) -> Iterator[str]:
+    recorded = rows[0]
+    yield TOP.format(
+        compactions=recorded.compactions,
+        sessions=recorded.sessions,
+        sealed=recorded.sealed,
+        readable=recorded.compactions - recorded.sealed,
+        kept=recorded.kept,
+        user=recorded.user,
+        left=recorded.left,
+        **{name: board[name] for name in ("version", "commit", "date")},
+    )
+    yield "## Every policy at the same moments"
+    head = ["policy", "evidence", "tokens left", "facts kept", "of the user's"]
+    yield from tabulate(
+        head, [[r.policy, r.evidence, *map(tell_share, (r.left, r.kept, r.user))] for r in rows]
+    )
+    yield "## What the recorded summaries keep, by kind and by who said it first"
+    kinds = [
+        [
+            kind,
+            *(
+                tell_share(by_kind(table, lambda k, b, kind=kind, by=by: k == kind and by in (b, "")))  # type: ignore[misc]
+                for by in ("", "user", "model", "tool")
+            ),
+        ]
+        for kind in KINDS
+    ]
+    yield from tabulate(["kind", "all", "the user", "the model", "a tool"], kinds)
+    yield f"–: fewer than {FEW} facts. Speakers with few facts ({', '.join(BY[3:])}) are in *all* alone."
+    yield ""
+    yield "## Texts of a given size"
+    yield TEXTS
+    head = ["text", *(f"{share:.0%} of before" for share in SHARES)]
+    lines = [
+        [by, *(tell_share(pool_texts([t for t in texts if (t.by, t.share) == (by, s)])) for s in SHARES)]
+        for by in BASELINES
+    ]
+    yield from tabulate(head, lines)
+    mine = [text for text in texts if text.by == "recorded"]
+    size = sum(t.tokens for t in mine) / sum(t.before for t in mine)
+    yield OWN.format(size=size, kept=tell_share(pool_texts(mine)))
+    yield "## Sources"
+    yield SOURCES
+    yield from tabulate(["repository", "commit", "licence", "files", "SHA-256"], list_hashes(paths))
+
+
+TOP = """# A benchmark: what recorded compactions keep
+
+{compactions} compactions that {sessions} real, public sessions record, with ground truth that needs no model: the
+facts that could be read right before (paths, commands, errors, ids, numbers, instructions, decisions, what
+people typed), looked up in what stands right after. {sealed} of them left a summary that only its provider can
+read: not available, and never counted as 0.
+
+**The {readable} readable ones keep {kept} of the facts, and {user} of those that the user
+said first, in {left} of the tokens.**
+
+Measured with version {version} at commit {commit}, {date}. `make benchmark` writes this page and
+`leaderboard.json` anew. In brackets: 95 % of 2,000 draws of whole sessions. *Kept* is verbatim or restated:
+presence of the words, not their use. What the extractor finds, and misses, stands under
+[accuracy](guide/accuracy.md). Policies are planned at the same moments, with a deterministic stand-in where
+they would ask a model, so compare `planned` with `planned`. To add a row: `inspector.corpus.scan` with your
+policy, and a pull request to `leaderboard.json`.
+"""
+TEXTS = """
+One text in place of everything before, as large as the share of the tokens says: the last lines, random lines
+(seed 7), and the package's extractive summary. The extractive one chooses by the same extractor that scores
+it, so its row says how much fits into that size when one knows what is asked for; no other row knows. Facts
+kept:"""
+OWN = """The recorded summaries have {size:.1%} of the tokens before, and keep {kept} of the facts
+in their own words alone.
+"""
+SOURCES = """
+Read in place and never redistributed. The hash is over those files of a folder that record a compaction."""
+
+
+if __name__ == "__main__":
+    write()
+    print("notebooks/benchmark.md, notebooks/leaderboard.json")
