@@ -68,7 +68,9 @@ def test_the_action_plans_a_policy_and_leaves_codes_out(folder: Path) -> None:
         line.partition("title=")[2][:5] for line in done.stdout.splitlines() if line.startswith("::error")
     }
     assert codes
-    assert run_action(folder, files="*.jsonl", policy="langchain-trim", ignore=",".join(codes)).returncode == 0
+    assert (
+        run_action(folder, files="*.jsonl", policy="langchain-trim", ignore=",".join(codes)).returncode == 0
+    )
 
 
 def test_the_action_says_when_nothing_could_be_looked_at(folder: Path) -> None:

@@ -1,0 +1,51 @@
+"""The benchmark's page, leaderboard and README tell the same; its baselines do what they are called."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from inspector import count_tokens, make_plan, open_demo
+from tests.bench.benchmark import BASELINES, find_commit, list_lines
+
+ROOT = Path(__file__).parents[2]
+BOARD = json.loads((ROOT / "notebooks/leaderboard.json").read_text("utf-8"))
+
+
+def test_the_page_and_the_readme_tell_what_the_leaderboard_holds() -> None:
+    page = (ROOT / "notebooks/benchmark.md").read_text("utf-8")
+    for row in BOARD["policies"]:
+        kept, left = row["kept"], row["left"]
+        told = f"{left[0]:.0%} ({left[1]:.0%}–{left[2]:.0%}) | {kept[0]:.0%} "
+        assert f"| {row['policy']} | {row['evidence']} | {told}" in page
+    recorded = BOARD["policies"][0]
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    shares = [f"{recorded[name][0]:.0%}".replace("%", " %") for name in ("kept", "user")]
+    assert f"After {BOARD['compactions'] - BOARD['sealed']} readable compactions" in readme
+    assert (
+        f"{shares[0]} of the facts that could be read before still stand, and {shares[1]} of those" in readme
+    )
+    assert f"{BOARD['date']}, {BOARD['commit']}" in readme
+
+
+def test_baselines_stay_within_their_size_and_say_nothing_of_their_own() -> None:
+    session = open_demo()
+    ledger = count_tokens(session, "o200k_base")
+    plan = make_plan(session, ledger, "claude-code", {"cut": "end"}, reason="manual")
+    lines = list_lines(plan.session)
+    for by in ("last lines", "random lines"):
+        texts = [BASELINES[by](plan, tokens) for tokens in (500, 2000)]
+        for text, tokens in zip(texts, (500, 2000), strict=True):
+            size = int(ledger.count_texts([text])[0])
+            assert 0.8 * tokens < size <= tokens
+            assert {*text.split("\n")} <= {*lines}
+        assert {*texts[0].split("\n")} <= {*texts[1].split("\n")}
+    last = BASELINES["last lines"](plan, 500).split("\n")
+    assert last == lines[-len(last) :]
+    assert BASELINES["random lines"](plan, 500) == BASELINES["random lines"](plan, 500)
+
+
+def test_a_commit_is_found_in_what_is_told_of_it() -> None:
+    told = "`HEAD` commit `63b481d64db14b98fb476b0071827f1d41b3c96d` (2026-08-21)"
+    assert find_commit(told) == "63b481d64db1"
+    assert find_commit("main") == "main"
