@@ -304,8 +304,8 @@ TOP = """# A benchmark: what recorded compactions keep
 
 {compactions} compactions that {sessions} real, public sessions record, with ground truth that needs no model:
 the facts that could be read right before (paths, commands, errors, ids, numbers, instructions, decisions,
-what people typed), looked up in what stands right after. {sealed} of them left a summary that only its provider
-can read: not available, and never counted as 0.
+what people typed), looked up in what stands right after. {sealed} of them left a summary that only its
+provider can read: not available, and never counted as 0.
 
 **The {readable} readable ones keep {kept} of the facts, and {user} of those that the user
 said first, in {left} of the tokens.**
