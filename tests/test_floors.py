@@ -61,7 +61,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "testing": "errors session formats files workbench",
         "jupyter": (
             "text errors session tokens formats demo policies planning files library summaries replays "
-            "workbench"
+            "workbench corpus"
         ),
         "cli": (
             "text errors session tokens demo policies planning files library facts replays workbench corpus"

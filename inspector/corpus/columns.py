@@ -47,6 +47,8 @@ COLUMNS: dict[str, str] = {
     "regrets": "facts that a recorded compaction took away and that were needed again",
     "regret_tokens": "tokens paid for them once more",
     "regret_cost": "what these cost at least, in `currency`",
+    "edit_replies": "replies of the model after a recorded compaction until it changed a file",
+    "edit_tokens": "tokens that came between, by the ledger's counter",
     "sections": "{section: [tokens before, after]}; the parts that are not in the file among them",
     "facts": "{kind/speaker: [verbatim, restated, pointed to, weakened, lost, unknown]}",
     "findings": "{code of lint: findings}",

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..errors import InspectorError, PolicyError, expect
-from ..facts.extract.collect import BY, KINDS
+from ..facts.extract.collect import BY, KINDS, OPERATIONS
 from ..facts.facts import Facts
 from ..facts.lint.check import check_trace
 from ..facts.regret import Regret, find_regret, sum_regret
@@ -27,6 +27,7 @@ from ..planning.plan import Plan, make_plan
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Policy
 from ..session.session import Session
+from ..session.tree import ASSISTANT, COMPACTION
 from ..tokens.cost import break_even
 from ..tokens.history import trace_history
 from ..tokens.ledger import Ledger, count_tokens
@@ -39,6 +40,7 @@ Measure = Literal["facts", "regret", "findings"]
 MEASURES: tuple[Measure, ...] = ("facts", "regret", "findings")
 USUAL: tuple[Measure, ...] = ("facts", "regret")
 UNKNOWN = TIERS.index("inferred")
+CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
 
 
 class Limits(NamedTuple):
@@ -100,14 +102,19 @@ def measure_session(
         moments = [(0, session if fullest is None else session.at(fullest.at))]
     elif recorded:
         for number, trace in enumerate(traces, 1):
-            yield _measure_recorded(number, trace, ledger, regrets, chosen)
+            yield _measure_recorded(number, session, trace, ledger, regrets, chosen)
     for policy in policies:
         for number, moment in moments:
             yield _measure_planned(number, moment, ledger, policy, chosen)
 
 
 def _measure_recorded(
-    number: int, trace: Trace, ledger: Ledger, regrets: Sequence[Regret] | None, chosen: frozenset[Measure]
+    number: int,
+    session: Session,
+    trace: Trace,
+    ledger: Ledger,
+    regrets: Sequence[Regret] | None,
+    chosen: frozenset[Measure],
 ) -> Row:
     moment, entry = trace.scene.session, trace.scene.entry
     assert entry is not None
@@ -122,7 +129,7 @@ def _measure_recorded(
     row |= {"evidence": trace.scene.tier, "trigger": None if boundary is None else boundary.trigger}
     row["fires"] = row["again"] = None  # what a harness did needs no trigger of ours
     if "facts" in chosen:
-        row |= count_facts(trace)
+        row |= count_facts(trace) | _find_first_edit(entry.id, session, ledger)
     if "findings" in chosen:
         row["findings"] = _count_findings(trace, None)
     if regrets is not None:
@@ -131,6 +138,25 @@ def _measure_recorded(
         row |= {"regrets": len(mine), "regret_tokens": tokens}
         row["regret_cost"] = None if money is None else float(money.amount)
     return row
+
+
+def _find_first_edit(entry: str, session: Session, ledger: Ledger) -> Row:
+    """How far it is from a recorded compaction to the next file that the model changes, or to the next
+    compaction, which ends the search."""
+    facts, path = session.facts, session.trail
+    place = np.full(len(session.entries), -1, np.int64)
+    place[path] = np.arange(len(path))
+    start = int(place[session.index[entry]])
+    compactions = np.flatnonzero(session.tree.sort[path] == COMPACTION)
+    end = int(min((at for at in compactions.tolist() if at > start), default=len(path)))
+    changes = np.isin(facts.operation, CHANGES) & (facts.by == BY.index("model"))
+    places = place[facts.entry[changes]]
+    places = places[(places > start) & (places < end)]
+    if not len(places):
+        return {"edit_replies": None, "edit_tokens": None}
+    between = path[start + 1 : int(places.min())]
+    replies = int((session.tree.role[between] == ASSISTANT).sum())
+    return {"edit_replies": replies, "edit_tokens": int(ledger.entry_tokens[between].sum())}
 
 
 def _measure_planned(

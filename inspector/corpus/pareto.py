@@ -30,7 +30,7 @@ def draw_pareto(table: ScanTable, *, title: str = "", dark: bool = False) -> Any
     ['no other policy beats it in both', 'planned', 'recorded']
     """
     expect("draw_pareto", table=(table, ScanTable))
-    rows = [row for row in table.by_policy() if row.kept.share is not None and row.left.share is not None]
+    rows = list_drawn(table)
     if not rows:
         raise FigureError("pareto", "no row of the table has facts and tokens")
     try:
@@ -60,6 +60,12 @@ def draw_pareto(table: ScanTable, *, title: str = "", dark: bool = False) -> Any
         title={"text": "facts that stand in full after"}, tickformat=".0%", rangemode="tozero"
     )
     return figure
+
+
+def list_drawn(table: ScanTable, evidence: str = "") -> list[PolicyRow]:
+    """The policies that have a mark, of one sort of evidence or of all, in the order of the marks."""
+    rows = [row for row in table.by_policy() if row.kept.share is not None and row.left.share is not None]
+    return [row for row in rows if evidence in ("", row.evidence)]
 
 
 def _left(row: PolicyRow) -> float:

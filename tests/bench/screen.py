@@ -108,6 +108,7 @@ TOOLS = """() => {
     /** From the control's own event to the frame that shows the plan made with it. */
     async set(knob, value) {
       const input = find(`knob-${knob}`);
+      if (input === null) throw new Error(`no knob ${knob} is on the screen`);
       input.value = value;
       const start = performance.now();
       input.dispatchEvent(new Event("change", { bubbles: true }));

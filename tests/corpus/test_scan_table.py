@@ -224,3 +224,29 @@ def test_recorded_rows_are_a_recount_from_what_is_traced() -> None:
             assert row["kept"] == sum(fates[0] + fates[1] for fates in tally.values())
             checked += 1
     assert checked >= 8
+
+
+@needs_shared
+def test_the_first_edit_after_a_compaction_is_the_one_a_reader_of_the_rows_finds() -> None:
+    """From raw rows: the calls of Claude Code's that change a file, after the row of the compaction."""
+    tools = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
+    checked = 0
+    for name in ("cc-1compact-417l.jsonl", "cc-1compact-2img.jsonl"):
+        path = SHARED / "sessions" / "claude-code--context-evaluator" / name
+        (told,) = (row for row in scan(path, [], workers=0) if row["policy"] == "recorded")
+        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        at = next(n for n, row in enumerate(lines) if row.get("subtype") == "compact_boundary")
+        seen: list[str] = []
+        found = None
+        for row in lines[at:]:
+            if row.get("type") != "assistant" or row.get("isSidechain"):
+                continue
+            calls = [block for block in row["message"]["content"] if block.get("type") == "tool_use"]
+            if any(block["name"] in tools for block in calls):
+                found = row["message"]["id"]
+                break
+            seen.append(row["message"]["id"])
+        replies = len({*seen} - {found}) if found else None
+        assert told["edit_replies"] == replies
+        checked += found is not None
+    assert checked
