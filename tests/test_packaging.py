@@ -159,7 +159,12 @@ def test_a_wheel_can_be_built_from_the_source_archive_without_node(wheel: Path, 
 def test_the_version_is_told_the_same_everywhere() -> None:
     package = json.loads((ROOT / "js" / "package.json").read_text("utf-8"))
     assert package.get("version", VERSION) == VERSION
-    assert f"\n## {VERSION}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    newest = re.search(r"^## \[(.+?)\] - (unreleased|\d{4}-\d\d-\d\d)$", changes, re.M)
+    assert newest is not None
+    assert newest[1] == VERSION
+    kinds = re.findall(r"^### (\w+)$", changes, re.M)
+    assert {*kinds} <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
 def test_importing_the_package_loads_no_heavy_library() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import FigureError, expect
+from ..text import plural
 from ..workbench.charts.style import make_template, plain
 from ..workbench.palette import colour
 from .scan_table import PolicyRow, ScanTable
@@ -53,7 +54,8 @@ def draw_pareto(table: ScanTable, *, title: str = "", dark: bool = False) -> Any
         mine = [row for row in rows if row.evidence == evidence]
         if mine:
             figure.add_scatter(**_marks(mine, evidence, colour(hue, dark), colour("line", dark), mark))
-    named = title or f"Facts kept against tokens left, over {max(row.sessions for row in rows):,} sessions"
+    many = plural(max(row.sessions for row in rows), "session")
+    named = title or f"Facts kept against tokens left, over {many}"
     figure.update_layout(template=make_template(dark), height=HIGH, width=WIDE, title={"text": plain(named)})
     figure.update_xaxes(title={"text": "tokens left, share of those before"}, tickformat=".0%")
     figure.update_yaxes(
