@@ -17,6 +17,7 @@ only in the words that Codex put before the first prompt.
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 from typing import Any
 
 from ..session.blocks import Image, Reasoning, Text, ToolCall
@@ -176,6 +177,7 @@ class _RolloutReading:
         self.total: Any = None
         self.names: dict[str, str] = {}
         self.line: list[str] = []
+        self.prints: dict[str, tuple[Any, bytes]] = {}
         self.last_usage: Usage | None = None
         self.updated: str | None = None
         self.copied = 0
@@ -374,13 +376,22 @@ class _RolloutReading:
 
     # Compactions
 
+    def _recall_print(self, name: str) -> bytes:
+        """What an entry is known by; worked out anew only when its blocks have changed: every compaction of a
+        long session asks for all entries before it."""
+        blocks = self.made.entries[self.made.where[name]].blocks
+        before = self.prints.get(name)
+        if before is None or before[0] is not blocks:
+            before = self.prints[name] = blocks, _print_entry(blocks)
+        return before[1]
+
     def _take_compaction(self, source: Source, payload: Json, time: str | None) -> None:
         fields = Fields(payload)
         message, after = fields.text("message"), fields.items("replacement_history")
         self.reply = self.unpaid = None
-        known: dict[str, list[str]] = {}
+        known: dict[bytes, list[str]] = {}
         for name in self.line:
-            for print_ in _print_entry(self.made.entries[self.made.where[name]].blocks):
+            if print_ := self._recall_print(name):
                 known.setdefault(print_, []).append(name)
         kept: list[str] = []
         fresh: list[Json] = []
@@ -396,7 +407,7 @@ class _RolloutReading:
                 continue
             blocks = tuple(block for block, _ in find_blocks(item.rest.get("content"), _read_part))
             said = "\n".join(block.text for block in blocks)
-            names = known.get(next(iter(_print_entry(blocks)), ""), [])
+            names = known.get(_print_entry(blocks), [])
             if summary and summary in said:
                 shown = said
             elif names:
@@ -502,9 +513,12 @@ def _is_bare(rows: list[Json]) -> bool:
     return any(row.get("record_type") == "state" or {"type", "role", "content"} <= set(row) for row in rows)
 
 
-def _print_entry(blocks: Any) -> list[str]:
-    """What a message's blocks are known by; nothing for no blocks."""
-    return [stringify([block.model_dump() for block in blocks])] if blocks else []
+def _print_entry(blocks: Any) -> bytes:
+    """What a message's blocks are known by; empty for no blocks."""
+    if not blocks:
+        return b""
+    told = stringify([block.model_dump() for block in blocks])
+    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _read_part(raw: Any) -> Found:

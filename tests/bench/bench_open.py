@@ -15,13 +15,16 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench_count import clock
 from outside import REAL, Missing, claude_session
 
+from inspector.formats.readers import read_session
 from inspector.tokens.counters.openai_ranks import load_encoding
+from tests.shared import SHARED
 
 MEGABYTES, SLICE, ROUNDS = 100, 10_000_000, 3
 
@@ -117,11 +120,35 @@ def plain_loop(lines: list[bytes]) -> int:
     return total
 
 
+CODEX = SHARED / "sessions" / "codex--agentv" / "codex-3compacted-2302l.jsonl"
+
+
+def repeat_compactions(times: int) -> bytes:
+    """A real rollout of Codex's whose last stretch between two compactions comes so many times more."""
+    lines = CODEX.read_bytes().splitlines(keepends=True)
+    ends = [at for at, line in enumerate(lines) if b'"type":"compacted"' in line]
+    stretch = lines[ends[-2] + 1 : ends[-1] + 1]
+    return b"".join([*lines[: ends[-1] + 1], *stretch * times])
+
+
+def measure_codex() -> Iterator[tuple[str, str]]:
+    """How the time for a MB grows with the compactions before: each names what it keeps of all the rest."""
+    if not CODEX.exists():
+        yield "Codex rollouts", "not measured: the shared transcripts are not beside this checkout"
+        return
+    few, many = repeat_compactions(5), repeat_compactions(40)
+    read_session(few)
+    each = [min(clock(partial(read_session, data)) for _ in range(2)) / len(data) for data in (few, many)]
+    told = f"{each[1] * len(many):.2f} s, {each[1] / each[0]:.1f}x as long for a MB as 8 compactions"
+    yield f"a Codex rollout of {len(many) / 1e6:.0f} MB, 43 compactions", told
+
+
 def median(rows: list[Any], name: Any) -> float:
     return float(statistics.median(row[name] for row in rows))
 
 
 def run() -> Iterator[tuple[str, str]]:
+    yield from measure_codex()
     try:
         path = claude_session(MEGABYTES)
     except Missing as reason:
