@@ -155,6 +155,35 @@ def test_W2_23_at_each_rule_that_plays_the_picture_is_another(
     expect(page.get_by_test_id("thread")).to_be_hidden()
 
 
+def test_a_step_starts_again_as_it_began_and_undo_takes_that_back(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    """Whatever somebody tried in a step: the cut, the policy and its settings, a pin, an answer."""
+    lesson = find_lesson("legal-cut")
+    at = next(n for n, step in enumerate(lesson.steps, 1) if step.check and not step.hide)
+    page.set_viewport_size({"width": 1400, "height": 900})
+    workbench = open_workbench(make_session(lesson.session), lesson=f"{LESSONS[lesson.name]}.{at}")
+    focus_workbench(page)
+    wait_for_python(page)
+    page.wait_for_timeout(300)
+    names = ("cut", "policy", "settings", "pins", "at")
+    begun = {name: getattr(workbench, name) for name in names}
+    plan = repr(workbench.plan)
+    workbench.policy = "codex" if workbench.plan.policy.name != "codex" else "flue"
+    press(page, "c", "Home", "ArrowRight", "ArrowRight")
+    wait_until(lambda: workbench.cut != begun["cut"], page)
+    moved = {name: getattr(workbench, name) for name in names}
+    assert moved != begun
+    go_to_lesson(page)
+    tab_to(page, "one.dataset.testid === 'step-again'")
+    press(page, "Enter")
+    wait_until(lambda: {name: getattr(workbench, name) for name in names} == begun, page)
+    assert repr(workbench.plan) == plan
+    expect(page.get_by_test_id("lesson-verdict")).to_have_count(0)
+    page.get_by_role("button", name=re.compile("^Undo")).first.click()
+    wait_until(lambda: {name: getattr(workbench, name) for name in names} == moved, page)
+
+
 def test_a_guess_stays_as_a_dashed_line_beside_the_answer_until_the_next_step(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:

@@ -26,9 +26,10 @@ export interface LessonTab extends View {
 }
 
 export const makeLesson = (actions: Actions): LessonTab => {
-  const steps = makeSteps(actions, step => {
+  const steps = makeSteps(actions, (step, again = false) => {
     // A step that Python opened is set already.
-    if (isOwn) actions.edit(step.inputs as Partial<Choices>, "");
+    const said = again ? "The step begins again" : "";
+    if (isOwn || again) actions.edit(step.inputs as Partial<Choices>, said, again);
     begun = step;
     if (latest !== undefined) goOn(latest);
   });

@@ -6,7 +6,7 @@ import { useReply } from "../../store/use-reply";
 import type { Actions, View } from "../../store/view";
 
 /** Has the workbench set what a step shows, once its texts are there. */
-type Begin = (step: LessonStepReply) => void;
+type Begin = (step: LessonStepReply, again?: boolean) => void;
 
 export const makeSteps = (actions: Actions, begin: Begin): View =>
   makeComponentView(
@@ -33,7 +33,7 @@ const LessonSteps = ({ picture, actions, begin }: PanelProps & { begin: Begin })
     <>
       <List {...{ list, link }} shown={told?.step.lesson} open={actions.openStep} />
       {link !== "" && told?.link === link && (
-        <Step key={link} {...{ picture, actions, link }} step={told.step} />
+        <Step key={link} {...{ picture, actions, link, begin }} step={told.step} />
       )}
       {link !== "" && told?.link !== link && <p class="ci-quiet ci-step">{problem || "Setting it up …"}</p>}
     </>
@@ -84,9 +84,10 @@ const List = ({ list, link, shown, open }: ListProps) => {
 interface OneStep extends PanelProps {
   link: string;
   step: LessonStepReply;
+  begin: Begin;
 }
 
-const Step = ({ picture, actions, link, step }: OneStep) => {
+const Step = ({ picture, actions, link, step, begin }: OneStep) => {
   const [answer, setAnswer] = useState("");
   const [verdict, setVerdict] = useState<LessonCheckReply | null>(null);
   const [problem, setProblem] = useState("");
@@ -174,6 +175,19 @@ const Step = ({ picture, actions, link, step }: OneStep) => {
             onClick={() => actions.openStep(back)}
           >
             ‹ Back
+          </button>
+          <button
+            type="button"
+            class="ci-button"
+            data-testid="step-again"
+            title="The moment, the policy and the cut as this step sets them; Undo takes it back"
+            onClick={() => {
+              setAnswer("");
+              setVerdict(null);
+              begin(step, true);
+            }}
+          >
+            Start again
           </button>
           <button
             type="button"
