@@ -57,6 +57,8 @@ class RowStore:
         self._mend()
 
     def _mend(self) -> None:
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(2, "no such folder", str(self.path.parent))
         if not self.path.exists() or not self.path.stat().st_size:
             return
         with self.path.open("rb") as file:

@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
@@ -28,7 +29,7 @@ from .measure import MEASURES, USUAL, USUAL_LIMITS, Limits, Measure, hash_policy
 from .row_store import RowStore
 from .scan_table import ScanTable
 from .sources import Sources, list_files
-from .worker import digest_file, measure_here, measure_task, tell_failure
+from .worker import Helpers, digest_file, measure_here, measure_task, tell_failure
 
 AHEAD = 2
 """Tasks for each worker that are handed out before the first is back."""
@@ -112,7 +113,10 @@ def scan(
         pool = _InPlace() if here else ThreadPoolExecutor(many)
     ahead = 1 if here else AHEAD * max(many, 1 if executor is None else LEAST)
     task = partial(_task, measures=asked, counter=counter, method=method)
-    run = partial(_run_here, policies=chosen) if here else partial(measure_task, limits=limits)
+    helpers = Helpers() if executor is None else None
+    run = (
+        partial(_run_here, policies=chosen) if here else partial(measure_task, limits=limits, helpers=helpers)
+    )
     try:
         for rows in _hand_out(units, pool, run, task, ahead, len(found), tell):
             if store is None:
@@ -120,8 +124,9 @@ def scan(
             else:
                 store.add(rows)
     finally:
-        if executor is None:
-            pool.shutdown(wait=False, cancel_futures=True)
+        if helpers is not None:
+            helpers.stop()
+            pool.shutdown(cancel_futures=True)
     mine = {hash_policy(one) for one in chosen} | ({hash_policy(RECORDED)} if recorded else set()) | {""}
     if store is None:
         order = {one.name: at for at, one in enumerate((RECORDED, *chosen))}
@@ -195,12 +200,8 @@ def _find_units(
     hashes = {hash_policy(one): one for one in policies}
     seen = set[str]()
     for address, size in found:
-        try:
-            digest = sha256(address.encode()).hexdigest()[:32] if "://" in address else digest_file(address)
-        except OSError:
-            digest = ""
-        digests[address] = digest
-        if digest in seen and digest:
+        digest = digests[address] = _digest(address)
+        if digest in seen:
             continue
         seen.add(digest)
         if (digest, method, "") in known:
@@ -210,6 +211,14 @@ def _find_units(
         first = len(missing) == len(hashes)
         if missing or not hashes:
             yield FileTask(address, size, digest, tuple(missing), recorded and first)
+
+
+def _digest(address: str) -> str:
+    """Of a file's content; of its address where it is far away, or cannot be read, which its row will say."""
+    with suppress(OSError):
+        if "://" not in address:
+            return digest_file(address)
+    return sha256(address.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _task(unit: FileTask, measures: Sequence[str], counter: str, method: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..errors import InspectorError, SeveralSessions
+from ..errors import InspectorError, SeveralSessions, Stopped
 from ..files import open_session, open_sessions
 from ..formats.readers import read_session
 from ..policies.policy import Policy
@@ -33,14 +33,42 @@ _own = threading.local()
 TRIES = 2
 
 
-def measure_task(task: dict[str, Any], limits: Limits = USUAL_LIMITS) -> list[Row]:
+class Helpers:
+    """The helper processes of one scan, to be ended with it: what they have in work is of no use then."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._lock = threading.Lock()
+        self._all: list[Helper] = []
+
+    def add(self, helper: Helper) -> None:
+        """Take one more, which ends at once where all have ended."""
+        with self._lock:
+            self._all.append(helper)
+            if self.stopped:
+                helper.close()
+
+    def stop(self) -> None:
+        """End all of them, and those to come."""
+        with self._lock:
+            self.stopped = True
+            for helper in self._all:
+                helper.close()
+
+
+def measure_task(
+    task: dict[str, Any], limits: Limits = USUAL_LIMITS, helpers: Helpers | None = None
+) -> list[Row]:
     """The rows of the file that a task names, measured in this thread's helper process.
 
-    What goes wrong with the file is its row's `error`; nothing is raised for it.
+    What goes wrong with the file is its row's `error`; nothing is raised for it. `helpers` is told of the
+    process.
     """
     died = ""
     for _ in range(TRIES):
-        helper = _find_helper(limits)
+        if helpers is not None and helpers.stopped:
+            return tell_failure(task, str(Stopped()))
+        helper = _find_helper(limits, helpers)
         try:
             rows = helper.ask(task, limits.seconds)
         except EOFError:
@@ -185,10 +213,12 @@ class Helper:
             self.close()
 
 
-def _find_helper(limits: Limits) -> Helper:
+def _find_helper(limits: Limits, helpers: Helpers | None) -> Helper:
     helper: Helper | None = getattr(_own, "helper", None)
     if helper is None or helper.memory != limits.memory or not helper.is_alive():
         helper = _own.helper = Helper(limits.memory)
+        if helpers is not None:
+            helpers.add(helper)
     return helper
 
 

@@ -22,6 +22,7 @@ from inspector.corpus.columns import COLUMNS
 from inspector.corpus.measure import MEASURES, hash_policy
 from inspector.corpus.worker import measure_task
 from inspector.errors import ArgumentError, EditError, PolicyError, Stopped
+from inspector.library import FoundSession
 from inspector.policies.registry import POLICIES, find_policy
 from tests.corpus.corpus_files import make_folder, talk, write_rows
 from tests.shared import SHARED
@@ -111,6 +112,41 @@ def test_what_was_done_before_a_stop_is_kept(tmp_path: Path) -> None:
         assert pool.handed < 7
     assert {*kept} < {*whole}
     assert whole == timeless(scan(folder, TWO, workers=0))
+
+
+def test_a_stop_waits_for_no_file_in_work(tmp_path: Path) -> None:
+    """Its processes are ended with the scan, so that an interrupt does not wait for the longest file."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    write_rows(folder / "long.jsonl", talk(1, 20_000))
+    write_rows(folder / "short.jsonl", talk(2))
+    into = tmp_path / "rows.jsonl"
+    seen: list[float] = []
+
+    def stop(share: float) -> None:
+        seen.append(share)
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        scan(folder, None, into=into, measures=MEASURES, workers=2, tell=stop)
+    assert seen == [0.5]
+    command = ["pgrep", "-P", str(os.getpid()), "-f", "inspector.corpus.worker"]
+    left = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+    assert left == []
+    assert {Path(row["file"]).name for row in open_scan(into)} == {"short.jsonl"}
+
+
+def test_files_that_are_gone_have_a_row_each(tmp_path: Path) -> None:
+    """Listed a while ago, and removed since."""
+    folder = make_folder(tmp_path / "corpus", 0)
+    gone = [FoundSession("claude-code", folder / name, 0.0, 5) for name in ("one.jsonl", "two.jsonl")]
+    into = tmp_path / "rows.jsonl"
+    for _ in range(2):
+        table = scan([folder / "a demo.jsonl", *gone], TWO, into=into, workers=1)
+        assert sorted(Path(row["file"]).name for row in table.errors) == ["one.jsonl", "two.jsonl"]
+        assert len(table) == 5
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        scan(folder, TWO, into=tmp_path / "none" / "rows.jsonl")
 
 
 def test_a_line_that_was_torn_is_measured_again(tmp_path: Path) -> None:
