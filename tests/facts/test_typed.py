@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from inspector import read_session
 from inspector.facts.extract.constraints import find_typed_rules
 from inspector.facts.extract.decisions import find_choices
 from inspector.facts.extract.typed import blank_pasted
@@ -198,3 +199,64 @@ def test_rule_sentences_nobody_here_wrote_are_rules() -> None:
     sentences = list(_sentences())
     assert len(sentences) == 51
     assert sum(bool(rules(sentence)) for sentence in sentences) >= 45
+
+
+# Wordings of real sessions and their like: the rule is another's, what follows is the person's.
+QUOTED = [
+    "> Never use a mutex here.",
+    ">Always rebase before you merge",
+    'He said: "never push to main".',
+    "the reviewer wrote: you must never swallow this error",
+    'copilot says "Always close the file before you return".',
+    'got this feedback: \n\nThe comment should be updated to: "Lines added by agent" to reflect it.',
+    (
+        "I've plenty of warning in the console: arning: Encountered two children with the same "
+        "key, `SKILL.md`. Keys should be unique so that components maintain their identity across updates."
+    ),
+    (
+        'this results in\n\n Error: 400 {"type":"error","error":{"message":"`tool_use`\n ids. Each\n '
+        '`tool_use` block must have a corresponding `tool_result` block in the next."},"id":"r1"}'
+    ),
+    'Look at it:\n<file path="AGENTS.md">\nNever edit generated files.\n</file>',
+]
+OWN = [
+    "I said: never push to main.",
+    'Claude Rule should appear as "Claude Rule", not just "Rule"',
+    '"likely obsolete" is not good enough',
+    "From now on: never commit without running the tests.",
+    "the user said: never push to main",
+    "Keep count >= 3, never less than that.",
+]
+
+
+@pytest.mark.parametrize("words", QUOTED)
+def test_a_rule_in_a_quote_is_not_the_persons_own(words: str) -> None:
+    own = "Never rename the branch."
+    facts = read_session([{"role": "user", "content": f"{words}\n\n{own}"}]).facts
+    assert [fact.form for fact in facts.by_kind("constraint")] == [own]
+    alone = read_session([{"role": "user", "content": words}]).facts
+    assert alone.by_kind("constraint") == ()
+
+
+@pytest.mark.parametrize("words", OWN)
+def test_what_a_person_says_themselves_stays_theirs(words: str) -> None:
+    facts = read_session([{"role": "user", "content": words}]).facts
+    assert len(facts.by_kind("constraint")) == 1
+
+
+def test_blanks_for_quotes_keep_every_place() -> None:
+    for words in QUOTED:
+        left = blank_pasted(words)
+        assert len(left) == len(words) and left.count("\n") == words.count("\n")
+
+
+PIECES = ["<file>", "</file>", '{"error": {', "a.a-", "he said: ", 'he said "', "> ", "got this ", "}", "\n"]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_text_of_one_piece_over_and_over_is_read_at_once(piece: str) -> None:
+    """What would take hours if each piece were held against all that follow; words before it stay."""
+    text = f"Never push.\n{piece * 60_000}\n\nNever push."
+    blanked = blank_pasted(text)
+    assert len(blanked) == len(text)
+    assert blanked.startswith("Never push.\n")
