@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ..text import html_table, plural
+from ..text import html_table, join_words, plural
 from .columns import COLUMNS, Row
 from .resample import Interval, resample_share
 
@@ -61,11 +61,11 @@ class PolicyRow(NamedTuple):
 class ScanTable:
     """The rows of a scan. Iterating gives them one after another, from the file where there is one.
 
-    `files` is how many files were asked for.
+    `files` is how many files were asked for, `left_out` the policies that no other process could know.
     """
 
-    def __init__(self, read: Callable[[], Iterable[Row]], files: int) -> None:
-        self._read, self.files = read, files
+    def __init__(self, read: Callable[[], Iterable[Row]], files: int, left_out: Sequence[str] = ()) -> None:
+        self._read, self.files, self.left_out = read, files, tuple(left_out)
         self._by_policy: dict[Moments, list[PolicyRow]] = {}
 
     def __iter__(self) -> Iterator[Row]:
@@ -162,6 +162,11 @@ class ScanTable:
             notes.append(
                 f"{plural(sealed, 'recorded summary', 'recorded summaries')} cannot be read: these moments "
                 "are left out of facts kept, not counted as lost."
+            )
+        if self.left_out:
+            names = join_words(self.left_out)
+            notes.append(
+                f"Left out, as only this process knows their rules: {names}. workers=0 takes them too."
             )
         reasons = Counter(row["error"].split(":")[0] for row in self.errors)
         notes += [f"{plural(many, 'row')} in .errors: {reason}." for reason, many in reasons.most_common(5)]

@@ -67,9 +67,10 @@ def scan(
 
     `sources` are files, folders (searched to the bottom; links are not followed), what `sessions()` lists, or
     addresses that fsspec reads ("s3://…"); None takes the sessions of this machine. `policies` are by default
-    all that are known. `measures` are of "facts" (what survives, by kind and speaker), "regret" (what a
-    recorded compaction made necessary again) and "findings" (lint; slow); `recorded` adds the rows of what
-    the files say was done. The columns are those of `columns.py`.
+    all that are known, but those whose rules another process cannot know, which the table names. `measures`
+    are of "facts" (what survives, by kind and speaker), "regret" (what a recorded compaction made necessary
+    again) and "findings" (lint; slow); `recorded` adds the rows of what the files say was done. The columns
+    are those of `columns.py`.
 
     `into` is a file of JSON lines that rows are added to as they come, and read from: a second scan measures
     only what is not there yet, and a scan that was ended loses at most the files in work. Without it the rows
@@ -101,7 +102,11 @@ def scan(
     own = None if into is None else os.path.realpath(into)
     found = [one for one in list_files(sources) if os.path.realpath(one[0]) != own]
     here = workers == 0 and executor is None
-    if not here:
+    left_out: tuple[str, ...] = ()
+    if not here and policies is None:
+        left_out = tuple(one.name for one in chosen if not is_portable(one))
+        chosen = tuple(one for one in chosen if one.name not in left_out)
+    elif not here:
         check_portable(chosen)
     kept: list[Row] = []
     known = set[Key]() if store is None else store.complete()
@@ -133,9 +138,9 @@ def scan(
         kept.sort(
             key=lambda row: (row["file"], row["part"] or "", order.get(row["policy"], 0), row["moment"] or 0)
         )
-        return ScanTable(lambda: kept, len(found))
+        return ScanTable(lambda: kept, len(found), left_out)
     wanted = set(digests.values())
-    return ScanTable(partial(store.select, wanted, mine, method), len(found))
+    return ScanTable(partial(store.select, wanted, mine, method), len(found), left_out)
 
 
 def sweep(
@@ -177,10 +182,16 @@ def _find_policies(policies: Any) -> tuple[Policy, ...]:
 def check_portable(policies: Iterable[Policy]) -> None:
     """Raise `PolicyError` for a policy that another process could not read from its JSON."""
     for policy in policies:
-        own = [rule.kind for rule in policy.rules if is_own(type(rule))]
-        if own or find_policy(_carry(policy)) != policy.settled():
+        if not is_portable(policy):
+            own = [rule.kind for rule in policy.rules if is_own(type(rule))]
             what = f"its rule {own[0]!r} is" if own else "it is"
             raise PolicyError(policy.name, f"{what} known to this process alone: scan with workers=0")
+
+
+def is_portable(policy: Policy) -> bool:
+    """Whether another process reads the same policy from its JSON: no rule of it is known here alone."""
+    own = any(is_own(type(rule)) for rule in policy.rules)
+    return not own and find_policy(_carry(policy)) == policy.settled()
 
 
 def _carry(policy: Policy) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def test_a_stop_waits_for_no_file_in_work(tmp_path: Path) -> None:
         raise Stopped
 
     with pytest.raises(Stopped):
-        scan(folder, None, into=into, measures=MEASURES, workers=2, tell=stop)
+        scan(folder, POLICIES, into=into, measures=MEASURES, workers=2, tell=stop)
     assert seen == [0.5]
     command = ["pgrep", "-P", str(os.getpid()), "-f", "inspector.corpus.worker"]
     left = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
@@ -209,7 +209,7 @@ def test_a_file_that_takes_too_much_memory_costs_one_row(tmp_path: Path) -> None
 
 def test_a_worker_that_is_killed_in_the_middle_loses_nothing(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "corpus", 6)
-    expected = timeless(scan(folder, None, workers=0))
+    expected = timeless(scan(folder, POLICIES, workers=0))
     killed: list[str] = []
 
     def kill() -> None:
@@ -229,7 +229,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nothing(tmp_path: Path) -> 
 
     hand = threading.Thread(target=kill)
     hand.start()
-    table = scan(folder, None, workers=1)
+    table = scan(folder, POLICIES, workers=1)
     hand.join()
     assert killed
     assert timeless(table) == expected
@@ -296,11 +296,13 @@ def keep_short(block):
     return "verbatim" if block.tokens < 20 else None
 policy = find_policy("flue").add("keep-short")
 print(len(scan({str(folder)!r}, [policy], workers=0)))
+table = scan({str(folder)!r}, workers=1)
+print(table.left_out, "keep-short" in repr(table), "keep-short" in {{row["policy"] for row in table}})
 scan({str(folder)!r}, [policy], workers=1)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "scan with workers=0" in done.stderr, done.stderr
-    assert done.stdout.split() == ["4"]
+    assert done.stdout.splitlines() == ["4", "('keep-short',) True False"]
 
 
 def test_wrong_arguments_are_told(tmp_path: Path) -> None:
