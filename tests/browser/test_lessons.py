@@ -47,6 +47,8 @@ def tab_to(page: Page, script: str, most: int = 90) -> None:
 
 
 def go_to_lesson(page: Page) -> None:
+    # A step that has just come takes the focus to its title a moment later: keys are heard from inside alone.
+    page.wait_for_function("() => document.activeElement.closest('.ci') !== null")
     press(page, "l")
     page.wait_for_function("() => document.activeElement.closest('[data-testid=lesson]') !== null")
 

@@ -169,6 +169,15 @@ def test_the_dock_is_dragged_moved_by_arrows_and_folded_by_a_double_click(
         assert box is not None
         return box["height"]
 
+    # What comes a little later makes the header taller: the hand waits until the edge stands still.
+    seen = []
+
+    def stands_still() -> bool:
+        seen.append(edge.bounding_box())
+        page.wait_for_timeout(150)
+        return edge.bounding_box() == seen[-1]
+
+    wait_until(stands_still, page)
     box, before = edge.bounding_box(), high()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
