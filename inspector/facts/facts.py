@@ -27,6 +27,7 @@ from ..session.toolcalls.core_command import core_command, name_command
 from ..session.toolcalls.path_syntax import ROOTS, looks_like_path
 from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
 from ..text import has_words, plural, printable
+from ..tokens.memo import Memory
 from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences
 from .extract.errors import tidy_error
 from .extract.paths import PathFinder
@@ -90,6 +91,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
 
     def __init__(self, session: Session, found: FactOccurrences, summaries: Facts | None = None) -> None:
         self._session, self._summaries = session, summaries
+        self.memory = Memory()
         self.cwd = session.cwd
         keys, columns = found.finish()
         self._keys: tuple[tuple[str, str], ...] = tuple(keys)

@@ -217,14 +217,36 @@ def find_runs(text: str, *, both: bool = False) -> Iterator[str]:
 
 
 def _part_runs(text: str) -> Iterator[str]:
-    for run in _RUN.findall(text.replace("\\\\", "/").replace("\\", "/")):
-        bare = run.rstrip(".:!?…")
-        if ":" in bare or "#" in bare:
-            folder, slash, name = bare.rpartition("/")
-            bare = folder + slash + _AFTER.sub("", name)
-        bare = bare.rstrip("/").removeprefix("file://").removeprefix("./")
-        if bare:
-            yield bare
+    return filter(None, map(_bare, _find_plain(text)))
+
+
+def _find_plain(text: str) -> list[str]:
+    return _RUN.findall(text.replace("\\\\", "/").replace("\\", "/"))
+
+
+def _bare(run: str) -> str:
+    bare = run.rstrip(".:!?…")
+    if ":" in bare or "#" in bare:
+        folder, slash, name = bare.rpartition("/")
+        bare = folder + slash + _AFTER.sub("", name)
+    return bare.rstrip("/").removeprefix("file://").removeprefix("./")
+
+
+def find_paths(text: str) -> set[str]:
+    r"""The runs, either reading, that have a folder or an ending: a word alone is no path here.
+
+    A long text says the same ones often, and most of its runs are words: each is parted once, and no word is.
+
+    >>> sorted(find_paths("see src/a.py:12, src/a.py or Makefile")), sorted(find_paths(r"src\new.ts"))
+    (['src/a.py'], ['ew.ts', 'src/new.ts'])
+    """
+    plain = blank_escapes(text)
+    runs = set(_find_plain(plain))
+    if plain is not text:
+        for match in _BACKSLASHED.finditer(text):
+            runs.update(_find_plain(match[0]))
+    paths = map(_bare, (run for run in runs if "." in run or "/" in run))
+    return {path for path in paths if "." in path or "/" in path}
 
 
 def best_run(runs: Iterable[str], pattern: FactPattern) -> Mention | None:
@@ -341,7 +363,7 @@ class Occurrences:
     facts: tuple[Fact, ...]
     rows: Ints
     first: Ints
-    patterns: dict[int, FactPattern] = field(default_factory=dict)
+    patterns: dict[Fact, FactPattern] = field(default_factory=dict)
     by_name: dict[str, list[Fact]] = field(default_factory=dict)
 
     @cached_property
@@ -389,13 +411,14 @@ class Occurrences:
         rows = [self.rows[self.first[number] : self.first[number + 1]] for number in mine]
         first = np.cumsum([0, *map(len, rows)], dtype=np.int32)
         every = np.concatenate([np.zeros(0, np.int32), *rows])
-        return Occurrences(tuple(self.facts[number] for number in mine), every, first)
+        return Occurrences(tuple(self.facts[number] for number in mine), every, first, self.patterns)
 
     def pattern(self, index: int, session: Session) -> FactPattern:
-        """How fact `index` is looked up; made once."""
-        if index not in self.patterns:
-            self.patterns[index] = make_pattern(self.facts[index], session)
-        return self.patterns[index]
+        """How fact `index` is looked up; made once, for all that were picked of the same facts too."""
+        fact = self.facts[index]
+        if fact not in self.patterns:
+            self.patterns[fact] = make_pattern(fact, session)
+        return self.patterns[fact]
 
 
 def find_occurrences(facts: Facts, session: Session) -> Occurrences:

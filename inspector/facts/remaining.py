@@ -6,7 +6,7 @@ the texts that stand in others' place (summaries, pointers, shortened outputs).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -27,12 +27,14 @@ from .mentions import (
     SearchText,
     best_run,
     find_folders,
-    find_runs,
+    find_paths,
     longest_word,
     read_words,
     refer,
 )
 
+FEW = 64
+"""Facts that are looked for one by one before all texts are indexed, which takes as long as some hundred."""
 How = Literal["head", "shortened", "summary", "notice", "pointer"]
 
 
@@ -67,18 +69,20 @@ class Remaining:
         return tuple(shared[other.text] for other in self.others)
 
     @cached_property
-    def index(self) -> TextIndex:
-        """The blocks that stand as they were said, by their rows."""
+    def _said(self) -> dict[int, str]:
+        """The texts of the blocks that stand as they were said, by their rows."""
         entries, start = self.session.entries, self.session.tree.start
         rows = np.flatnonzero(self.rows)
         owners = np.searchsorted(start, rows, side="right") - 1
-        index = TextIndex()
-        for i, row in zip(owners.tolist(), rows.tolist(), strict=True):
-            text = readable_text(entries[i].blocks[row - int(start[i])])
-            # Here a word alone is no path. What a block holds is not kept beside it: few are asked for again.
-            runs = {run for run in find_runs(text, both=True) if "." in run or "/" in run}
-            index.add(row, SearchText(text), set(WORD.findall(text)), runs)
-        return index
+        return {
+            row: readable_text(entries[i].blocks[row - int(start[i])])
+            for i, row in zip(owners.tolist(), rows.tolist(), strict=True)
+        }
+
+    @cached_property
+    def index(self) -> TextIndex:
+        """The same, ready to be searched."""
+        return _index(self._said)
 
     @cached_property
     def other_index(self) -> TextIndex:
@@ -97,6 +101,11 @@ class Remaining:
     def _readable(self) -> dict[FactPattern, bool]:
         return {}
 
+    @property
+    def _is_asked_often(self) -> bool:
+        """Whether an index of all texts is there, or worth its making."""
+        return "index" in self.__dict__ or len(self._readable) >= FEW
+
     def names(self, pattern: FactPattern) -> bool:
         """Whether any text that stands names all of a fact, marked or not; kept once found."""
         if pattern not in self._readable:
@@ -110,7 +119,8 @@ class Remaining:
         return others, self._find_unmarked(pattern)
 
     def _find_unmarked(self, pattern: FactPattern) -> tuple[BlockRef, ...]:
-        hit = self.index.find(pattern, self.rows)
+        index = self.index if self._is_asked_often else _index(_holding(self._said, pattern))
+        hit = index.find(pattern, self.rows)
         return refer(self.session, hit[0]) if hit is not None and hit[1].full else ()
 
     def mentions(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, Mention]]:
@@ -134,6 +144,21 @@ class Remaining:
             for ref in stand.of if stand.how == "pointer" else ():
                 found.setdefault(ref, []).append(number)
         return found
+
+
+def _index(texts: Mapping[int, str]) -> TextIndex:
+    index = TextIndex()
+    for row, text in texts.items():
+        # What a block holds is not kept beside it: few are asked for again.
+        index.add(row, SearchText(text), set(WORD.findall(text)), find_paths(text))
+    return index
+
+
+def _holding(texts: Mapping[int, str], pattern: FactPattern) -> dict[int, str]:
+    """The texts that hold what none is without that names a fact: its file's name, or a word."""
+    folders = (folder.rpartition("/")[2] for folder in _folders(pattern)) if pattern.parts else ()
+    keys = {pattern.parts[-1], *folders} if pattern.parts else {*pattern.keys}
+    return {row: text for row, text in texts.items() if any(key in text for key in keys)}
 
 
 class TextIndex:

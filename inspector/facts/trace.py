@@ -18,7 +18,6 @@ from ..session.entries import Entry
 from ..session.queries import find_end
 from ..session.session import Session
 from ..session.tree import COMPACTION
-from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo, Same
 from .facts import Facts
 from .fate import FateFinder, MomentFates, find_known, find_stood
@@ -26,8 +25,9 @@ from .mentions import Occurrences, find_occurrences
 from .remaining import Remaining, stand_live, stand_plan
 from .traced import FATES, TIERS, Trace, TracedFact, TraceScope
 
-# What is large is kept for the last few facts and moments only.
-_OCCURRENCES: Memo[Occurrences] = Memo(4)
+# Kept with the facts, as no tokens are in it: counted anew, nothing of it is looked for again. What is large
+# is kept for the last few moments only.
+_OCCURRENCES: Memo[Occurrences] = Memo(2)
 _STANDING: Memo[Remaining] = Memo(4)
 _FATES: Memo[MomentFates] = Memo(4)
 
@@ -53,16 +53,16 @@ def trace_facts(facts: Facts, plan: Plan) -> Trace:
 
 
 def find_moment(facts: Facts, plan: Plan) -> MomentFates:
-    """What every plan of a moment asks of the facts and of what stood before it; kept beside the ledger."""
-    ledger, now = plan.ledger, plan.table.moment
-    found = recall_occurrences(facts, ledger)
-    before = _STANDING.of(ledger, lambda: stand_live(plan.session), now)
-    return _FATES.of(ledger, lambda: MomentFates(found, before), Same(facts), now)
+    """What every plan of a moment asks of the facts and of what stood before it; kept beside the facts."""
+    session, found = plan.session, recall_occurrences(facts, plan.ledger.session)
+    now = Same(session.tree), session.leaf
+    before = _STANDING.of(facts, lambda: stand_live(session), *now)
+    return _FATES.of(facts, lambda: MomentFates(found, before), *now)
 
 
-def recall_occurrences(facts: Facts, ledger: Ledger) -> Occurrences:
-    """Where the facts of a ledger's file are named: looked for once, for all moments and plans."""
-    return _OCCURRENCES.of(ledger, lambda: find_occurrences(facts, ledger.session), Same(facts))
+def recall_occurrences(facts: Facts, session: Session) -> Occurrences:
+    """Where the facts of a file are named: looked for once, for all moments and plans."""
+    return _OCCURRENCES.of(facts, lambda: find_occurrences(facts, session), Same(session.tree))
 
 
 def trace_plan(plan: Plan) -> Trace:
@@ -114,7 +114,7 @@ def trace_rounds(
 
     Of facts that are picked what is weakened is not told apart from other files.
     """
-    found = find_occurrences(facts, session)
+    found = recall_occurrences(facts, session)
     for i in session.path:
         if session.tree.sort[i] != COMPACTION:
             continue
@@ -132,7 +132,7 @@ def trace_moves(
 ) -> Iterator[Trace]:
     """The same from one leaf to another, each with the compaction's entry between them, if there is one; of
     the facts with these `numbers`, or of all."""
-    found = find_occurrences(facts, session)
+    found = recall_occurrences(facts, session)
     if numbers is not None:
         found = found.pick(sorted(numbers))
     for start, end, name in moves:

@@ -41,8 +41,11 @@ def find_end(session: Session, entry_id: str) -> str:
     Only with those is the context what the compaction left. They are told by their names, and looked for on
     the path.
     """
-    after = session.path_since(entry_id)
-    made = list(takewhile(lambda entry: entry.id.startswith(f"{entry_id}."), after))
+    at = np.flatnonzero(session.trail == session.index.get(entry_id, -1))
+    after = session.trail[int(at[0]) + 1 :].tolist() if len(at) else []
+    made = list(
+        takewhile(lambda entry: entry.id.startswith(f"{entry_id}."), (session.entries[i] for i in after))
+    )
     return made[-1].id if made else entry_id
 
 

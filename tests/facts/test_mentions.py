@@ -10,8 +10,9 @@ from inspector.errors import EditError
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import ground_recorded
 from inspector.facts.lint.check import lint
-from inspector.facts.mentions import find_runs
+from inspector.facts.mentions import find_paths, find_runs
 from inspector.facts.trace import trace_recorded
+from inspector.files import open_session
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
@@ -222,3 +223,14 @@ def test_a_command_without_the_options_at_its_end_is_a_part_of_it(summary: str, 
     session = compacted(summary, user("go"), call("Bash", command="pytest src/a.py -q"))
     (trace,) = trace_recorded(session, find_facts(session))
     assert trace["command", "pytest src/a.py -q"].fate == fate
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["pi--pi-mono/pi-before-compaction.jsonl", "cline"])
+def test_paths_of_a_text_are_its_runs_with_a_folder_or_an_ending(name: str) -> None:
+    place = SHARED / "sessions" / name
+    files = [place] if place.is_file() else sorted(place.glob("*.json"))[:1]
+    texts = [block.text for path in files for entry in open_session(path).entries for block in entry.blocks]
+    texts += [r"one\two.py C:\new\t.txt a\nb.c", "see ./x/ ... file:///a/b.c:12-40 c.go#L12", ""]
+    for text in texts:
+        assert find_paths(text) == {run for run in find_runs(text, both=True) if "." in run or "/" in run}

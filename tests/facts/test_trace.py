@@ -18,7 +18,8 @@ from inspector.facts.facts import find_facts
 from inspector.facts.grounding import Sources, check_grounding, ground_recorded
 from inspector.facts.mentions import find_runs
 from inspector.facts.regret import find_regret
-from inspector.facts.trace import trace_again, trace_facts, trace_recorded
+from inspector.facts.remaining import stand_live
+from inspector.facts.trace import find_moment, recall_occurrences, trace_again, trace_facts, trace_recorded
 from inspector.facts.traced import FATES, TIERS, Trace, TracedFact
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
@@ -513,3 +514,34 @@ def test_a_recorded_compaction_is_traced_the_same_way(session: Session) -> None:
     for regret in find_regret(session, facts, count_tokens(session, LENGTH)):
         assert regret.traced.stood
         assert regret.tokens >= 0
+
+
+def test_a_few_facts_are_found_without_an_index_of_all_texts_and_the_same_with_one() -> None:
+    session = open_demo()
+    facts = find_facts(session)
+    before = trace_recorded(session, facts)[0].scene.session
+    found = recall_occurrences(facts, session)
+    patterns = [found.pattern(number, session) for number in range(len(facts))]
+    each, indexed = [], stand_live(before)
+    for pattern in patterns:
+        fresh = stand_live(before)
+        each.append((fresh.names(pattern), fresh.carriers(pattern)))
+        assert "index" not in vars(fresh)
+    assert len(indexed.index.texts) > 10
+    assert each == [(indexed.names(pattern), indexed.carriers(pattern)) for pattern in patterns]
+    assert len({named for named, _ in each}) == 2
+
+
+def test_a_session_counted_anew_looks_for_no_fact_again() -> None:
+    session = open_demo()
+    facts = find_facts(session)
+    plans = [
+        make_plan(session, count_tokens(session, name), "flue") for name in ("chars4_utf16", "o200k_base")
+    ]
+    traces = [trace_facts(facts, plan) for plan in plans]
+    assert find_moment(facts, plans[0]) is find_moment(facts, plans[1])
+    # Another moment, and other facts, are looked for on their own.
+    earlier = make_plan(session.at(session.entries[-9].id), plans[0].ledger, "flue")
+    assert find_moment(facts, earlier) is not find_moment(facts, plans[0])
+    assert find_moment(find_facts(session), plans[0]) is not find_moment(facts, plans[0])
+    assert traces[0].stood.tolist() == traces[1].stood.tolist()

@@ -12,6 +12,7 @@ from inspector.demo import CONSTRAINT, LOST_PATH
 from inspector.errors import InspectorError
 from inspector.facts.trace import trace_recorded
 from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.payloads import findings
 from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared
 
@@ -150,3 +151,21 @@ def test_a_session_without_a_compaction_has_the_plan_s_findings() -> None:
     assert reply["look"] == "plan"
     with pytest.raises(InspectorError):
         make_plan(early, model.ledger, "recorded")
+
+
+def test_exact_counts_trace_no_recorded_compaction_again_and_a_grown_session_does(
+    model: WorkbenchModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    traced = []
+    trace = findings.trace_moves
+    monkeypatch.setattr(findings, "trace_moves", lambda *args: traced.append(args) or trace(*args))
+    first = ask(model, "findings", place=model.plan.place or 0)
+    model.follow(model.session, count_tokens(model.session, "chars4_utf16"))
+    model.answer({})
+    again = ask(model, "findings", place=model.plan.place or 0)
+    assert len(traced) == 1
+    assert [row["form"] for row in rows_of(first)] == [row["form"] for row in rows_of(again)]
+    model.follow(model.session.at(model.session.leaf))
+    model.answer({})
+    ask(model, "findings", place=model.plan.place or 0)
+    assert len(traced) == 2
