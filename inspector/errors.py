@@ -32,7 +32,9 @@ An outcome is not an error: a plan that cannot reach its target is a `Plan` with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import Any
 
@@ -384,6 +386,34 @@ class Stopped(InspectorError):
 
     def __str__(self) -> str:
         return "Stopped before it was finished."
+
+
+_STOPPED: ContextVar[Callable[[], bool] | None] = ContextVar("stopped", default=None)
+
+
+@contextmanager
+def stopping(stopped: Callable[[], bool]) -> Iterator[None]:
+    """Let what is done here end as soon as nobody wants it any more: `stopped` is asked now and then."""
+    before = _STOPPED.set(stopped)
+    try:
+        yield
+    finally:
+        _STOPPED.reset(before)
+
+
+def check_stopped() -> None:
+    """Raise `Stopped` where nobody wants any more what is being worked out; for a loop that takes long and
+    has nobody to tell of its progress.
+
+    >>> with stopping(lambda: True):
+    ...     check_stopped()
+    Traceback (most recent call last):
+    ...
+    inspector.errors.Stopped: Stopped before it was finished.
+    """
+    stopped = _STOPPED.get()
+    if stopped is not None and stopped():
+        raise Stopped
 
 
 def _list_names(known: Sequence[str], meant: str) -> str:

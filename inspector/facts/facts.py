@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import check_stopped
 from ..mixins import Framed
 from ..session.blocks import BlockRef
 from ..session.queries import readable_text
@@ -246,6 +247,7 @@ def find_facts(session: Session) -> Facts:
     finder = PathFinder(session.cwd)
     life, restated = FactOccurrences(), FactOccurrences()
     for segment, named in read_path(session, finder):
+        check_stopped()
         (restated if segment.sort == SUMMARY else life).add(segment, named)
     for found in (life, restated):
         found.search(finder)

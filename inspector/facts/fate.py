@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..errors import check_stopped
 from ..session.blocks import BlockRef
 from ..session.queries import readable_text
 from ..session.session import Session
@@ -45,6 +46,7 @@ def find_stood(found: Occurrences, known: Bools, before: Remaining) -> Bools:
     """Which of the known facts can be read in a standing, in a block known to say them or anywhere else."""
     stood: Bools = found.any(before.rows) & known
     for number in np.flatnonzero(known & ~stood).tolist():
+        check_stopped()
         stood[number] = before.names(found.pattern(number, before.session))
     return stood
 
@@ -288,5 +290,8 @@ class MomentFates:
 
 def _pair(patterns: dict[int, FactPattern], find: Callable[[FactPattern], set[int]]) -> Codes:
     """int64[k,2]: a fact and a row where it is found."""
-    pairs = [(at, row) for at, pattern in patterns.items() for row in sorted(find(pattern))]
+    pairs = []
+    for at, pattern in patterns.items():
+        check_stopped()
+        pairs += [(at, row) for row in sorted(find(pattern))]
     return np.array(pairs, np.int64).reshape(-1, 2)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ..errors import expect
+from ..errors import check_stopped, expect
 from ..planning.plan import Plan
 from ..session.entries import Entry
 from ..session.queries import find_end
@@ -118,6 +118,7 @@ def trace_rounds(
     for i in session.path:
         if session.tree.sort[i] != COMPACTION:
             continue
+        check_stopped()
         entry = session.entries[i]
         mine = found if pick is None else found.pick(pick(entry))
         before, after = session.at(entry.parent), session.at(find_end(session, entry.id))
@@ -153,6 +154,7 @@ def _trace(found: Occurrences, scene: TraceScope, moment: MomentFates | None = N
         fate, asked = moment.judge(scene.after)
     tier = np.where(stood, TIERS.index(scene.tier), -1).astype(np.int8)
     for number in np.flatnonzero(asked).tolist():
+        check_stopped()
         outcome = look.find(number)
         fate[number], tier[number] = FATES.index(outcome.fate), TIERS.index(outcome.tier)
     mine = np.flatnonzero(known).astype(np.int32)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from ..errors import InspectorError, Stopped
+from ..errors import InspectorError, Stopped, stopping
 from ..replays.engine import OnProgress
 from ..text import error_sentence, printable
 
@@ -40,6 +40,7 @@ class Task:
 
 class TaskQueue:
     """The work of one document that its screen does not wait for: in each lane one thing after another.
+    What is given up ends where it next asks `check_stopped`, or tells of its progress.
 
     `lock` is the document's, which results are handed over under. `show` hears what is being done, as the
     trait `_work`: {} for nothing. Nothing is begun before `begin`. A lane has a thread only while there is
@@ -176,7 +177,8 @@ class TaskQueue:
         result, failure = None, None
         try:
             tell(None)
-            result = task.work(tell)
+            with stopping(lambda: task.ended):
+                result = task.work(tell)
         except BaseException as error:
             failure = error
         with self.lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import inspector.facts.facts as facts
 from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, Stopped
 from inspector.files import FollowedFile, open_session
@@ -159,6 +160,42 @@ def test_facts_are_found_in_the_background_and_said_so(long_session: Session) ->
     screen.wait_for(lambda: screen.traits["_work"] == {})
     works = [traits["_work"] for traits in screen.heard if "_work" in traits]
     assert {"what": "Finding facts", "done": None, "stoppable": True} in works
+    controller.close()
+
+
+@pytest.mark.parametrize("end", [Controller.close, Controller.stop])
+def test_facts_that_nobody_waits_for_any_more_are_looked_for_no_further(
+    long_session: Session, monkeypatch: pytest.MonkeyPatch, end: Callable[[Controller], None]
+) -> None:
+    session = long_session.at(long_session.leaf)
+    begun, released, read = threading.Event(), threading.Event(), facts.read_path
+
+    def read_for_ever(*args: Any) -> Iterator[Any]:
+        first = next(read(*args))
+        for _ in range(1000):
+            yield first
+            begun.set()
+            time.sleep(0.01)
+        released.set()
+
+    monkeypatch.setattr(facts, "read_path", read_for_ever)
+    replies = Replies()
+    controller = Controller(session, nothing, counter="chars4_utf16")
+    controller.start({})
+    controller.begin()
+    question = {"type": "facts", "id": 1, "place": controller.model.plan.place or 0, "from": 0, "to": 5}
+    controller.ask(question, replies)
+    assert begun.wait(10)
+    end(controller)
+    deadline = time.monotonic() + 5
+    while any(thread.name == "compaction-inspector-work" for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert not released.is_set()
+    assert replies.heard[0]["type"] == "error" and "facts" not in vars(session)
+    monkeypatch.undo()
+    # What was begun is not taken for the whole: who asks next gets all of them.
+    assert len(session.facts) == len(long_session.facts) > 10
     controller.close()
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import check_stopped
 from ...session.toolcalls.arguments import Named
 from ...session.toolcalls.call_paths import LONGEST
 from ...session.toolcalls.core_command import core_command
@@ -125,6 +126,7 @@ class FactOccurrences:
         listed = _OPERATION["listed"] if sort == LISTING else -1
         self._note(rows, "file", finder.find(bare, base or None), listed)
         for kind, hits in _searches(text, bare, sort, finder):
+            check_stopped()
             self._note(rows, kind, hits)
         found = np.frombuffer(rows, np.int64).reshape(-1, 4)
         which = np.searchsorted(begins, found[:, 1], "right") - 1
