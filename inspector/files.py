@@ -19,7 +19,7 @@ from .formats.containers import LARGEST
 from .formats.databases import MAGIC
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
-from .formats.json_lines import Data, Reader
+from .formats.json_lines import Data, Reader, paused_gc
 from .formats.manifest import READER, dump_manifest
 from .formats.parts import StoredSessions, holds_files, list_parts, list_sessions, unpack_part
 from .formats.readers import (
@@ -568,7 +568,7 @@ class FollowedFile:
         reader = find_reader(data, name, self.format)
         self._search = (reader, data) if reader.find_beside else None
         beside = self._look_beside()
-        with named(reader, name):
+        with named(reader, name), paused_gc():
             self.session, growth = self._read(reader, data)
         self._beside = beside
         if data is not packed:

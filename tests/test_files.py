@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import stat
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from inspector.errors import EmptySession, ReadError
-from inspector.files import open_session, save_session, session_schema
+from inspector.files import FollowedFile, open_session, save_session, session_schema
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Entry
 from inspector.session.session import Session
@@ -236,3 +237,23 @@ def test_the_schema_is_a_schema() -> None:
     schema = session_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["properties"]["manifest"]["const"] == "session-manifest/1"
+
+
+def test_a_file_that_is_followed_is_read_without_garbage_collection(transcript: Path) -> None:
+    begun: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            begun.append(info["generation"])
+
+    before = gc.get_threshold()
+    gc.callbacks.append(note)
+    try:
+        transcript.write_bytes(b"".join(ROWS.replace(b'1"', b'%d"' % n) for n in range(500)))
+        gc.set_threshold(50, 1, 1)
+        FollowedFile(transcript)
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(note)
+    assert gc.isenabled()
+    assert len(begun) < 20, "its rows alone would have begun some hundred"

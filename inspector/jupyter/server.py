@@ -51,6 +51,8 @@ GONE = "The server has closed this session to make room for others, or was start
 TOO_LARGE = "too large to be opened on the server. Open it in a notebook: Workbench(path)."
 NO_KEY = "A model is asked with this server's key, and only for those who may run code on this server."
 NO_LIST = "This server does not list the sessions of its machine."
+LATER = 5.0
+"""Seconds after which the memory of closed documents is given back."""
 READING = 4.0
 """Seconds for which files are read before a list of them is answered; the next one goes on with the rest."""
 FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
@@ -87,6 +89,7 @@ class ServerState:
         self.documents: OpenDocuments | None = None
         self.saving = asyncio.Lock()
         """Between looking for a free name and writing there nobody else saves."""
+        self._tidying = False
 
     def check_lists(self) -> None:
         """Raise where this server is not to look at the places of the user's harnesses."""
@@ -101,6 +104,22 @@ class ServerState:
 
             self.documents = OpenDocuments() if self.most is None else OpenDocuments(self.most)
         return self.documents
+
+    def leave(self, id: str) -> None:
+        """Close a document, if it is open. Its memory is given back a little later."""
+        if self.documents is None:
+            return
+        self.documents.leave(id)
+        if not self._tidying:
+            self._tidying = True
+            asyncio.get_running_loop().call_later(LATER, self._tidy)
+
+    def _tidy(self) -> None:
+        from .documents import give_back
+
+        self._tidying = False
+        with suppress(RuntimeError):  # the server ends
+            self.pool.submit(give_back)
 
     async def off_loop(self, work: Any, *args: Any) -> Any:
         """Do something in a thread."""
@@ -260,8 +279,7 @@ class ChangeHandler(DocumentHandler):
 
     @guarded
     async def delete(self, id: str) -> None:
-        if self.server_state.documents is not None:
-            self.server_state.documents.leave(id)
+        self.server_state.leave(id)
         self.set_status(204)
         self.finish()
 

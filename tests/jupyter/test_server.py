@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import secrets
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -23,6 +25,7 @@ import pytest
 from jupyter_server.services.contents.filemanager import AsyncFileContentsManager
 from tornado.web import Application
 
+import inspector.jupyter.server as server_routes
 from inspector.demo import read_demo
 from inspector.files import open_plan, open_session
 from inspector.jupyter.documents import DocumentSource, OpenDocument, OpenDocuments, pack_frame
@@ -626,6 +629,32 @@ def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> No
         assert {poll.result(20).status for poll in polls} == {404}
     assert answer.status == 409 and "Too many sessions" in answer.json["message"]
     assert server.ask("POST", "inspector/open", {"path": "story.jsonl"}).status == 200
+
+
+def test_the_memory_of_a_closed_document_is_given_back_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_routes, "LATER", 0.01)
+
+    async def close_one() -> bool:
+        state = ServerState()
+        documents = await state.load()
+        source = DocumentSource(content=read_demo(), name="demo.jsonl")
+        document = OpenDocument(source, {}, asyncio.get_running_loop())
+        assert documents.admit(document)
+        held, name = weakref.ref(document.controller.model.session.entries[-1]), document.id
+        del document
+        state.leave(name)
+        state.leave(name)
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if held() is None:
+                return True
+        return False
+
+    gc.disable()
+    try:
+        assert asyncio.run(close_one())
+    finally:
+        gc.enable()
 
 
 def test_files_too_large_for_all_make_room_too() -> None:
