@@ -52,7 +52,9 @@ TOO_LARGE = "too large to be opened on the server. Open it in a notebook: Workbe
 NO_KEY = "A model is asked with this server's key, and only for those who may run code on this server."
 NO_LIST = "This server does not list the sessions of its machine."
 LATER = 5.0
-"""Seconds after which the memory of closed documents is given back."""
+"""Seconds without an opening after which the memory of closed documents is given back."""
+MANY = 4
+"""So many closed documents are not waited with."""
 READING = 4.0
 """Seconds for which files are read before a list of them is answered; the next one goes on with the rest."""
 FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
@@ -89,7 +91,8 @@ class ServerState:
         self.documents: OpenDocuments | None = None
         self.saving = asyncio.Lock()
         """Between looking for a free name and writing there nobody else saves."""
-        self._tidying = False
+        self._closed = 0
+        self._tidying: asyncio.TimerHandle | None = None
 
     def check_lists(self) -> None:
         """Raise where this server is not to look at the places of the user's harnesses."""
@@ -106,18 +109,24 @@ class ServerState:
         return self.documents
 
     def leave(self, id: str) -> None:
-        """Close a document, if it is open. Its memory is given back a little later."""
-        if self.documents is None:
-            return
-        self.documents.leave(id)
-        if not self._tidying:
-            self._tidying = True
-            asyncio.get_running_loop().call_later(LATER, self._tidy)
+        """Close a document, if it is open. Its memory is given back when nothing was opened for a while."""
+        if self.documents is not None:
+            self.documents.leave(id)
+            self._closed += 1
+            self.tidy_later()
+
+    def tidy_later(self) -> None:
+        """Begin the while anew, unless many documents were closed since."""
+        if self._tidying is not None:
+            self._tidying.cancel()
+        if self._closed:
+            wait = LATER if self._closed < MANY else 0.0
+            self._tidying = asyncio.get_running_loop().call_later(wait, self._tidy)
 
     def _tidy(self) -> None:
         from .documents import give_back
 
-        self._tidying = False
+        self._closed, self._tidying = 0, None
         with suppress(RuntimeError):  # the server ends
             self.pool.submit(give_back)
 
@@ -205,6 +214,7 @@ class OpenHandler(DocumentHandler):
     @guarded
     async def post(self) -> None:
         documents = await self.server_state.load()
+        self.server_state.tidy_later()
         from ..workbench.tasks import describe_error
         from .documents import DocumentSource, OpenDocument
 
