@@ -88,7 +88,7 @@ decay: $(MADE)/test ## write what five compactions in a row leave of them, as a 
 summaries: $(MADE)/test ## write what the extractive summary keeps beside the recorded ones, as a table
 	@$(PY) tests/bench/summaries.py
 
-benchmark: $(MADE)/test ## write what recorded compactions of real sessions keep, beside every policy and baselines
+benchmark: $(MADE)/yardsticks ## write what recorded compactions of real sessions keep, beside every policy and baselines
 	@$(PY) tests/bench/benchmark.py
 
 predictions: $(MADE)/test ## write what was predicted after each recorded compaction beside the provider's next request
@@ -144,6 +144,11 @@ $(MADE)/lab: pyproject.toml js/jupyter/server.json $(MADE)/venv | $(BUNDLE)
 $(MADE)/test: pyproject.toml js/jupyter/server.json $(MADE)/venv | $(BUNDLE)
 	$(call step,The package and what its tests need,$(call install,$(TEST)))
 	@touch $(MADE)/lab $@
+
+# Of conpact only its fifteen rules are read: the packages it asks for have 400 MB.
+$(MADE)/yardsticks: $(MADE)/test
+	$(call step,The yardsticks of others,$(PIP) --no-deps conpact==0.1.0)
+	@touch $@
 
 $(MADE)/mutants: $(MADE)/test
 	$(call step,What mutates the code,$(call install,$(MUTANTS)))

@@ -57,7 +57,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
             "text errors mixins session cuts redaction tokens demo policies planning wire files facts "
             "summaries replays"
         ),
-        "corpus": "text errors session formats policies planning files library facts tokens workbench",
+        "corpus": (
+            "text errors session formats policies planning files library facts summaries tokens workbench"
+        ),
         "testing": "errors session formats files workbench",
         "jupyter": (
             "text errors session tokens formats demo policies planning files library summaries replays "

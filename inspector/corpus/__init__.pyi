@@ -1,3 +1,5 @@
+from .compressor import CompressedText as CompressedText
+from .compressor import Compressor as Compressor
 from .measure import Limits as Limits
 from .measure import measure_session as measure_session
 from .pareto import draw_pareto as draw_pareto

@@ -35,6 +35,7 @@ from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.summaries.write import checkpoint_from_text, summarise
 from inspector.tokens.ledger import Ledger, count_tokens
 from tests.bench.retention import LEFT_OUT
+from tests.bench.yardsticks import Yardsticks, list_yardsticks, measure_yardsticks, tell_yardsticks
 from tests.shared import SHARED
 
 ROOT = Path(__file__).parents[2]
@@ -216,6 +217,7 @@ def write(folder: Path = NOTEBOOKS) -> None:
     """Measure, and write the page and the leaderboard."""
     if not SESSIONS.exists():
         sys.exit("The shared transcripts are not beside this checkout: nothing is measured, nothing written.")
+    yardsticks = measure_yardsticks(SESSIONS)
     table = scan(find_sources())
     compacted = {row["file"] for row in table if row["policy"] == "recorded"}
     paths = [path for path in find_sources() if str(path) in compacted]
@@ -235,9 +237,12 @@ def write(folder: Path = NOTEBOOKS) -> None:
             {"by": by, "share": share, "kept": [None if x is None else round(x, 4) for x in pool_texts(mine)]}
             for by, share, mine in group(texts)
         ],
+        "yardsticks": list_yardsticks(yardsticks),
     }
     (folder / "leaderboard.json").write_text(json.dumps(board, indent=1) + "\n", "utf-8")
-    (folder / "benchmark.md").write_text("\n".join(write_page(table, rows, texts, paths, board)), "utf-8")
+    (folder / "benchmark.md").write_text(
+        "\n".join(write_page(table, rows, texts, paths, board, yardsticks)), "utf-8"
+    )
 
 
 def group(texts: Sequence[Text]) -> Iterator[tuple[str, float, list[Text]]]:
@@ -253,6 +258,7 @@ def write_page(
     texts: Sequence[Text],
     paths: Sequence[Path],
     board: dict[str, Any],
+    yardsticks: Yardsticks,
 ) -> Iterator[str]:
     recorded = rows[0]
     yield TOP.format(
@@ -295,6 +301,7 @@ def write_page(
     mine = [text for text in texts if text.by == "recorded"]
     size = sum(t.tokens for t in mine) / sum(t.before for t in mine)
     yield OWN.format(size=size, kept=tell_share(pool_texts(mine)))
+    yield from tell_yardsticks(yardsticks)
     yield "## Sources"
     yield SOURCES
     yield from tabulate(["repository", "commit", "licence", "files", "SHA-256"], list_hashes(paths))

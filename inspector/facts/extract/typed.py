@@ -165,6 +165,8 @@ def typed_sentences(text: str) -> Iterator[Hit]:
             start += 1
         until = stop.start() if stop and stop[0][0] == "<" else end - 1 if aside else end
         words = text[start:until].rstrip(" \t\r\n|:")
+        if text[until : until + 1] == '"' and words.count('"') % 2:  # say "done."
+            words, end = words + '"', until + 1
         if words.endswith("?") and (asked := _ASKS_TOO.search(words)):
             words = words[: asked.start()].rstrip()
         if len(words) > 3 and len(words) <= _MOST:

@@ -7,6 +7,7 @@ nothing is concluded, and nothing is taken from the model's reasoning.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -20,7 +21,17 @@ from ...session.toolcalls.shell import output_of
 from ...text import printable
 from .budget import Item
 from .outcomes import SessionOutcomes
-from .quotes import WORDS, clip, find_answers, find_requests, find_sentence, quote
+from .quotes import (
+    VALUE,
+    WORDS,
+    clip,
+    find_answers,
+    find_findings,
+    find_requests,
+    find_sentence,
+    find_statements,
+    quote,
+)
 
 NEWEST = 12
 """So many of the last errors, outcomes and decisions go before everything else of their kinds."""
@@ -36,6 +47,9 @@ NAMED_BEFORE = "Files named before"
 READ = "In what was read: "
 """What stands before a task that nobody in the session set."""
 
+_LABEL = re.compile(r"^[A-Z]{3,}(?: [A-Z]{3,}){0,2}: (?=\w)")
+"""What kind of sentence follows, in capitals."""
+_SAID = ("rule", "stated")
 _LESSER = ("id", "url", "number", "symbol")
 _LABELS = {"id": "Ids", "url": "Addresses", "number": "Values", "symbol": "Names", "file": "Files named"}
 
@@ -65,18 +79,31 @@ def gather_entries(session: Session, entries: Sequence[Entry], previous: str | N
     return session.with_entries(chained, chained[-1].id if chained else None, extra={})
 
 
-def collect_items(session: Session) -> list[Item]:
-    """Items of a session that `gather_entries` made."""
-    return list(_Gleaner(session).items())
+def collect_items(session: Session, *, brief: bool = False) -> list[Item]:
+    """Items of a session that `gather_entries` made.
+
+    `brief` is for when a line is a large part of the room: quotes are shorter, a label in capitals before a
+    sentence goes, and of what the user said shorter lines come first, because more of them fit.
+    """
+    items = list(_Gleaner(session, WORDS // 15 if brief else WORDS).items())
+    if not brief:
+        return items
+    items = [item._replace(text=_LABEL.sub("", item.text)) for item in items]
+    places = [number for number, item in enumerate(items) if item.kind in _SAID]
+    shortest_first = sorted((items[number] for number in places), key=lambda item: len(item.text))
+    for number, item in zip(places, shortest_first, strict=True):
+        items[number] = item
+    return items
 
 
 class _Gleaner:
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, session: Session, words: int) -> None:
+        self.session, self.words = session, words
         self.facts = find_facts(session)
         self.first, self.last = _places(self.facts)
         self.requests = find_requests(session)
         self.answers = find_answers(session)
+        self.statements = find_statements(session)
         self.deeds = SessionOutcomes(session, self.facts)
         self.changed, self.tried = (
             sorted(facts, key=lambda fact: -self.last[fact.number]) for facts in self.deeds.changes()
@@ -92,6 +119,7 @@ class _Gleaner:
         # A rule stands in its own section even where a quoted request holds it too.
         for item in self._lines("rule", "constraints", mine):
             yield item._replace(key="")
+        yield from self._stated()
         tasks, off, others = self.deeds.sort_tasks(self._latest("todo"), self._last_asked())
         yield from self._lines("todo", "next", tasks, "[ ] ")
         errors = self._latest("error")
@@ -102,6 +130,7 @@ class _Gleaner:
         decisions = [*self._latest("choice"), *self._latest("decision")]
         yield from self._lines("decision", "decisions", decisions[:NEWEST])
         yield from self._last_words()
+        yield from self._findings()
         yield from self._named_before()
         yield from self._asked()
         yield from self._lines("error", "context", telling[NEWEST:], "Error: ")
@@ -130,15 +159,32 @@ class _Gleaner:
         """The first thing asked and the last, quoted."""
         if self.requests:
             at, text = self.requests[0]
-            yield Item("goal", "goal", f"{FIRST} {quote(text, WORDS)}", at)
+            yield Item("goal", "goal", f"{FIRST} {quote(text, self.words)}", at)
         if len(self.requests) > 1:
             at, text = self.requests[-1]
-            yield Item("goal", "goal", f"{LAST} {quote(text, WORDS)}", at)
+            yield Item("goal", "goal", f"{LAST} {quote(text, self.words)}", at)
+
+    def _stated(self) -> Iterator[Item]:
+        """Sentences of the user's that state a value, the latest first.
+
+        Of two that differ in the value alone the earlier is left out, it was replaced. Rules stand elsewhere.
+        """
+        known = {fact.form for fact in self.facts.by_kind("constraint")}
+        for at, words in reversed(self.statements[-MANY:]):
+            frame = VALUE.sub("\0", words)
+            if words not in known and frame not in known:
+                known.add(frame)
+                yield Item("stated", "context", printable(words), at, printable(words))
+
+    def _findings(self) -> Iterator[Item]:
+        """Sentences of the model's own with a figure, the latest first."""
+        for at, words in reversed(find_findings(self.answers)):
+            yield Item("finding", "context", printable(words), at, printable(words))
 
     def _asked(self) -> Iterator[Item]:
         """What was asked between, the latest first."""
         for at, text in reversed(self.requests[1:-1]):
-            words = quote(text, WORDS // 3)
+            words = quote(text, self.words // 3)
             yield Item("asked", "goal", f"{BETWEEN} {words}", at, words)
 
     def _last_words(self) -> Iterator[Item]:
@@ -146,7 +192,7 @@ class _Gleaner:
         if not self.answers:
             return
         at, text = self.answers[-1]
-        yield Item("words", "doing", clip(text, WORDS // 2), at)
+        yield Item("words", "doing", clip(text, self.words // 2), at)
         bounds = [at for at, _ in self.requests]
         closing: dict[int, tuple[int, str]] = {}
         for at, text in self.answers[:-1]:

@@ -6,7 +6,9 @@ Places are numbers that grow along the path: the entry's position times 2^32, as
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from ...facts.extract.typed import blank_pasted, typed_sentences
 from ...session.session import Session
 from ...session.speakers import find_speech, who_speaks
 from ...text import printable
@@ -14,6 +16,13 @@ from ...text import printable
 WORDS = 600
 """Characters of the first and the last request; the model's last words have half of it, others a third."""
 
+VALUE = re.compile(
+    r"""(?x) https?:// | (?<![\w.])[$€£]?\d[\d.,:/-]*\d | \b[\w-]*[a-z]\d[\w-]*\b | \b\w+[-_/]\w*\d\w*
+    | [\w.-]+/[\w./-]*\w | `[^`]+` | \b\d+[ ]of[ ]\d+ | (?<=[a-z,][ ])(?!I\b)[A-Z][\w-]+"""
+)
+"""A number, a code, an address, a path, something quoted as code, or a name within a sentence."""
+_FIGURE = re.compile(r"(?<![\w./-])#?\d[\d,.]*\d%? [A-Za-z]{4}")
+"""A number of two digits and more, and what it counts."""
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 _SPACE, _BETWEEN = re.compile(r" "), re.compile(r"[^\w.,]")
 _TELLING = 25  # characters; "Done." and "Good point." tell nothing
@@ -35,6 +44,37 @@ def find_requests(session: Session) -> list[tuple[int, str]]:
             if text:
                 found.append((at << 32, text))
     return found
+
+
+def find_statements(session: Session) -> list[tuple[int, str]]:
+    """(place, words) of the sentences a person typed that state a value: no questions, nothing pasted."""
+    found = []
+    for at, entry in enumerate(session.entries):
+        if entry.role != "user":
+            continue
+        for block in entry.blocks:
+            for start, end, speaker, _ in find_speech(entry, block) if block.kind == "text" else ():
+                if speaker == "user":
+                    found += [
+                        ((at << 32) + start + place, words)
+                        for place, _, words in typed_sentences(blank_pasted(block.text[start:end]))
+                        if len(words) <= WORDS // 3 and not words.endswith("?") and VALUE.search(words)
+                    ]
+    return found
+
+
+def find_findings(answers: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """(place, words) of the sentences among what the model says that give a figure: its results and counts.
+
+    >>> find_findings([(0, "Done. 204 responses are never cached.")])
+    [(6, '204 responses are never cached.')]
+    """
+    return [
+        (at + place, words)
+        for at, text in answers
+        for place, _, words in typed_sentences(text)
+        if len(words) <= WORDS // 3 and _FIGURE.search(words)
+    ]
 
 
 def find_answers(session: Session) -> list[tuple[int, str]]:

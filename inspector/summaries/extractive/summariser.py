@@ -29,6 +29,8 @@ from .previous import SummaryLine, read_summary
 TOKENS = 4_000
 """Tokens of a summary whose job sets no lower limit; those that harnesses record have 1,000 to 4,200."""
 TITLE = "[Extracted: copied from the session, no model was asked]"
+BRIEF_TITLE = "[Extracted]"
+_TITLES = (TITLE, BRIEF_TITLE)
 
 _LISTS = (Slot("read", tag="read-files"), Slot("modified", tag="modified-files"))
 _HEADINGS = [f"## {name}" for name in SECTIONS]
@@ -62,11 +64,14 @@ TURN = Layout(
         *_LISTS,
     ),
 )
+NOTES = Layout(BRIEF_TITLE, tuple(Slot(slot.name) for slot in CHECKPOINT.slots))
 SHARES = MappingProxyType(
     {
         "goal": 0.12,
         "modified": 0.5,
         "rule": 0.25,
+        "stated": 0.12,
+        "finding": 0.08,
         "todo": 0.1,
         "error": 0.15,
         "outcome": 0.12,
@@ -80,6 +85,10 @@ SHARES = MappingProxyType(
     }
 )
 """Of the budget, at most, before anything is given out twice; what is left goes to the same kinds in turn."""
+NOTE_SHARES = MappingProxyType(
+    SHARES | {"goal": 0.2, "rule": 0.5, "stated": 0.5, "error": 0.25, "outcome": 0.25, "decision": 0.25}
+)
+"""The same where a line is a large part of the budget."""
 _EARLIER = (
     ("goal", "goal"),
     ("modified", "modified"),
@@ -101,6 +110,8 @@ class ExtractiveSummariser:
 
     Tokens are counted by `counter` (a ledger counts by its own). `tokens` is the most that any summary may
     have; a job's own limit goes before it where it is lower. `listed` are files that another list will name.
+    Without `headings` it is a list of lines, shorter ones first: of 400 tokens, headings and the words that
+    lead up to a fact would take a fifth.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
@@ -114,6 +125,7 @@ class ExtractiveSummariser:
     counter: str | Counter | Ledger = "o200k_base"
     tokens: int = TOKENS
     listed: frozenset[str] = frozenset()
+    headings: bool = True
 
     by = "extractive"
     deterministic = True
@@ -131,7 +143,7 @@ class ExtractiveSummariser:
     def __call__(self, job: SummaryJob, session: Session) -> Reply:
         budget = self.tokens if job.max_tokens is None else min(job.max_tokens, self.tokens)
         entries = job_entries(session, job)
-        items = collect_items(gather_entries(session, entries, job.previous))
+        items = collect_items(gather_entries(session, entries, job.previous), brief=not self.headings)
         # A summary before may stand among the entries too, where a policy shows it as one more message.
         told = [entry.text for entry in entries if entry.kind in ("compaction", "branch_summary")]
         if lines := [line for text in (job.previous or "", *told) for line in read_summary(text)]:
@@ -140,7 +152,10 @@ class ExtractiveSummariser:
             item for item in items if item.slot not in ("read", "modified") or item.text not in self.listed
         ]
         layout = TURN if job.kind == "turn_prefix" else CHECKPOINT
-        return Reply(text=fit(_redact(items), layout, max(budget, 0), self._counter, SHARES))
+        shares = SHARES
+        if not self.headings:
+            layout, shares = NOTES, NOTE_SHARES
+        return Reply(text=fit(_redact(items), layout, max(budget, 0), self._counter, shares))
 
 
 def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
@@ -183,7 +198,12 @@ def _carry(items: list[Item], told: list[SummaryLine], changed: set[str]) -> dic
             text = text.replace(LAST, BETWEEN, 1)
         stale = text.partition("`: ")[0] in again or (line.slot == "read" and text in changed)
         # Files that the summary before names are found in it anew.
-        if stale or text == TITLE or (line.slot, text) in known or text.startswith(f"{NAMED_BEFORE}:"):
+        if (
+            stale
+            or text in (TITLE, BRIEF_TITLE)
+            or (line.slot, text) in known
+            or text.startswith(f"{NAMED_BEFORE}:")
+        ):
             continue
         known.add((line.slot, text))
         # Rules and files stand in their own place, whatever else names them.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from inspector.session.entries import Entry
-from tests.summaries.test_extractive import edit, run, section, step, write
+from inspector.summaries.extractive.summariser import ExtractiveSummariser
+from tests.summaries.test_extractive import edit, job_of, run, section, step, write
 from tests.test_cuts import build, say, user
 
 
@@ -11,6 +12,7 @@ def todo(*contents: str) -> list[Entry]:
     return step("TodoWrite", {"todos": [{"content": text, "status": "pending"} for text in contents]})
 
 
+PAD = " So it was told to everybody who asked for it in the days before." * 4
 DUMP = "error: " + " ".join(f"blob{number}" for number in range(60))
 
 
@@ -134,3 +136,32 @@ def test_tasks_go_by_the_last_list_that_names_them() -> None:
         "- In what was read: support thin packs",
     ]
     assert "- Off the list of tasks: Draw the boards again" in section(text, "Done").splitlines()
+
+
+def test_a_value_that_the_user_states_is_told_once_and_as_it_was_said_last() -> None:
+    session = build(
+        user("Please look at the queue."),
+        say("There are 204 jobs waiting, and one worker takes them."),
+        *(entry for host in "579" for entry in (user(f"The staging host is db-{host}.{PAD}"), say("fine"))),
+        user("Is the port 8080 or the host db-6.internal?"),
+        say("fine"),
+    )
+    text = section(write(session, 400), "Critical context")
+    assert "- The staging host is db-9." in text
+    assert "host is db-7" not in text and "host is db-5" not in text and "Is the port" not in text
+
+
+def test_without_headings_there_is_more_room_and_short_sentences_come_first() -> None:
+    session = build(
+        user("IMPORTANT: Never touch the old importer, however slow it gets in the weeks to come."),
+        say("fine"),
+        user("Never push."),
+        say("fine"),
+        user("IMPORTANT RULE: Always run make."),
+        say("fine"),
+    )
+    writer = ExtractiveSummariser(headings=False)
+    lines = writer(job_of(session, 34), session).text.splitlines()
+    assert lines[0] == "[Extracted]" and not any(line.startswith("#") for line in lines)
+    assert "- Never push." in lines and "- Always run make." in lines
+    assert "old importer, however" not in "\n".join(lines)
