@@ -251,3 +251,18 @@ test("a closed desk is deleted, and nothing is asked of it any more", async () =
   await settle();
   expect(server.log.length).toBe(asked);
 });
+
+test("a question that was under way when its desk was closed opens none again", async () => {
+  const { server, desk, host } = await open();
+  server.held = [];
+  host.send({ type: "rows", id: "q1" });
+  await settle();
+  const held = server.held;
+  server.held = undefined;
+  desk.dispose();
+  await settle();
+  for (const release of held) release();
+  await settle();
+  expect(server.posts("open")).toHaveLength(1);
+  expect(server.desks.size).toBe(0);
+});

@@ -100,6 +100,38 @@ async def time_document(path):
 
 print(json.dumps([asyncio.run(time_document(sys.argv[1]))]))
 """
+AGAIN = """
+import asyncio, json, sys, time
+from inspector.jupyter.documents import DocumentSource, OpenDocument
+
+async def time_documents(path):
+    # Opened, asked what a screen asks, and closed; at once the same again.
+    seconds = []
+    for last in (False, False, True):
+        start = time.perf_counter()
+        document = OpenDocument(DocumentSource(path, name="session.jsonl"), {}, asyncio.get_running_loop())
+        document.frame(0, desk=document.id)
+        seconds.append(time.perf_counter() - start)
+        document.controller.begin()
+        query = {"type": "findings", "id": 1, "place": document.controller.model.plan.place or 0}
+        heard = []
+        start = time.process_time()
+        document.controller.ask(query, heard.append)
+        time.sleep(0.3)
+        while last and not heard:
+            time.sleep(0.05)
+        if last:
+            document.controller.wait()
+        findings = time.process_time() - start
+        start = time.process_time()
+        if last:
+            document.controller.reply(query)
+        again = time.process_time() - start
+        document.close()
+    return [seconds[-1], findings, again]
+
+print(json.dumps(asyncio.run(time_documents(sys.argv[1]))))
+"""
 
 
 def run_fresh(script: str, *arguments: object) -> Any:
@@ -195,6 +227,10 @@ def run() -> Iterator[tuple[str, str]]:
         f"{size:.0f} MB: opened as a document by the server, by estimate first",
         f"{median(documents, 0):.2f} s",
     )
+    again = [run_fresh(AGAIN, path) for _ in range(ROUNDS)]
+    yield f"{size:.0f} MB: the same, right after two others were closed", f"{median(again, 0):.2f} s"
+    yield f"{size:.0f} MB: its findings and exact counts, of CPU", f"{median(again, 1):.2f} s"
+    yield f"{size:.0f} MB: its findings by exact counts, of CPU", f"{median(again, 2):.2f} s"
     yield from time_scene(path, f"{size:.0f} MB")
     if REAL.exists():
         yield from time_scene(REAL, f"a real session, {REAL.stat().st_size / 1e6:.1f} MB")

@@ -631,8 +631,12 @@ def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> No
     assert server.ask("POST", "inspector/open", {"path": "story.jsonl"}).status == 200
 
 
-def test_the_memory_of_a_closed_document_is_given_back_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_routes, "LATER", 0.01)
+@pytest.mark.parametrize(("later", "many"), [(0.01, 4), (1000.0, 1)])
+def test_the_memory_of_closed_documents_is_given_back_soon_and_of_many_at_once(
+    monkeypatch: pytest.MonkeyPatch, later: float, many: int
+) -> None:
+    monkeypatch.setattr(server_routes, "LATER", later)
+    monkeypatch.setattr(server_routes, "MANY", many)
 
     async def close_one() -> bool:
         state = ServerState()

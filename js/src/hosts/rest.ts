@@ -144,7 +144,8 @@ class RestDesk implements Opened {
     try {
       return await ask();
     } catch (error) {
-      if (!isForgotten(error)) throw error;
+      // A question that was under way when its view was closed opens nothing.
+      if (!isForgotten(error) || this.end.signal.aborted) throw error;
       await this.reopen();
       return ask();
     }
