@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import gc
 import json
 import secrets
@@ -26,7 +25,7 @@ from ..text import printable
 from ..workbench.controller import Controller, Traits
 from ..workbench.inputs import INPUTS, pick_inputs
 from ..workbench.saved_plans import SUFFIX, choose_saved
-from ..workbench.tasks import describe_error
+from ..workbench.tasks import describe_error, hand_back_memory
 from .kept_summaries import read_kept, write_kept
 from .new_files import offer_file
 
@@ -230,10 +229,9 @@ class OpenDocuments:
 
 def give_back() -> None:
     """Free what closed documents leave behind: circles, which Python looks for rarely where there are many
-    objects. glibc keeps what is freed until it is told not to."""
+    objects."""
     gc.collect()
-    with suppress(AttributeError, OSError, TypeError):  # another system's C library
-        ctypes.CDLL(None).malloc_trim(0)
+    hand_back_memory()
 
 
 def pack_frame(traits: Traits, **head: Any) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +22,8 @@ LANES = ("long", "summary", "query")
 Of several the first is shown."""
 OFTEN = 0.2
 """Seconds between two words about progress, at least."""
+LARGE = 2.0
+"""Seconds of work that take so much memory for a while that what is free again is handed back."""
 GONE = "The workbench was closed before this was found out."
 
 
@@ -139,6 +142,12 @@ class TaskQueue:
             self._run(lane)
 
     def _run(self, lane: str) -> None:
+        start = time.monotonic()
+        self._do_all(lane)
+        if time.monotonic() - start >= LARGE:
+            hand_back_memory()
+
+    def _do_all(self, lane: str) -> None:
         while (task := self._next(lane)) is not None:
             try:
                 self._do(task)
@@ -232,6 +241,12 @@ def begin_early(work: Callable[[], object]) -> None:
 
     with suppress(RuntimeError):  # no threads here: it is done when it is needed
         start_thread(run, "early")
+
+
+def hand_back_memory() -> None:
+    """Hand free memory back to the system: glibc keeps what was freed until it is told not to."""
+    with suppress(AttributeError, OSError, TypeError):  # another system's C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def start_thread(work: Callable[[], object], name: str = "work") -> None:

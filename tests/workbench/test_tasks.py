@@ -13,6 +13,7 @@ import pytest
 
 from inspector.errors import Stopped
 from inspector.replays.engine import OnProgress
+from inspector.workbench import tasks
 from inspector.workbench.tasks import GONE, LANES, TaskQueue
 
 
@@ -167,3 +168,19 @@ queue.submit("long", lambda tell: (begun.set(), time.sleep(600)), print, print)
 assert begun.wait(30)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_what_long_work_took_is_handed_back_when_its_lane_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    handed: list[str] = []
+    monkeypatch.setattr(tasks, "hand_back_memory", lambda: handed.append("back"))
+    for least, times in ((60.0, 0), (0.0, 1)):
+        monkeypatch.setattr(tasks, "LARGE", least)
+        queue = begin()
+        for number in range(2):
+            queue.submit("long", lambda _, number=number: number, nothing, nothing)
+        assert queue.wait("long", 10)
+        deadline = time.monotonic() + 5
+        while len(handed) < times and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert bool(handed) == bool(times)
+    tasks.hand_back_memory()
