@@ -49,6 +49,7 @@ COLUMNS: dict[str, str] = {
     "regret_cost": "what these cost at least, in `currency`",
     "edit_replies": "replies of the model after a recorded compaction until it changed a file",
     "edit_tokens": "tokens that came between, by the ledger's counter",
+    "cache_rebuilds": "{cause: [times, tokens sent again, cost above reading them]} of the whole file",
     "sections": "{section: [tokens before, after]}; the parts that are not in the file among them",
     "facts": "{kind/speaker: [verbatim, restated, pointed to, weakened, lost, unknown]}",
     "findings": "{code of lint: findings}",

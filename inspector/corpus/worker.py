@@ -26,6 +26,7 @@ from ..formats.readers import read_session
 from ..policies.policy import Policy
 from ..policies.registry import find_policy
 from ..session.session import Session
+from ..tokens.cache_rebuilds import find_cache_rebuilds, sum_cache_rebuilds
 from .columns import Row, count_rows
 from .measure import USUAL_LIMITS, Limits, measure_session
 
@@ -106,12 +107,14 @@ def _address(task: dict[str, Any]) -> Row:
 
 
 def _measure(part: str, session: Session, task: dict[str, Any], policies: Sequence[Policy]) -> list[Row]:
+    rebuilds = sum_cache_rebuilds(find_cache_rebuilds(session))
     told = {
         "part": part,
         "format": session.format,
         "version": find_version(session),
         "session": session.id,
         "model": session.model,
+        "cache_rebuilds": {name: [*sums] for name, sums in rebuilds.items()},
     }
     measured = measure_session(
         session, policies, recorded=task["recorded"], measures=task["measures"], counter=task["counter"]

@@ -1,3 +1,6 @@
+from .cache_rebuilds import CacheRebuild as CacheRebuild
+from .cache_rebuilds import find_cache_rebuilds as find_cache_rebuilds
+from .cache_rebuilds import sum_cache_rebuilds as sum_cache_rebuilds
 from .counter import Counter as Counter
 from .counters import COUNTERS as COUNTERS
 from .counters import find_counter as find_counter

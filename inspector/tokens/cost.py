@@ -21,6 +21,7 @@ from ..session.entries import MOST_TOKENS, Cost
 from ..session.session import Session
 from ..session.tree import Bools, Ints
 from ..text import plural
+from .cache_rebuilds import find_among, tell_cache_rebuilds
 from .counter import Longs
 from .prices import MILLION, PRICES, TTL, Doubles, Price, Priced, check_ttl, find_price
 from .spent import REPLY, RESULT, SNAPSHOTS, SUBAGENT, SUMMARY, Spent, find_spent
@@ -400,7 +401,13 @@ def price_session(
         groups[SUMMARY],
         len(groups[SUMMARY].tokens),
         prices=tuple(prices),
-        notes=(*_say_told(told), *notes, *_say_guessed(spent, ~told, ttl), *_say_silent(*silent)),
+        notes=(
+            *_say_told(told),
+            *notes,
+            *_say_guessed(spent, ~told, ttl),
+            *_say_silent(*silent),
+            *tell_cache_rebuilds(find_among(session, spent)),
+        ),
         entry=at,
         counted=spent.snapshots,
         subagents=groups[SUBAGENT],

@@ -18,6 +18,10 @@ def test_the_page_and_the_readme_tell_what_the_leaderboard_holds() -> None:
         kept, left = row["kept"], row["left"]
         told = f"{left[0]:.0%} ({left[1]:.0%}–{left[2]:.0%}) | {kept[0]:.0%} "
         assert f"| {row['policy']} | {row['evidence']} | {told}" in page
+    for row in BOARD["yardsticks"]:
+        kept, asked = row["kept"]
+        assert f"{kept / asked:.0%} ({kept} of {asked})" in page
+        assert row["yardstick"].lower() in page.lower() and row.get("within", True)
     recorded = BOARD["policies"][0]
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
     shares = [f"{recorded[name][0]:.0%}".replace("%", " %") for name in ("kept", "user")]

@@ -696,7 +696,8 @@ def test_sub_agents_are_a_row_of_their_own() -> None:
     assert without.cost is not None
     assert bill.cost.total == pytest.approx(without.cost.total + 2 * one + 500 / M)
     assert len(bill) == len(without)
-    assert repr(bill).splitlines()[-4].split() == ["total", "7", "80,315", f"{bill.cost.total:.4f}"]
+    total = next(line for line in repr(bill).splitlines() if line.split()[0] == "total")
+    assert total.split() == ["total", "7", "80,315", f"{bill.cost.total:.4f}"]
 
 
 def test_sub_agents_whose_requests_are_not_in_the_file_are_an_unknown_row() -> None:
@@ -706,7 +707,7 @@ def test_sub_agents_whose_requests_are_not_in_the_file_are_an_unknown_row() -> N
     bill = price_session(session)
     assert bill.lines[-1] == (f"{UNKNOWN}: sub-agents", 2, None, None)
     assert bill.cost == price_session(RECORDED).cost
-    assert "2 runs of sub-agents are told without requests" in bill.notes[-1]
+    assert any("2 runs of sub-agents are told without requests" in note for note in bill.notes)
     assert "total known" in repr(bill)
 
 

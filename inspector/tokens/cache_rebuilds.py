@@ -1,0 +1,176 @@
+"""Why the prompt cache was built anew: expired, another model, a compaction, a changed prefix; and its price.
+
+In goes a session with the usage its file tells, out come the requests that read much less from the cache than
+the request before left in it. A cache entry lives five minutes, or an hour where it was written for one, from
+when it was last read (CLAUDE §9). What was changed in a prefix that no compaction rewrote is not in the file:
+a system prompt, tools, or earlier words.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from ..errors import expect
+from ..session.entries import Entry
+from ..session.session import Session
+from ..text import plural
+from .models import find_claude, is_same
+from .prices import MILLION, Price, find_price
+from .spent import FIVE, HOUR, REPLY, Spent, find_spent
+
+Cause = Literal["expired", "model", "compaction", "prefix", "untold"]
+CAUSES: dict[Cause, str] = {
+    "expired": "because it had expired",
+    "model": "by a change of model",
+    "compaction": "by a compaction",
+    "prefix": "by a changed prefix",
+    "untold": "for a reason that is not told",
+}
+"""Each rebuild has one, with the words for it. A compaction and another model rebuild the cache whatever the
+time, so they come before "expired"; "prefix" is what is left. Other makers than Anthropic promise no life of
+a cache entry and no hit: there both are "untold"."""
+LEAST_TOKENS, LEAST_SHARE = 1_024, 0.05
+"""Less than this that is not read again is no rebuild: the shortest prefix that is cached, and the last
+blocks of a request, which harnesses leave outside their cache marks."""
+LIVES = {FIVE: 300.0, HOUR: 3_600.0}
+"""Seconds that a cache entry lives, by the column it was written in."""
+FRESH, READ = 0, 1
+
+
+class CacheRebuild(NamedTuple):
+    """A request that had to write again what the one before it had left in the cache.
+
+    `entry` is the reply. `left` tokens were in the cache, `read` of them were read, `again` were sent again.
+    `cost` is what these cost above reading them, in `currency`, by the list price of the model; None where it
+    has none. `gap` is seconds since the reply before; None where the file tells no times.
+    """
+
+    entry: str
+    cause: Cause
+    left: int
+    read: int
+    again: int
+    cost: float | None
+    currency: str
+    gap: float | None
+
+
+def find_cache_rebuilds(session: Session) -> list[CacheRebuild]:
+    """Every request of the conversation that rebuilt its cache, in file order; sub-agents' are left out.
+
+    None where the file tells nothing of a cache. Of a reply that took several requests the last one counts.
+
+    >>> from inspector.session.entries import Entry, Usage
+    >>> turns = [
+    ...     Entry(id="a", role="user", timestamp="2026-01-01T10:00:00Z"),
+    ...     Entry(id="b", parent="a", role="assistant", timestamp="2026-01-01T10:01:00Z",
+    ...           model="claude-opus-4-5", usage=Usage(input=10, cache_write=100_000, output=5)),
+    ...     Entry(id="c", parent="b", role="user", timestamp="2026-01-01T10:31:00Z"),
+    ...     Entry(id="d", parent="c", role="assistant", timestamp="2026-01-01T10:32:00Z",
+    ...           model="claude-opus-4-5", usage=Usage(input=10, cache_write=101_000, output=5)),
+    ... ]
+    >>> found = find_cache_rebuilds(Session(format="demo", entries=tuple(turns), leaf="d"))
+    >>> [(one.entry, one.cause, one.again, one.gap, one.cost) for one in found]
+    [('d', 'expired', 100000, 1800.0, 0.575)]
+    """
+    expect("find_cache_rebuilds", session=(session, Session))
+    return find_among(session, find_spent(session, "5m"))
+
+
+def find_among(session: Session, spent: Spent) -> list[CacheRebuild]:
+    """The same, of requests that are known already."""
+    last: dict[int, tuple[list[int], str | None]] = {
+        at: (tokens, model)
+        for whose, at, tokens, model in zip(spent.whose, spent.entry, spent.tokens, spent.model, strict=True)
+        if whose == REPLY
+    }
+    return list(_find(session.entries, last))
+
+
+def sum_cache_rebuilds(found: Iterable[CacheRebuild]) -> dict[Cause, tuple[int, int, float | None]]:
+    """{cause: (times, tokens sent again, their cost)}; the cost is None where one of them has none."""
+    sums: dict[Cause, tuple[int, int, float | None]] = {}
+    for one in found:
+        times, tokens, cost = sums.get(one.cause, (0, 0, 0.0))
+        total = None if cost is None or one.cost is None else cost + one.cost
+        sums[one.cause] = times + 1, tokens + one.again, total
+    return {cause: sums[cause] for cause in CAUSES if cause in sums}
+
+
+def tell_cache_rebuilds(found: Sequence[CacheRebuild]) -> Iterator[str]:
+    """The rebuilds as one sentence; none where there are none."""
+    if not found:
+        return
+    parts = []
+    for cause, (times, tokens, cost) in sum_cache_rebuilds(found).items():
+        money = "" if cost is None else f", {found[0].currency} {cost:.2f} above reading them"
+        parts.append(f"{times:,} {CAUSES[cause]} ({tokens:,} tokens sent again{money})")
+    yield f"The cache was built anew {plural(len(found), 'time')}: {'; '.join(parts)}"
+
+
+def _find(entries: Sequence[Entry], last: dict[int, tuple[list[int], str | None]]) -> Iterator[CacheRebuild]:
+    where = {entry.id: at for at, entry in enumerate(entries)}
+    replies = sorted(last)
+    for at in replies:
+        asked, before, compacted = _walk_back(entries, where, at, last)
+        if before is None and compacted is not None:
+            # A compaction often begins a new root: the reply before it in the file left what was cached.
+            place = bisect_left(replies, compacted)
+            before = replies[place - 1] if place else None
+        if before is None:
+            continue
+        (was, former), (now, model) = last[before], last[at]
+        left = was[READ] + was[FIVE] + was[HOUR]
+        missing = left - now[READ]
+        if missing <= max(LEAST_TOKENS, LEAST_SHARE * left):
+            continue
+        again = min(missing, now[FRESH] + now[FIVE] + now[HOUR])
+        if again < LEAST_TOKENS:
+            continue
+        gap = _seconds(entries[before].timestamp, entries[asked].timestamp)
+        life = LIVES[HOUR if was[HOUR] else FIVE]
+        cause: Cause = "prefix"
+        if compacted is not None:
+            cause = "compaction"
+        elif model and former and not is_same(model, former):
+            cause = "model"
+        elif find_claude(model or former) is None:
+            cause = "untold"
+        elif gap is not None and gap >= life:
+            cause = "expired"
+        price = find_price(model).price
+        cost = None if price is None else _above_reading(price, again, now)
+        currency = "" if price is None else price.currency
+        yield CacheRebuild(entries[at].id, cause, left, now[READ], again, cost, currency, gap)
+
+
+def _walk_back(
+    entries: Sequence[Entry], where: dict[str, int], at: int, last: dict[int, tuple[list[int], str | None]]
+) -> tuple[int, int | None, int | None]:
+    """What was said right before a reply, the reply before it on its path, and a compaction between them."""
+    asked, compacted = at, None
+    place = where.get(entries[at].parent or "")
+    while place is not None and place not in last:
+        asked = place if asked == at else asked
+        compacted = place if entries[place].kind == "compaction" else compacted
+        place = where.get(entries[place].parent or "")
+    return asked, place, compacted
+
+
+def _above_reading(price: Price, again: int, now: Sequence[int]) -> float:
+    """What it costs to send so many tokens again beside reading them, in the proportion they were sent in."""
+    sent = now[FRESH] + now[FIVE] + now[HOUR]
+    base = float(price.rates(sent + now[READ])[0])
+    rate = (now[FRESH] + now[FIVE] * price.write_5m + now[HOUR] * price.write_1h) / sent if sent else 0.0
+    return round(again * base * (rate - price.read) / MILLION, 6)
+
+
+def _seconds(start: str | None, end: str | None) -> float | None:
+    """Seconds between two times of a file; None where one is missing or says nothing."""
+    try:
+        return (datetime.fromisoformat(end or "") - datetime.fromisoformat(start or "")).total_seconds()
+    except (ValueError, TypeError):
+        return None
