@@ -1,3 +1,4 @@
+from .advice import Advice as Advice
 from .compressor import CompressedText as CompressedText
 from .compressor import Compressor as Compressor
 from .measure import Limits as Limits

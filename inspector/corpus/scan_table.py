@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ..text import html_table, join_words, plural
+from .advice import Advice, Candidate, choose_policy
 from .columns import COLUMNS, Row
-from .resample import Interval, resample_share
+from .resample import Interval, Shares, resample_share
 
 HEADINGS = ("policy", "compactions", "tokens left", "facts kept", "of the user's", "fires again", "errors")
 SEALED = "inferred"
+NESTED = ("sections", "facts", "findings", "cache_rebuilds")
+"""Columns that hold a table of their own."""
 USER = "/user"
 Moments = Literal["recorded", "fullest"]
 NOTES = (
@@ -67,6 +70,7 @@ class ScanTable:
     def __init__(self, read: Callable[[], Iterable[Row]], files: int, left_out: Sequence[str] = ()) -> None:
         self._read, self.files, self.left_out = read, files, tuple(left_out)
         self._by_policy: dict[Moments, list[PolicyRow]] = {}
+        self._shares: dict[Moments, dict[str, Shares]] = {}
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self._read())
@@ -97,11 +101,35 @@ class ScanTable:
             if name := row["policy"]:
                 mine = sums["recorded" if row["moment"] else "fullest"]
                 mine.setdefault(name, _PolicySums(name)).add(row, _place(row) in sealed)
+        self._shares = {
+            moments: {name: one.shares for name, one in mine.items()} for moments, mine in sums.items()
+        }
         return {moments: _order([one.finish() for one in mine.values()]) for moments, mine in sums.items()}
 
+    def advise(self, budget: float | None = None, moments: Moments | None = None) -> Advice | None:
+        """Which planned policy keeps most of the facts in at most this share of the tokens, and how surely.
+
+        Without a `budget` it is what the recorded compactions left, or the briefest policy where that is
+        more, and half of the tokens where none is recorded. `moments` as in `by_policy`. None where no policy
+        is that brief, or none was measured.
+        """
+        rows = self.by_policy(moments)
+        chosen: Moments = moments or ("recorded" if self._by_policy["recorded"] else "fullest")
+        shares = self._shares[chosen]
+        candidates = [
+            Candidate(row.policy, row.left.share, row.kept.share, shares[row.policy])
+            for row in rows
+            if row.evidence == "planned" and row.left.share is not None and row.kept.share is not None
+        ]
+        if budget is None:
+            recorded = [row.left.share for row in rows if row.evidence == "recorded"]
+            least = min((one.left for one in candidates), default=0.0)
+            budget = 0.5 if not recorded or recorded[0] is None else max(recorded[0], least)
+        return choose_policy(candidates, budget)
+
     def to_columns(self) -> dict[str, list[Any]]:
-        """Every row as columns, for a data frame. Of `sections`, `facts` and `findings` each entry has a
-        column of its own: "sections.user.after", "facts.file/user.kept", "findings.CI001"."""
+        """Every row as columns, for a data frame. Of what is a table of its own each entry has a column:
+        "sections.user.after", "facts.file/user.kept", "findings.CI001", "cache_rebuilds.expired.cost"."""
         rows = [flatten_row(row) for row in self]
         names = list(dict.fromkeys(name for row in rows for name in row))
         return {name: [row.get(name) for row in rows] for name in names}
@@ -170,16 +198,21 @@ class ScanTable:
             )
         reasons = Counter(row["error"].split(":")[0] for row in self.errors)
         notes += [f"{plural(many, 'row')} in .errors: {reason}." for reason, many in reasons.most_common(5)]
+        if (advice := self.advise()) is not None:
+            notes.append(str(advice))
         return notes
 
 
 def flatten_row(row: Row) -> Row:
     """A row whose every value is plain."""
-    flat = {name: row[name] for name in COLUMNS if name not in ("sections", "facts", "findings")}
+    flat = {name: row[name] for name in COLUMNS if name not in NESTED}
     for name, (was, now) in (row["sections"] or {}).items():
         flat |= {f"sections.{name}.before": was, f"sections.{name}.after": now}
     for name, fates in (row["facts"] or {}).items():
         flat |= {f"facts.{name}.stood": sum(fates), f"facts.{name}.kept": fates[0] + fates[1]}
+    for cause, (times, tokens, cost) in (row["cache_rebuilds"] or {}).items():
+        told = {"times": times, "tokens": tokens, "cost": cost}
+        flat |= {f"cache_rebuilds.{cause}.{name}": value for name, value in told.items()}
     flat |= {f"findings.{code}": many for code, many in (row["findings"] or {}).items()}
     return flat
 
@@ -224,6 +257,11 @@ class _PolicySums:
             self.next += row["cost_next"]
         if row["regret_tokens"] is not None:
             self.regret = (self.regret or 0) + row["regret_tokens"]
+
+    @property
+    def shares(self) -> Shares:
+        """{session: (facts kept, facts that stood)}."""
+        return {" ".join(name): (sums[3], sums[2]) for name, sums in self.sessions.items()}
 
     def finish(self) -> PolicyRow:
         before, after, stood, kept, said, said_kept = zip(

@@ -250,3 +250,30 @@ def test_the_first_edit_after_a_compaction_is_the_one_a_reader_of_the_rows_finds
         assert told["edit_replies"] == replies
         checked += found is not None
     assert checked
+
+
+def test_the_advice_is_the_policy_that_keeps_most_in_the_budget_and_says_how_surely() -> None:
+    """`sure` keeps more in every session; `alike` more in one and less in the other; `large` does not fit."""
+    rows = []
+    for digest, kept in (("a", (80, 85, 50, 99)), ("b", (80, 72, 55, 99)), ("c", (80, 79, 52, 99))):
+        for policy, many, after in zip(
+            ("best", "alike", "worse", "large"), kept, (30, 30, 20, 90), strict=True
+        ):
+            rows.append(make_row(digest, policy, 1, stood=100, kept=many, after=after))
+        rows.append(make_row(digest, "recorded", 1, evidence="recorded", stood=100, kept=20, after=35))
+    table = ScanTable(lambda: rows, 3)
+    advice = table.advise()
+    assert advice is not None and advice == table.advise(advice.budget)
+    assert (advice.policy, advice.budget, advice.sessions) == ("best", 0.35, 3)
+    assert [*advice.alike] == ["alike"] and [*advice.worse] == ["worse"] and advice.too_large == ("large",)
+    less = advice.worse["worse"]
+    assert less.share == pytest.approx((240 - 157) / 300) and less.low is not None and less.low >= 0.25
+    assert str(advice) in repr(table)
+    wide, none = table.advise(0.95), table.advise(0.1)
+    assert wide is not None and wide.policy == "large" and none is None
+
+
+def test_why_caches_were_built_anew_is_plain_in_columns() -> None:
+    row = make_row("a", "flue", 1) | {"cache_rebuilds": {"expired": [2, 5_000, 0.03]}}
+    columns = ScanTable(lambda: [row], 1).to_columns()
+    assert columns["cache_rebuilds.expired.times"] == [2] and columns["cache_rebuilds.expired.cost"] == [0.03]
