@@ -214,6 +214,10 @@ class Helper:
     def __del__(self) -> None:
         with suppress(Exception):
             self.close()
+            # Not in `close`: another thread may be reading there until the process has ended.
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
 
 
 def _find_helper(limits: Limits, helpers: Helpers | None) -> Helper:
