@@ -261,7 +261,7 @@ class _PolicySums:
     @property
     def shares(self) -> Shares:
         """{session: (facts kept, facts that stood)}."""
-        return {" ".join(name): (sums[3], sums[2]) for name, sums in self.sessions.items()}
+        return {f"{digest} {part}": (s[3], s[2]) for (digest, part), s in self.sessions.items()}
 
     def finish(self) -> PolicyRow:
         before, after, stood, kept, said, said_kept = zip(

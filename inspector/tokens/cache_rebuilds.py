@@ -73,7 +73,7 @@ def find_cache_rebuilds(session: Session) -> list[CacheRebuild]:
     ...           model="claude-opus-4-5", usage=Usage(input=10, cache_write=101_000, output=5)),
     ... ]
     >>> found = find_cache_rebuilds(Session(format="demo", entries=tuple(turns), leaf="d"))
-    >>> [(one.entry, one.cause, one.again, one.gap, one.cost) for one in found]
+    >>> [(one.entry, one.cause, one.again, one.gap, round(one.cost, 3)) for one in found]
     [('d', 'expired', 100000, 1800.0, 0.575)]
     """
     expect("find_cache_rebuilds", session=(session, Session))

@@ -36,9 +36,10 @@ from inspector.policies.registry import find_policy
 from inspector.replays.failures import CompactionPass, FailureCounts, no_progress
 from inspector.session.overflow import classify_refusal
 
-# The harness of S1, and that of S2 with auto on and off. S2's shares have to be exceeded (ruling g).
+# The harness of S1, and that of S2, as published, with auto on and off. S2's shares have to be exceeded
+# (ruling g).
 WARNING = Harness(mode="manual", engine="tool", warn=0.8, require=0.95)
-AUTO = Harness(warn=0.8, require=0.95, block=0.98, strict=True, breaker=3)
+AUTO = find_policy("claude-code").harness.model_copy(update={"reset": True})
 OFF = AUTO.model_copy(update={"mode": "manual"})
 
 shares = st.one_of(st.none(), st.sampled_from((0.5, 0.8, 0.95, 0.98, 1.0)))
@@ -153,6 +154,7 @@ def test_S2_31_S2_32_growth_is_logged_and_a_jump_logs_both() -> None:
     jump = step(AUTO, "normal", 0.96)[1]
     assert route(jump) == [("normal", "warning"), ("warning", "critical")]
     assert {move.ratio for move in jump} == {0.96}
+    assert kinds(jump) == ["warned", "required"]
 
 
 @pytest.mark.parametrize("block", [0.95, 0.98])

@@ -212,7 +212,8 @@ def test_S0_14_compact_works_at_any_fill_and_hits_no_threshold() -> None:
 
 
 def test_S3_17_outputs_are_followed_by_a_check_before_the_next_request() -> None:
-    trigger = Trigger(tokens=50, measure="assembled", check="outputs")
+    published = find_policy("mini-claude-code").trigger
+    trigger = Trigger(tokens=50, measure="assembled", check=published.check)
     session = talk(*turn(), *turn(), say("user", 4), *tools(1, 30), say("assistant", 2))
     run = live(session, make_policy(trigger))
     (item,) = run.adopted
