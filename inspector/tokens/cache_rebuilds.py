@@ -9,7 +9,7 @@ a system prompt, tools, or earlier words.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -18,7 +18,7 @@ from ..session.entries import Entry
 from ..session.session import Session
 from ..text import plural
 from .models import find_claude, is_same
-from .prices import MILLION, Price, find_price
+from .prices import MILLION, PRICES, Price, find_price
 from .spent import FIVE, HOUR, REPLY, Spent, find_spent
 
 Cause = Literal["expired", "model", "compaction", "prefix", "untold"]
@@ -43,9 +43,10 @@ FRESH, READ = 0, 1
 class CacheRebuild(NamedTuple):
     """A request that had to write again what the one before it had left in the cache.
 
-    `entry` is the reply. `left` tokens were in the cache, `read` of them were read, `again` were sent again.
-    `cost` is what these cost above reading them, in `currency`, by the list price of the model; None where it
-    has none. `gap` is seconds since the reply before; None where the file tells no times.
+    `entry` is the reply. `left` tokens were in the cache, `read` of them were read, `again` were sent again;
+    after a compaction these are the summary and what else is new. `cost` is what they cost above reading as
+    many, in `currency`, by the list price of the model (CLAUDE §9); None where it has none.
+    `gap` is seconds since the reply before; None where the file tells no times.
     """
 
     entry: str
@@ -80,14 +81,18 @@ def find_cache_rebuilds(session: Session) -> list[CacheRebuild]:
     return find_among(session, find_spent(session, "5m"))
 
 
-def find_among(session: Session, spent: Spent) -> list[CacheRebuild]:
-    """The same, of requests that are known already."""
+def find_among(
+    session: Session, spent: Spent, price: Price | None = None, table: Mapping[str, Price] = PRICES
+) -> list[CacheRebuild]:
+    """The same, of requests that are known already, at a price of one's own or those of a table."""
     last: dict[int, tuple[list[int], str | None]] = {
         at: (tokens, model)
         for whose, at, tokens, model in zip(spent.whose, spent.entry, spent.tokens, spent.model, strict=True)
         if whose == REPLY
     }
-    return list(_find(session.entries, last))
+    models = {model for _, model in last.values()}
+    prices = {model: price or find_price(model, table).price for model in models}
+    return list(_find(session.entries, last, prices))
 
 
 def sum_cache_rebuilds(found: Iterable[CacheRebuild]) -> dict[Cause, tuple[int, int, float | None]]:
@@ -111,11 +116,15 @@ def tell_cache_rebuilds(found: Sequence[CacheRebuild]) -> Iterator[str]:
     yield f"The cache was built anew {plural(len(found), 'time')}: {'; '.join(parts)}"
 
 
-def _find(entries: Sequence[Entry], last: dict[int, tuple[list[int], str | None]]) -> Iterator[CacheRebuild]:
-    where = {entry.id: at for at, entry in enumerate(entries)}
-    replies = sorted(last)
+def _find(
+    entries: Sequence[Entry],
+    last: Mapping[int, tuple[list[int], str | None]],
+    prices: Mapping[str | None, Price | None],
+) -> Iterator[CacheRebuild]:
+    replies, ancestors = sorted(last), _Ancestors(entries, last)
     for at in replies:
-        asked, before, compacted = _walk_back(entries, where, at, last)
+        asked = ancestors.find_parent(at)
+        before, compacted = ancestors.find(asked)
         if before is None and compacted is not None:
             # A compaction often begins a new root: the reply before it in the file left what was cached.
             place = bisect_left(replies, compacted)
@@ -130,7 +139,8 @@ def _find(entries: Sequence[Entry], last: dict[int, tuple[list[int], str | None]
         again = min(missing, now[FRESH] + now[FIVE] + now[HOUR])
         if again < LEAST_TOKENS:
             continue
-        gap = _seconds(entries[before].timestamp, entries[asked].timestamp)
+        sent = at if asked is None or asked == before else asked
+        gap = _seconds(entries[before].timestamp, entries[sent].timestamp)
         life = LIVES[HOUR if was[HOUR] else FIVE]
         cause: Cause = "prefix"
         if compacted is not None:
@@ -141,23 +151,40 @@ def _find(entries: Sequence[Entry], last: dict[int, tuple[list[int], str | None]
             cause = "untold"
         elif gap is not None and gap >= life:
             cause = "expired"
-        price = find_price(model).price
+        price = prices[model]
         cost = None if price is None else _above_reading(price, again, now)
         currency = "" if price is None else price.currency
         yield CacheRebuild(entries[at].id, cause, left, now[READ], again, cost, currency, gap)
 
 
-def _walk_back(
-    entries: Sequence[Entry], where: dict[str, int], at: int, last: dict[int, tuple[list[int], str | None]]
-) -> tuple[int, int | None, int | None]:
-    """What was said right before a reply, the reply before it on its path, and a compaction between them."""
-    asked, compacted = at, None
-    place = where.get(entries[at].parent or "")
-    while place is not None and place not in last:
-        asked = place if asked == at else asked
-        compacted = place if entries[place].kind == "compaction" else compacted
-        place = where.get(entries[place].parent or "")
-    return asked, place, compacted
+class _Ancestors:
+    """For each entry the reply at or above it and a compaction between them, looked up once for all.
+
+    A file whose parents go in a circle has an end where the circle begins anew.
+    """
+
+    def __init__(self, entries: Sequence[Entry], replies: Collection[int]) -> None:
+        self._entries, self._replies = entries, replies
+        self._where = {entry.id: at for at, entry in enumerate(entries)}
+        self._known: dict[int, tuple[int | None, int | None]] = {}
+
+    def find_parent(self, at: int) -> int | None:
+        return self._where.get(self._entries[at].parent or "")
+
+    def find(self, at: int | None) -> tuple[int | None, int | None]:
+        """The nearest reply and the compaction between, from this entry upwards."""
+        way: list[int] = []
+        seen: set[int] = set()
+        while at is not None and at not in self._known and at not in self._replies and at not in seen:
+            way.append(at)
+            seen.add(at)
+            at = self.find_parent(at)
+        reply, compacted = (None, None) if at is None or at in seen else self._known.get(at, (at, None))
+        for place in reversed(way):
+            if compacted is None and self._entries[place].kind == "compaction":
+                compacted = place
+            self._known[place] = reply, compacted
+        return reply, compacted
 
 
 def _above_reading(price: Price, again: int, now: Sequence[int]) -> float:

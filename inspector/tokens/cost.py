@@ -406,7 +406,7 @@ def price_session(
             *notes,
             *_say_guessed(spent, ~told, ttl),
             *_say_silent(*silent),
-            *tell_cache_rebuilds(find_among(session, spent)),
+            *tell_cache_rebuilds(find_among(session, spent, price, table)),
         ),
         entry=at,
         counted=spent.snapshots,

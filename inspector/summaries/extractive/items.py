@@ -49,6 +49,7 @@ READ = "In what was read: "
 
 _LABEL = re.compile(r"^[A-Z]{3,}(?: [A-Z]{3,}){0,2}: (?=\w)")
 """What kind of sentence follows, in capitals."""
+_IS = re.compile(r"\w (?:is|are|was|were) (?:now )?|\w ?[:=] ?")
 _SAID = ("rule", "stated")
 _LESSER = ("id", "url", "number", "symbol")
 _LABELS = {"id": "Ids", "url": "Addresses", "number": "Values", "symbol": "Names", "file": "Files named"}
@@ -171,7 +172,8 @@ class _Gleaner:
         """
         known = {fact.form for fact in self.facts.by_kind("constraint")}
         for at, words in reversed(self.statements[-MANY:]):
-            frame = VALUE.sub("\0", words)
+            # "Fix a.py" replaces no "Fix b.py": only what is said to be something has one value at a time.
+            frame = _replaceable(words)
             if words not in known and frame not in known:
                 known.add(frame)
                 yield Item("stated", "context", printable(words), at, printable(words))
@@ -249,6 +251,12 @@ class _Gleaner:
     def _last_asked(self) -> int:
         """The entry in which the user spoke last."""
         return self.requests[-1][0] >> 32 if self.requests else 0
+
+
+def _replaceable(words: str) -> str:
+    """A sentence without its value, where a later one takes its place; else the sentence."""
+    stated = _IS.search(words)
+    return words if stated is None else f"{words[: stated.end()]}\0{VALUE.sub('', words[stated.end() :])}"
 
 
 _AFTER = 1 << 70

@@ -198,12 +198,7 @@ def _carry(items: list[Item], told: list[SummaryLine], changed: set[str]) -> dic
             text = text.replace(LAST, BETWEEN, 1)
         stale = text.partition("`: ")[0] in again or (line.slot == "read" and text in changed)
         # Files that the summary before names are found in it anew.
-        if (
-            stale
-            or text in (TITLE, BRIEF_TITLE)
-            or (line.slot, text) in known
-            or text.startswith(f"{NAMED_BEFORE}:")
-        ):
+        if stale or text in _TITLES or (line.slot, text) in known or text.startswith(f"{NAMED_BEFORE}:"):
             continue
         known.add((line.slot, text))
         # Rules and files stand in their own place, whatever else names them.

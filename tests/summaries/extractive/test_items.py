@@ -151,6 +151,15 @@ def test_a_value_that_the_user_states_is_told_once_and_as_it_was_said_last() -> 
     assert "host is db-7" not in text and "host is db-5" not in text and "Is the port" not in text
 
 
+def test_two_files_to_be_mended_are_both_told() -> None:
+    """Neither replaces the other, although only the path differs."""
+    asked = (
+        entry for name in "abc" for entry in (user(f"Have a look into src/{name}.py.{PAD}"), say("fine"))
+    )
+    text = write(build(user("go"), *asked, user("and now?"), say("fine")), 600)
+    assert all(f"- Have a look into src/{name}.py." in text for name in "abc")
+
+
 def test_without_headings_there_is_more_room_and_short_sentences_come_first() -> None:
     session = build(
         user("IMPORTANT: Never touch the old importer, however slow it gets in the weeks to come."),
