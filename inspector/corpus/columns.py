@@ -44,6 +44,7 @@ COLUMNS: dict[str, str] = {
     "kept": "of these, verbatim or restated after",
     "pointed": "of these, only pointed to",
     "unknown": "of these, what a summary that nobody can read may hold or not",
+    "stale": "values that the user had replaced before, told by a summary all the same",
     "regrets": "facts that a recorded compaction took away and that were needed again",
     "regret_tokens": "tokens paid for them once more",
     "regret_cost": "what these cost at least, in `currency`",

@@ -40,6 +40,9 @@ Measure = Literal["facts", "regret", "findings"]
 MEASURES: tuple[Measure, ...] = ("facts", "regret", "findings")
 USUAL: tuple[Measure, ...] = ("facts", "regret")
 UNKNOWN = TIERS.index("inferred")
+STALE = FATES.index("stale")
+UNREAD = STALE
+"""The last column of `facts`, in the place of the fate that is not counted there."""
 CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
 
 
@@ -229,16 +232,17 @@ def count_facts(trace: Trace) -> Row:
     """What became of the facts that stood: in all, and by kind and by who said it first.
 
     `facts` is {"kind/speaker": [verbatim, restated, pointed to, weakened, lost, unknown]}. Where nobody can
-    read a summary, what it may hold is unknown, and neither kept nor lost.
+    read a summary, what it may hold is unknown, and neither kept nor lost. A value that the user had replaced
+    is none of them; `stale` counts those that a summary tells all the same.
     """
     facts = _facts_of(trace)
-    stood = trace.stood
+    stood = trace.stood & (trace.fate != STALE)
     number, kind = trace.number[stood], trace.kind[stood].astype(np.int64)
     by = facts.by[facts.offset[:-1]][number].astype(np.int64)
     fate = trace.fate[stood].astype(np.int64)
     sealed = (trace.tier[stood] == UNKNOWN) & (fate == FATES.index("lost"))
-    fate[sealed] = len(FATES)
-    shape = len(KINDS), len(BY), len(FATES) + 1
+    fate[sealed] = UNREAD
+    shape = len(KINDS), len(BY), UNREAD + 1
     tally = np.bincount(np.ravel_multi_index((kind, by, fate), shape), minlength=int(np.prod(shape)))
     table = tally.reshape(shape)
     total = table.sum((0, 1)).tolist()
@@ -247,6 +251,7 @@ def count_facts(trace: Trace) -> Row:
         "kept": total[0] + total[1],
         "pointed": total[2],
         "unknown": total[-1],
+        "stale": sum(traced.carried for traced in trace.select("stale")),
         "facts": {f"{KINDS[k]}/{BY[b]}": table[k, b].tolist() for k, b in np.argwhere(table.sum(2)).tolist()},
     }
 

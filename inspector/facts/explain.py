@@ -182,6 +182,10 @@ def _outcome(traced: TracedFact) -> str:
         return _gone(traced, event)
     places = dict.fromkeys(_place(traced.scene, ref) for ref in traced.stands)
     where = join_words([*list(places)[:3], *([f"{len(places) - 3:,} more"] if len(places) > 3 else [])])
+    if traced.fate == "stale":
+        if not where:
+            return f"{what} left nothing of it, and nothing is missing."
+        return f"{what} {'keeps' if traced.carried else 'leaves'} it, out of date as it is, in {where}."
     if traced.fate == "verbatim":
         return f"{what} leaves it verbatim in {where}."
     if traced.fate == "restated":
@@ -276,7 +280,10 @@ def _describe(session: Session, ref: BlockRef) -> str:
 
 
 def _find_causes(traced: TracedFact) -> Iterator[Cause]:
-    if traced.scene.plan is not None:
+    if (later := traced.replacement) is not None:
+        words, where = printable(later.words, _FORM), _at(traced.scene, later.ref, later.words)
+        yield Cause("replaced", f'The user had replaced it before: "{words}" in {where}.', later.ref)
+    elif traced.scene.plan is not None:
         yield from _planned_causes(traced, traced.scene.plan)
     elif traced.scene.entry is not None and traced.fate in ("lost", "weakened"):
         yield from _recorded_causes(traced)

@@ -25,6 +25,7 @@ CauseCode = Literal[
     "cut",
     "placeholder",
     "carried on",
+    "replaced",
 ]
 """What a cause is; a code never changes its meaning."""
 

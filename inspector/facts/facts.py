@@ -91,7 +91,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     """
 
     def __init__(self, session: Session, found: FactOccurrences, summaries: Facts | None = None) -> None:
-        self._session, self._summaries = session, summaries
+        self.session, self._summaries = session, summaries
         self.memory = Memory()
         self.cwd = session.cwd
         keys, columns = found.finish()
@@ -137,7 +137,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
 
     def said(self, at: int) -> Said:
         """One occurrence, by its place in the columns."""
-        entry = self._session.entries[self.entry[at]]
+        entry = self.session.entries[self.entry[at]]
         did = int(self.operation[at])
         return Said(
             BlockRef(entry.id, int(self.block[at])),

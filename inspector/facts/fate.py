@@ -7,7 +7,7 @@ was said goes before what restates it, that before a pointer, that before a part
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
 from .facts import Fact, Facts, find_literal
 from .mentions import FactPattern, Mention, Occurrences, SearchText, read_words, refer
 from .remaining import Remaining, RemainingText, TextIndex
+from .replaced import Replacement, find_replaced
 from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope
 
 _WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
@@ -54,8 +55,16 @@ def find_stood(found: Occurrences, known: Bools, before: Remaining) -> Bools:
 class FateFinder:
     """The facts of a scene, each told when asked for. `said` and `known` are those of `find_known`."""
 
-    def __init__(self, found: Occurrences, scene: TraceScope, said: Bools, known: Bools) -> None:
+    def __init__(
+        self,
+        found: Occurrences,
+        scene: TraceScope,
+        said: Bools,
+        known: Bools,
+        replaced: Mapping[int, Replacement] | None = None,
+    ) -> None:
         self.found, self.scene, self.on_path, self.known = found, scene, said, known
+        self.replaced = find_replaced(found, said) if replaced is None else replaced
 
     def fact(self, number: int) -> Fact:
         """A fact by its place in the columns."""
@@ -136,6 +145,12 @@ class FateFinder:
 
     def find(self, number: int) -> FactOutcome:
         """What became of it."""
+        outcome = self._find(number)
+        if number not in self.replaced:
+            return outcome
+        return outcome._replace(fate="stale", carried=outcome.fate == "restated")
+
+    def _find(self, number: int) -> FactOutcome:
         found, scene = self.found, self.scene
         rows = found.rows[found.first[number] : found.first[number + 1]]
         rows = rows[self.on_path[rows] & scene.after.rows[rows]]
@@ -185,7 +200,9 @@ def _whole_tier(scene: TraceScope) -> Evidence:
     return "planned" if scene.plan is not None else "recorded"
 
 
-VERBATIM, POINTED, WEAKENED, LOST = (FATES.index(f) for f in ("verbatim", "pointed to", "weakened", "lost"))
+VERBATIM, POINTED, WEAKENED, LOST = (
+    FATES.index(fate) for fate in ("verbatim", "pointed to", "weakened", "lost")
+)
 
 
 class MomentFates:
@@ -200,6 +217,7 @@ class MomentFates:
         self.found, self.before = found, before
         self.said, self.known = find_known(found, session)
         self.stood = find_stood(found, self.known, before)
+        self.replaced = find_replaced(found, self.said)
         self.patterns = {at: found.pattern(at, session) for at in np.flatnonzero(self.stood).tolist()}
         self.full = _pair(self.patterns, before.index.find_all)
         self.tail = _pair(self.patterns, before.index.find_tails)
@@ -208,6 +226,8 @@ class MomentFates:
         heads = [other.text for other in before.others if other.how == "head"]
         self.safe = np.zeros(len(found.facts), bool)
         self.safe[[number for text in heads for number in self.named_in(text)]] = True
+        # Nothing is at risk with a value that has been replaced.
+        self.safe[list(self.replaced)] = True
 
     def _sort(self) -> None:
         """Facts by what a text that names them holds: a word, the last part of a path, a folder."""

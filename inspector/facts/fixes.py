@@ -47,7 +47,7 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
     """
     if plan.session.leaf != traced.scene.session.leaf:
         raise EditError("plan at", str(plan.session.leaf), "the fact was traced at another moment")
-    if traced.fate == "verbatim" or not traced.stood:
+    if traced.fate in ("verbatim", "stale") or not traced.stood:
         return ()
     entry, written = traced.scene.entry, plan.checkpoint
     text = entry.text if entry is not None else None if written is None else written.text

@@ -145,7 +145,7 @@ def trace_moves(
 def _trace(found: Occurrences, scene: TraceScope, moment: MomentFates | None = None) -> Trace:
     """The facts in a scene; `moment` is what is known of what stood before, where many plans ask for it."""
     said, known = find_known(found, scene.session) if moment is None else (moment.said, moment.known)
-    look = FateFinder(found, scene, said, known)
+    look = FateFinder(found, scene, said, known, None if moment is None else moment.replaced)
     if moment is None:
         stood = find_stood(found, known, scene.before)
         fate, asked = np.full(len(known), -1, np.int8), stood
@@ -157,5 +157,7 @@ def _trace(found: Occurrences, scene: TraceScope, moment: MomentFates | None = N
         check_stopped()
         outcome = look.find(number)
         fate[number], tier[number] = FATES.index(outcome.fate), TIERS.index(outcome.tier)
+    stale = [number for number in look.replaced if stood[number]]
+    fate[stale] = FATES.index("stale")
     mine = np.flatnonzero(known).astype(np.int32)
     return Trace(scene, look, mine, found.kind[mine], stood[mine], fate[mine], tier[mine])

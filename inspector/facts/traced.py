@@ -30,10 +30,12 @@ from .explanation import Explanation
 from .extract.collect import KINDS
 from .facts import Fact, spell_fact
 from .remaining import Remaining
+from .replaced import Replacement
 
-Fate = Literal["verbatim", "restated", "pointed to", "weakened", "lost"]
-FATES: tuple[Fate, ...] = ("verbatim", "restated", "pointed to", "weakened", "lost")
-"""From what stands as it was said to what does not stand at all."""
+Fate = Literal["verbatim", "restated", "pointed to", "weakened", "lost", "stale"]
+FATES: tuple[Fate, ...] = ("verbatim", "restated", "pointed to", "weakened", "lost", "stale")
+"""From what stands as it was said to what does not stand at all; then a value that the user had replaced
+before, of which nothing is lost by leaving it out (`replaced.py`)."""
 Evidence = Literal["recorded", "planned", "inferred"]
 TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
 Means = Literal["pin", "cut", "knob", "carry"]
@@ -50,6 +52,7 @@ class FactOutcome(NamedTuple):
     stands: tuple[BlockRef, ...] = ()
     words: str = ""
     others: tuple[str, ...] = ()
+    carried: bool = False
 
 
 class Look(Protocol):
@@ -57,6 +60,9 @@ class Look(Protocol):
 
     @property
     def scene(self) -> TraceScope: ...
+
+    @property
+    def replaced(self) -> Mapping[int, Replacement]: ...
 
     def fact(self, number: int) -> Fact: ...
 
@@ -130,6 +136,16 @@ class TracedFact:
     def others(self) -> tuple[str, ...]:
         """Files that the same words may mean."""
         return self._found.others
+
+    @property
+    def replacement(self) -> Replacement | None:
+        """What the user said in its place before the compaction came; None unless it is stale."""
+        return self._look.replaced.get(self._number)
+
+    @property
+    def carried(self) -> bool:
+        """Whether a summary tells it although it is stale."""
+        return self._found.carried
 
     @property
     def ambiguous(self) -> bool:

@@ -33,6 +33,7 @@ WORDS: dict[str, ScreenWord] = {
     "weakened": ScreenWord("only part of the name", "The summary names it by a part of its name."),
     "pointed": ScreenWord("pointer"),
     "lost": ScreenWord("lost"),
+    "stale": ScreenWord("replaced before", "The user had given another value in its place; nothing is lost."),
     "gone": ScreenWord("lost before"),
     "evidence": ScreenWord("by whose word"),
     "recorded": ScreenWord("by the file", "The file itself shows it."),

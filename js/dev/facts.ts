@@ -17,7 +17,7 @@ const FORMS: Record<string, string> = {
   symbol: "getShadowBranchForCommit",
   constraint: "Never push to a branch that somebody else works on.",
 };
-const WORST = [...FATES].reverse();
+const WORST = [...FATES.slice(0, -1)].reverse();
 
 export interface Told {
   ref: string;

@@ -358,7 +358,11 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
     """The codes that a fact's fate brings, each with its sentence."""
     fact, kind = traced.fact, traced.fact.kind
     form = printable(" ".join(fact.form.split()), LONGEST)
-    if kind == "file":
+    if (later := traced.replacement) is not None:
+        if traced.carried:
+            value, when = printable(later.value, LONGEST), _when(traced, later.ref)
+            yield "CI015", f"The summary tells the {kind} {form}, which the user replaced {when} by {value}."
+    elif kind == "file":
         done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
         # What failed changed nothing.
         changed = [said for said in done if said.operation in CHANGED and look.has_worked(said.ref)]

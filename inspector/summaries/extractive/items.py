@@ -14,6 +14,7 @@ import numpy as np
 
 from ...facts.extract.collect import BY
 from ...facts.facts import Fact, Facts, find_facts
+from ...facts.replaced import find_replacements, read_statement
 from ...session.blocks import Text, build
 from ...session.entries import Entry
 from ...session.session import Session
@@ -101,6 +102,7 @@ class _Gleaner:
     def __init__(self, session: Session, words: int) -> None:
         self.session, self.words = session, words
         self.facts = find_facts(session)
+        self.replaced = find_replacements(self.facts)
         self.first, self.last = _places(self.facts)
         self.requests = find_requests(session)
         self.answers = find_answers(session)
@@ -170,7 +172,7 @@ class _Gleaner:
 
         Of two that differ in the value alone the earlier is left out, it was replaced. Rules stand elsewhere.
         """
-        known = {fact.form for fact in self.facts.by_kind("constraint")}
+        known: set[str | tuple[str, ...]] = {fact.form for fact in self.facts.by_kind("constraint")}
         for at, words in reversed(self.statements[-MANY:]):
             # "Fix a.py" replaces no "Fix b.py": only what is said to be something has one value at a time.
             frame = _replaceable(words)
@@ -232,13 +234,15 @@ class _Gleaner:
             named = bool((self.facts.by[start:end] != BY.index("tool")).any())
             return not named, -len(fact), -self.last[fact.number]
 
-        facts = sorted(self.facts.by_kind(kind), key=rank)
+        facts = sorted(self._latest(kind), key=rank)
         for number, fact in enumerate(facts[:MANY]):
             form = printable(" ".join(fact.form.split()))
             yield Item(kind, "context", form, _AFTER + number, form, _LABELS[kind])
 
     def _latest(self, kind: str) -> list[Fact]:
-        return sorted(self.facts.by_kind(kind), key=lambda fact: -self.last[fact.number])
+        """The facts of a kind but what the user has replaced, those that were said last before the others."""
+        facts = [fact for fact in self.facts.by_kind(kind) if fact.number not in self.replaced]
+        return sorted(facts, key=lambda fact: -self.last[fact.number])
 
     def _by_harness(self, fact: Fact) -> bool:
         start, end = self.facts.offset[fact.number : fact.number + 2].tolist()
@@ -253,8 +257,10 @@ class _Gleaner:
         return self.requests[-1][0] >> 32 if self.requests else 0
 
 
-def _replaceable(words: str) -> str:
+def _replaceable(words: str) -> str | tuple[str, ...]:
     """A sentence without its value, where a later one takes its place; else the sentence."""
+    if (told := read_statement(words)) is not None:
+        return told[0]
     stated = _IS.search(words)
     return words if stated is None else f"{words[: stated.end()]}\0{VALUE.sub('', words[stated.end() :])}"
 

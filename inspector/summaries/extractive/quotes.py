@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...facts.extract.typed import blank_pasted, typed_sentences
+from ...facts.extract.typed import typed_sentences
+from ...facts.replaced import find_typed
 from ...session.session import Session
 from ...session.speakers import find_speech, who_speaks
 from ...text import printable
@@ -48,19 +49,11 @@ def find_requests(session: Session) -> list[tuple[int, str]]:
 
 def find_statements(session: Session) -> list[tuple[int, str]]:
     """(place, words) of the sentences a person typed that state a value: no questions, nothing pasted."""
-    found = []
-    for at, entry in enumerate(session.entries):
-        if entry.role != "user":
-            continue
-        for block in entry.blocks:
-            for start, end, speaker, _ in find_speech(entry, block) if block.kind == "text" else ():
-                if speaker == "user":
-                    found += [
-                        ((at << 32) + start + place, words)
-                        for place, _, words in typed_sentences(blank_pasted(block.text[start:end]))
-                        if len(words) <= WORDS // 3 and not words.endswith("?") and VALUE.search(words)
-                    ]
-    return found
+    return [
+        ((at << 32) + start, words)
+        for at, _, start, _, words in find_typed(session)
+        if len(words) <= WORDS // 3 and not words.endswith("?") and VALUE.search(words)
+    ]
 
 
 def find_findings(answers: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -222,7 +222,8 @@ def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
     np.minimum.at(done, facts.fact[here], _WEIGHTS[facts.operation[here]])
     # The fate of what was gone is looked up for the rows that are shown, and is no part of the order.
     number, fate, gone = trace.number, trace.fate.astype(np.int64), ~trace.stood
-    order = np.lexsort((-last[number], done[number], facts.kind[number], -fate, gone))
+    worst = np.where(fate == FATES.index("stale"), -1, fate)
+    order = np.lexsort((-last[number], done[number], facts.kind[number], -worst, gone))
     return tuple(trace.traced[at] for at in order.tolist())
 
 

@@ -31,7 +31,7 @@ from .fact_list import MOST_FORM, FactListing, find_listing
 from .sections import format_tokens
 from .titles import title_path
 
-Sign = Literal["lost", "outcome", "again"]
+Sign = Literal["lost", "outcome", "stale", "again"]
 MOST_TITLE = 120
 MOST_FINDINGS = 200
 """Rows of a group that are sent; its head counts all."""
@@ -205,6 +205,7 @@ def _group_losses(
     sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
         ("lost", title, _LOST),
         ("outcome", "Last outcome lost", _OUTCOMES),
+        ("stale", "Replaced values carried on", ("CI015",)),
     )
     for sign, head, codes in sorts:
         mine = [one for one in found if one.code in codes and one.traced is not None]

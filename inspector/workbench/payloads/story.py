@@ -49,6 +49,7 @@ _WORDS: dict[Fate, str] = {
     "pointed to": "pointer",
     "weakened": "only part of the name",
     "lost": "lost",
+    "stale": "replaced before",
 }
 _PROSE = ("constraint", "choice", "decision", "todo", "message")
 
@@ -182,6 +183,8 @@ def _end(teller: Teller, pick: str, told: Told) -> str:
     if told.again is not None or traced is None:
         return next((row.words for row in _outcomes(teller) if row.id == pick), "")
     after = "after the cut" if told.recorded is None else f"after ◆{pick.rpartition(':')[2]}"
+    if traced.fate == "stale":
+        return f"{after}: replaced before"
     if traced.fate == "lost":
         means = MEANS.get(teller.fact.kind)
         until = f", until it is {means}" if means and teller.again and told.recorded is not None else ""
@@ -191,7 +194,7 @@ def _end(teller: Teller, pick: str, told: Told) -> str:
 
 
 def _stays(told: Told) -> bool:
-    return told.traced is None or not told.traced.stood or told.traced.fate == "verbatim"
+    return told.traced is None or not told.traced.stood or told.traced.fate in ("verbatim", "stale")
 
 
 def _gather(fact: Fact) -> list[BlockRef]:
@@ -302,6 +305,11 @@ def _sentence(teller: Teller, told: Told) -> str:
         return found.outcome
     if traced.fate == "verbatim":
         return _tell_kept(teller, told, traced)
+    if (later := traced.replacement) is not None:
+        turn = teller.turn(later.ref)
+        when = f" in turn {turn}" if turn else ""
+        carried = f" The summary of {where} still tells it." if traced.carried else ""
+        return f"You had replaced it{when}: “{printable(later.words, 160)}”.{carried}"
     by = f"in {where}" if told.recorded is not None else f"by {where}"
     if traced.fate == "restated":
         if told.recorded is not None:
@@ -484,6 +492,7 @@ def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
             "pointed to": f"{named}; a pointer stays",
             "weakened": f"{named}; only “{printable(traced.words, 60)}” stays",
             "lost": f"{named}; none stays",
+            "stale": "you had replaced it before",
         }[traced.fate]
         return StoryStep("this plan", words, sign, "", "", "")
     ref = str(BlockRef(told.recorded.entry.id, 0))
@@ -498,5 +507,6 @@ def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
             "pointed to": f"{named}; a pointer is left",
             "weakened": f"{named}; the summary has only “{printable(traced.words, 60)}”",
             "lost": f"{named}; the summary does not",
+            "stale": f"you had replaced it; the summary {'still tells it' if traced.carried else 'does not'}",
         }[traced.fate]
     return StoryStep(told.recorded.sign, words, sign, ref, "", "")

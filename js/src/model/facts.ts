@@ -56,5 +56,5 @@ export const countFacts = (kinds: readonly FactKind[], kind: string, fate: strin
     .filter(({ id }) => kind === "" || id === kind)
     .reduce((sum, { total, fates }) => sum + (fate === "" ? total : (fates[fate as FactFate] ?? 0)), 0);
 
-/** From what is gone to what stands as it was said: the order in which it is worth looking. */
-export const WORST_FIRST: readonly FactFate[] = [...FATES].reverse();
+/** From what is gone to what stands as it was said, what was replaced last: the order in which it is worth looking. */
+export const WORST_FIRST: readonly FactFate[] = [...FATES.slice(0, -1).reverse(), "stale"];

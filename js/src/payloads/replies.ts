@@ -4,7 +4,7 @@ import type { FactRow, Knob } from "./types";
 export type Setting = Knob["value"];
 
 /** From what stands as it was said to what does not stand at all. */
-export const FATES = ["verbatim", "restated", "pointed to", "weakened", "lost"] as const;
+export const FATES = ["verbatim", "restated", "pointed to", "weakened", "lost", "stale"] as const;
 export type FactFate = FactRow["fate"];
 /** Whose word it is: the file's own summary, a stand-in for one nobody has written, one that nobody can read. */
 export type Tier = FactRow["tier"];

@@ -847,7 +847,7 @@ export interface FactsReply {
   marks: string[];
   kinds: FactKind[];
   tier: "inferred" | "planned" | "recorded";
-  fates: ("lost" | "pointed to" | "restated" | "verbatim" | "weakened")[];
+  fates: ("lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened")[];
   sentence: string;
   risk?: RiskPayload;
 }
@@ -864,7 +864,7 @@ export interface FactRow {
   kind: string;
   form: string;
   title: string;
-  fate: "lost" | "pointed to" | "restated" | "verbatim" | "weakened";
+  fate: "lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened";
   tier: "inferred" | "planned" | "recorded";
   words: string;
   others: number;
@@ -881,7 +881,7 @@ export interface FactRow {
  * What a recorded compaction left of a fact, on whose word; `fate` is "" where the fact came later.
  */
 export interface FactRound {
-  fate: ("lost" | "pointed to" | "restated" | "verbatim" | "weakened") | "";
+  fate: ("lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened") | "";
   tier: "inferred" | "planned" | "recorded";
   stood: boolean;
 }
@@ -914,7 +914,7 @@ export interface FactReply {
   place: number;
   kind: string;
   form: string;
-  fate: ("lost" | "pointed to" | "restated" | "verbatim" | "weakened") | "";
+  fate: ("lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened") | "";
   tier: ("inferred" | "planned" | "recorded") | "";
   words: string;
   others: string[];
@@ -946,7 +946,7 @@ export interface FactPlace {
 export interface FactLink {
   step: number;
   label: string;
-  fate: "lost" | "pointed to" | "restated" | "verbatim" | "weakened";
+  fate: "lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened";
   tier: "inferred" | "planned" | "recorded";
   words: string;
   stood: boolean;
@@ -970,7 +970,7 @@ export interface FactFix {
   sentence: string;
   price: number;
   money: string;
-  fate: "lost" | "pointed to" | "restated" | "verbatim" | "weakened";
+  fate: "lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened";
   changes: FixChanges;
   recipe: string;
 }
@@ -1003,7 +1003,7 @@ export interface FindingsReply {
  * Findings of one sort. `count` is of all of them, `note` their sum in words, "" for none.
  */
 export interface FindingGroup {
-  id: "again" | "lost" | "outcome";
+  id: "again" | "lost" | "outcome" | "stale";
   title: string;
   count: number;
   note: string;
@@ -1021,7 +1021,7 @@ export interface FindingRow {
   form: string;
   title: string;
   note: string;
-  sign: "again" | "lost" | "outcome";
+  sign: "again" | "lost" | "outcome" | "stale";
   code: string;
   pick: string;
   kept: boolean;
@@ -1074,7 +1074,7 @@ export interface StoryOutcome {
   note: string;
   sign: "" | "again" | "kept" | "lost" | "named";
   by: "" | "file" | "guess" | "plan";
-  fate: ("lost" | "pointed to" | "restated" | "verbatim" | "weakened") | "";
+  fate: ("lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened") | "";
 }
 /**
  * A block that names the fact.

@@ -241,6 +241,7 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
         "nothing compacted",
         "context refused",
         "user's choice lost",
+        "stale value carried on",
     ]
     for code, one in LINT_CODES.items():
         assert one.code == code

@@ -174,3 +174,23 @@ def test_without_headings_there_is_more_room_and_short_sentences_come_first() ->
     assert lines[0] == "[Extracted]" and not any(line.startswith("#") for line in lines)
     assert "- Never push." in lines and "- Always run make." in lines
     assert "old importer, however" not in "\n".join(lines)
+
+
+def test_a_value_that_was_replaced_is_told_nowhere() -> None:
+    """Neither as what was stated, nor as a rule, nor among the values; a request is quoted as it was."""
+    session = build(
+        user("Never spend more than $481 a month, whatever the vendor says."),
+        say("fine"),
+        user("The staging host is db-7. Set requestTimeout = 30."),
+        say("fine"),
+        user("Never spend more than $710 a month, whatever the vendor says."),
+        say("fine"),
+        user("Move the staging host to db-9. requestTimeout is 45 now."),
+        say("fine"),
+        user("and now?"),
+        say("fine"),
+    )
+    lines = write(session, 600).split("\n")
+    text = "\n".join(line for line in lines if not line.startswith("- Asked"))
+    for new, old in (("$710", "$481"), ("db-9", "db-7"), ("requestTimeout is 45", "requestTimeout = 30")):
+        assert new in text and old not in text, old

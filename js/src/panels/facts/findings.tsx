@@ -7,8 +7,13 @@ import { useReply } from "../../store/use-reply";
 import { SummaryText } from "./near";
 import { isLiteral, Story } from "./story";
 
-const SIGNS = { lost: "■", outcome: "▲", again: "↺" } as const;
-const MEANINGS = { lost: "lost", outcome: "how the work stood", again: "needed again" } as const;
+const SIGNS = { lost: "■", outcome: "▲", stale: "≠", again: "↺" } as const;
+const MEANINGS = {
+  lost: "lost",
+  outcome: "how the work stood",
+  stale: "replaced before",
+  again: "needed again",
+} as const;
 /** So many rows of a group stand there until more are asked for. */
 const FEW = 8;
 

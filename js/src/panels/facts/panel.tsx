@@ -177,6 +177,7 @@ const FATES: Record<string, string> = {
   "pointed to": "pointer",
   weakened: "only part of the name",
   lost: "lost",
+  stale: "replaced before",
 };
 
 interface ChoiceProps {

@@ -1,0 +1,218 @@
+"""Which values the user has replaced: told once, and later told again with another value.
+
+In go a session's facts and the blocks on a path, out come the facts that nobody should go by any more, each
+with the sentence that says so. Two sentences that a person typed are about the same thing when both say of
+the same words what they are ("the cap is $481", "actually, the cap is now $710", "raise the cap to $900"), or
+when they are one sentence with another limit ("never spend more than $481"). A fact is replaced when the user
+said it in such earlier sentences alone, and no tool did: what tools show is there, whatever is said of it.
+
+It costs the values that are replaced in other words, and the ones that only the model gave: a model counts
+anew all the time, and its "12 tests" does not take back its "10 tests".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ..session.blocks import BlockRef
+from ..session.session import Session
+from ..session.speakers import find_speech
+from ..session.toolcalls.call_paths import names
+from ..session.tree import Bools
+from ..tokens.memo import Memo
+from .extract.collect import BY, KIND
+from .extract.typed import blank_pasted, typed_sentences
+from .facts import Facts
+from .mentions import Occurrences
+
+_UNIT = (
+    r"(?:%|ms|s|m|h|[kKMG]i?B|px|x|usd|eur|(?:seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|months?|years?"
+    r"|tokens?|words?|lines?|characters?|chars|bytes|dollars?|euros?))(?!\w)"
+)
+_VALUE = (
+    rf"(?P<value>`[^`\n]+`|[$€£]?[\w.@/:-]*\d(?:[\w.@/:,-]*[\w%])?(?:\s?{_UNIT})?|[\w.-]+/[\w./-]*\w)(?![\w])"
+)
+_FILLED = r"(?:(?:now|still|about|exactly|at|set to|only|actually|just|going to be|not \S+ but)\s+){0,3}"
+_REST = r"(?P<rest>[^,;(\n]*)(?:[,;(].*)?"
+_STATES = re.compile(
+    r"(?i)^(?:[^:=\n]{0,40}:\s+(?=(?:the|our|my|your)\b))?(?P<subject>[^.?!:=\n]{2,60}?)\s*(?:\b(?:is|are|was|were|becomes?"
+    rf"|(?:should|will|must) (?:now )?be|has to be|stays? at)\b|=)\s*{_FILLED}{_VALUE}{_REST}$"
+)
+_CHANGES = re.compile(
+    r"(?i)\b(?:set|change|raise|lower|increase|decrease|reduce|extend|bump|update|move|switch|make|put)\s+"
+    rf"(?P<subject>[^.?!:=\n]{{2,60}}?)\s+(?:from \S+ )?(?:to|=)\s+{_FILLED}{_VALUE}{_REST}$"
+)
+_LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
+_LIMITS = re.compile(
+    r"(?i)\b(?:at (?:most|least)|(?:more|less|fewer|longer|larger|higher|lower|later|earlier) than"
+    r"|under|over|below|above|beyond|up to|within|exceed(?:s|ing)?"
+    r"|(?:max(?:imum)?|min(?:imum)?|limit|cap)(?: of| at)?)\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)"
+)
+_WORD = re.compile(r"[\w$€£%'-]+")
+_EMPTY = names("""
+a an the this that these those our my your its new current currently actual actually now then so ok okay no
+yes sorry correction update instead please also and but just still should be for us me i want let let's need
+we again from today on in fact wait hm per all of them everything everywhere""")
+"""Words that say nothing of what a sentence is about."""
+_TOLD_APART = names("""
+it they he she here there what which who one issue issues pr prs ticket tickets step task phase item version
+line lines page chapter day round attempt test tests run question point part commit error errors result
+results output number id""")
+"""What has many numbers one beside the other, or is named by a word that means something else each time."""
+_MOST_WORDS = 6
+_KINDS = [KIND[kind] for kind in ("number", "constraint", "choice", "url", "id", "file", "symbol", "message")]
+_USER, _TOOL = BY.index("user"), BY.index("tool")
+_MOST = 400
+_MARGIN = 2  # characters: a fact's sentence may hold the mark around it
+
+
+class Statement(NamedTuple):
+    """A sentence that tells a value: where it stands, what it is about (`key`) and the value."""
+
+    entry: int
+    block: int
+    start: int
+    end: int
+    words: str
+    key: tuple[str, ...]
+    value: str
+
+
+class Replacement(NamedTuple):
+    """What took a fact's place: the sentence the user said later, its value, and the block it stands in."""
+
+    ref: BlockRef
+    words: str
+    value: str
+
+
+def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
+    """What a sentence is about and the value it tells; None where it tells none.
+
+    >>> read_statement("Actually, the monthly cap is now $710.")
+    (('monthly', 'cap'), '$710')
+    >>> read_statement("Please raise the monthly cap to $900")
+    (('monthly', 'cap'), '$900')
+    >>> read_statement("Never spend more than $481 a month."), read_statement("Look at issue 12.")
+    ((('never', 'spend', 'more', 'than', '…', 'month'), '$481'), None)
+    """
+    if len(words) > _MOST or words.endswith("?"):
+        return None
+    words = _LEAD.sub("", words)
+    for pattern in (_CHANGES, _STATES):
+        told = pattern.search(words)
+        if told is None or not any(char.isdigit() or char in "/`" for char in told["value"]):
+            continue
+        subject = _tell_words(told["subject"].rpartition(",")[2])
+        if 0 < len(subject) <= _MOST_WORDS and not _TOLD_APART & set(subject):
+            return (*subject, *_tell_words(told["rest"])), _tidy(told["value"])
+    limits = list(_LIMITS.finditer(words))
+    if len(limits) == 1 and len(re.findall(r"\d+", words)) == len(re.findall(r"\d+", limits[0]["value"])):
+        told = limits[0]
+        before, after = words[: told.start("value")], words[told.end("value") :]
+        return (*_tell_words(before), "…", *_tell_words(after)), _tidy(told["value"])
+    return None
+
+
+def _tell_words(text: str) -> tuple[str, ...]:
+    words = (word.strip("'-").casefold() for word in _WORD.findall(text))
+    return tuple(word for word in words if word and word not in _EMPTY)
+
+
+def _tidy(value: str) -> str:
+    return value.strip(" .,:;`").casefold()
+
+
+def find_typed(session: Session) -> Iterator[tuple[int, int, int, int, str]]:
+    """(entry, block, start, end, words) of the sentences that a person typed on a session's path, in order:
+    places in `session.entries`, characters of the block's text, nothing that they pasted.
+
+    >>> from inspector.demo import open_demo
+    >>> len(next(find_typed(open_demo())))
+    5
+    """
+    for at in session.path:
+        entry = session.entries[at]
+        if entry.role != "user":
+            continue
+        for number, block in enumerate(entry.blocks):
+            for start, end, speaker, _ in find_speech(entry, block):
+                if speaker == "user":
+                    for first, last, words in typed_sentences(blank_pasted(block.text[start:end])):
+                        yield at, number, start + first, start + last, words
+
+
+_STATEMENTS: Memo[tuple[tuple[Statement, ...], ...]] = Memo(1)
+
+
+def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
+    """What was said more than once of one thing, with more than one value; kept beside the facts."""
+    groups: dict[tuple[str, ...], list[Statement]] = {}
+    for entry, block, start, end, words in find_typed(facts.session):
+        if (told := read_statement(words)) is not None:
+            groups.setdefault(told[0], []).append(Statement(entry, block, start, end, words, *told))
+    return tuple(tuple(each) for each in groups.values() if len({one.value for one in each}) > 1)
+
+
+def find_replaced(found: Occurrences, said: Bools) -> Mapping[int, Replacement]:
+    """By place in `found` what replaced a fact, as far as the blocks on a path tell (`said`, bool per block).
+
+    >>> from inspector.demo import open_demo
+    >>> from inspector.facts.trace import recall_occurrences
+    >>> session = open_demo()
+    >>> found = recall_occurrences(session.facts, session)
+    >>> len(find_replaced(found, np.ones(session.tree.start[-1] + 1, bool)))
+    0
+    """
+    owners = {id(fact.facts): fact.facts for fact in found.facts[:: max(len(found.facts) - 1, 1)]}
+    if len(owners) > 1:  # facts of several origins come few at a time
+        owners = {id(fact.facts): fact.facts for fact in found.facts}
+    replaced = {owner: find_replacements(facts, said) for owner, facts in owners.items()}
+    if not any(replaced.values()):
+        return {}
+    return {
+        place: replaced[id(fact.facts)][fact.number]
+        for place, fact in enumerate(found.facts)
+        if fact.number in replaced[id(fact.facts)]
+    }
+
+
+def find_replacements(facts: Facts, said: Bools | None = None) -> dict[int, Replacement]:
+    """The same by the numbers of a session's facts; without `said` at the end of its path.
+
+    >>> from inspector.demo import open_demo
+    >>> find_replacements(open_demo().facts)
+    {}
+    """
+    session, start = facts.session, facts.session.tree.start
+    said = np.ones(int(start[-1]) + 1, bool) if said is None else said
+    old: list[tuple[Statement, Statement]] = []
+    for group in _STATEMENTS.of(facts, lambda: _gather(facts)):
+        mine = [one for one in group if said[start[one.entry] + one.block]]
+        old += [(one, mine[-1]) for one in mine if one.value != mine[-1].value]
+    inside = [_find_inside(facts, statement) for statement, _ in old]
+    elsewhere: Bools = said[start[facts.entry] + facts.block] & ~np.any(inside, axis=0) if old else said[:0]
+    out: dict[int, Replacement] = {}
+    for rows, (_, later) in zip(inside, old, strict=True):
+        for number in np.unique(facts.fact[rows]).tolist():
+            mine_rows = slice(*facts.offset[number : number + 2].tolist())
+            others = facts.by[mine_rows][elsewhere[mine_rows]]
+            if int(facts.kind[number]) in _KINDS and not np.isin(others, (_USER, _TOOL)).any():
+                ref = BlockRef(session.entries[later.entry].id, later.block)
+                out[number] = Replacement(ref, later.words, later.value)
+    return out
+
+
+def _find_inside(facts: Facts, statement: Statement) -> Bools:
+    """The occurrences within a sentence."""
+    inside: Bools = (
+        (facts.entry == statement.entry)
+        & (facts.block == statement.block)
+        & (facts.start >= statement.start - _MARGIN)
+        & (facts.end <= statement.end + _MARGIN)
+    )
+    return inside

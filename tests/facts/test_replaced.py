@@ -1,0 +1,133 @@
+"""Values that the user replaced: what is stale, what is not, and what is told of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector import count_tokens, lint, make_plan, trace_recorded
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
+from tests.test_cuts import build, say, user
+
+
+def compact(summary: str) -> Entry:
+    return Entry(id="", kind="compaction", blocks=(Text(text=summary),), boundary=Boundary(summary=summary))
+
+
+def talk(*said: str, summary: str = "All is well.", model: str = "fine") -> Session:
+    """What the user said, one message each, then a compaction with nothing kept."""
+    turns = [entry for words in said for entry in (user(words), say(model))]
+    return build(*turns, compact(summary), user("go on"), say())
+
+
+OLD, NEW = "The monthly cap is $481.", "Actually, the monthly cap is now $710."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "value"),
+    [
+        (OLD, NEW, "$481"),
+        (OLD, "Please raise the monthly cap to $900.", "$481"),
+        ("Set requestTimeout = 30 for all of them.", "requestTimeout is 45 now.", "requestTimeout = 30"),
+        ("Never spend more than $481 a month.", "Never spend more than $710 a month.", "$481"),
+        ("The staging host is db-7.", "Correction: the staging host is db-9.", "db-7"),
+        ("The deadline is 2026-03-01.", "Move the deadline to 2026-04-01.", "2026-03-01"),
+    ],
+)
+def test_a_value_that_was_replaced_is_stale(old: str, new: str, value: str) -> None:
+    session = talk("hello there", old, new)
+    traced = trace_recorded(session, session.facts)[0][value]
+    assert traced.fate == "stale" and traced.replacement is not None
+    assert traced.replacement.words == new.rstrip() and traced.replacement.ref.entry == "e4"
+    assert not traced.carried and traced.stands == ()
+    assert new in traced.why() and "nothing is missing" in traced.why()
+    # What took its place is as lost as anything, and before the second sentence nothing was stale.
+    now = traced.replacement.value
+    assert trace_recorded(session, session.facts)[0][now].fate == "lost"
+    alone = talk("hello there", old, "go on")
+    assert trace_recorded(alone, alone.facts)[0][value].fate == "lost"
+
+
+def test_a_summary_that_tells_it_is_a_finding() -> None:
+    session = talk(
+        "Set requestTimeout = 30 for all.", "requestTimeout is 45 now.", summary="requestTimeout = 30, noted."
+    )
+    traced = trace_recorded(session, session.facts)[0]["requestTimeout = 30"]
+    assert (traced.fate, traced.carried) == ("stale", True)
+    assert "out of date" in traced.why()
+    (finding,) = [one for one in lint(session) if one.code == "CI015"]
+    assert (finding.severity, finding.fact and finding.fact.form) == ("warning", "requestTimeout = 30")
+    assert "turn 2 by 45" in finding.sentence
+
+
+def test_a_rule_that_was_replaced_is_no_loss_and_the_new_one_is() -> None:
+    session = talk("Never spend more than $481 a month.", "Never spend more than $710 a month.")
+    lost = [one.fact.form for one in lint(session) if one.code == "CI002" and one.fact is not None]
+    assert lost == ["Never spend more than $710 a month."]
+
+
+def test_the_moment_decides_and_so_does_a_plan() -> None:
+    session = build(user(OLD), say("noted"), user(NEW), say("noted"), user("and now?"), say("ready"))
+    ledger = count_tokens(session)
+    plan = make_plan(
+        session, ledger, "keep-recent-turns", {"settings": {"keep-recent-turns.turns": 1}}, reason="manual"
+    )
+    before = make_plan(session.at("e1"), ledger, "keep-recent-turns", reason="manual")
+    assert plan.trace["$481"].fate == "stale" and plan.trace["$710"].fate != "stale"
+    assert before.trace["$481"].fate != "stale"
+    assert plan.trace["$481"].fixes(plan) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        (OLD, "The yearly cap is $710."),
+        (OLD, "Is the monthly cap $710?"),
+        ("Look at issue 12.", "Look at issue 14."),
+        ("Fix src/a.py.", "Fix src/b.py."),
+        ("We have 12 tests.", "We have 14 tests."),
+        (OLD, "> the monthly cap is $710."),
+        (OLD, 'He wrote: "the monthly cap is $710."'),
+    ],
+)
+def test_what_was_not_replaced_is_not_stale(said: tuple[str, ...]) -> None:
+    session = talk(*said)
+    (trace,) = trace_recorded(session, session.facts)
+    assert trace.select("stale", stood=False) == []
+    if "$481" in said[0]:
+        assert trace["$481"].fate == "lost"
+
+
+def test_a_value_that_comes_back_is_not_stale_and_the_one_between_is() -> None:
+    session = talk(OLD, NEW, "No, keep it as it was: the monthly cap is $481.")
+    (trace,) = trace_recorded(session, session.facts)
+    assert (trace["$481"].fate, trace["$710"].fate) == ("lost", "stale")
+
+
+def test_what_a_tool_shows_too_is_not_stale() -> None:
+    """The host is there, whichever is meant now."""
+    call = ToolCall(id="c", name="Bash", input={"command": "cat config.yml"})
+    shown = ToolOutput(call_id="c", name="Bash", parts=(Text(text="requestTimeout = 30"),))
+    session = build(
+        user("Set requestTimeout = 30 for all."),
+        Entry(id="", role="assistant", blocks=(call,)),
+        Entry(id="", role="tool", blocks=(shown,)),
+        user("requestTimeout is 45 now."),
+        say(),
+        compact("All is well."),
+        user("go on"),
+        say(),
+    )
+    assert trace_recorded(session, session.facts)[0]["requestTimeout = 30"].fate == "lost"
+
+
+@given(st.lists(st.integers(2, 9), min_size=1, max_size=6))
+def test_only_the_last_value_said_is_not_stale(values: list[int]) -> None:
+    session = talk(*(f"The retry limit is {value}0." for value in values))
+    (trace,) = trace_recorded(session, session.facts)
+    for value in set(values):
+        expected = "lost" if value == values[-1] else "stale"
+        assert trace[f"The retry limit is {value}0."].fate == expected
