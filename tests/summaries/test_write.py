@@ -8,7 +8,7 @@ import pytest
 
 from inspector.formats.sealed import Sealed
 from inspector.planning.plan import Plan, make_plan
-from inspector.planning.summary_jobs import Checkpoint, SummaryJob
+from inspector.planning.summary_jobs import Checkpoint, Reply, SummaryJob
 from inspector.session.session import Session
 from inspector.summaries.write import summarise, with_files
 from tests.planning.test_plan import FIVE_TURNS, count
@@ -70,3 +70,22 @@ def test_the_lists_of_files_end_a_text_once_and_no_failed_or_sealed_one() -> Non
         assert with_files(plan, other) == other
     bare = make_plan(SESSION, count(SESSION), "keep-recent-turns", {"cut": "e9"}, window=100_000)
     assert with_files(bare, Checkpoint(text="Words.")).text == "Words.", "a policy that lists none"
+
+
+@pytest.mark.parametrize(
+    ("models", "told"),
+    [(("m1", "m1"), "m1"), (("m1", "m2"), "m1, m2"), (("m1", None), "m1"), ((None, None), None)],
+)
+def test_a_summary_records_who_wrote_each_of_its_parts(
+    models: tuple[str | None, str | None], told: str | None
+) -> None:
+    """Each name once, in the order of the parts."""
+    given = iter(models)
+
+    def write(job: SummaryJob, session: Session) -> Reply:
+        model = next(given)
+        return Reply(text="words", model=model, provider=model and f"of {model}")
+
+    done = summarise(plan_of_turns(2), write)
+    providers = None if told is None else ", ".join(f"of {name}" for name in told.split(", "))
+    assert (done.model, done.provider) == (told, providers)

@@ -675,6 +675,58 @@ def test_a_late_result_names_the_message_of_the_call() -> None:
     assert violation.provider_error.startswith("400 invalid_request_error: messages.1: `tool_use` ids were")
 
 
+def test_a_late_result_far_into_the_talk_names_the_message_of_its_call() -> None:
+    talk = [user("Go."), assistant("Yes."), user("On."), assistant(call())]
+    (violation,) = check_request(body(*talk, user("Look:", result())))
+    assert violation.provider_error.startswith("400 invalid_request_error: messages.3: `tool_use` ids were")
+
+
+SHORT_MARK = {"type": "ephemeral"}
+LONG_MARK = {"type": "ephemeral", "ttl": "1h"}
+
+
+@pytest.mark.parametrize(
+    ("marks", "automatic", "refused"),
+    [
+        ((SHORT_MARK, None), SHORT_MARK, False),
+        ((SHORT_MARK, None), LONG_MARK, True),
+        ((LONG_MARK, None), SHORT_MARK, False),
+        ((LONG_MARK, None), LONG_MARK, False),
+        ((None, SHORT_MARK), SHORT_MARK, False),
+        ((None, SHORT_MARK), LONG_MARK, True),
+        ((None, LONG_MARK), SHORT_MARK, True),
+        ((None, LONG_MARK), LONG_MARK, False),
+        ((None, None), LONG_MARK, False),
+    ],
+)
+def test_the_automatic_cache_mark_is_the_last_of_its_request(
+    marks: tuple[Json | None, Json | None], automatic: Json, refused: bool
+) -> None:
+    """It stands on the last block: no other life there, and no hour after five minutes."""
+    blocks = [
+        {"type": "text", "text": "Go."} | ({"cache_control": mark} if mark is not None else {})
+        for mark in marks
+    ]
+    sentences = [one.sentence for one in check_request(body(user(*blocks), cache_control=automatic))]
+    said = "the automatic cache mark has another life than the last"
+    assert sentences == ([said] if refused else [])
+
+
+def test_the_most_of_an_image_is_no_limit_of_documents() -> None:
+    source = {"type": "base64", "media_type": "application/pdf", "data": "A" * 5_242_884}
+    heavy = body(user({"type": "document", "source": source}))
+    assert "heavy_image" not in [rule for rule, _ in rules(heavy)]
+
+
+@pytest.mark.parametrize(("length", "shown"), [(60, "x" * 54 + "'"), (61, "x" * 53 + "…'")])
+def test_a_long_name_of_a_type_is_cut_in_the_sentence(length: int, shown: str) -> None:
+    """Sixty characters are shown, of more the first 59."""
+    kind = "image/" + "x" * (length - 6)
+    source = {"type": "base64", "media_type": kind, "data": "AAAA"}
+    (violation, *_) = check_request(body(user({"type": "image", "source": source})))
+    assert violation.sentence == f"the wire takes no image of type 'image/{shown}"
+
+
 def test_only_the_very_last_turn_may_be_paused_in_a_server_s_call() -> None:
     """However many turns came before it."""
     talk = [entry for _ in range(150) for entry in (user("Go."), assistant("Yes."))]

@@ -128,3 +128,33 @@ def test_the_list_costs_what_is_said_wherever_the_cut_stands(
         )
         assert other.after == int(plan.cut_table.total[place])
         assert build_context(session, other).tokens == other.after
+
+
+def test_each_list_costs_its_tags_and_its_paths_and_an_empty_list_nothing() -> None:
+    """What the cut table says of every place is what the context built there has.
+
+    Read alone, written alone, both, and a file that was read before it was changed.
+    """
+    for acts in (
+        [("read", "a.py")],
+        [("edit", "b.py")],
+        [("read", "a.py"), ("edit", "b.py")],
+        [("edit", "b.py"), ("read", "a.py")],
+        [("read", "a.py"), ("edit", "a.py")],
+        [("edit", "a.py"), ("read", "a.py"), ("write", "c.py"), ("edit", "c.py")],
+    ):
+        steps = [entry for number, (tool, path) in enumerate(acts) for entry in act(number, tool, path=path)]
+        session = build(user("work"), *steps, say("done"), user("more"), say("done"))
+        ledger = count_tokens(session, LENGTH)
+        plan = make_plan(session, ledger, "flue", reason="manual")
+        priced = 0
+        for place in np.flatnonzero(plan.cuts.legal).tolist():
+            edits = {"cut": plan.cuts[place].entry}
+            other = make_plan(session, ledger, "flue", edits, reason="manual")
+            assert other.after == int(plan.cut_table.total[place]), (acts, place)
+            assert build_context(session, other).tokens == other.after
+            read, modified = lists(other)
+            text = " ".join(piece.block.text for piece in build_context(session, other).pieces)
+            assert ("<read-files>" in text, "<modified-files>" in text) == (bool(read), bool(modified))
+            priced += bool(read or modified)
+        assert priced
