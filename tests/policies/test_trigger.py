@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.policies.policy import Policy
-from inspector.policies.trigger import TailWeight, Target
+from inspector.policies.trigger import TailWeight, Target, Trigger
 from inspector.session.entries import Entry
 from tests.test_cuts import build, user
 
@@ -52,3 +54,17 @@ def test_the_last_entries_weigh_their_sum_in_whatever_order_they_are_asked_for(
             enough = [n for n in range(1, len(weights) + 1) if sum(weights[-n:]) >= number]
             assert tail.reach(number) == (enough[0] if enough else None)
     assert len(weighed) == len(set(weighed)), "no entry is weighed twice"
+
+
+@pytest.mark.parametrize(
+    ("measure", "unit"),
+    [
+        ("messages", "messages"),
+        ("usage", "tokens"),
+        ("assembled", "tokens"),
+        ("chars4_utf16", "tokens"),
+        ("tiered", "tokens"),
+    ],
+)
+def test_what_a_trigger_counts_is_said(measure: Any, unit: str) -> None:
+    assert Trigger(tokens=5, measure=measure).template.endswith(f"more than {{tokens}} {unit}")

@@ -62,10 +62,19 @@ def remember(*forms: str) -> object:
     return write
 
 
+def test_of_a_summary_that_names_nothing_nothing_is_left() -> None:
+    (first,) = compact_rounds(story(), POLICY, remember(), rounds=1).rounds  # type: ignore[arg-type]
+    assert first.stood == sum(first.first.values()) == first.fates["lost"] > 0
+    assert first.left == 0 and first.kept == {}
+
+
 def test_what_a_summary_passes_on_is_kept_and_what_it_drops_is_lost_for_good() -> None:
     decay = compact_rounds(story(), POLICY, remember("src/first.py"), rounds=3)  # type: ignore[arg-type]
     assert [move.done for move in decay.transitions] == [True] * 3
     assert [one.first["file"] for one in decay.rounds] == [2, 2, 2]
+    # Of two files and two messages one file is told, and with it words of the message that named it.
+    assert [one.first for one in decay.rounds[:1]] == [{"file": 2, "message": 2}]
+    assert decay.rounds[0].left == 2
     # src/again.py is said anew in the third turn: it was lost before, so it is not kept.
     assert [one.kept.get("file", 0) for one in decay.rounds] == [1, 1, 1]
     assert decay.line("file") == DecayLine("file", "write", (1.0, 0.5, 0.5, 0.5), decay.line().tokens)

@@ -360,3 +360,31 @@ def test_S4_59_a_request_is_recovered_from_once() -> None:
     asked = Entry(id="next", parent="again", blocks=(Text(text="and now?"),))
     more = grow(twice, asked, failed.model_copy(update={"id": "third", "parent": "next"}))
     assert judged(more) == ("recover", "token_overflow")
+
+
+@pytest.mark.parametrize(
+    ("taken", "name"),
+    [
+        ((), "compaction-1"),
+        (("compaction-1",), "compaction-2"),
+        (("compaction-1.1",), "compaction-2"),
+        (("compaction-1", "compaction-2.1"), "compaction-3"),
+        (("compaction-2",), "compaction-1"),
+    ],
+)
+def test_a_compaction_takes_the_first_name_that_no_entry_has(taken: tuple[str, ...], name: str) -> None:
+    talk = build(*(part for _ in range(4) for part in (user("w " * 40), say("w " * 40))))
+    renamed = dict(zip((entry.id for entry in talk.entries), taken, strict=False))
+    entries = tuple(
+        entry.model_copy(
+            update={
+                "id": renamed.get(entry.id, entry.id),
+                "parent": renamed.get(entry.parent or "", entry.parent),
+            }
+        )
+        for entry in talk.entries
+    )
+    session = talk.model_copy(update={"entries": entries})
+    policy = {"name": "all", "rules": [{"kind": "summarise-all"}]}
+    done = compact(session, policy, write, ledger=count_tokens(session, LENGTH))
+    assert done.entry == name
