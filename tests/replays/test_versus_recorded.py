@@ -44,3 +44,40 @@ def test_the_peak_of_a_step_and_the_files_own_figure_are_held_against_the_thresh
 
     assert fired(6_100) == [0], "the file's 6,500 are more"
     assert fired(7_000) == [None]
+
+
+def told(size: int, **trigger: object) -> str:
+    """What is said of the second of two compactions: 900 characters before it, in turn 3, then 600 are left."""
+    first, second = Boundary(trigger="auto", tokens_before=100), Boundary(trigger="auto")
+    entries = (
+        Entry(id="u1", blocks=(Text(text="u" * 100),)),
+        Entry(id="s1", parent="u1", kind="compaction", blocks=(Text(text="s" * 50),), boundary=first),
+        Entry(id="u2", parent="s1", blocks=(Text(text="v" * 200),)),
+        Entry(id="a2", parent="u2", role="assistant", blocks=(Text(text="w" * 100),)),
+        Entry(id="u3", parent="a2", blocks=(Text(text="x" * 300),)),
+        Entry(id="a3", parent="u3", role="assistant", blocks=(Text(text="y" * 250),)),
+        Entry(id="s2", parent="a3", kind="compaction", blocks=(Text(text="s"),), boundary=second),
+    )
+    session = Session(format="demo", entries=entries, leaf="s2")
+    ledger = count_tokens(session, LENGTH)
+    history = trace_history(session, ledger)
+    life = find_life(session, ledger, history, "assembled")
+    policy = Policy(name="p", trigger=Trigger(tokens=size, **trigger))  # type: ignore[arg-type]
+    return list(compare_recorded(life, history, policy, 200_000))[-1].sentence
+
+
+def test_how_much_more_it_takes_and_where_the_threshold_was_passed_are_told() -> None:
+    """The summary of 50 and what was said since: 200, 100, 300 and 250; above a threshold is one more."""
+    at = "Recorded in turn 3 at 900 tokens (0.5 % of the window); the policy fires "
+    assert told(1_000, check="request") == (
+        f"{at}above 1,000 (0.5 % of the window), 101 more than the 900 that were reached, since the recorded "
+        "harness compacts earlier."
+    )
+    assert (
+        told(899, check="request") == f"{at}in the same turn, above 899 (0.4 % of the window): there at 900."
+    )
+    passed = "which was passed in turn {}, but it does not look before "
+    assert passed.format(2) in told(300, check="outputs")
+    assert passed.format(3) in told(350, check="outputs")
+    assert passed.format(3) in told(899, check="outputs")
+    assert " 1 more than the 900 that were reached" in told(900, check="outputs")
