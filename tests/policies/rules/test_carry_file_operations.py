@@ -153,8 +153,11 @@ def test_each_list_costs_its_tags_and_its_paths_and_an_empty_list_nothing() -> N
             other = make_plan(session, ledger, "flue", edits, reason="manual")
             assert other.after == int(plan.cut_table.total[place]), (acts, place)
             assert build_context(session, other).tokens == other.after
-            read, modified = lists(other)
-            text = " ".join(piece.block.text for piece in build_context(session, other).pieces)
-            assert ("<read-files>" in text, "<modified-files>" in text) == (bool(read), bool(modified))
-            priced += bool(read or modified)
+            # What they cost is what they add to the plan without them: their lines, each with its end.
+            given = {"cut": plan.cuts[place].entry, "settings": {"carry-file-operations.enabled": False}}
+            without = make_plan(session, ledger, "flue", given, reason="manual")
+            files = [("read-files", lists(other)[0]), ("modified-files", lists(other)[1])]
+            lines = [line for tag, names in files if names for line in (f"<{tag}>", *names, f"</{tag}>")]
+            assert other.after - without.after == sum(len(f"{line}\n") for line in lines), (acts, place)
+            priced += bool(lines)
         assert priced
