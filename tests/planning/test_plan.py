@@ -7,7 +7,7 @@ import pytest
 
 from inspector.errors import CounterError, EditError, PolicyError
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan, make_plan, plan_moment
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.policy import Edits, read_policy
 from inspector.policies.registry import POLICIES, add_policy, find_policy
@@ -19,6 +19,7 @@ from inspector.session.session import Session
 from inspector.summaries.record import append_checkpoint
 from inspector.tokens.counter import Counter
 from inspector.tokens.ledger import Ledger, count_tokens
+from inspector.tokens.moment import find_moment
 from tests.test_cuts import answer, build, call, say, user
 
 WORDS = Counter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))
@@ -337,3 +338,16 @@ def test_every_rule_names_its_source_and_describes_its_knobs() -> None:
         for name, field in rule.model_fields.items():
             assert name == "kind" or field.description
         assert rule().sentence  # type: ignore[call-arg]
+
+
+def test_pins_of_one_plan_are_not_those_of_the_next() -> None:
+    """Plans of one moment share what nobody changed; what one of them pins is none of that."""
+    session = FIVE_TURNS
+    moment, policy = find_moment(session, count(session)), find_policy("flue")
+    for pins in ((), ("e1",), ("e3",), ("e1", "e3"), ()):
+        plan = plan_moment(moment, policy, Edits(cut="end", pins=pins), reason="manual")
+        standing = {
+            entry.id for entry, fate in zip(session.entries, fates(plan), strict=True) if fate == "verbatim"
+        }
+        held = {entry.id for row, entry in enumerate(session.entries) if plan.rule_of(row) == "pin"}
+        assert standing == held == set(pins)

@@ -98,3 +98,13 @@ def test_a_run_in_words_counts_the_turns_of_its_compactions_from_one() -> None:
         f"turn {at_turn[one.entry]}, step {one.step}: auto {one.before} -> {one.after}"
         for one in run.compactions[:8]
     ]
+
+
+@pytest.mark.parametrize("count", [3, 50, 51, 130])
+def test_progress_goes_up_and_is_told_a_hundred_times_at_most(count: int) -> None:
+    """Two entries a turn: of up to a hundred each one tells, of more so many that they are told together."""
+    heard: list[float] = []
+    live(turns(count), make_policy(OFF), window=10_000, tell=heard.append)
+    assert heard == sorted(set(heard)) and heard[0] == 0 and heard[-1] <= 1
+    told = [part for part in heard if part < 1]
+    assert (100 >= len(told) > 50) if count > 3 else len(told) == 2 * count

@@ -47,7 +47,7 @@ def test_the_peak_of_a_step_and_the_files_own_figure_are_held_against_the_thresh
 
 
 def told(size: int, **trigger: object) -> str:
-    """What is said of the second of two compactions: 900 characters before it, in turn 3, then 600 are left."""
+    """What is said of the second of two compactions, in turn 3: there are 900 characters before it."""
     first, second = Boundary(trigger="auto", tokens_before=100), Boundary(trigger="auto")
     entries = (
         Entry(id="u1", blocks=(Text(text="u" * 100),)),
