@@ -1,5 +1,5 @@
-// Builds the widget into ../inspector/static: widget.js, later.js, widget.css, page.js, page.css, source.sha256
-// (see sources.mjs).
+// Builds the widget into ../inspector/static: widget.js, later.js and widget.css; boot.js, page.js and page.css of the
+// exported page; source.sha256 (see sources.mjs).
 import { mkdirSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 import { JSX } from "./jsx.mjs";
@@ -11,12 +11,14 @@ const OUT = "../inspector/static";
 const hash = hashSources();
 mkdirSync(OUT, { recursive: true });
 const shared = { outdir: OUT, bundle: true, minify: true, logLevel: "info" };
-const script = { ...shared, ...JSX, target: "es2022", charset: "utf8" };
+const plain = { ...shared, target: "es2022", charset: "utf8" };
+const script = { ...plain, ...JSX };
 
 await buildWidget();
 await build({ ...shared, entryPoints: ["style/widget.css"] });
 // The exported page carries its own copy of both.
 await build({ ...script, entryPoints: ["src/page/page.ts"], format: "iife" });
+await build({ ...plain, entryPoints: ["src/page/boot.ts"], format: "iife" });
 await build({ ...shared, entryPoints: ["style/page.css"] });
 writeFileSync(`${OUT}/source.sha256`, hash);
 

@@ -9,6 +9,12 @@ from base64 import b85decode
 from typing import Any
 
 
+def unpack_code(html: str) -> str:
+    """The script that a page runs once it has unpacked it."""
+    (packed,) = re.findall(r'<script type="application/octet-stream" id="code">([^<]*)</script>', html)
+    return gzip.decompress(b85decode(packed.replace(",", "<"))).decode()
+
+
 def unpack_page(html: str) -> tuple[dict[str, Any], bytes]:
     """The JSON that a page holds, and its buffers."""
     (packed,) = re.findall(r'<script type="application/octet-stream" id="data">([^<]*)</script>', html)

@@ -39,6 +39,8 @@ def drag_handle(page: Page, share: float) -> None:
 
 def open_tab(page: Page | Locator, tab: str) -> None:
     """Open a tab, behind "More" where there is no room for all of them."""
+    # The tabs come with the first picture.
+    page.locator("[role=tab]:visible").first.wait_for()
     if page.get_by_test_id(f"tab-{tab}").is_visible():
         page.get_by_test_id(f"tab-{tab}").click()
     else:

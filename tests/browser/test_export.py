@@ -146,7 +146,7 @@ def test_W2_25_nothing_that_is_visible_on_the_page_needs_a_kernel(
     handle = page.get_by_test_id("cut-handle")
     handle.wait_for()
     tabs = [tab.get_attribute("data-testid") or "" for tab in page.locator("[role=tab]:visible").all()]
-    assert tabs == ["tab-findings", "tab-blocks", "tab-context", "tab-summary", "tab-rules"]
+    assert tabs == [f"tab-{name}" for name in ("findings", "blocks", "context", "summary", "rules", "lesson")]
     name = (
         "node => (node.dataset.testid || '') + ' ' + (node.ariaLabel || node.textContent || '').slice(0, 60)"
     )

@@ -20,17 +20,20 @@ from inspector.policies.registry import find_policy
 from inspector.policies.table import FATES
 from inspector.redaction import detect as detector
 from inspector.redaction.redact import name_secret
-from inspector.session.blocks import Value, build
+from inspector.session.blocks import BlockRef, Value, build
 from inspector.session.session import Session
+from inspector.workbench.lessons.bundled import list_lessons
+from inspector.workbench.lessons.played_step import begin
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page import html as page
 from inspector.workbench.page.html import LARGEST, make, review
+from inspector.workbench.page.lesson_answers import answer_lessons
 from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.block import describe_rows, describe_summary
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.scene import draw_plan, draw_scene
 from inspector.workbench.queries import answer_query
-from tests.exported import all_texts, read_at, unpack_page
+from tests.exported import all_texts, read_at, unpack_code, unpack_page
 from tests.redaction.test_redact import PLANTED
 from tests.shared import SHARED, needs_shared
 
@@ -337,13 +340,80 @@ def test_the_page_asks_for_nothing_and_runs_only_its_own_script(made: page.Page)
     assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
     for name, tag in (("script-src", "script"), ("style-src", "style")):
         bodies = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.S)
+        # What the page unpacks runs by its hash too.
+        bodies += [unpack_code(text)] * (tag == "script")
         hashes = [f"'sha256-{base64.b64encode(sha256(body.encode()).digest()).decode()}'" for body in bodies]
         assert rules[name].split() == hashes
     assert "unsafe" not in policy
-    addresses = re.findall(r"https?://[\w./-]+", re.sub(r"\bid=\"data\">[^<]*", "", text))
+    seen = re.sub(r"\bid=\"(data|code)\">[^<]*", "", text) + unpack_code(text)
+    addresses = re.findall(r"https?://[\w./-]+", seen)
     # Names of vocabularies, which nobody fetches.
     names = {f"http://www.w3.org/{name}" for name in ("2000/svg", "1999/xhtml", "1998/Math/MathML")}
     assert set(addresses) <= names
+
+
+def test_what_the_page_says_of_an_attempt_is_what_python_says() -> None:
+    """Of every answer to every question, of every place of a cut, and of the policies on the page."""
+    model = WorkbenchModel(open_demo())
+    model.answer({})
+    names = [finding.name for finding in review(model).findings]
+    held, _ = unpack_page(make(model, names).html)
+    told = held["lessons"]
+    assert {title["number"] for title in told["lessons"]["here"]} == {1, 2, 3, 4, 6, 7, 8}
+    asked = 0
+    for link, step in told["steps"].items():
+        lesson, number = (int(part) for part in link.split("."))
+        begun = WorkbenchModel(open_demo())
+        begun.answer(begin(list_lessons()[lesson - 1], number, begun))
+        shown = answer_query(begun, {"type": "lesson_step", "link": link})
+        for name in ("title", "text", "question", "choices", "hint", "solution", "play", "hides", "links"):
+            assert step[name] == shown[name]
+        for policy, answers in told["checks"].get(link, {"by": {}})["by"].items():
+            for answer, places in answers.items():
+                for place in [*places][:: 1 if len(places) < 20 else 14]:
+                    at = WorkbenchModel(open_demo())
+                    at.answer(begin(list_lessons()[lesson - 1], number, at))
+                    if policy not in ("*", at.plan.policy.name):
+                        at.answer({"policy": policy})
+                    where = at.shown.place or 0 if place == "*" else int(place)
+                    legal = place != "*" and at.plan.cuts.legal[where]
+                    # A cut that is guessed is no edit.
+                    if legal and not step["hides"] and where != (at.plan.place or 0):
+                        at.answer({"cut": at.plan.cuts.ids[where]})
+                    query = {"type": "lesson_check", "link": link, "place": where, "answer": answer}
+                    said = told["checks"][link]["verdicts"][places[place]]
+                    expected = answer_query(at, query)
+                    assert {name: expected[name] for name in said} == said, (link, policy, answer, place)
+                    asked += 1
+    assert asked > 150
+
+
+def test_what_a_page_cannot_show_or_do_of_a_lesson_is_said_of_the_step() -> None:
+    model = WorkbenchModel(open_demo())
+    model.answer({})
+    everything = answer_lessons(model, ["flue"])
+    assert everything is not None
+    notes = {link: step["note"] for link, step in everything["steps"].items() if step["note"]}
+    # Another moment, another plan, a rule that is to be changed, a block that is to be pinned.
+    assert "another moment" in notes["4.3"]
+    assert notes["1.2"] == "The picture of this step is a plan that is not on this page."
+    assert "rule is to be changed" in notes["3.3"]
+    assert "plan that is not" in notes["4.4"]
+    assert {"1.1", "2.1", "2.3", "3.1", "7.3"}.isdisjoint(notes)
+    for link in notes:
+        assert everything["steps"][link]["inputs"] == {}
+    # A page on which a block is pinned cannot take the pin away.
+    model.answer({"pins": [str(BlockRef(model.plan.session.entries[0].id, 0))]})
+    pinned = answer_lessons(model, ["flue"])
+    assert pinned is not None
+    assert {link for link, step in pinned["steps"].items() if step["inputs"]} == set()
+
+
+def test_the_page_of_a_session_that_no_lesson_is_about_has_none(tmp_path: Path) -> None:
+    model = WorkbenchModel(planted_session(tmp_path))
+    model.answer({})
+    held, _ = unpack_page(make(model, policies=[]).html)
+    assert held["lessons"] is None
 
 
 def test_hostile_texts_cannot_leave_their_place(tmp_path: Path) -> None:
@@ -359,7 +429,7 @@ def test_hostile_texts_cannot_leave_their_place(tmp_path: Path) -> None:
     model = WorkbenchModel(open_session(path))
     made = make(model, policies=[])
     assert "<img" not in made.html
-    assert made.html.count("<script") == 2
+    assert made.html.count("<script") == 3
     assert "/" not in made.name
     assert "\u202e" not in made.html
 

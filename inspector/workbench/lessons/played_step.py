@@ -288,8 +288,8 @@ def find_place(words: str, moment: Session) -> int | None:
     if number.isdecimal() and where in ("", "inside ", "illegal in "):
         places = np.flatnonzero(live.turn == int(number) - 1).tolist()
         if where:
-            legal = where == "inside "
-            places = [at for at in places[1:] if _is_legal(moment, at) == legal]
+            legal, wanted = find_cuts(moment).legal, where == "inside "
+            places = [at for at in places[1:] if bool(legal[at]) == wanted]
         if places:
             return int(places[0])
     elif len(name) >= 4:

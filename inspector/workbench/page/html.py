@@ -29,6 +29,7 @@ from ..payloads.base_payload import Payload
 from ..payloads.header import find_title
 from ..snapshot import draw_still, tabulate
 from ..svg import STYLE
+from .lesson_answers import list_policies_of_lessons
 from .precomputed import Answers
 
 LARGEST = 1_500_000
@@ -42,7 +43,7 @@ POLICIES = (
     "langchain-summarization",
     "keep-recent-turns",
 )
-"""The policies on a page that names none, beside the current one."""
+"""The policies on a page that names none, beside the current one and those of the session's lessons."""
 CAPS = (20_000, 8_000, 3_000, 1_000, 300, 0)
 TOO_DEEP = "a value of the session is nested too deeply to be looked through"
 NO_SCRIPT = "This page works with scripts, which are off here: this is the plan as it was when it was saved."
@@ -114,8 +115,8 @@ def make(model: WorkbenchModel, keep: Collection[str] = (), policies: Sequence[s
     """The page of a model, all that looks like a secret taken out but the names in `keep`.
 
     `policies` names those whose plans it holds, the model's own always first, then that of plan B; None takes
-    `POLICIES`. Raises `PolicyError` and `EditError` for names that do not exist, and `RedactionError` rather
-    than make a page that may hold a secret.
+    `POLICIES` and those that the session's lessons begin with. Raises `PolicyError` and `EditError` for names
+    that do not exist, and `RedactionError` rather than make a page that may hold a secret.
     """
     if not hasattr(model, "plan"):
         model.answer({})
@@ -130,7 +131,8 @@ def _make(model: WorkbenchModel, keep: Collection[str], policies: Sequence[str] 
     redactor.check_keep()
     shown = _shown(model)
     compared = model.inputs["versus"].get("policy")
-    named = POLICIES if policies is None else policies
+    # Steps of a lesson begin with policies of their own.
+    named = (*POLICIES, *list_policies_of_lessons(model)) if policies is None else policies
     names = (model.plan.policy.name, *([compared] if compared else ()), *named)
     # The first prompt may stand before what the page shows; as a title it is shown all the same.
     title = redactor.clean(find_title(model.session, model.file))
@@ -223,12 +225,12 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
     head = header.encode("utf-8")
     head += b" " * (-(4 + len(head)) % 4)
     frame = len(head).to_bytes(4, "little") + head + answers.buffers.data
-    # Five letters for four bytes; "<" could begin a tag, and a comma is no letter of it.
-    data = b85encode(gzip.compress(frame, 9, mtime=0)).decode("ascii").replace("<", ",")
-    script, style = _static("page.js"), _static("page.css")
+    data = _pack(frame)
+    script, style = _static("boot.js"), _static("page.css")
+    code, runs = _code()
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}' '{_hash(STYLE)}'; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src '{_hash(script)}' '{runs}'; "
+        f"style-src '{_hash(style)}' '{_hash(STYLE)}'; base-uri 'none'; form-action 'none'"
     )
     title = escape(printable(packed["scene"]["title"], 120))
     told = "".join(f"<p>{escape(printable(note))}</p>" for note in notes)
@@ -240,7 +242,8 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title} · compaction</title>\n<style>{style}</style>\n</head>\n<body>\n"
         f'<main id="workbench"></main>\n<noscript>{still}</noscript>\n'
-        f'<script type="application/octet-stream" id="data">{data}</script>\n<script>{script}</script>\n'
+        f'<script type="application/octet-stream" id="data">{data}</script>\n'
+        f'<script type="application/octet-stream" id="code">{code}</script>\n<script>{script}</script>\n'
         "</body>\n</html>\n"
     )
 
@@ -251,6 +254,18 @@ def _picture(answers: Answers) -> str:
     scene = (answers.scene, answers.buffers.data_at(answers.scene_data))
     plan = (wire, answers.buffers.data_at(number))
     return f"{draw_still(scene, plan)}{tabulate(scene, plan)}"
+
+
+def _pack(data: bytes) -> str:
+    """Five letters for four bytes; "<" could begin a tag, and a comma is no letter of it."""
+    return b85encode(gzip.compress(data, 9, mtime=0)).decode("ascii").replace("<", ",")
+
+
+@cache
+def _code() -> tuple[str, str]:
+    """The page's script, packed, and the hash by which the policy of content lets it run."""
+    text = (files("inspector") / "static" / "page.js").read_text("utf-8")
+    return _pack(text.encode("utf-8")), _hash(text)
 
 
 @cache

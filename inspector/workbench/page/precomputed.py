@@ -36,6 +36,7 @@ from ..payloads.replay import draw_run
 from ..payloads.scene import draw_plan, draw_scene
 from ..payloads.story import tell_story
 from ..payloads.summaries import compare_summaries
+from .lesson_answers import answer_lessons
 
 MOST_PLANS = 4_000
 """Plans made for one page; each takes about 2 ms."""
@@ -156,6 +157,7 @@ class Answers:
         self.other = self._draw_other()
         self.run = self._draw_run()
         self.told = self._tell()
+        self.lessons = redactor.clean_tree(answer_lessons(model, self.policies))
 
     def pack(self, cap: int) -> dict[str, Any]:
         """The whole as JSON, no text of a block longer than `cap` characters; 0 leaves them out."""
@@ -174,6 +176,7 @@ class Answers:
             "other": self.other,
             "run": self.run,
             "told": self.told,
+            "lessons": self.lessons,
             "tab": self.model.tab,
             "rows": [
                 [row["label"], _refer(row["preview"], text)]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
+from msgspec import UNSET, UnsetType
+
 from ...errors import LessonError
 from ..lessons.bundled import lessons_of, list_lessons, read_link
 from ..lessons.lesson import Lesson
@@ -34,7 +36,7 @@ class LessonStepReply(Payload, frozen=True):
     """A step as it is shown. `inputs` are what it sets; `play` is how many rules are played, -1 for all.
 
     `hides` says that the policy's cut is for the person to guess. `links` are those of the steps before and
-    after it, "" where there is none.
+    after it, "" where there is none. `note` is what an exported page cannot show or do of it.
     """
 
     lesson: str
@@ -50,6 +52,7 @@ class LessonStepReply(Payload, frozen=True):
     hint: str
     solution: str
     links: tuple[str, str]
+    note: str | UnsetType = UNSET
 
 
 class LessonCheckReply(Payload, frozen=True):

@@ -17,15 +17,14 @@ const INSIDE: readonly [string, string, string][] = [
   [IN_FACTS, "↑ ↓ Enter", "fact, its story"],
 ];
 
-/** `hasPython`: what needs Python can be done here. */
-export const makeHelp = (hasPython: boolean, host: Host): View & { open(): void } => {
+export const makeHelp = (host: Host): View & { open(): void } => {
   const letters = makeLetterKeys(host);
   const close = h("button", { class: "ci-button" }, "Close");
   const node = h(
     "dialog",
     { class: "ci-help", "aria-label": "Keys", "data-testid": "help" },
     h("h3", {}, "Keys", letters.node, close),
-    h("div", { class: "ci-helps" }, ...groupKeys(hasPython).map(([name, rows]) => drawGroup(name, rows))),
+    h("div", { class: "ci-helps" }, ...groupKeys(host).map(([name, rows]) => drawGroup(name, rows))),
   );
   close.addEventListener("click", () => node.close());
   node.addEventListener("click", event => event.target === node && node.close());
@@ -48,14 +47,14 @@ export const makeHelp = (hasPython: boolean, host: Host): View & { open(): void 
 
 type Row = readonly [keys: string, help: string];
 
-const groupKeys = (hasPython: boolean): [string, Row[]][] => {
+const groupKeys = (host: Host): [string, Row[]][] => {
   const groups = new Map<string, Row[]>();
   let last = "";
   const add = (group: string, ...row: Row) => groups.set(group, [...(groups.get(group) ?? []), row]);
-  for (const { shown, help, group } of listKeys(hasPython)) add(group, shown, help);
+  for (const { shown, help, group } of listKeys(host)) add(group, shown, help);
   for (const [group, keys, help] of INSIDE) {
     last = group || last;
-    if (hasPython || last !== IN_FACTS) add(last, keys, help);
+    if (host.needsKernel === undefined || last !== IN_FACTS) add(last, keys, help);
   }
   return [...groups];
 };

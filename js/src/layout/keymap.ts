@@ -5,8 +5,9 @@ import { nextLegal, previousLegal } from "../model/cuts";
 import { rowOfDifference, rowOfTurn } from "../model/next";
 import { reveal, zoomAround } from "../model/range";
 import { refOf } from "../model/refs";
-import { TABS } from "../model/tabs";
+import { TABS, type TabId } from "../model/tabs";
 import { middle } from "../panels/timeline/zoom";
+import type { Host } from "../payloads/host";
 import type { Actions, Picture } from "../store/view";
 
 /** What a key works on. */
@@ -31,6 +32,8 @@ export interface Reach {
   goToRegion(way: 1 | -1): void;
 }
 
+type Asked = "python" | "lesson";
+
 export interface Key {
   /** `event.key` with "mod+" for ctrl or cmd, and "shift+" where the key alone would not tell. */
   keys: readonly string[];
@@ -39,8 +42,8 @@ export interface Key {
   group: string;
   /** Only where the cut has the focus. */
   onCut?: boolean;
-  /** Nothing without Python. */
-  asks?: boolean;
+  /** Nothing without Python, or without the lessons that a page may hold. */
+  asks?: Asked | undefined;
   act(reach: Reach): void;
 }
 
@@ -135,13 +138,15 @@ const takeCut = (reach: Reach) => {
   reach.focusCut();
 };
 
+const ASKS: Partial<Record<TabId, Asked>> = { facts: "python", replay: "python", lesson: "lesson" };
+
 export const KEYS: readonly Key[] = [
   { keys: ["j"], shown: "j", help: "next turn", group: "Look", act: turn(1) },
   { keys: ["k"], shown: "k", help: "turn before", group: "Look", act: turn(-1) },
   {
     keys: ["]"],
     shown: "]",
-    asks: true,
+    asks: "python",
     help: "to the next recorded compaction",
     group: "Look",
     act: moment(1),
@@ -149,7 +154,7 @@ export const KEYS: readonly Key[] = [
   {
     keys: ["["],
     shown: "[",
-    asks: true,
+    asks: "python",
     help: "to the recorded compaction before",
     group: "Look",
     act: moment(-1),
@@ -164,7 +169,7 @@ export const KEYS: readonly Key[] = [
   {
     keys: ["f"],
     shown: "f",
-    asks: true,
+    asks: "python",
     help: "find a fact: where did it go?",
     group: "Look",
     act: reach => reach.focusFacts(),
@@ -198,15 +203,15 @@ export const KEYS: readonly Key[] = [
   { keys: ["ArrowRight"], shown: "→", help: "move the cut on", group: "Plan", act: slide(1) },
   { keys: ["ArrowLeft"], shown: "←", help: "move the cut back", group: "Plan", act: slide(-1) },
   {
-    ...{ keys: ["a"], shown: "a", asks: true, help: "add a rule", group: "Plan" },
+    ...{ keys: ["a"], shown: "a", asks: "python", help: "add a rule", group: "Plan" },
     act(reach) {
       reach.actions.openTab("rules");
       reach.addRule();
     },
   },
-  { keys: ["p"], shown: "p", asks: true, help: "pin the block, or unpin it", group: "Plan", act: pin },
+  { keys: ["p"], shown: "p", asks: "python", help: "pin the block, or unpin it", group: "Plan", act: pin },
   {
-    ...{ keys: ["s"], shown: "s", asks: true, help: "write the summary", group: "Plan" },
+    ...{ keys: ["s"], shown: "s", asks: "python", help: "write the summary", group: "Plan" },
     act: reach => reach.focusSummary(),
   },
   { keys: ["b"], shown: "b", help: "hold this plan as B, or let B go", group: "Plan", act: hold },
@@ -219,29 +224,48 @@ export const KEYS: readonly Key[] = [
     act: ({ actions }) => actions.redo(),
   },
   {
-    ...{ keys: ["l"], shown: "l", asks: true, help: "to the lesson: answer, check, next", group: "Teach" },
+    ...{
+      keys: ["l"],
+      shown: "l",
+      asks: "lesson",
+      help: "to the lesson: answer, check, next",
+      group: "Teach",
+    },
     act: reach => reach.focusLesson(),
   },
-  { keys: ["."], shown: ".", asks: true, help: "play the next rule", group: "Teach", act: play(1) },
-  { keys: [","], shown: ",", asks: true, help: "one rule back", group: "Teach", act: play(-1) },
-  { keys: ["g"], shown: "g", asks: true, help: "guess the cut, then show it", group: "Teach", act: guess },
+  { keys: ["."], shown: ".", asks: "lesson", help: "play the next rule", group: "Teach", act: play(1) },
+  { keys: [","], shown: ",", asks: "lesson", help: "one rule back", group: "Teach", act: play(-1) },
+  {
+    keys: ["g"],
+    shown: "g",
+    asks: "lesson",
+    help: "guess the cut, then show it",
+    group: "Teach",
+    act: guess,
+  },
   {
     ...{
       keys: ["shift+ArrowRight"],
       shown: "⇧→",
-      asks: true,
+      asks: "lesson",
       help: "try the next place, legal or not",
       group: "Teach",
     },
     ...{ onCut: true, act: nudge(1) },
   },
   {
-    ...{ keys: ["shift+ArrowLeft"], shown: "⇧←", asks: true, help: "try the place before", group: "Teach" },
+    ...{
+      keys: ["shift+ArrowLeft"],
+      shown: "⇧←",
+      asks: "lesson",
+      help: "try the place before",
+      group: "Teach",
+    },
     ...{ onCut: true, act: nudge(-1) },
   },
   ...TABS.map(({ id, title }, at) => ({
     ...{ keys: [`${at + 1}`], shown: `${at + 1}`, help: title, group: "Tabs" },
-    asks: id === "facts" || id === "lesson" || id === "replay",
+    asks: ASKS[id],
     act: ({ actions }: Reach) => actions.openTab(id),
   })),
   {
@@ -260,8 +284,10 @@ export const KEYS: readonly Key[] = [
 ];
 
 /** Those that do something where Python is, or in a page without it. */
-export const listKeys = (hasPython: boolean): readonly Key[] =>
-  hasPython ? KEYS : KEYS.filter(({ asks }) => asks !== true);
+export const listKeys = ({ needsKernel, hasLessons }: Host): readonly Key[] =>
+  KEYS.filter(
+    ({ asks }) => needsKernel === undefined || asks === undefined || (asks === "lesson" && hasLessons),
+  );
 
 /** How the table writes a key press. */
 export const nameKey = (event: KeyboardEvent): string => {

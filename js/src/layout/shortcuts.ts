@@ -48,7 +48,7 @@ export const listenKeys = (
     rules: Awaited<Rules>;
   },
 ): (() => void) => {
-  const keys = listKeys(deck.host.needsKernel === undefined);
+  const keys = listKeys(deck.host);
   const cutOf = () => root.querySelector<HTMLElement>(".ci-grip");
   const onKey = (event: KeyboardEvent) => {
     const { picture } = deck;

@@ -50,9 +50,9 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     dock.arrange(deck.picture);
   });
   const keeps = host.needsKernel === undefined;
-  const help = tabs.await("", ({ makeHelp }) => makeHelp(keeps, host));
+  const help = tabs.await("", ({ makeHelp }) => makeHelp(host));
   const openHelp = () => help.use(dialog => dialog.open());
-  const keys = listKeys(keeps);
+  const keys = listKeys(host);
   const search = makeSearch(actions, {
     words: keys,
     press(at) {
@@ -76,9 +76,10 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   }
   const recipe = makeRecipe();
   tools.push(recipe.inMenu);
-  // Both ask Python at every step.
+  // Both ask Python at every step; a page may hold the answers to its lessons.
   const facts = keeps ? tabs.await("facts", tabs => (tabs as typeof all).makeFacts(actions)) : null;
-  const lesson = keeps ? tabs.await("lesson", tabs => (tabs as typeof all).makeLesson(actions)) : null;
+  const lesson =
+    keeps || host.hasLessons ? tabs.await("lesson", tabs => (tabs as typeof all).makeLesson(actions)) : null;
   const summary = tabs.await("summary", ({ makeSummaryTab, makeSummarise }) =>
     makeSummaryTab(actions, makeSummarise?.(actions)),
   );

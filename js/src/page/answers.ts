@@ -21,6 +21,8 @@ const SORRY = {
   body: "The texts of blocks were left out of this page to keep it small.",
   summary: "The summary at this place is not on this page; it needs a kernel.",
   told: "This page answers that at the cut it was made with; another one needs a kernel.",
+  rulesHere: "How the rules play here, and what this cut would break, needs a kernel; this page has none.",
+  lesson: "This page answers that where the step begins; “Start again” goes there.",
   question: "This page cannot answer that; it needs a kernel.",
 };
 const NOBODY: Record<number, string> = {
@@ -45,9 +47,12 @@ interface Question {
   number?: number;
   query?: string;
   keys?: readonly string[];
+  link?: string;
+  answer?: string;
 }
 
 const TOLD: readonly string[] = ["findings", "story", "context", "summaries", "losses"];
+const TAUGHT: readonly string[] = ["lessons", "lesson", "lesson_step", "lesson_check"];
 const LISTED: readonly string[] = ["policies", "policy_results"];
 
 class Sorry extends Error {}
@@ -218,10 +223,32 @@ export class Answering implements Line {
       return { place, text: found[0], total: found[1], facts: plan.written?.[place] ?? plan.facts };
     }
     if (TOLD.includes(asked.type ?? "")) return this.tell(asked);
+    if (TAUGHT.includes(asked.type ?? "")) return this.teach(asked);
     if (LISTED.includes(asked.type ?? "")) return this.list(asked);
     if (asked.type === "search")
       return searchPage(held, this.scene, this.host.get("at") ?? "", asked.query ?? "", asked.keys ?? []);
     throw new Sorry(SORRY.question);
+  }
+
+  /** A step of a lesson, what is said to an attempt at it, and how rules play, as far as the page holds them. */
+  private teach({ type, link = "", place = -1, answer = "" }: Question): object {
+    const { lessons } = this.store.held;
+    const policy = this.granted.policy ?? "";
+    if (!lessons) throw new Sorry(SORRY.rulesHere);
+    if (type === "lessons") return lessons.lessons;
+    if (type === "lesson") {
+      const played = lessons.played[policy];
+      const found = lessons.refused[place] ?? (played?.place === place ? played : undefined);
+      if (found === undefined) throw new Sorry(SORRY.rulesHere);
+      return found;
+    }
+    const step = lessons.steps[link];
+    if (step === undefined) throw new Sorry(SORRY.question);
+    if (type === "lesson_step") return step;
+    const check = lessons.checks[link];
+    const verdict = check?.by["*"]?.[answer]?.["*"] ?? check?.by[policy]?.[answer]?.[place];
+    if (check === undefined || verdict === undefined) throw new Sorry(SORRY.lesson);
+    return check.verdicts[verdict] as object;
   }
 
   /** The policies whose plans are on the page; what each leaves comes all at once. */

@@ -1,6 +1,16 @@
 // What an exported page holds, unpacked: every plan at every cut, and the texts. Python made all of it.
 import type { Settings, Traits, Versus } from "../payloads/host";
-import type { BodyReply, PlanPayload, RunPayload, ScenePayload } from "../payloads/types";
+import type {
+  BodyReply,
+  LessonCheckReply,
+  LessonReply,
+  LessonStepReply,
+  LessonsReply,
+  PlanPayload,
+  RunPayload,
+  ScenePayload,
+} from "../payloads/types";
+import { inflate } from "./packed";
 
 /** A picture and the number of its bytes. */
 type Drawn<T> = readonly [wire: T, data: number];
@@ -39,6 +49,24 @@ export interface HeldPlan {
   written?: Record<number, [string, string][]>;
 }
 
+/** The lessons about this session, and what is said to every attempt that the page allows. */
+export interface HeldLessons {
+  lessons: Omit<LessonsReply, "type" | "id">;
+  /** By link. */
+  steps: Readonly<Record<string, Omit<LessonStepReply, "type" | "id">>>;
+  checks: Readonly<Record<string, HeldCheck>>;
+  /** By policy: how its rules play at its own cut. */
+  played: Readonly<Record<string, Omit<LessonReply, "type" | "id">>>;
+  /** By place: what an illegal cut would break. */
+  refused: Readonly<Record<string, Omit<LessonReply, "type" | "id">>>;
+}
+
+interface HeldCheck {
+  verdicts: readonly Omit<LessonCheckReply, "type" | "id">[];
+  /** By policy, answer and place: the number of a verdict; "*" is any policy and any place. */
+  by: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>>;
+}
+
 export interface Held {
   wanted: Pick<Traits, "cut" | "policy" | "settings" | "at" | "look"> & { pins: string[]; versus: Versus };
   scene: ScenePayload;
@@ -52,10 +80,11 @@ export interface Held {
   /** Plan B as it was when the page was made. */
   other: Drawn<PlanPayload> | null;
   run: Drawn<RunPayload> | null;
-  /** What a person asks first, by what is asked: "findings recorded:1", "story recorded:1 29". */
   /** The tab to open on. */
   tab?: string;
+  /** What a person asks first, by what is asked: "findings recorded:1", "story recorded:1 29". */
   told: Readonly<Record<string, object>>;
+  lessons?: HeldLessons | null;
   /** A preview that is how the text of its block begins is told by its length, negative where dots follow. */
   rows: readonly (readonly [label: string, preview: string])[];
   bodies: readonly (readonly [text: string, total: number, facts: [string, string][]])[];
@@ -74,9 +103,7 @@ const SAME = "@same@";
 
 /** Unpacks base85 of gzip of: the length of a JSON header (u32, little endian), the header, the buffers. */
 export const unpack = async (packed: string): Promise<Store> => {
-  const raw = decode(packed.trim());
-  const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const frame = await new Response(stream).arrayBuffer();
+  const frame = await inflate(packed);
   const start = 4 + new DataView(frame).getUint32(0, true);
   const held = JSON.parse(new TextDecoder().decode(new Uint8Array(frame, 4, start - 4))) as Held;
   for (const [field, columns] of Object.entries(held.differs))
@@ -95,26 +122,6 @@ export const unpack = async (packed: string): Promise<Store> => {
       return new DataView(frame, start + offset, length);
     },
   };
-};
-
-/** Letters of Python's base85, but for the comma in place of "<". */
-const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
-
-/** Five letters stand for four bytes; the last group may be shorter. */
-const decode = (text: string): Uint8Array<ArrayBuffer> => {
-  const values = new Uint8Array(128).fill(84);
-  [...LETTERS].forEach((letter, value) => {
-    values[letter.charCodeAt(0)] = value;
-  });
-  const letters = new TextEncoder().encode(text);
-  const out = new Uint8Array(Math.ceil(letters.byteLength / 5) * 4);
-  const view = new DataView(out.buffer);
-  for (let from = 0; from < letters.byteLength; from += 5) {
-    let sum = 0;
-    for (let i = from; i < from + 5; i++) sum = sum * 85 + (values[letters[i] ?? 126] as number);
-    view.setUint32((from / 5) * 4, sum);
-  }
-  return out.subarray(0, out.byteLength - ((5 - (letters.byteLength % 5)) % 5));
 };
 
 /** How a text begins, with one blank for several. */

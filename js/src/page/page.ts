@@ -5,6 +5,7 @@ import { readRef, writeRef } from "../hosts/link";
 import {
   makeContext,
   makeHelp,
+  makeLesson,
   makePlansMenu,
   makeReplay,
   makeRules,
@@ -13,24 +14,24 @@ import {
 import { renderBench } from "../layout/workbench";
 import { Answering, NEEDS_KERNEL } from "./answers";
 import { unpack } from "./data";
+import { complain } from "./packed";
 
 // All but what needs Python at every step.
-const TABS = { makeContext, makeHelp, makePlansMenu, makeReplay, makeRules, makeSummaryTab };
+const TABS = { makeContext, makeHelp, makeLesson, makePlansMenu, makeReplay, makeRules, makeSummaryTab };
 
 class PageHost extends StateHost {
   readonly needsKernel = NEEDS_KERNEL;
+  hasLessons = false;
 }
 
 const start = async (el: HTMLElement) => {
-  if (typeof DecompressionStream === "undefined") {
-    throw new Error("This browser is too old for it: it cannot decompress (DecompressionStream).");
-  }
   const host = new PageHost();
   const store = await unpack(document.getElementById("data")?.textContent ?? "");
   host.line = new Answering(store, host);
   host.linkTo = ref => writeRef(location.href, ref);
   host.receive({ block: readRef(location.hash) });
   addEventListener("hashchange", () => host.receive({ block: readRef(location.hash) }));
+  host.hasLessons = Boolean(store.held.lessons);
   renderBench(host, el, TABS);
   // A page of its own begins with a heading; elsewhere the title stands under those of the notebook.
   const title = el.querySelector(".ci-header > b");
@@ -46,6 +47,4 @@ const start = async (el: HTMLElement) => {
 };
 
 const el = document.getElementById("workbench") ?? document.body;
-start(el).catch((error: unknown) => {
-  el.textContent = `This page could not be opened. ${error instanceof Error ? error.message : String(error)}`;
-});
+start(el).catch(complain);

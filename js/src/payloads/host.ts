@@ -71,6 +71,8 @@ export interface Host {
   send(message: unknown): void;
   /** Why rules cannot be edited here ("This page has no kernel …"); absent where Python answers. */
   readonly needsKernel?: string;
+  /** A page without a kernel holds the session's lessons. */
+  readonly hasLessons?: boolean;
   /** What to say when no answer comes, where it is no notebook's kernel that is asked. */
   readonly silence?: string;
   /** An address that opens this document at a block; absent where a document has none. */

@@ -727,7 +727,7 @@ export interface LessonTitle {
  * A step as it is shown. `inputs` are what it sets; `play` is how many rules are played, -1 for all.
  *
  * `hides` says that the policy's cut is for the person to guess. `links` are those of the steps before and
- * after it, "" where there is none.
+ * after it, "" where there is none. `note` is what an exported page cannot show or do of it.
  */
 export interface LessonStepReply {
   lesson: string;
@@ -749,6 +749,7 @@ export interface LessonStepReply {
    * @maxItems 2
    */
   links: [string, string];
+  note?: string;
 }
 /**
  * What is said to an attempt; `place` is where the right cut stands, -1 where none is asked for.

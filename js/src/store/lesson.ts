@@ -19,9 +19,7 @@ export const makeTeaching = (deck: Deck) => {
   };
 
   const ask = async (place: number, take: (reply: LessonReply) => unknown) => {
-    const { picture } = deck;
-    if (picture === undefined) return;
-    if (picture.needsKernel !== "") return show({ problem: picture.needsKernel });
+    if (deck.picture === undefined) return;
     try {
       take(await deck.requests.ask("lesson", { place }));
     } catch (error) {

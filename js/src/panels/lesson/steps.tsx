@@ -94,6 +94,8 @@ const Step = ({ picture, actions, link, step, begin }: OneStep) => {
   const { place, plan, lesson } = picture;
   const [back, next] = step.links;
   const isRight = verdict?.right === true;
+  // What a page cannot do is not asked there; a question with choices always is.
+  const isAsked = step.question !== "" && (!step.note || step.choices.length > 0);
   const heading = useRef<HTMLHeadingElement>(null);
   // Who went on with a button is taken to the new step, and hears its title.
   useEffect(() => {
@@ -137,6 +139,7 @@ const Step = ({ picture, actions, link, step, begin }: OneStep) => {
         ))}
       </div>
       <div class="ci-ask">
+        {step.note && <p class="ci-quiet">{step.note}</p>}
         {step.question !== "" && (
           <p class="ci-asked" id={`ask-${link}`}>
             {step.question}
@@ -162,7 +165,7 @@ const Step = ({ picture, actions, link, step, begin }: OneStep) => {
           </div>
         )}
         <p class="ci-actions">
-          {step.question !== "" && (
+          {isAsked && (
             <button type="button" class="ci-button ci-check" data-testid="lesson-check" onClick={check}>
               Check
             </button>
@@ -193,7 +196,7 @@ const Step = ({ picture, actions, link, step, begin }: OneStep) => {
             type="button"
             class="ci-button"
             data-testid="step-next"
-            data-ready={isRight || step.question === ""}
+            data-ready={isRight || !isAsked}
             disabled={next === ""}
             onClick={() => actions.openStep(next)}
           >
