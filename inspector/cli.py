@@ -173,7 +173,7 @@ def make_parser() -> ArgumentParser:
 def _add_corpus(commands: Any) -> None:
     """What is asked of many sessions at once."""
     scanned = commands.add_parser("scan", help="many sessions under many policies: what is left and kept")
-    swept = commands.add_parser("sweep", help="many sessions under one policy, with every value of a setting")
+    swept = commands.add_parser("sweep", help="many sessions under policies, with every value of a setting")
     for command, do in ((scanned, _scan), (swept, _sweep)):
         command.add_argument(
             "paths",
@@ -195,7 +195,12 @@ def _add_corpus(commands: Any) -> None:
         command.add_argument("--json", action="store_true", help="every row as JSON, one a line")
         command.set_defaults(do=do, code=0, unreadable=FAILED, window=None)
     scanned.add_argument("--policy", default="", metavar="NAMES", help="comma between them; default: all")
-    swept.add_argument("--policy", required=True, metavar="NAME", help="the policy whose settings change")
+    swept.add_argument(
+        "--policy",
+        required=True,
+        metavar="NAMES",
+        help="comma between them; each with the settings that it has, one without any as it is",
+    )
     swept.add_argument(
         "--set", action="append", required=True, metavar="KEY=A,B,…", help='such as "trigger.ratio=0.7,0.8"'
     )
@@ -405,8 +410,7 @@ def _sessions(asked: Namespace) -> list[str]:
 
 
 def _scan(asked: Namespace) -> list[str]:
-    names = [name.strip() for name in asked.policy.split(",") if name.strip()]
-    return _scan_under(asked, names or None)
+    return _scan_under(asked, _read_names(asked.policy) or None)
 
 
 def _sweep(asked: Namespace) -> list[str]:
@@ -418,7 +422,11 @@ def _sweep(asked: Namespace) -> list[str]:
         if not equals:
             raise PolicyError(asked.policy, f"--set {told!r:.60}: KEY=A,B is needed")
         grid[key.strip()] = [_read_value(value) for value in values.split(",")]
-    return _scan_under(asked, expand_grid(asked.policy, grid))
+    return _scan_under(asked, expand_grid(_read_names(asked.policy), grid))
+
+
+def _read_names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _read_value(text: str) -> Any:

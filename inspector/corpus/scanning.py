@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 
 from ..errors import ArgumentError, PolicyError, expect
 from ..policies.builtin.recorded import RECORDED
-from ..policies.policy import Policy
+from ..policies.policy import Policy, rename_settings
 from ..policies.registry import find_policy, list_policies
 from ..policies.rules import is_own
 from .columns import Key, Row
@@ -144,26 +145,78 @@ def scan(
 
 
 def sweep(
-    sources: Sources | None, policy: str | Policy, grid: Mapping[str, Sequence[Any]], **scanning: Any
+    sources: Sources | None,
+    policies: str | Policy | Sequence[str | Policy],
+    grid: Mapping[str, Sequence[Any]],
+    **scanning: Any,
 ) -> ScanTable:
-    """`scan` of one policy under every combination of settings; `scanning` is what `scan` takes.
+    """`scan` of policies under every combination of settings; `scanning` is what `scan` takes.
+
+    Of several policies each is planned with the settings that it has; one that has none of them stands as it
+    is, to be compared with.
 
     >>> [one.name for one in expand_grid("flue", {"keep-recent-tokens.tokens": [8000, 20000]})]
     ['flue[keep-recent-tokens.tokens=8000]', 'flue[keep-recent-tokens.tokens=20000]']
     """
-    return scan(sources, expand_grid(policy, grid), **scanning)
+    return scan(sources, expand_grid(policies, grid), **scanning)
 
 
-def expand_grid(policy: str | Policy, grid: Mapping[str, Sequence[Any]]) -> list[Policy]:
-    """The policy once for each combination of settings, named by them. Raises `PolicyError` for a setting
-    that does not exist."""
-    base = find_policy(policy)
+def expand_grid(
+    policies: str | Policy | Sequence[str | Policy], grid: Mapping[str, Sequence[Any]]
+) -> list[Policy]:
+    """Each policy once for every combination of those settings that it has, named by them.
+
+    Raises `PolicyError` for a setting that no policy has, and for a value that cannot be.
+
+    >>> made = expand_grid(["codex", "flue"], {"keep-recent-tokens.tokens": [8000]})
+    >>> [one.name for one in made]
+    ['codex', 'flue[keep-recent-tokens.tokens=8000]']
+    """
+    named = [policies] if isinstance(policies, str | Policy) else [*policies]
+    if not named:
+        raise PolicyError("", "a sweep needs a policy")
+    bases = [find_policy(one) for one in named]
+    own = {base.name: [key for key in grid if _has_part(base, key, grid)] for base in bases}
     made = []
-    for values in product(*grid.values()):
-        settings = dict(zip(grid, values, strict=True))
-        told = ",".join(f"{key}={value}" for key, value in settings.items())
-        made.append(base.configured(settings).model_copy(update={"name": f"{base.name}[{told}]"}))
+    for base in bases:
+        # A setting of no policy is told by the first, with what it has.
+        keys = [key for key in grid if key in own[base.name] or not any(key in keys for keys in own.values())]
+        for values in product(*(grid[key] for key in keys)):
+            settings = dict(zip(keys, values, strict=True))
+            told = ",".join(f"{key}={value}" for key, value in settings.items())
+            name = f"{base.name}[{told}]" if told else base.name
+            made.append(base.configured(settings).model_copy(update={"name": name}))
     return made
+
+
+def read_swept(name: str) -> tuple[str, dict[str, Any]]:
+    """The policy and the settings that a name made by `expand_grid` tells; any other name has none.
+
+    >>> read_swept("flue[keep-recent-tokens.tokens=8000,trigger.enabled=False]")
+    ('flue', {'keep-recent-tokens.tokens': 8000, 'trigger.enabled': False})
+    >>> read_swept("flue")
+    ('flue', {})
+    """
+    policy, bracket, told = name.removesuffix("]").partition("[")
+    if not bracket or not name.endswith("]"):
+        return name, {}
+    pairs = (pair.partition("=") for pair in told.split(","))
+    return policy, {key: _read_setting(value) for key, _, value in pairs}
+
+
+def _read_setting(text: str) -> Any:
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _has_part(policy: Policy, key: str, grid: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether a setting is about a rule or another part of a policy, or about a rule that the grid adds."""
+    (key,) = rename_settings({key: None})
+    kind = key.partition(".")[0]
+    has = {part.kind for part in (*policy.fixed_parts, *policy.rules)}
+    return kind in has or f"{kind}.enabled" in grid
 
 
 def _find_policies(policies: Any) -> tuple[Policy, ...]:

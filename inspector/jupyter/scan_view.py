@@ -9,6 +9,7 @@ import ipywidgets
 from ..corpus.columns import Row
 from ..corpus.pareto import draw_pareto, list_drawn
 from ..corpus.scan_table import ScanTable
+from ..corpus.scanning import read_swept
 from ..errors import FigureError, InspectorError, expect
 from ..files import open_session
 from ..session.session import Session
@@ -99,7 +100,8 @@ class ScanView(ipywidgets.VBox):  # type: ignore[misc]
             self.workbench.close()
         self.workbench = None
         try:
-            self.workbench = Workbench(_find_session(row), row["policy"], at=row["at"])
+            policy, settings = read_swept(row["policy"])
+            self.workbench = Workbench(_find_session(row), policy, at=row["at"], settings=settings)
         except (InspectorError, OSError) as error:
             self._place.children = [ipywidgets.Label(error_sentence(error))]
             return None

@@ -15,11 +15,14 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inspector import open_demo, scan
 from inspector.corpus import Limits, ScanTable, expand_grid, open_scan, save_scan, sweep
 from inspector.corpus.columns import COLUMNS
 from inspector.corpus.measure import MEASURES, hash_policy
+from inspector.corpus.scanning import read_swept
 from inspector.corpus.worker import measure_task
 from inspector.errors import ArgumentError, EditError, PolicyError, Stopped
 from inspector.library import FoundSession
@@ -329,6 +332,41 @@ def test_a_sweep_plans_every_value(tmp_path: Path) -> None:
     made = expand_grid("flue", {"keep-recent-tokens.tokens": [2000], "trigger.enabled": [True, False]})
     assert [one.trigger.enabled for one in made] == [True, False]
     assert len({hash_policy(one) for one in made}) == 2
+
+
+def test_a_sweep_of_several_policies_changes_in_each_what_it_has(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "corpus", 0)
+    grid = {"keep-recent-tokens.tokens": [8000, 60000], "keep-recent-turns.turns": [1]}
+    table = sweep(folder, ["flue", "codex", "keep-recent-turns"], grid, workers=0)
+    after = {row["policy"]: row["after"] for row in table if row["evidence"] == "planned"}
+    small, large = (f"flue[keep-recent-tokens.tokens={tokens}]" for tokens in (8000, 60000))
+    assert set(after) == {small, large, "codex", "keep-recent-turns[keep-recent-turns.turns=1]"}
+    assert after[small] < after[large]
+    # Each row is what the policy with those settings plans by itself.
+    alone = {row["policy"]: row["after"] for row in scan(folder, ["codex"], workers=0)}
+    assert after["codex"] == alone["codex"]
+
+
+def test_a_setting_that_none_of_the_policies_has_is_refused() -> None:
+    with pytest.raises(PolicyError, match="it has no rule 'nonsense'"):
+        expand_grid(["flue", "codex"], {"nonsense.tokens": [1]})
+    with pytest.raises(PolicyError, match="tokens"):
+        expand_grid(["codex", "flue"], {"keep-recent-tokens.tokens": ["many"]})
+    with pytest.raises(PolicyError, match="a sweep needs a policy"):
+        expand_grid([], {"keep-recent-tokens.tokens": [1]})
+
+
+@given(tokens=st.lists(st.integers(1, 10**6), min_size=1, max_size=3, unique=True), on=st.booleans())
+def test_the_name_of_a_swept_policy_tells_how_to_make_it_again(tokens: list[int], on: bool) -> None:
+    for made in expand_grid("flue", {"keep-recent-tokens.tokens": tokens, "trigger.enabled": [on]}):
+        name, settings = read_swept(made.name)
+        again = find_policy(name).configured(settings)
+        assert again.model_copy(update={"name": made.name}) == made
+
+
+@pytest.mark.parametrize("name", ["flue", "own[1]", "a[b", "[x=1]", ""])
+def test_any_other_name_is_read_without_a_stack_trace(name: str) -> None:
+    assert isinstance(read_swept(name)[1], dict)
 
 
 def test_a_policy_read_from_json_is_the_same_policy() -> None:
