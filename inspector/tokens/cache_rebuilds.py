@@ -116,6 +116,16 @@ def tell_cache_rebuilds(found: Sequence[CacheRebuild]) -> Iterator[str]:
     yield f"The cache was built anew {plural(len(found), 'time')}: {'; '.join(parts)}"
 
 
+def describe_rebuild(rebuild: CacheRebuild) -> str:
+    """One rebuild as a sentence, with its cause and its price.
+
+    >>> describe_rebuild(CacheRebuild("a", "expired", 9_000, 0, 8_000, 0.046, "USD", 400.0))
+    'Cache rebuilt because it had expired: 8,000 tokens sent again, USD 0.05 above reading them'
+    """
+    money = "" if rebuild.cost is None else f", {rebuild.currency} {rebuild.cost:.2f} above reading them"
+    return f"Cache rebuilt {CAUSES[rebuild.cause]}: {rebuild.again:,} tokens sent again{money}"
+
+
 def _find(
     entries: Sequence[Entry],
     last: Mapping[int, tuple[list[int], str | None]],

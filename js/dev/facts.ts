@@ -174,7 +174,7 @@ export const inventFacts = (
         tokens: 3812,
       },
     }));
-    return { marks, tokens: 22_872, price: "$0.07", sentence: "" };
+    return { marks, tokens: 22_872, price: "$0.07", sentence: "", rebuilds: [] };
   };
 
   interface Question {

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { inventFacts } from "../dev/facts";
 import { NO_TRACING } from "../src/model/facts";
-import { regretNear } from "../src/panels/overview/again-marks";
+import { paidNear } from "../src/panels/overview/again-marks";
 import type { FactsReply } from "../src/payloads/types";
 import { PAGE } from "../src/store/facts";
 import type { Picture } from "../src/store/view";
@@ -135,7 +135,7 @@ test("where something was needed again is told in words, whichever tab is open",
   await open();
   const marks = find("again-marks");
   expect([marks.hidden, marks.getAttribute("role")]).toEqual([false, "img"]);
-  expect(marks.getAttribute("aria-label")).toBe("Something was needed again after a compaction 6 times.");
+  expect(marks.getAttribute("aria-label")).toBe("Needed again 6 times. Cache rebuilt 0 times.");
   rows()[0]?.click();
   await settle();
   find("tab-blocks").click();
@@ -195,11 +195,26 @@ test("a fact is text, whatever it holds", async () => {
 });
 
 test("of several marks the nearest is told", () => {
-  const marks = [10, 14, 40].map(step => ({ ...facts.regret().marks[0]!, step }));
+  const marks = [10, 14, 40].map(step => ({ ...facts.regret().marks[0]!, step, sentence: `at ${step}` }));
   const tracing = {
     ...NO_TRACING,
-    regret: { type: "regret", id: "", marks, tokens: 0, price: "", sentence: "" },
+    regret: {
+      type: "regret",
+      id: "",
+      marks,
+      tokens: 0,
+      price: "",
+      sentence: "",
+      rebuilds: [{ step: 31, sentence: "built" }],
+    },
   };
   const picture = { tracing, tab: "facts" } as unknown as Picture;
-  expect([12, 13, 15, 30].map(step => regretNear(picture, step, 5)?.step)).toEqual([10, 14, 14, undefined]);
+  expect([12, 13, 15, 25].map(step => paidNear(picture, step, 5))).toEqual([
+    ["at 10"],
+    ["at 14"],
+    ["at 14"],
+    [],
+  ]);
+  // Where both are near, both are told.
+  expect(paidNear(picture, 36, 5)).toEqual(["at 40", "built"]);
 });

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from inspector.tokens import find_cache_rebuilds
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
@@ -155,11 +156,21 @@ def test_a_place_that_says_it_is_chosen_in_this_moment_and_in_another(
 def test_what_was_needed_again_is_marked_and_told_in_words(page: Page, workbench: Workbench) -> None:
     marks = page.get_by_test_id("again-marks")
     expect(marks).to_have_attribute("role", "img")
-    told = answer(workbench, type="regret")["marks"]
-    assert any(mark["form"] == LOST_PATH for mark in told)
+    reply = answer(workbench, type="regret")
+    again, rebuilds = reply["marks"], find_cache_rebuilds(workbench.session)
+    assert any(mark["form"] == LOST_PATH for mark in again)
     expect(marks).to_have_attribute(
-        "aria-label", f"Something was needed again after a compaction {len(told)} times."
+        "aria-label", f"Needed again {len(again)} times. Cache rebuilt {len(rebuilds)} times."
     )
+    expect(page.get_by_test_id("overview-key")).to_contain_text("$ cache rebuilt")
+    # A hand over the place of a rebuild is told why it was and what it cost.
+    (expired,) = (mark for mark in reply["rebuilds"] if "114,725 tokens" in mark["sentence"])
+    box = marks.bounding_box()
+    assert box is not None
+    steps = workbench._scene["overview"]["steps"]
+    page.mouse.move(box["x"] + (expired["step"] + 0.5) * box["width"] / steps, box["y"] + 50)
+    told = "because it had expired: 114,725 tokens sent again, USD 1.09"
+    expect(page.locator(".ci-hint")).to_contain_text(told)
     open_lost(page)
     again = page.get_by_test_id("became").filter(has_text="read again")
     again.click()

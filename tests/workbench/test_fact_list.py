@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.demo import LOST_PATH, open_demo
+from inspector.demo import LOST_PATH, open_demo, read_demo
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.trace import trace_facts
 from inspector.facts.traced import FATES
@@ -498,6 +498,34 @@ def test_every_regret_is_a_mark_where_it_came_again(model: WorkbenchModel) -> No
         assert model.history.step[at] == mark["step"] and model.session[entry].blocks[int(block)]
     model.answer({"at": model.history.segments[-1].at})
     assert ask(model, "regret")["marks"] == reply["marks"]
+
+
+def test_every_rebuild_of_the_cache_is_a_mark_at_its_reply(model: WorkbenchModel) -> None:
+    """Counted from the raw rows: a reply that reads less than half of what the one before had left."""
+    marks = ask(model, "regret")["rebuilds"]
+    rows = [json.loads(line) for line in read_demo().decode().splitlines()]
+    replies = {
+        row["message"]["id"]: row for row in rows if row["type"] == "assistant" and not row["isSidechain"]
+    }
+    left, expected = 0, []
+    for row in replies.values():
+        usage = row["message"]["usage"]
+        read, wrote = usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"]
+        if left > 2 * read + 1_024:
+            expected.append((row["uuid"], min(left - read, wrote + usage["input_tokens"])))
+        left = read + wrote
+    assert len(marks) == len(expected) == 6
+    for mark, (uuid, again) in zip(marks, expected, strict=True):
+        assert f"{again:,} tokens sent again" in mark["sentence"]
+        at = model.history.path.tolist().index(model.session.index[uuid])
+        assert model.history.step[at] == mark["step"]
+    assert [mark["sentence"].split(":")[0].removeprefix("Cache rebuilt ") for mark in marks] == [
+        *["because it had expired"] * 2,
+        "by a compaction",
+        "because it had expired",
+        "by a changed prefix",
+        "because it had expired",
+    ]
 
 
 def compacted(text: str, said: str = "Look at src/a.py in 20 minutes.") -> WorkbenchModel:

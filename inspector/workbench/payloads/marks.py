@@ -13,6 +13,7 @@ from ...facts.regret import Regret, find_regret, sum_regret
 from ...session.blocks import BlockRef
 from ...session.tree import Ints
 from ...text import printable, utf16_length
+from ...tokens.cache_rebuilds import describe_rebuild, find_cache_rebuilds
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .block import BODY_CHARS
@@ -41,13 +42,24 @@ class RegretMark(Payload, frozen=True):
     price: str
 
 
+class RebuildMark(Payload, frozen=True):
+    """A request that had to write its cache anew; `step` is -1 off the main path."""
+
+    step: int
+    sentence: str
+
+
 class RegretReply(Payload, frozen=True):
-    """Everything that a recorded compaction took away and that was paid for again."""
+    """Everything that a recorded compaction took away and that was paid for again.
+
+    `rebuilds` are the requests that paid again for what the cache had held, whatever the cause.
+    """
 
     marks: list[RegretMark]
     tokens: int
     price: str
     sentence: str
+    rebuilds: list[RebuildMark]
 
 
 class GroundingMark(Payload, frozen=True):
@@ -90,7 +102,17 @@ def describe_regret(model: WorkbenchModel) -> RegretReply:
     marks = find_marks(model, listing)
     tokens, price = model.cache["regret"].sum
     compacted = any(mark.kind == "compact" for mark in model.history.marks)
-    return RegretReply(marks, tokens, price, "" if marks else NO_REGRET if compacted else NO_COMPACTION)
+    sentence = "" if marks else NO_REGRET if compacted else NO_COMPACTION
+    return RegretReply(marks, tokens, price, sentence, _find_rebuilds(model))
+
+
+def _find_rebuilds(model: WorkbenchModel) -> list[RebuildMark]:
+    known: list[RebuildMark] | None = model.cache.get("cache rebuilds")
+    if known is None:
+        found = find_cache_rebuilds(model.session)
+        known = [RebuildMark(_step_of(model, one.entry), describe_rebuild(one)) for one in found]
+        model.cache["cache rebuilds"] = known
+    return known
 
 
 def find_marks(model: WorkbenchModel, listing: FactListing) -> list[RegretMark]:
@@ -123,12 +145,16 @@ def _mark(model: WorkbenchModel, regret: Regret) -> RegretMark:
 
 def step_of(model: WorkbenchModel, ref: BlockRef) -> int:
     """The step of the session's life in which a block was said, -1 off the main path."""
+    return _step_of(model, ref.entry)
+
+
+def _step_of(model: WorkbenchModel, entry: str) -> int:
     steps: Ints | None = model.cache.get("steps")
     if steps is None:
         steps = np.full(len(model.session.entries), -1, np.int32)
         steps[model.history.path] = model.history.step
         model.cache["steps"] = steps
-    return int(steps[model.session.index[ref.entry]])
+    return int(steps[model.session.index[entry]])
 
 
 def describe_grounding(model: WorkbenchModel, row: int) -> GroundingReply:

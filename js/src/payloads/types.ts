@@ -1159,12 +1159,15 @@ export interface StoryThread {
 }
 /**
  * Everything that a recorded compaction took away and that was paid for again.
+ *
+ * `rebuilds` are the requests that paid again for what the cache had held, whatever the cause.
  */
 export interface RegretReply {
   marks: RegretMark[];
   tokens: number;
   price: string;
   sentence: string;
+  rebuilds: RebuildMark[];
 }
 /**
  * A fact that was needed again, by the block `ref`; `tokens` and `price` are what that took.
@@ -1181,6 +1184,13 @@ export interface RegretMark {
   sentence: string;
   tokens: number;
   price: string;
+}
+/**
+ * A request that had to write its cache anew; `step` is -1 off the main path.
+ */
+export interface RebuildMark {
+  step: number;
+  sentence: string;
 }
 /**
  * The marks of a summary; `hidden` more are behind what a body shows.

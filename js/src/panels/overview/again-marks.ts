@@ -15,12 +15,15 @@ export const makeAgainMarks = (height: number) => {
     node,
     draw(picture: Picture, width: number) {
       const { scene, palette, tracing } = picture;
-      const marks = tracing.regret?.marks ?? [];
+      const { marks = [], rebuilds = [] } = tracing.regret ?? {};
       const own = marks.filter(({ number }) => number === tracing.story?.number);
-      setShown(node, marks.length + own.length > 0);
-      if (marks.length + own.length === 0) return;
-      const times = plural(marks.length, "time");
-      const said = [`Something was needed again after a compaction ${times}.`];
+      const count = marks.length + rebuilds.length;
+      setShown(node, count > 0);
+      if (count === 0) return;
+      const said = [
+        `Needed again ${plural(marks.length, "time")}.`,
+        `Cache rebuilt ${plural(rebuilds.length, "time")}.`,
+      ];
       setAttributes(node, { "aria-label": [...said, ...own.map(({ sentence }) => sentence)].join(" ") });
       const x = (step: number) => ((step + 0.5) * width) / scene.overview.steps;
       paint(node, width, height, palette.ratio, context => {
@@ -28,6 +31,7 @@ export const makeAgainMarks = (height: number) => {
         context.textAlign = "center";
         context.textBaseline = "middle";
         context.fillStyle = palette.dim;
+        for (const step of thin(rebuilds, x)) context.fillText("$", x(step), LINE + 16);
         const red = new Set(own.map(({ step }) => step));
         for (const step of thin(marks, x)) if (!red.has(step)) context.fillText("↺", x(step), LINE);
         context.fillStyle = palette.bad;
@@ -43,9 +47,9 @@ export const nearest = <T extends { step: number }>(all: readonly T[], step: num
     .filter(one => one.step >= 0 && Math.abs(one.step - step) <= within)
     .sort((a, b) => Math.abs(a.step - step) - Math.abs(b.step - step))[0];
 
-/** The mark of something needed again that is nearest to a step. */
-export const regretNear = ({ tracing }: Pick<Picture, "tracing">, step: number, within: number) =>
-  nearest(tracing.regret?.marks ?? [], step, within);
+/** What was paid for again nearest to a step: something lost, and what the cache had held. */
+export const paidNear = ({ tracing: { regret } }: Pick<Picture, "tracing">, step: number, within: number) =>
+  [regret?.marks, regret?.rebuilds].flatMap(all => nearest(all ?? [], step, within)?.sentence ?? []);
 
 /** Steps whose signs do not cover one another. */
 const thin = (items: readonly { step: number }[], x: (step: number) => number): number[] => {

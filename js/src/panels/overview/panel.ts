@@ -9,7 +9,7 @@ import type { Actions, Part, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h, setShown } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
-import { makeAgainMarks, nearest, regretNear } from "./again-marks";
+import { makeAgainMarks, nearest, paidNear } from "./again-marks";
 import { makeBrush } from "./brush";
 import { makeCompactions } from "./compactions";
 
@@ -82,8 +82,9 @@ const listSigns = ({ scene, tracing }: Picture): HTMLElement[] => {
   const has = (kind: string) => scene.boundaries.some(boundary => boundary.kind === kind);
   return [
     ...(has("compact") ? ["◆ compaction"] : []),
-    ...(has("micro") ? ["◇ outputs cleared"] : []),
-    ...((tracing.regret?.marks.length ?? 0) > 0 ? ["↺ needed again"] : []),
+    ...(has("micro") ? ["◇ cleared"] : []),
+    ...(tracing.regret?.marks.length ? ["↺ needed again"] : []),
+    ...(tracing.regret?.rebuilds.length ? ["$ cache rebuilt"] : []),
     ...(scene.segments.some(({ note }) => note) ? ["┄ after a summary"] : []),
   ].map(words => h("span", {}, words));
 };
@@ -110,14 +111,13 @@ const hintAt = (event: PointerEvent, picture: Picture, width: number) => {
   const stretch = segmentAt(scene, step);
   const reach = (6 * scene.overview.steps) / width;
   const near = nearest(scene.boundaries, step, reach);
-  const again = regretNear(picture, step, reach);
   showHint(event, [
     `turn ${(scene.overviewTurn[step] as number) + 1}`,
     reported < 0 ? "nothing recorded" : `recorded ${exact(reported)}`,
     `estimated ${exact(estimated)}`,
     ...(near === undefined ? [] : [near.label]),
     ...(stretch?.note ? ["downstream of a summary"] : []),
-    ...(again === undefined ? [] : [`↺ ${again.sentence}`]),
+    ...paidNear(picture, step, reach),
   ]);
 };
 
