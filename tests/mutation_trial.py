@@ -34,21 +34,17 @@ import pytest
 
 ROOMS = ("policies", "planning", "replays", "wire", "summaries")
 """Rooms of which every line may change what is planned, replayed, sent or stored."""
-OTHERS = (
+TOGETHER = (
     "tests/test_laws.py",
     "tests/test_cuts.py",
     "tests/test_checklist_s0.py",
     "tests/test_checklist_s1.py",
     "tests/test_checklist_s4.py",
     "tests/test_conformance.py",
-    "tests/test_html_tables.py",
-    "tests/test_predictions.py",
-    "tests/tokens",
-    "tests/facts",
-    "tests/workbench",
-    "tests/corpus",
 )
-"""Tests outside these rooms that look at what they do together, or that draw or count what they decide."""
+"""Tests of what all of these rooms do together: asked about every mutant, after those of its room."""
+OTHERS = ("tests/tokens", "tests/facts", "tests/workbench", "tests/corpus", "tests/test_predictions.py")
+"""Tests of rooms that draw, count or trace what is decided; those that name a file are asked about it."""
 UNCHANGED = ("numpy", "pydantic", "msgspec", "hypothesis.strategies", "jsonschema", "tiktoken", "traitlets")
 """What is imported once for all mutants."""
 QUIET = (
@@ -400,7 +396,7 @@ class Trial:
         measured.start()
         tests = [f"{above}/{room}" for room in ROOMS for above in ("tests", "inspector")]
         plugin = _Collected(pipe, self.root, kept, measured)
-        pytest.main([*QUIET, f"--basetemp={self.temporary}", *tests, *OTHERS], plugins=[plugin])
+        pytest.main([*QUIET, f"--basetemp={self.temporary}", *tests, *TOGETHER, *OTHERS], plugins=[plugin])
 
     def close(self) -> None:
         self.pipe.send(None)
@@ -446,7 +442,11 @@ class Trial:
             mirror = Path(tests).stem.removeprefix("test_") in stems
             return tests != file, not mirror, tests.split("/")[1] != room, -named[tests]
 
-        near = [tests for tests, times in named.items() if times or tests.split("/")[1] == room]
+        near = [
+            tests
+            for tests, times in named.items()
+            if times or tests.split("/")[1] == room or tests in TOGETHER
+        ]
         return sorted(near, key=order)
 
     def choose_tests(self, file: str, place: Place) -> Iterator[list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.policies.harness import STATES
+from inspector.policies.harness import LEVELS, STATES
 from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.replay import draw_run
 from tests.replays.test_engine import OFF, WARNING, at, kinds, live, make_policy, say, talk, turn, turns
@@ -108,3 +108,32 @@ def test_progress_goes_up_and_is_told_a_hundred_times_at_most(count: int) -> Non
     assert heard == sorted(set(heard)) and heard[0] == 0 and heard[-1] <= 1
     told = [part for part in heard if part < 1]
     assert (100 >= len(told) > 50) if count > 3 else len(told) == 2 * count
+
+
+def test_each_banner_stands_until_the_next_one_or_until_the_fill_falls() -> None:
+    big = make_policy(OFF, WARNING.harness, budget=79)
+    run = live(turns(12), big, {"acts": [*at("e18", "compact")["acts"], *at("e20", "compact")["acts"]]})
+    shown = run.banners
+    assert len(shown) >= 3
+    # By hand: whatever moves the state ends the one before, and only that.
+    moved = [event for event in run.events if event.data.get("to") in LEVELS or event.kind == "reset"]
+    steps = {number: event.step or 0 for number, event in enumerate(run.events) if event in moved}
+    for banner in shown:
+        later = [step for number, step in steps.items() if number > banner.event]
+        assert banner.until == (later[0] if later else None)
+
+
+def test_a_run_in_words_counts_its_events() -> None:
+    run = live(turns(10), WARNING)
+    assert "  events: 1 warned" in repr(run).splitlines()
+    assert "events:" not in repr(live(turns(8), WARNING))
+
+
+def test_the_turns_that_are_left_are_told_by_what_the_last_turns_grew() -> None:
+    """Recounted: ten turns of about ten tokens each, none of them compacted."""
+    run = live(turns(7), make_policy())
+    room = run.headroom
+    assert room is not None and room.turns is not None
+    assert room.tokens == run.threshold - int(run.measured[-1])
+    grown = int(run.measured[-1])
+    assert room.turns == pytest.approx(room.tokens * 7 / grown)

@@ -11,6 +11,7 @@ from inspector.formats.manifest import dump_manifest, read
 from inspector.planning.assemble import live_context
 from inspector.planning.context import Context
 from inspector.planning.summary_jobs import Reply, SummaryJob
+from inspector.policies.events import AuditEvent
 from inspector.policies.policy import Policy
 from inspector.policies.registry import names_of_policies
 from inspector.policies.rules.truncate_outputs import TruncateOutputs
@@ -388,3 +389,30 @@ def test_a_compaction_takes_the_first_name_that_no_entry_has(taken: tuple[str, .
     policy = {"name": "all", "rules": [{"kind": "summarise-all"}]}
     done = compact(session, policy, write, ledger=count_tokens(session, LENGTH))
     assert done.entry == name
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_what_is_told_of_a_compaction_names_its_turn_and_who_answered(named: bool) -> None:
+    model, provider = ("claude-opus-4-5", "anthropic") if named else (None, None)
+    entries = (
+        Entry(id="a", role="user", blocks=(Text(text="first"),)),
+        Entry(
+            id="b", parent="a", role="assistant", model=model, provider=provider, blocks=(Text(text="one"),)
+        ),
+        Entry(id="c", parent="b", role="user", blocks=(Text(text="second"),)),
+        Entry(
+            id="d", parent="c", role="assistant", model=model, provider=provider, blocks=(Text(text="two"),)
+        ),
+    )
+    session = Session(format="pi", entries=entries, leaf="d", model="the session's")
+    told: list[AuditEvent] = []
+    compact(session, "flue", edits={"cut": "c"}, reason="manual", on_event=told.append)
+    assert told
+    for event in told:
+        assert (event.turn, event.correlation, event.entry) == (1, "turn-2", "d")
+        assert (event.model, event.provider) == (model or "the session's", provider or "pi")
+    # A file that begins with a reply has no turn of its own before the first.
+    alone = Session(format="pi", entries=(entries[1].model_copy(update={"parent": None}),), leaf="b")
+    told.clear()
+    compact(alone, "flue", edits={"cut": "end"}, reason="manual", on_event=told.append)
+    assert {(event.turn, event.correlation) for event in told} == {(0, "turn-1")}

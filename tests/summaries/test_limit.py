@@ -117,3 +117,14 @@ def test_a_cut_text_is_a_beginning_within_its_budget(text: str, budget: int) -> 
     assert text.startswith(short) and count(short) <= budget
     assert short.split() == text.split()[: len(short.split())]
     assert count(short) == min(count(text), budget)
+
+
+def test_a_counter_that_takes_more_for_less_is_obeyed_character_by_character() -> None:
+    """Cut to words, the text has no blank at its end any more, which this counter takes two tokens for."""
+
+    def count(text: str) -> int:
+        return len(text.rstrip()) + 2 * (not text.endswith(" "))
+
+    assert cut_text("abcd efgh", 5, count) == "abc"
+    assert cut_text("abcd efgh", 6, count) == "abcd"
+    assert cut_text("abcd efgh", 1, count) == ""
