@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given
 
+from inspector.demo import open_demo
 from inspector.errors import PolicyError
 from inspector.files import open_session, save_plan, save_session
 from inspector.formats.manifest import dump_manifest
@@ -19,9 +20,9 @@ from inspector.planning.summary_jobs import CAME_WHOLE, Checkpoint, SummaryJob
 from inspector.policies.base_rule import Rule
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
-from inspector.policies.core import CONTRACT, SWITCHES
+from inspector.policies.core import CONTRACT, SWITCHES, core_rules, keeps_contract
 from inspector.policies.harness import lint
-from inspector.policies.policy import Edits, Policy
+from inspector.policies.policy import Edits, Policy, Stage
 from inspector.policies.registry import add_policy, find_policy, swap_tool
 from inspector.policies.rules import add_rule
 from inspector.policies.table import FATES, Decision, Table
@@ -671,3 +672,39 @@ def test_a_stage_s_record_can_say_which_reasoning_is_disposable() -> None:
         session, STUD_WIKI.in_mode("drop-reasoning"), settings={"drop-reasoning.stages": ["draft"]}
     )
     assert fates_of(plan, "reasoning") == ["dropped", "summarised"] + ["verbatim"] * 4
+
+
+def test_a_policy_that_leaves_outputs_first_has_its_stages_no_more_and_another_keeps_its_own() -> None:
+    first = STUD_WIKI.in_mode("outputs-first")
+    assert [stage.name for stage in first.stages] == ["outputs", "summary"] and first.target is not None
+    back = first.in_mode("summarise")
+    assert (back.stages, back.target) == ((), None)
+    own = STUD_WIKI.model_copy(update={"stages": (Stage(name="mine", rules=("summarise-older",)),)})
+    assert own.in_mode("drop-old-outputs").stages == own.stages
+
+
+def test_only_a_threshold_that_fires_has_to_lie_between_the_others() -> None:
+    """Warned at 80 %, required at 95: a trigger at 50 % lies below the warning, if it fires at all."""
+    merged = find_policy("stud-merged")
+    with pytest.raises(PolicyError, match=r"warn \(0\.8\) may not lie above trigger \(0\.5\)"):
+        merged.configured({"trigger.ratio": 0.5})
+    off = merged.configured({"trigger.ratio": 0.5, "trigger.enabled": False})
+    assert (off.trigger.ratio, off.trigger.enabled) == (0.5, False)
+    fixed = merged.configured({"trigger.ratio": 0.5, "trigger.tokens": 9_000})
+    assert fixed.trigger.tokens == 9_000
+
+
+def test_the_wiki_s_contract_is_of_its_very_version() -> None:
+    assert keeps_contract(CONTRACT, "core", core_rules())
+    for other in ("Compaction and Memory 1.2.0", "Compaction and Memory 1.0.9", "", "Z"):
+        assert not keeps_contract(other, "core", core_rules())
+
+
+def test_core_writes_up_a_turn_that_a_hand_cuts_in_two_as_one_summary() -> None:
+    session = open_demo()
+    plan = make_plan(session, count_tokens(session), "stud-wiki-1.1", reason="manual")
+    inside = next(cut.place for cut in plan.cuts if cut.legal and cut.splits_turn)
+    split = plan.with_edits(plan.edits.model_copy(update={"cut": plan.cuts.ids[inside]}))
+    assert [job.kind for job in split.jobs] == ["update"]
+    other = make_plan(session, plan.ledger, "flue", split.edits)
+    assert [job.kind for job in other.jobs] == ["update", "turn_prefix"]

@@ -137,3 +137,13 @@ def test_the_turns_that_are_left_are_told_by_what_the_last_turns_grew() -> None:
     assert room.tokens == run.threshold - int(run.measured[-1])
     grown = int(run.measured[-1])
     assert room.turns == pytest.approx(room.tokens * 7 / grown)
+
+
+def test_after_a_compaction_the_turns_that_are_left_are_told_by_those_since_it() -> None:
+    run = live(turns(12), make_policy())
+    since = run.adopted[-1].step
+    room = run.headroom
+    assert room is not None and room.turns is not None and int(run.turn[since]) > 0
+    lately = len({int(turn) for turn in run.turn[since:]})
+    grown = int(run.measured[-1]) - int(run.measured[since])
+    assert room.turns == pytest.approx(room.tokens * lately / grown)

@@ -839,3 +839,22 @@ def test_S0_31_S0_59_S0_60_what_is_sent_is_the_older_history_once_and_nothing_el
     # The deterministic mode asks nobody.
     assert compact(session, "stud-wiki-deterministic", model, ledger=count(session)).done
     assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("longer", [0, 1])
+def test_a_long_output_keeps_its_first_and_last_characters_and_no_other(longer: int) -> None:
+    words = "".join(f"{number:07,}" for number in range(200))[: HEAD + TAIL + 60 + longer]
+    output = ToolOutput(call_id="c", name="Read", parts=(Text(text=words),))
+    entries = (
+        Entry(id="a", role="user", blocks=(Text(text="look"),)),
+        Entry(id="b", parent="a", role="assistant", blocks=(ToolCall(id="c", name="Read", input={}),)),
+        Entry(id="o", parent="b", role="tool", blocks=(output,)),
+        Entry(id="d", parent="o", role="assistant", blocks=(Text(text="seen"),)),
+    )
+    session = Session(format="pi", entries=entries, leaf="d")
+    job = make_plan(session, count_tokens(session), "flue", {"cut": "end"}, reason="manual").jobs[0]
+    short = shorten_job(job, session, 10_000)
+    assert short is not None
+    (left,) = (block.text for entry in short.session.entries if entry.id == "o" for block in entry.blocks)
+    gap = f"\n\n[... {60 + longer} more characters left out]\n\n"
+    assert left == (words[:HEAD] + gap + words[-TAIL:] if longer else words)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector.demo import open_demo
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint
@@ -19,7 +20,9 @@ from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries.record import append_checkpoint
 from inspector.tokens.counter import Counter as TokenCounter
+from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.opening import list_marks
 from tests.strategies import sessions
 from tests.test_cuts import build, say, user
 
@@ -161,3 +164,20 @@ def test_each_list_costs_its_tags_and_its_paths_and_an_empty_list_nothing() -> N
             assert other.after - without.after == sum(len(f"{line}\n") for line in lines), (acts, place)
             priced += bool(lines)
         assert priced
+
+
+def test_what_a_model_wrote_ends_with_the_lists_each_set_off_by_a_blank_line() -> None:
+    """The file's own compaction, with the lists added: its words, then the lists as they are published."""
+    session = open_demo()
+    mark = next(iter(list_marks(session, trace_history(session, count_tokens(session)))))
+    moment = session.at(mark.at)
+    ledger = count_tokens(moment)
+    plain = make_plan(moment, ledger, "recorded")
+    lists_too = {"carry-file-operations.enabled": True, "carry-file-operations.every_tool": True}
+    carried = make_plan(moment, ledger, "recorded", {"settings": lists_too})
+    assert plain.checkpoint is not None and carried.checkpoint is not None
+    read, modified = lists(carried)
+    assert read and modified
+    told = ["<modified-files>", *modified, "</modified-files>"]
+    ending = ["", "", "<read-files>", *read, "</read-files>", "", *told]
+    assert carried.checkpoint.text == plain.checkpoint.text + "\n".join(ending)
