@@ -703,7 +703,7 @@ def test_the_wiki_s_contract_is_of_its_very_version() -> None:
 def test_core_writes_up_a_turn_that_a_hand_cuts_in_two_as_one_summary() -> None:
     session = open_demo()
     plan = make_plan(session, count_tokens(session), "stud-wiki-1.1", reason="manual")
-    inside = next(cut.place for cut in plan.cuts if cut.legal and cut.splits_turn)
+    inside = max(cut.place for cut in plan.cuts if cut.legal and cut.splits_turn)
     split = plan.with_edits(plan.edits.model_copy(update={"cut": plan.cuts.ids[inside]}))
     assert [job.kind for job in split.jobs] == ["update"]
     other = make_plan(session, plan.ledger, "flue", split.edits)
