@@ -452,6 +452,8 @@ class Trial:
     def choose_tests(self, file: str, place: Place) -> Iterator[list[str]]:
         """The tests that reach the place, file by file, up to the budget: the quickest of each first.
 
+        Then, up to the same budget, the others that are near: what an earlier test had worked out and kept
+        was not reached again while it was measured, and a test that is run alone may reach it all the same.
         Those of the file called after it are all chosen, whatever they take.
 
         A place that an import runs is reached by whoever reaches a line with a name that it binds.
@@ -466,16 +468,17 @@ class Trial:
         left = self.budget
         files = self.sort_files(file)
         found = False
+        asked: set[str] = set()
         # What only other imports read is in no test's lines: then whatever is near may notice it.
         for tests, every in [*((tests, False) for tests in files), *((tests, True) for tests in files)]:
-            if every and (found or place.function is not None):
+            if every and found and place.function is None:
                 return
             seen = self.measure(tests)
             # What a class declares, its own tests may notice without a line of it being run again.
             mirror = Path(tests).stem.removeprefix("test_") == Path(file).stem
             own = mirror and place.function is None
             chosen: list[str] = []
-            for name in sorted(seen, key=lambda name: seen[name][0]):
+            for name in sorted(seen.keys() - asked, key=lambda name: seen[name][0]):
                 seconds, lines = seen[name]
                 reaches = any(lines.get(other, 0) & bits for other, bits in wanted.items())
                 if every or own or reaches or ANYWHERE in lines:
@@ -483,6 +486,7 @@ class Trial:
                     if left < 0 and chosen and not mirror:
                         break
                     chosen.append(name)
+            asked.update(chosen)
             if chosen:
                 found = found or not every
                 yield chosen

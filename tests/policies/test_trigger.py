@@ -68,3 +68,9 @@ def test_the_last_entries_weigh_their_sum_in_whatever_order_they_are_asked_for(
 )
 def test_what_a_trigger_counts_is_said(measure: Any, unit: str) -> None:
     assert Trigger(tokens=5, measure=measure).template.endswith(f"more than {{tokens}} {unit}")
+
+
+def test_a_share_says_of_what_it_is_one() -> None:
+    assert Trigger(ratio=0.8).sentence == "compact when the context fills 0.8 of the window"
+    assert Trigger(ratio=0.8, budget=90_000).sentence == "compact when the context fills 0.8 of 90000 tokens"
+    assert Trigger(ratio=0.8, strict=True).sentence.startswith("compact when the context fills more than 0.8")

@@ -103,6 +103,17 @@ def test_a_file_that_begins_in_the_middle_says_so_and_a_cut_takes_what_came_befo
     low, high = plan.after_range
     assert low <= usual.least + plan.counted_after and high >= usual.most
     assert f"({low:,} to {high:,})" in repr(plan)
+    # To the token: of what is not in the file only what is fixed is left, and the counted texts.
+    assert low == plan.counted_after + usual.least
+    assert high == plan.counted_after + usual.most + (MOST if plan.attaches else 0)
+    # Where nothing is cut all of it is there, from the least to the most of each part.
+    whole = make_plan(session, ledger, "claude-code", window=2_000_000)
+    assert whole.place is None
+    parts = whole.outside.parts.values()
+    assert whole.after_range == (
+        whole.counted_after + sum(part.low for part in parts),
+        whole.counted_after + sum(part.high for part in parts),
+    )
     # With its first row in the file it does not begin in the middle.
     whole = session.with_entries((session.entries[0].model_copy(update={"parent": None}),), "u1")
     assert not find_outside(whole, count_tokens(whole, LENGTH)).warnings
