@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector.demo import open_demo
 from inspector.errors import EditError, OtherSession
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context, Piece
@@ -209,3 +210,25 @@ def test_a_reply_whose_request_is_not_in_the_file_is_still_explained() -> None:
     session = Session(format="test", entries=(reply,), leaf="a")
     plan = make_plan(session, count_tokens(session, LENGTH))
     assert plan.outside.tokens == plan.outside.fixed.tokens == 10
+
+
+def test_another_session_with_the_same_leaf_is_refused_as_one() -> None:
+    plan = plan_of(FIVE_TURNS)
+    first = FIVE_TURNS.entries[0]
+    for words in ("A", "zzz"):
+        changed = first.model_copy(update={"blocks": (Text(text=words),)})
+        other = FIVE_TURNS.model_copy(update={"entries": (changed, *FIVE_TURNS.entries[1:])})
+        with pytest.raises(OtherSession, match="made of another session: take plan"):
+            build_context(other, plan)
+    # The same entries read again are the same session.
+    assert build_context(FIVE_TURNS.model_copy(update={"entries": tuple(FIVE_TURNS.entries)}), plan).pieces
+
+
+@pytest.mark.parametrize("words", ["so far", "a much longer account of it " * 200])
+def test_with_a_written_summary_the_context_weighs_what_the_plan_says_of_that_one(words: str) -> None:
+    session = open_demo()
+    plan = make_plan(session, count_tokens(session), "flue", reason="manual")
+    written = Checkpoint(text=words)
+    context = build_context(session, plan, written)
+    weight = context.head_tokens + sum(piece.tokens for piece in context.pieces) + context.outside
+    assert weight == plan.with_summary(written).after != plan.after

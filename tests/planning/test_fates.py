@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from inspector.errors import PolicyError
 from inspector.formats.sealed import Sealed
 from inspector.planning.assemble import build_context
+from inspector.planning.fates import BY_BOUND, BY_END, BY_NONE, BY_PAIR, BY_PIN, BY_WITHHELD
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies import rules as room
@@ -209,3 +210,7 @@ def test_what_was_dropped_weighs_nothing_by_any_measure(measure: str, before: in
     policy = {"name": "mine", "trigger": {"measure": measure, "tokens": 1}, "rules": rules}
     plan = make_plan(session, count_tokens(session), policy)
     assert (plan.tier.size(None), plan.left) == (before, left)
+
+
+def test_whoever_decides_of_a_block_but_no_rule_has_a_number_of_his_own() -> None:
+    assert sorted([BY_NONE, BY_PIN, BY_PAIR, BY_BOUND, BY_WITHHELD, BY_END]) == [-6, -5, -4, -3, -2, -1]

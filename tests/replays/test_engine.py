@@ -296,6 +296,8 @@ def test_S0_101_S0_102_retried_and_then_the_turn_fails_with_its_cause() -> None:
         3,
         ["retried", "retried", "completed"],
     )
+    # Each call is asked about the same eight turns.
+    assert good.adopted[0].asked == 3 * live(turns(9)).adopted[0].asked == 240
     bad = live(turns(9), scenario={"writer": {"fails": 3}})
     told = event(bad, "failed")
     assert (told.data["error"], told.data["cause"]) == ("ContextOverflow", "SummarizeFailed")
@@ -310,6 +312,7 @@ def test_S0_103_S0_104_a_summary_over_its_budget_is_asked_for_again_with_a_small
     assert kinds(run, "summary_oversize", "summary_truncated") == ["summary_oversize"]
     # Written to half the limit at 1.5 times its length.
     assert (run.adopted[0].written, run.adopted[0].calls) == (30, 2)
+    assert run.adopted[0].asked == 2 * 80
     assert run.adopted[0].after == 34
 
 
@@ -318,6 +321,7 @@ def test_S0_105_in_the_end_it_is_cut_to_its_budget() -> None:
     assert [e.data.get("limit") for e in run.events if e.kind == "summary_oversize"] == [5, 2, None]
     assert event(run, "summary_truncated").data["budget"] == 10
     assert (run.adopted[0].written, run.adopted[0].after, run.adopted[0].calls) == (10, 14, 3)
+    assert run.adopted[0].asked == 3 * 80
 
 
 def test_S2_6_the_breaker_stops_automatic_compaction_and_not_the_users() -> None:

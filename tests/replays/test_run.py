@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from inspector.policies.harness import LEVELS, STATES
+from inspector.session.blocks import Text
 from inspector.workbench.payloads.base_payload import to_json
 from inspector.workbench.payloads.replay import draw_run
 from tests.replays.test_engine import OFF, WARNING, at, kinds, live, make_policy, say, talk, turn, turns
@@ -107,6 +110,7 @@ def test_progress_goes_up_and_is_told_a_hundred_times_at_most(count: int) -> Non
     live(turns(count), make_policy(OFF), window=10_000, tell=heard.append)
     assert heard == sorted(set(heard)) and heard[0] == 0 and heard[-1] <= 1
     told = [part for part in heard if part < 1]
+    assert max(b - a for a, b in pairwise([*heard, 1])) <= max(1 / len(told), 0.02) + 1e-9, "evenly"
     assert (100 >= len(told) > 50) if count > 3 else len(told) == 2 * count
 
 
@@ -147,3 +151,18 @@ def test_after_a_compaction_the_turns_that_are_left_are_told_by_those_since_it()
     lately = len({int(turn) for turn in run.turn[since:]})
     grown = int(run.measured[-1]) - int(run.measured[since])
     assert room.turns == pytest.approx(room.tokens * lately / grown)
+
+
+@pytest.mark.parametrize(("system", "told"), [(10, False), (79, False), (84, True)])
+def test_a_head_that_fills_the_window_by_itself_is_told_where_a_threshold_is_crossed(
+    system: int, told: bool
+) -> None:
+    session = talk(
+        *turn(1, 97 - system), say("user", 1), say("assistant", 1), system=(Text(text="word " * system),)
+    )
+    run = live(session, WARNING)
+    assert [event.kind for event in run.events][:1] == ["warned"]
+    said = [finding.sentence for finding in run.findings if "before the messages" in finding.sentence]
+    assert bool(said) == told
+    if told:
+        assert f"fills {system}% of the window" in said[0]

@@ -126,3 +126,23 @@ def test_requests_without_their_reasoning_are_not_those_that_were_reported(words
         run = replay(session, given, ledger=ledger, window=10**6)
         sent[sends] = [tokens for tokens in run.sent.tolist() if tokens]
     assert sent == {True: [1_100, 1_450, 1_800], False: [1_100, 1_250, 1_400]}
+
+
+def test_what_was_refused_is_counted_in_no_context() -> None:
+    """The same talk without the reply that failed, which said a great deal, holds as much at every step."""
+    refused = step("x", "u1", "assistant", Text(text="e" * 300)).model_copy(
+        update={"error": "prompt is too long: 210000 tokens > 200000 maximum", "stop_reason": "error"}
+    )
+    later = (say("u2", "x", "u" * 100), step("a2", "u2", "assistant", Text(text="a" * 40)))
+    with_it = life_of(ASKED, refused, *later)
+    without = life_of(ASKED, say("u2", "u1", "u" * 100), later[1])
+    assert with_it.recorded.tolist()[-2:] == without.recorded.tolist()[-2:] == [200, 240]
+    assert with_it.peak.tolist()[-1] == 240
+
+
+def test_a_request_that_nothing_is_reported_of_is_what_is_counted_and_what_is_hidden() -> None:
+    """1,000 hidden by the first reply's word; the third request is 100 + 50 + 30 counted."""
+    silent = step("a2", "u2", "assistant", Text(text="a" * 20))
+    session = session_of(*WHOLE[:2], say("u2", "a1", "u" * 30), silent)
+    run = replay(session, "flue", ledger=count_tokens(session, LENGTH), window=200_000)
+    assert run.sent.tolist()[-1] == 1_000 + 100 + 50 + 30
