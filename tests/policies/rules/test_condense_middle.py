@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from inspector.policies.rules.condense_middle import count_events
 from inspector.policies.trigger import Reason
 from inspector.session.blocks import Text, ToolOutput
 from inspector.session.entries import Entry
@@ -110,3 +111,11 @@ def test_too_few_events_are_not_worth_it() -> None:
     assert idle.why == "Nothing is condensed: 9 of the 13 would be too few events."
     quiet = plan_of(conversation("u"), "openhands")
     assert quiet.why == "There is nothing to condense: 1 event is no more than 240."
+
+
+def test_a_user_s_words_beside_an_output_are_an_event_of_their_own() -> None:
+    """Twenty messages before; then a call with its answer alone is two events, with words beside it three."""
+    for letters, more in (("co", 2), ("cA", 3), ("PaA", 5), ("ss", 2)):
+        session = conversation("us" * 2 + letters)
+        events = count_events(plan_of(session, "openhands").table)
+        assert events.total == 4 + more, letters

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.session.entries import Entry
+from inspector.session.blocks import Text
+from inspector.session.entries import Boundary, Entry
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from tests.summaries.test_extractive import edit, job_of, run, section, step, write
 from tests.test_cuts import build, say, user
@@ -194,3 +195,22 @@ def test_a_value_that_was_replaced_is_told_nowhere() -> None:
     text = "\n".join(line for line in lines if not line.startswith("- Asked"))
     for new, old in (("$710", "$481"), ("db-9", "db-7"), ("requestTimeout is 45", "requestTimeout = 30")):
         assert new in text and old not in text, old
+
+
+def test_files_that_the_summary_before_names_stand_in_its_order_after_what_is_new() -> None:
+    """More of them than its own line has room for; of a small budget the first have the room."""
+    files = [f"d/{number}_{letter}.py" for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz")]
+    told = " ".join(f"the work went on with {file} and then" for file in files)
+    summary = Entry(id="k", kind="compaction", role="user", boundary=Boundary(), blocks=(Text(text=told),))
+    error = run("make", "error: no rule to make target x", error=True)
+    session = build(user("go"), summary, user("go on"), *error, say("fine"), user("more"))
+    small = section(write(session, 120), "Critical context").splitlines()
+    assert small[0] == "- error: no rule to make target x"
+    named = small[1].removeprefix("- Files named before: ").split(", ")
+    assert 2 < len(named) < len(files) and named == files[: len(named)]
+    for tokens in (120, 300, 2_000):
+        lines = section(write(session, tokens), "Critical context").splitlines()
+        (line,) = (line for line in lines if line.startswith("- Files named before: "))
+        assert lines.index(line) == len(lines) - 1
+        shown = [files.index(file) for file in line.removeprefix("- Files named before: ").split(", ")]
+        assert shown == sorted(shown)
