@@ -75,12 +75,14 @@ class Seen(msgspec.Struct):
 class Place(NamedTuple):
     """Where a mutant stands: the outermost function around it, if any, and the lines of its statement.
 
-    `names` are what the statement binds when it runs during an import.
+    `names` are what the statement binds when it runs during an import. A function that was `called` while
+    tests were collected has left its results with them, so its tests are collected anew.
     """
 
     function: tuple[str, int] | None
     lines: frozenset[int]
     names: tuple[str, ...]
+    called: bool = False
 
 
 NOWHERE = Place(None, frozenset(), ())
@@ -497,7 +499,7 @@ class Trial:
         """Whether it was killed, killed by time or survived, and by or after what."""
         place = find_place((self.root / file).read_text("utf-8"), line, column)
         if self.at_import.get(file, 0) & sum(1 << one for one in place.lines):
-            place = place._replace(function=None)
+            place = place._replace(called=True)
         code = compile(changed, file, "exec", dont_inherit=True)
         if place.function and find_code(code, place.function) is None:
             place = place._replace(function=None)
@@ -543,7 +545,7 @@ class Trial:
     def run(
         self, file: str, place: Place, changed: str | None, chosen: Sequence[str], seconds: float
     ) -> Forked:
-        if place.function or changed is None:
+        if (place.function and not place.called) or changed is None:
             self.pipe.send((file, place.function, changed, list(chosen), seconds))
             if (done := self.pipe.recv()) is not None:
                 assert isinstance(done, Forked)
