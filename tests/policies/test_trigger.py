@@ -74,3 +74,13 @@ def test_a_share_says_of_what_it_is_one() -> None:
     assert Trigger(ratio=0.8).sentence == "compact when the context fills 0.8 of the window"
     assert Trigger(ratio=0.8, budget=90_000).sentence == "compact when the context fills 0.8 of 90000 tokens"
     assert Trigger(ratio=0.8, strict=True).sentence.startswith("compact when the context fills more than 0.8")
+
+
+@pytest.mark.parametrize(
+    ("refused", "base", "left"),
+    [(40_000, 24_000, 16_800), (5_000, -3_000, 3_500), (5_000, 0, 3_500), (900, -1, 1_000)],
+)
+def test_what_was_refused_recovers_to_its_share_where_the_window_leaves_nothing(
+    refused: int, base: int, left: int
+) -> None:
+    assert Target(recovery=0.7).limit_after(refused, base) == left
