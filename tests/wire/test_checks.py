@@ -1143,3 +1143,11 @@ def test_what_claude_code_sent_breaks_no_rule() -> None:
         assert broken <= {"unanswered_call"}, path.name
         reasons = {left.reason for left in render_request(standing).left_out}
         assert reasons <= {"a text of white space alone is refused"}, path.name
+
+
+def test_what_should_be_thinking_is_the_first_block_of_the_loop_s_first_turn() -> None:
+    """The turn says something, calls, and says no more: the provider names its first block."""
+    thinks = {"max_tokens": 4096, "thinking": {"type": "enabled", "budget_tokens": 1024}}
+    faults = check_request(body(user("Go."), assistant("Let me see.", call()), user(result()), **thinks))
+    (fault,) = (one for one in faults if one.rule == "loop_without_thinking")
+    assert fault.path == "messages.1.content.0" and "found `text`" in fault.provider_error
