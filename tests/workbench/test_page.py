@@ -407,6 +407,7 @@ def test_what_a_page_cannot_show_or_do_of_a_lesson_is_said_of_the_step() -> None
     pinned = answer_lessons(model, ["flue"])
     assert pinned is not None
     assert {link for link, step in pinned["steps"].items() if step["inputs"]} == set()
+    assert all(step["note"] for step in pinned["steps"].values())
 
 
 def test_the_page_of_a_session_that_no_lesson_is_about_has_none(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ ELSEWHERE = "The picture of this step is another moment of the session; this pag
 UNHELD = "The picture of this step is a plan that is not on this page."
 BY_RULES = "Here a rule is to be changed, which needs a kernel; this page has none."
 BY_PINS = "Here a block is to be pinned, which needs a kernel; this page has none."
+MOST_PLACES = 2_000
+"""Places of a moment at most for which attempts and refusals are worked out, at about 10 ms each."""
 EVERYWHERE = "*"
 """Stands for any policy and any place: the attempt is judged as its step begins."""
 
@@ -93,8 +95,10 @@ def _answer_step(
     told = to_json(describe_step(model, {"link": link}))
     begun = copy(model)
     begun.answer(told["inputs"])
-    told["note"] = find_note(begun, model, policies) or _find_wish(find_step(lesson, number))
-    told["inputs"] = {**told["inputs"], "at": model.inputs["at"]} if _shows(begun, model, policies) else {}
+    shown = _shows(begun, model, policies)
+    wish = _find_wish(find_step(lesson, number))
+    told["note"] = find_note(begun, model, policies) or wish or ("" if shown else UNHELD)
+    told["inputs"] = {**told["inputs"], "at": model.inputs["at"]} if shown else {}
     return told, list(_list_attempts(begun, model, lesson, number, policies))
 
 
@@ -135,7 +139,11 @@ def _list_attempts(
     solved = solved_place(lesson, number, begun)
 
     def say(at: WorkbenchModel, place: int, answer: str) -> dict[str, Any]:
-        right, words = judge(lesson, number, at, place, answer)
+        try:
+            right, words = judge(lesson, number, at, place, answer)
+        except LessonError as error:
+            # As in a workbench, where it is said of this attempt alone.
+            right, words = False, str(error)
         return {"right": right, "words": words, "place": -1 if solved is None else solved}
 
     if step.choices:
@@ -147,7 +155,7 @@ def _list_attempts(
             other.answer({"policy": name, "settings": {}, "cut": "", "look": "plan"})
             yield (name, "", str(_place_of(other))), say(other, _place_of(other), "")
     else:
-        for place in range(len(begun.plan.cuts)):
+        for place in range(min(len(begun.plan.cuts), MOST_PLACES)):
             yield (begun.plan.policy.name, "", str(place)), say(begun, place, "")
 
 
@@ -182,5 +190,6 @@ def _gather(attempts: Sequence[tuple[_Attempt, Mapping[str, Any]]]) -> dict[str,
 def _list_refused(model: WorkbenchModel) -> dict[str, Any]:
     """What a cut at each illegal place would break."""
     plan = model.plan
-    illegal = (place for place in range(len(plan.cuts)) if not plan.cuts.legal[place])
+    places = range(min(len(plan.cuts), MOST_PLACES))
+    illegal = (place for place in places if not plan.cuts.legal[place])
     return {str(place): to_json(play_rules(plan, place)) for place in illegal}
