@@ -137,6 +137,15 @@ def test_a_session_that_has_grown_gives_the_plan_as_it_was() -> None:
     assert is_same(again, plan)
 
 
+def test_a_count_of_what_the_file_held_before_it_grew_is_made_anew() -> None:
+    session = open_demo()
+    short = session.model_copy(update={"entries": session.entries[:-4], "leaf": session.entries[-5].id})
+    plan = make_plan(session, count_tokens(session), "flue", reason="manual")
+    for ledger in (count_tokens(short), count_tokens(session), None):
+        again = make_again(read_plan(write_plan(plan)), session, ledger=ledger)
+        assert (again.after, again.outcome.tokens.tolist()) == (plan.after, plan.outcome.tokens.tolist())
+
+
 def test_another_session_is_refused_by_name(tmp_path: Path) -> None:
     plan = full()
     place = save_plan(plan, tmp_path / "a.plan.json")
