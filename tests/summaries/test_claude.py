@@ -858,3 +858,12 @@ def test_a_long_output_keeps_its_first_and_last_characters_and_no_other(longer: 
     (left,) = (block.text for entry in short.session.entries if entry.id == "o" for block in entry.blocks)
     gap = f"\n\n[... {60 + longer} more characters left out]\n\n"
     assert left == (words[:HEAD] + gap + words[-TAIL:] if longer else words)
+
+
+def test_what_a_provider_does_not_count_is_nothing(serve: OPEN, plan: Plan, job: SummaryJob) -> None:
+    """A gateway that knows no cache tells input and output alone."""
+    server = serve()
+    server.use = lambda body: {"input_tokens": 70, "output_tokens": 1}  # type: ignore[method-assign]
+    usage = claude(server)(job, plan.session).usage
+    assert usage is not None
+    assert (usage.input, usage.cache_read, usage.cache_write) == (70, 0, 0) and usage.output > 0
