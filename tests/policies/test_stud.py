@@ -28,7 +28,7 @@ from inspector.policies.rules import add_rule
 from inspector.policies.table import FATES, Decision, Table
 from inspector.replays.engine import replay
 from inspector.replays.run import Run
-from inspector.session.blocks import Text
+from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Entry, Provided
 from inspector.session.queries import without_reasoning
 from inspector.session.session import Session
@@ -337,6 +337,27 @@ def test_S0_75_the_deterministic_mode_drops_older_outputs_and_keeps_all_else() -
     assert plan.jobs == ()
     again = plan_of(Session.model_validate(session.model_dump()), STUD_DETERMINISTIC)
     assert build_context(again.session, again) == build_context(session, plan)
+
+
+def test_S0_75_the_deterministic_mode_leaves_long_calls_and_words_of_older_turns_as_they_are() -> None:
+    long = {"path": "src/app.py", "text": "word " * 80}
+    session = heard(6)
+    entries = [
+        entry.model_copy(
+            update={
+                "blocks": tuple(
+                    block.model_copy(update={"input": long}) if isinstance(block, ToolCall) else block
+                    for block in entry.blocks
+                )
+            }
+        )
+        for entry in session.entries
+    ]
+    session = session.model_copy(update={"entries": tuple(entries)})
+    plan = plan_of(session, STUD_DETERMINISTIC)
+    assert fates_of(plan, "tool_output") == ["truncated"] * 2 + ["verbatim"] * 4
+    left = [block for piece in build_context(session, plan).pieces if (block := piece.block)]
+    assert [block.input for block in left if isinstance(block, ToolCall)] == [long] * 6
 
 
 EFFECTS: dict[Any, dict[str, set[str]]] = {

@@ -153,6 +153,20 @@ def test_S0_7_S0_9_S0_10_S0_11_the_total_decides_and_what_is_sent_is_rebuilt_onc
     assert run.peak == 84
 
 
+def test_S0_11_what_is_sent_is_what_the_compaction_left_whatever_the_file_recorded_there() -> None:
+    asked = [4, 14, 24, 34, 44, 54, 64, 74, 84]
+    rows = [
+        entry
+        for size in asked
+        for entry in (say("user", 4), say("assistant", 6, usage=Usage(input=size, output=6)))
+    ]
+    run = live(talk(*rows))
+    (item,) = run.compactions
+    assert (item.before, item.after, item.adopted) == (84, 9, True)
+    # Until then what the file reports was sent; the ninth reply's 84 tokens never are.
+    assert [int(sent) for sent, calls in zip(run.sent, run.requests, strict=True) if calls] == [*asked[:-1], 9]
+
+
 @pytest.mark.parametrize("part", ["system", "provided", "tools"])
 def test_S0_7_S0_12_the_head_is_part_of_the_total_that_decides(part: str) -> None:
     # Seven turns and a question are 74 of 80 tokens; the head alone makes the difference.
