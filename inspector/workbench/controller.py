@@ -45,9 +45,7 @@ SECONDS = 1.0
 """Between two looks at a file that is followed."""
 FACTS = "Finding facts"
 SLOW = {
-    **dict.fromkeys(
-        ("facts", "fact", "findings", "story", "summaries", "regret", "grounding", "losses"), FACTS
-    ),
+    **dict.fromkeys(("facts", "findings", "story", "summaries", "regret", "grounding", "losses"), FACTS),
     "rules": "Trying rules",
     "policy_results": "Trying policies",
     "review": "Looking for secrets",

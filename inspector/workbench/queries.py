@@ -26,7 +26,6 @@ from .payloads.block import (
     describe_summary,
 )
 from .payloads.context_after import describe_context
-from .payloads.fact_detail import describe_fact
 from .payloads.fact_list import list_facts, plan_at, search_facts
 from .payloads.findings import list_findings
 from .payloads.lesson import LessonReply, play_rules
@@ -177,7 +176,6 @@ QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "context": describe_context,
     "summaries": compare_summaries,
     "facts": list_facts,
-    "fact": describe_fact,
     "findings": list_findings,
     "story": tell_story,
     "regret": _regret,

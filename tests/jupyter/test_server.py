@@ -199,10 +199,10 @@ def test_facts_are_asked_for_like_anything_else(server: Server) -> None:
     listed = server.question(document["desk"], type="facts", id=1, place=place, **{"from": 0, "to": 3})
     assert len(listed["rows"]) == 3 and listed["risk"]["places"][place] > 0
     number = listed["rows"][0]["number"]
-    told = server.question(document["desk"], type="fact", id=2, place=place, number=number)
-    assert told["chain"][-1]["label"] == "this plan" and told["why"]
+    told = server.question(document["desk"], type="story", id=2, place=place, number=number)
+    assert told["outcomes"][-1]["note"] == "by this plan" and told["sentence"]
     assert server.question(document["desk"], type="regret", id=3)["marks"]
-    refused = server.question(document["desk"], type="fact", id=4, place=place, number=10**6)
+    refused = server.question(document["desk"], type="story", id=4, place=place, number=10**6)
     assert refused["type"] == "error" and refused["id"] == 4
     assert server.question(document["desk"], type="stop") == {}
     many = [{"type": "facts", "id": at, "place": place, "query": "a" * at} for at in range(12)]

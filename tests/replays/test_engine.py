@@ -164,7 +164,10 @@ def test_S0_11_what_is_sent_is_what_the_compaction_left_whatever_the_file_record
     (item,) = run.compactions
     assert (item.before, item.after, item.adopted) == (84, 9, True)
     # Until then what the file reports was sent; the ninth reply's 84 tokens never are.
-    assert [int(sent) for sent, calls in zip(run.sent, run.requests, strict=True) if calls] == [*asked[:-1], 9]
+    assert [int(sent) for sent, calls in zip(run.sent, run.requests, strict=True) if calls] == [
+        *asked[:-1],
+        9,
+    ]
 
 
 @pytest.mark.parametrize("part", ["system", "provided", "tools"])

@@ -135,7 +135,7 @@ def test_a_question_that_breaks_is_answered_and_the_next_one_too() -> None:
     controller = Controller(open_demo(), nothing)
     controller.start({})
     controller.begin()
-    controller.ask({"type": "fact", "id": "a"}, replies)
+    controller.ask({"type": "story", "id": "a"}, replies)
     controller.ask({"type": "rules", "id": "b"}, replies)
     first, second = replies.wait_for(2)
     assert (first["type"], first["id"], second["type"]) == ("error", "a", "rules")

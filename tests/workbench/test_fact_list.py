@@ -1,4 +1,4 @@
-"""The Facts panel's questions: the list, one fact's life, what was regretted, what has no ground."""
+"""The Facts panel's questions: the list, one fact's story, what was regretted, what has no ground."""
 
 from __future__ import annotations
 
@@ -73,6 +73,14 @@ def every_row(model: WorkbenchModel, **asked: Any) -> list[dict[str, Any]]:
     later = range(500, first["total"], 500)
     pages = [first, *(listed(model, **asked, **{"from": at, "to": at + 500}) for at in later)]
     return [row for page in pages for row in page["rows"]]
+
+
+def tell(
+    model: WorkbenchModel, number: int, pick: str = "", place: int | None = None, **asked: Any
+) -> dict[str, Any]:
+    """The story of a fact; with "plan" that of the plan."""
+    at = place_of(model) if place is None else place
+    return ask(model, "story", number=number, place=at, pick=pick, **asked)
 
 
 def refused(model: WorkbenchModel, question: str, /, **asked: Any) -> str:
@@ -189,8 +197,8 @@ def test_a_moment_on_another_path_has_the_facts_of_its_own() -> None:
     model.answer({"at": "b"})
     reply = listed(model, kind="file")
     assert {row["form"] for row in reply["rows"]} == {"src/a.py", "src/b.py"}
-    told = ask(model, "fact", number=number_of(model, "src/b.py"), place=0)
-    assert [said["step"] for said in told["said"]] == [-1] and told["said"][0]["row"] == 1
+    told = tell(model, number_of(model, "src/b.py"), place=0)
+    assert [place["ref"] for place in told["places"]] == ["b/0"]
 
 
 def test_on_another_path_a_fact_is_found_by_what_it_is_called() -> None:
@@ -205,9 +213,9 @@ def test_on_another_path_a_fact_is_found_by_what_it_is_called() -> None:
     model.answer({"at": "b"})
     there = number_of(model, "src/x.py")
     assert there != here["src/x.py"]
-    told = ask(model, "fact", number=here["src/x.py"], kind="file", form="src/x.py", place=0)
+    told = tell(model, here["src/x.py"], kind="file", form="src/x.py", place=0)
     assert (told["number"], told["form"]) == (there, "src/x.py")
-    gone = refused(model, "fact", number=here["src/c.py"], kind="file", form="src/c.py", place=0)
+    gone = refused(model, "story", number=here["src/c.py"], kind="file", form="src/c.py", place=0)
     assert "another path" in gone
 
 
@@ -220,10 +228,10 @@ def test_of_a_fact_said_very_often_the_first_and_the_last_blocks_are_told() -> N
     )
     model = WorkbenchModel(Session(format="demo", entries=entries, leaf="e204"))
     model.answer({})
-    told = ask(model, "fact", number=number_of(model, "src/a.py"), place=0)
-    assert [said["ref"] for said in told["said"]] == [
+    told = tell(model, number_of(model, "src/a.py"), place=0)
+    assert [place["ref"] for place in told["places"]] == [
         f"e{n}/0" for n in (*range(100), *range(105, 205))
-    ] and told["saidTotal"] == 205
+    ] and told["placesTotal"] == 205
 
 
 def test_the_text_of_a_block_is_that_of_the_cut_that_was_asked_for(model: WorkbenchModel) -> None:
@@ -248,21 +256,21 @@ def test_a_session_without_facts_says_so() -> None:
         model.answer({})
         reply = listed(model)
         assert reply["rows"] == reply["kinds"] == [] and reply["sentence"] and reply["risk"]["total"] == 0
-        assert ask(model, "regret")["sentence"] and "fact 0" in refused(model, "fact", number=0, place=0)
+        assert ask(model, "regret")["sentence"] and "fact 0" in refused(model, "story", number=0, place=0)
 
 
 def test_what_is_asked_wrongly_gets_a_sentence(model: WorkbenchModel) -> None:
     illegal = next(at for at in range(len(model.plan.cuts)) if not model.plan.cuts.legal[at])
     sentence = model.plan.cuts[illegal].sentence
     assert sentence in refused(model, "facts", place=illegal)
-    assert sentence in refused(model, "fact", number=0, place=illegal)
+    assert sentence in refused(model, "story", number=0, place=illegal)
     for place in (-1, len(model.plan.cuts), 10**12):
         assert f"place {place}" in refused(model, "facts", place=place)
     for number in (-1, len(model.session.facts)):
-        assert f"fact {number}" in refused(model, "fact", number=number, place=place_of(model))
+        assert f"fact {number}" in refused(model, "story", number=number, place=place_of(model))
     for wrong in ({}, {"place": "x"}, {"place": 1e999}, {"place": None}):
         refused(model, "facts", **wrong)
-    refused(model, "fact", place=0)
+    refused(model, "story", place=0)
     refused(model, "grounding")
 
 
@@ -320,6 +328,10 @@ def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_
     assert reply["risk"]["places"][first] == 1 < reply["risk"]["places"][-1] <= reply["risk"]["total"]
 
 
+ORDER = ("verbatim", "stale", "restated", "pointed to", "weakened", "lost")
+"""What a compaction leaves of a fact, from all to nothing."""
+
+
 # -- one fact ---------------------------------------------------------------------------------------
 
 
@@ -327,38 +339,39 @@ def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(model: Workben
     # The stand-in of other policies names the file; here nothing stands where a summary would.
     model.answer({"policy": "claude-code"})
     model.answer({"cut": "end"})
-    told = ask(model, "fact", number=number_of(model, LOST_PATH), place=place_of(model))
-    assert (told["form"], told["kind"], told["fate"], told["tier"]) == (LOST_PATH, "file", "lost", "planned")
-    recorded, planned = told["chain"]
-    assert recorded["label"] == "compaction at 158k" and recorded["tier"] == "recorded"
-    assert recorded["step"] == model.history.marks[0].step and recorded["fate"] == "lost"
-    assert (planned["step"], planned["label"], planned["fate"]) == (-1, "this plan", "lost")
-    assert "The cut stands at the end." in told["why"]
-    (again,) = told["regrets"]
-    assert again["tokens"] > 0 and again["step"] > recorded["step"] and "read again" in again["sentence"]
-    prices = [fix["price"] for fix in told["fixes"]]
-    assert prices == sorted(prices) and told["fixes"][0]["means"] == "pin"
-    assert LOST_PATH in told["focus"]
-
-
-def test_every_block_that_says_it_is_told_once_with_its_place(
-    model: WorkbenchModel, session: Session
-) -> None:
     number = number_of(model, LOST_PATH)
-    told = ask(model, "fact", number=number, place=place_of(model))
+    told = tell(model, number)
+    assert (told["form"], told["kind"], told["pick"]) == (LOST_PATH, "file", "recorded:1")
+    recorded, again, planned = told["outcomes"]
+    turn = model.history.turn[model.history.marks[0].step] + 1
+    assert (recorded["fate"], recorded["by"]) == ("lost", "file")
+    assert recorded["words"] == f"lost in ◆1, turn {turn}"
+    assert again["sign"] == "again" and again["words"].startswith("read again, turn ")
+    assert (planned["id"], planned["fate"], planned["by"]) == ("plan", "lost", "plan")
+    here = tell(model, number, "plan")
+    assert (here["pick"], here["bad"]) == ("plan", True)
+    assert here["sentence"].startswith("Lost by this plan. ")
+    assert here["fixes"][0]["does"] == "Pin"
+    assert LOST_PATH in told["focus"] and LOST_PATH in here["focus"]
+
+
+def test_every_block_that_says_it_is_told_once_with_its_turn(model: WorkbenchModel, session: Session) -> None:
+    number = number_of(model, LOST_PATH)
+    told = tell(model, number)
     fact = next(fact for fact in session.facts.values() if fact.number == number)
-    assert [said["ref"] for said in told["said"]] == list(dict.fromkeys(str(s.ref) for s in fact.said))
-    assert told["saidTotal"] == len(told["said"])
-    live = model.plan.session.live
-    rows = {said["row"] for said in told["said"] if said["row"] >= 0}
-    assert rows and any(said["row"] == -1 for said in told["said"]), "it is said again after the compaction"
-    for said in told["said"]:
-        assert model.history.turn[said["step"]] == said["turn"]
-        assert said["label"].startswith(f"turn {said['turn'] + 1} · ")
-        if said["row"] >= 0:
-            entry = model.plan.session.entries[live.entries[live.position[said["row"]]]]
-            assert said["ref"] == f"{entry.id}/{live.block[said['row']]}"
-    assert "turn 1 · tool output · Glob" in [said["label"] for said in told["said"]]
+    refs = [place["ref"] for place in told["places"]]
+    assert refs == list(dict.fromkeys(str(s.ref) for s in fact.said))
+    assert told["placesTotal"] == len(refs)
+    live = {str(ref) for ref in model.plan.session.live_refs()}
+    assert 0 < len(live & {*refs}) < len(refs), "it is said again after the compaction"
+    steps = {
+        str(session.entries[i].id): step
+        for i, step in zip(model.history.path.tolist(), model.history.step.tolist(), strict=True)
+    }
+    for place in told["places"]:
+        turn = model.history.turn[steps[place["ref"].rpartition("/")[0]]] + 1
+        assert place["label"].startswith(f"turn {turn} · ")
+    assert "turn 1 · Glob" in [place["label"] for place in told["places"]]
 
 
 def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(
@@ -366,40 +379,43 @@ def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(
 ) -> None:
     later = session.facts[LOST_PATH]
     model.answer({"at": session.entries[session.path[1]].id})
-    told = ask(model, "fact", number=later.number, place=place_of(model))
-    assert (told["fate"], told["tier"], told["fixes"]) == ("", "", []) and told["why"] and told["said"]
-    assert [one["label"] for one in told["chain"]] == ["compaction at 158k"]
+    told = tell(model, later.number, "plan")
+    assert (told["fixes"], told["bad"]) == ([], False) and told["places"]
+    assert told["sentence"] == "It has not been said up to this moment."
+    assert [row["id"] for row in told["outcomes"]] == ["recorded:1", "again:0"]
 
 
 def test_the_fate_is_that_of_the_cut_that_was_asked_for(model: WorkbenchModel) -> None:
     number, end = number_of(model, LOST_PATH), len(model.plan.cuts) - 1
     legal = np.flatnonzero(model.plan.cuts.legal).tolist()
-    assert ask(model, "fact", number=number, place=legal[0])["fate"] == "verbatim"
-    there = ask(model, "fact", number=number, place=end)
+    assert tell(model, number, "plan", legal[0])["outcomes"][-1]["fate"] == "verbatim"
+    there = tell(model, number, "plan", end)
     model.answer({"cut": "end"})
-    here = ask(model, "fact", number=number, place=end)
-    names = ("fate", "tier", "words", "chain", "why")
+    here = tell(model, number, "plan", end)
+    names = ("pick", "sentence", "bad", "outcomes", "head")
     assert {name: there[name] for name in names} == {name: here[name] for name in names}
 
 
 def check_fixes(model: WorkbenchModel, number: int, place: int) -> list[str]:
-    """Every fix, applied as it says, costs what it says and keeps the fact as it says. Their means."""
+    """Every fix, applied as it says, costs what it says and keeps more of the fact; undone, nothing has
+    changed. What they do."""
     before, inputs = model.plan, model.inputs
     if place != place_of(model):
         edits = before.edits.model_copy(update={"cut": before.cuts.ids[place]})
-        before = make_plan(before.session, before.ledger, before.policy, edits)
-    told = ask(model, "fact", number=number, place=place)
-    fixes = told["fixes"]
-    assert fixes == sorted(fixes, key=lambda fix: fix["price"])
+        before = make_plan(before.session, before.ledger, before.policy, edits, window=model.window)
+    told = tell(model, number, "plan", place)
+    fate = next((row["fate"] for row in told["outcomes"] if row["id"] == "plan"), "")
+    fixes = [fix for fix in told["fixes"] if not fix["done"]]
     for fix in fixes:
         assert set(fix["changes"]) <= set(WorkbenchModel.INPUTS) and fix["changes"]
         model.answer(fix["changes"])
-        assert model.plan.after == before.after + fix["price"], fix["sentence"]
-        (row,) = [row for row in every_row(model, kind=told["kind"]) if row["number"] == number]
-        assert row["fate"] == fix["fate"], fix["sentence"]
+        assert model.plan.after == before.after + fix["tokens"], fix["said"]
+        assert f"{fix['tokens']:+,} tokens" in fix["said"]
+        now = tell(model, number, "plan")["outcomes"][-1]
+        assert now["id"] == "plan" and ORDER.index(now["fate"]) < ORDER.index(fate), fix["said"]
         model.answer(inputs)
         assert model.inputs == inputs, "undone it is as it was"
-    return [fix["means"] for fix in fixes]
+    return [fix["does"] for fix in fixes]
 
 
 @pytest.mark.parametrize("cut", ["", "end"])
@@ -412,8 +428,8 @@ def test_a_fix_costs_what_it_says_and_keeps_what_it_says(
     model.answer({"policy": policy})
     model.answer({"cut": cut})
     lost = [row["number"] for row in listed(model, fate="lost")["rows"] if row["kind"] in ("file", "error")]
-    means = {name for number in lost[:6] for name in check_fixes(model, number, place_of(model))}
-    assert means or not lost
+    done = {name for number in lost[:6] for name in check_fixes(model, number, place_of(model))}
+    assert done or not lost
 
 
 def test_a_fix_at_another_place_sets_the_cut_with_it(model: WorkbenchModel) -> None:
@@ -436,9 +452,9 @@ def test_a_fix_by_one_more_rule_keeps_settings_cut_and_pins(model: WorkbenchMode
     model.answer({"settings": {"summarise-older.cap": 60}, "pins": ["r2/0"]})
     model.answer({"cut": "u7"})
     number = number_of(model, "src/part1.py")
-    assert "carry" in check_fixes(model, number, place_of(model))
-    told = ask(model, "fact", number=number, place=place_of(model))["fixes"]
-    (carry,) = [fix for fix in told if fix["means"] == "carry"]
+    assert "Turn on" in check_fixes(model, number, place_of(model))
+    told = tell(model, number, "plan")["fixes"]
+    (carry,) = [fix for fix in told if fix["does"] == "Turn on"]
     model.answer(carry["changes"])
     assert model.inputs["cut"] == "u7" and model.inputs["pins"] == ["r2/0"]
     assert {"summarise-older.cap": 60, "carry-file-operations.enabled": True}.items() <= model.inputs[
@@ -467,9 +483,7 @@ def test_every_question_of_any_session_has_an_answer_that_is_safe_to_show(
     model = WorkbenchModel(session, policy, counter="chars4_utf16")
     model.answer({})
     replies = [listed(model), ask(model, "regret")]
-    replies += [
-        ask(model, "fact", number=row["number"], place=place_of(model)) for row in replies[0]["rows"][:4]
-    ]
+    replies += [tell(model, row["number"], pick) for row in replies[0]["rows"][:4] for pick in ("", "plan")]
     summary = model.plan.session.live.summary
     if summary == 0 and model.plan.session.live.start[1]:
         replies.append(ask(model, "grounding", row=0))
@@ -619,13 +633,14 @@ def test_better_counts_change_the_prices_and_find_no_fact_anew(session: Session)
     model = WorkbenchModel(session, counter="chars4_utf16")
     model.answer({"cut": "end"})
     number = number_of(model, LOST_PATH)
-    rough = ask(model, "fact", number=number, place=place_of(model))
+    rough = tell(model, number, "plan")
     facts = model.session.facts
     model.follow(session, count_tokens(session, "o200k_base"))
     model.answer({})
-    exact = ask(model, "fact", number=number, place=place_of(model))
-    assert model.session.facts is facts and exact["fate"] == rough["fate"]
-    assert [fix["price"] for fix in exact["fixes"]] != [fix["price"] for fix in rough["fixes"]]
+    exact = tell(model, number, "plan")
+    fates = [[row["fate"] for row in told["outcomes"]] for told in (rough, exact)]
+    assert model.session.facts is facts and fates[0] == fates[1]
+    assert [fix["tokens"] for fix in exact["fixes"]] != [fix["tokens"] for fix in rough["fixes"]]
     check_fixes(model, number, place_of(model))
 
 
@@ -637,7 +652,9 @@ def test_a_real_session_has_three_rounds_and_every_count_is_right() -> None:
     reply = listed(model)
     assert len(model.history.marks) >= 3 and reply["risk"]["total"] > 100
     first = min(range(len(model.session.facts)), key=lambda n: n)
-    told = ask(model, "fact", number=first, place=place_of(model))
-    assert [one["step"] for one in told["chain"][:-1]] == [
-        mark.step for mark in model.history.marks if mark.kind == "compact"
-    ]
+    told = tell(model, first)
+    rounds = [row for row in told["outcomes"] if row["id"].startswith("recorded:")]
+    compactions = [mark for mark in model.history.marks if mark.kind == "compact"]
+    assert len(rounds) == len(compactions)
+    for row, mark in zip(rounds, compactions, strict=True):
+        assert row["words"].endswith(f", turn {model.history.turn[mark.step] + 1}")

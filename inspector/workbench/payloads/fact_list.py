@@ -1,7 +1,7 @@
 """The list of a session's facts: what becomes of each, and how many are at risk wherever the cut stands.
 
-Results are kept in `WorkbenchModel.cache` until the session grows. `fact_detail` describes one fact, `marks`
-the marks on the timeline and in a summary.
+Results are kept in `WorkbenchModel.cache` until the session grows. `story` tells of one fact, `marks`
+makes the marks on the timeline and in a summary.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from ...facts.facts import Fact, Facts
 from ...facts.trace import find_moment, trace_facts, trace_moves
 from ...facts.traced import FATES, Evidence, Fate, Trace, TracedFact
 from ...planning.plan import Plan
-from ...session.blocks import BlockRef
 from ...session.queries import find_end
 from ...session.session import Session
 from ...session.tree import COMPACTION, Bools
@@ -326,13 +325,6 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
         last_turn=turns.get(traced.said[-1].entry, 1) - 1,
         row=int(listing.namings.live_row[blocks[here]].max(initial=-1)),
     )
-
-
-def row_of(listing: FactListing, ref: BlockRef) -> int:
-    """The row of the moment's context that a block is, -1 where it is not in it."""
-    tree = listing.plan.session.tree
-    row = int(tree.start[tree.index[ref.entry]]) + ref.block
-    return int(listing.namings.live_row[row])
 
 
 def find_fact(facts: Facts, query: Mapping[str, Any]) -> Fact:

@@ -129,7 +129,7 @@ def find_marks(model: WorkbenchModel, listing: FactListing) -> list[RegretMark]:
 
 
 def _mark(model: WorkbenchModel, regret: Regret) -> RegretMark:
-    fact, step = regret.traced.fact, step_of(model, regret.again)
+    fact, step = regret.traced.fact, _step_of(model, regret.again.entry)
     return RegretMark(
         step=step,
         turn=int(model.history.turn[step]) if step >= 0 else -1,
@@ -143,12 +143,8 @@ def _mark(model: WorkbenchModel, regret: Regret) -> RegretMark:
     )
 
 
-def step_of(model: WorkbenchModel, ref: BlockRef) -> int:
-    """The step of the session's life in which a block was said, -1 off the main path."""
-    return _step_of(model, ref.entry)
-
-
 def _step_of(model: WorkbenchModel, entry: str) -> int:
+    """The step of the session's life in which an entry came, -1 off the main path."""
     steps: Ints | None = model.cache.get("steps")
     if steps is None:
         steps = np.full(len(model.session.entries), -1, np.int32)

@@ -528,7 +528,6 @@ export interface Replies {
   context: ContextReply;
   summaries: SummariesReply;
   facts: FactsReply;
-  fact: FactReply;
   findings: FindingsReply;
   story: StoryReply;
   regret: RegretReply;
@@ -903,87 +902,6 @@ export interface FactKind {
 export interface RiskPayload {
   places: number[];
   total: number;
-}
-/**
- * A fact. Its `fate` in the plan, and on whose word, are "" before it has been said.
- *
- * `others` are files that may be meant too by what stands of its name. `said` is the first half and the last
- * half of a part where there are more than it in `said_total`.
- */
-export interface FactReply {
-  number: number;
-  place: number;
-  kind: string;
-  form: string;
-  fate: ("lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened") | "";
-  tier: ("inferred" | "planned" | "recorded") | "";
-  words: string;
-  others: string[];
-  said: FactPlace[];
-  saidTotal: number;
-  chain: FactLink[];
-  why: string;
-  regrets: FactRegret[];
-  fixes: FactFix[];
-  focus: string;
-}
-/**
- * A block that says a fact, by whom, and what it did to it first. `row` and `step` may be -1.
- */
-export interface FactPlace {
-  ref: string;
-  row: number;
-  turn: number;
-  step: number;
-  by: string;
-  operation: string | null;
-  label: string;
-}
-/**
- * What a compaction left of a fact; the plan itself comes last, with `step` -1.
- *
- * `words` is how it is written there; `stood` is False where it could not be read before either.
- */
-export interface FactLink {
-  step: number;
-  label: string;
-  fate: "lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened";
-  tier: "inferred" | "planned" | "recorded";
-  words: string;
-  stood: boolean;
-}
-/**
- * What it took to have a fact again, and the block that needed it.
- */
-export interface FactRegret {
-  sentence: string;
-  tokens: number;
-  price: string;
-  ref: string;
-  turn: number;
-  step: number;
-}
-/**
- * An edit that would keep a fact; `price` are the tokens that the context is longer by.
- */
-export interface FactFix {
-  means: "carry" | "cut" | "knob" | "pin";
-  sentence: string;
-  price: number;
-  money: string;
-  fate: "lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened";
-  changes: FixChanges;
-  recipe: string;
-}
-/**
- * The inputs that a fix changes, for `WorkbenchModel.answer`.
- */
-export interface FixChanges {
-  cut?: string;
-  settings?: {
-    [k: string]: number | boolean | string | null;
-  };
-  pins?: string[];
 }
 /**
  * All findings of the compaction that is looked at.
