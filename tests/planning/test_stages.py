@@ -22,6 +22,7 @@ from inspector.planning.plan import Plan
 from inspector.policies.policy import Policy, Stage, read_policy
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
+from inspector.policies.table import TRUNCATED
 from inspector.session.session import Session
 from inspector.tokens.ledger import Ledger
 from tests.strategies import sessions
@@ -242,3 +243,46 @@ def test_a_stage_acts_at_a_place_where_anything_is_not_what_it_was(rules: list[d
     plan = make_plan(session, count_tokens(session), {"name": "mine", "rules": rules})
     acts = [bool(plan.tier.settle(place).changed.any()) for place in range(len(session.entries) + 1)]
     assert plan.tier.acts.tolist() == acts
+
+
+def test_the_cut_table_has_every_place_at_the_stage_where_a_cut_by_hand_stops(
+    bundled: tuple[Session, Ledger],
+) -> None:
+    """Late cuts clear enough outputs before them; of early ones the second stage has to write some up."""
+    staged = {
+        "name": "staged",
+        "target": {"tokens": 60_000},
+        "rules": [{"kind": "drop-old-outputs"}, {"kind": "summarise-older"}],
+        "stages": [
+            {"name": "clear", "rules": ["drop-old-outputs"]},
+            {"name": "auto", "rules": ["summarise-older"]},
+        ],
+    }
+    plan = make_plan(*bundled, staged)
+    ran = set()
+    for place in np.flatnonzero(plan.cuts.legal).tolist()[::7]:
+        moved = make_plan(*bundled, staged, {"cut": plan.cuts.ids[place]})
+        assert moved.after == int(plan.cut_table.total[place])
+        ran.add(sum(stage.ran for stage in moved.stages))
+    assert ran == {1, 2}
+
+
+def test_a_block_that_a_later_stage_keeps_is_as_the_stage_before_left_it(
+    bundled: tuple[Session, Ledger],
+) -> None:
+    """The first rule of all shortened it; that it is kept then changes neither its fate nor whose it is."""
+    staged = {
+        **STAGED,
+        "rules": [
+            {"kind": "truncate-outputs", "limit": 200},
+            {"kind": "keep-recent-turns", "turns": 3},
+            {"kind": "summarise-older"},
+        ],
+    }
+    plan = make_plan(*bundled, staged)
+    assert [stage.ran for stage in plan.stages] == [True, True]
+    assert plan.place is not None
+    behind = plan.session.live.position >= plan.place
+    shortened = behind & (plan.fate == TRUNCATED)
+    assert shortened.any()
+    assert set(plan.outcome.rule[shortened].tolist()) == {0}

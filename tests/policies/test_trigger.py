@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.policies.policy import Policy
+from inspector.policies.registry import find_policy
 from inspector.policies.trigger import TailWeight, Target, Trigger
 from inspector.session.entries import Entry
 from tests.test_cuts import build, user
@@ -84,3 +85,13 @@ def test_what_was_refused_recovers_to_its_share_where_the_window_leaves_nothing(
     refused: int, base: int, left: int
 ) -> None:
     assert Target(recovery=0.7).limit_after(refused, base) == left
+
+
+@pytest.mark.parametrize("policy", ["claude-code", "inspect-trim", "inspect-edit"])
+def test_a_published_share_fires_only_where_more_than_it_is_filled(policy: str) -> None:
+    """Claude Code 0.95 of the window; Inspect's strategies compare `total > threshold * window`, 0.9."""
+    trigger = find_policy(policy).trigger
+    assert trigger.ratio is not None
+    threshold = trigger.threshold(200_000)
+    assert threshold == (190_000 if policy == "claude-code" else 180_000)
+    assert [trigger.fires(threshold + more, 200_000) for more in (-1, 0, 1)] == [False, False, True]

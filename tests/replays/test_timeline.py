@@ -8,7 +8,7 @@ from inspector.policies.trigger import Measure
 from inspector.replays.engine import replay
 from inspector.replays.timeline import Timeline, find_life
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
+from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
@@ -146,3 +146,20 @@ def test_a_request_that_nothing_is_reported_of_is_what_is_counted_and_what_is_hi
     session = session_of(*WHOLE[:2], say("u2", "a1", "u" * 30), silent)
     run = replay(session, "flue", ledger=count_tokens(session, LENGTH), window=200_000)
     assert run.sent.tolist()[-1] == 1_000 + 100 + 50 + 30
+
+
+def test_only_the_model_s_replies_tell_a_size_and_fail_for_length() -> None:
+    """A user's entry that carries an error or a usage, as some logs have it, is neither."""
+    failed = say("u2", "a1", "u" * 100).model_copy(
+        update={"error": "prompt is too long: 210000 tokens > 200000 maximum", "usage": Usage(input=9_000)}
+    )
+    life = life_of(*WHOLE[:2], failed, WHOLE[3])
+    assert life.tokens.tolist() == [100, 50, 100, 50] and not life.refusals
+    assert life.hidden.tolist() == [1_000] * 4
+    assert life.prompt.tolist() == [-1, 1_100, -1, 1_250]
+
+
+def test_a_reply_that_reports_one_token_reports() -> None:
+    life = life_of(say("u1", None, ""), reply("a1", "u1", 1, "", output=0))
+    assert life.reports.tolist() == [False, True] and life.hidden.tolist() == [1, 1]
+    assert life.before == 1

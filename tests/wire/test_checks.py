@@ -941,6 +941,8 @@ def test_a_path_leads_back_to_its_piece() -> None:
     assert [rendered.piece_at(path) for path in ("system.0", "messages.9.content.0", "messages.1", "")] == [
         None
     ] * 4
+    assert rendered.piece_at("tools.0.input_schema.1") is None
+    assert rendered.piece_at("context.2.content.1") is None
 
 
 def test_the_model_is_the_callers_or_the_contexts_or_nobodys() -> None:
@@ -1151,3 +1153,17 @@ def test_what_should_be_thinking_is_the_first_block_of_the_loop_s_first_turn() -
     faults = check_request(body(user("Go."), assistant("Let me see.", call()), user(result()), **thinks))
     (fault,) = (one for one in faults if one.rule == "loop_without_thinking")
     assert fault.path == "messages.1.content.0" and "found `text`" in fault.provider_error
+
+
+def test_what_is_said_after_a_compaction_s_kept_tail_is_new_and_binds_nothing() -> None:
+    """The request before ends with what the compaction keeps; the answer and its thoughts came since."""
+    kept, thought = user("And the lamp?"), {"type": "thinking", "thinking": "hm", "signature": "s"}
+    before = body(user("Fix the boards."), assistant("Done."), kept)
+    now = body(
+        assistant(COMPACTION),
+        kept,
+        assistant(thought, {"type": "tool_use", "id": "a", "name": "bash", "input": {}}),
+        user({"type": "tool_result", "tool_use_id": "a", "content": "ok"}),
+    )
+    found = check_request(now, model_class="bound", previous=before)
+    assert "unbound_thinking" not in {violation.rule for violation in found}
