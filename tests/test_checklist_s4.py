@@ -371,7 +371,8 @@ def test_S4_39_a_tail_that_would_begin_with_a_result_begins_after_it() -> None:
     session = chain(user(), *step("read", "a.py", 100), reply(10), user(10), reply(10))
     assert walk_back(plan_of(session).table, 40).first_kept == 3
     assert walk_back(plan_of(session).table, 130).first_kept == 3, "the output alone fills it"
-    assert walk_back(plan_of(session).table, 131).first_kept == 1
+    assert walk_back(plan_of(session).table, 131) == (1, 0), "in the turn that begins before it"
+    assert walk_back(plan_of(session).table, 1000) == (0, -1), "it begins with a turn, and splits none"
 
 
 def working() -> Session:

@@ -41,8 +41,8 @@ class Prompt(NamedTuple):
     user: str
     max_tokens: int | None
     sections: tuple[str, ...]
-    name: str = "checkpoint"
-    material: int = 0
+    name: str
+    material: int
 
     @property
     def parts(self) -> tuple[str, str]:

@@ -275,8 +275,12 @@ def test_a_block_that_a_later_stage_keeps_is_as_the_stage_before_left_it(
         **STAGED,
         "rules": [
             {"kind": "truncate-outputs", "limit": 200},
-            {"kind": "keep-recent-turns", "turns": 3},
+            {"kind": "keep-recent-messages", "messages": 40},
             {"kind": "summarise-older"},
+        ],
+        "stages": [
+            STAGED["stages"][0],
+            {"name": "auto", "rules": ["keep-recent-messages", "summarise-older"]},
         ],
     }
     plan = make_plan(*bundled, staged)

@@ -660,3 +660,48 @@ def test_the_limits_of_a_tool_add_up_to_the_smallest() -> None:
     assert find_limit(None, CLI_LIMIT) == CLI_LIMIT
     assert find_limit(500_000) == 120_000
     assert spill("x" * 8192, CLI_LIMIT) == ("x" * 8192, False)
+
+
+def talked(count: int = 20) -> Messages:
+    return [say("user", "task"), *(say(("assistant", "user")[i % 2], "w" * 400) for i in range(count))]
+
+
+@pytest.mark.parametrize("policy", [FIXED, COMPAT])
+def test_the_notice_stands_for_the_messages_that_went_and_for_no_others(policy: str) -> None:
+    made = plan(talked(), 1000, policy)
+    (notice,) = [piece for piece in build_context(made.session, made).pieces if "omitted" in piece.block.text]
+    live = [ref.entry for ref in made.session.live_refs()]
+    assert [ref.entry for ref in notice.origin] == live[1:15], "14 messages after the task"
+
+
+def test_under_a_trigger_that_counts_messages_the_notice_is_one_of_them() -> None:
+    """Twenty-one messages; the first and the last six stay, and the notice stands between them."""
+    session = parse(talked())
+    policy = {
+        "name": "mine",
+        "trigger": {"tokens": 10, "measure": "messages"},
+        "rules": [{"kind": "drop-middle", "first": 1, "last": 6}],
+    }
+    made = make_plan(session, count_tokens(session, "tiered"), policy)
+    assert made.notice is not None and made.place is not None
+    assert int(made.notice.weight[made.place]) == 1
+    assert len(build_context(session, made).pieces) == 8
+
+
+def test_as_published_the_recent_window_parts_a_call_from_its_output() -> None:
+    """Of the last six messages the first is an output: its call goes with the middle, and it stays."""
+    messages = [*reads(8, 900), say("assistant", "done")]
+    policy = {
+        "name": "mine",
+        "trigger": {"tokens": 10, "measure": "messages"},
+        "rules": [
+            {"kind": "keep-root", "messages": 1},
+            {"kind": "keep-recent-messages", "messages": 6, "form": "compat"},
+            {"kind": "drop-older"},
+        ],
+    }
+    session = parse(messages)
+    made = make_plan(session, count_tokens(session, "tiered"), policy)
+    assert made.place == len(session.live) - 6
+    kinds = [piece.block.kind for piece in build_context(session, made).pieces]
+    assert kinds[:2] == ["text", "tool_output"]

@@ -1072,3 +1072,20 @@ def test_a_forced_compaction_with_nothing_to_do_is_told_and_forces_nothing_later
     told = {"provider": "p", "before": 1, "correlation": "turn-1", "data": {"reason": "auto"}}
     story = [AuditEvent("forced", entry="e0"), AuditEvent("started", entry="e4", **told)]
     assert check_order(story)[0] == "event 1 (started) comes without a hit"
+
+
+def test_each_step_ends_with_the_entry_that_was_lived_last_then() -> None:
+    run = live(talk(say("user", 4), say("assistant", 6), *tools(1, 5), say("user", 4), say("assistant", 6)))
+    ends = [run.session.entries[i].id for i in run.entry.tolist()]
+    steps = trace_history(run.session, count_tokens(run.session, WORDS)).step.tolist()
+    last = {step: entry.id for step, entry in zip(steps, run.session.entries, strict=True)}
+    assert ends == [last[step] for step in range(len(ends))]
+    assert ends[0] == "e0"
+
+
+def test_an_act_at_what_is_not_lived_comes_before_the_first_that_is() -> None:
+    """The file begins with a summary of what was before it."""
+    told = Entry(id="", kind="compaction", blocks=(Text(text="so far"),), boundary=Boundary(summary="so far"))
+    session = talk(told, *turn())
+    asked = [event(live(session, scenario=at(name, "reset")), "reset_asked") for name in ("e0", "e1", "e2")]
+    assert [(one.step, one.entry) for one in asked] == [(1, None), (1, None), (2, "e1")]

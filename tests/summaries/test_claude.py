@@ -364,6 +364,12 @@ def test_the_key_is_not_taken_to_another_host(serve: OPEN) -> None:
     assert raised.value.kind == "redirect" and other.received == []
 
 
+def test_an_answer_that_only_offers_other_places_is_no_answer(serve: OPEN) -> None:
+    with pytest.raises(RequestRefused, match=r"leads elsewhere.* \(300\)") as raised:
+        claude(serve(Cue(300, "choose one")), max_retries=0)(TALK_JOB, TALK)
+    assert (raised.value.kind, raised.value.status) == ("redirect", 300)
+
+
 # Too long: made shorter by a stated rule.
 
 

@@ -16,8 +16,8 @@ from inspector.policies.policy import Policy
 from inspector.policies.registry import names_of_policies
 from inspector.policies.rules.truncate_outputs import TruncateOutputs
 from inspector.policies.trigger import Reason, Trigger
-from inspector.session.blocks import Image, Text, ToolOutput
-from inspector.session.entries import Entry, Usage
+from inspector.session.blocks import Image, Text, ToolCall, ToolOutput
+from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.summaries.compaction import STAND_IN, CompactionResult, compact
 from inspector.summaries.record import hash_plan, hash_policy, stored_context
@@ -416,3 +416,27 @@ def test_what_is_told_of_a_compaction_names_its_turn_and_who_answered(named: boo
     told.clear()
     compact(alone, "flue", edits={"cut": "end"}, reason="manual", on_event=told.append)
     assert {(event.turn, event.correlation) for event in told} == {(0, "turn-1")}
+
+
+def test_a_summary_that_is_carried_on_is_recorded_as_it_was_written_and_not_as_it_is_shown() -> None:
+    """Claude Code shows a summary behind words of its own; nothing new is written up."""
+    told = Entry(
+        id="c",
+        parent="a",
+        kind="compaction",
+        blocks=(Text(text="This session is continued. The summary: all is well."),),
+        boundary=Boundary(summary="all is well."),
+    )
+    output = ToolOutput(call_id="t", parts=(Text(text="x" * 900),))
+    entries = (
+        Entry(id="a", blocks=(Text(text="go"),)),
+        told,
+        Entry(id="b", parent="c", role="assistant", blocks=(ToolCall(id="t", name="Read", input={}),)),
+        Entry(id="d", parent="b", role="tool", blocks=(output,)),
+        Entry(id="e", parent="d", role="assistant", blocks=(Text(text="done"),)),
+    )
+    policy = Policy(name="mine", rules=(TruncateOutputs(limit=100),))
+    done = compact(Session(format="pi", entries=entries, leaf="e"), policy, reason="manual")
+    assert done.done and done.entry is not None
+    boundary = done.after[done.entry].boundary
+    assert boundary is not None and boundary.summary == "all is well."

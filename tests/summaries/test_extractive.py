@@ -451,3 +451,12 @@ def test_real_sessions_keep_more_than_their_recorded_summaries_at_no_more_tokens
         assert pair.extracted_tokens <= pair.recorded_tokens
         assert all(pair.extracted[group] >= pair.recorded[group] for group in GROUPS)
     assert sum(pair.extracted["errors"] for pair in pairs) > sum(pair.recorded["errors"] for pair in pairs)
+
+
+def test_a_file_that_the_summary_before_read_and_that_is_read_again_is_still_one_only_read() -> None:
+    before = write(build(user("Look."), *step("read", {"path": "src/seen.py"}), *edit("src/old.py")))
+    assert "src/seen.py" in before.split("<read-files>")[1]
+    session = build(user("Again."), *step("read", {"path": "src/seen.py"}), say("Fine."))
+    text = write(session, kind="update", previous=before)
+    assert text.split("<read-files>\n")[1].split("\n</read-files>")[0].split("\n") == ["src/seen.py"]
+    assert "src/seen.py" not in text.split("<modified-files>")[1].split("</modified-files>")[0]

@@ -941,7 +941,7 @@ def test_a_path_leads_back_to_its_piece() -> None:
     assert [rendered.piece_at(path) for path in ("system.0", "messages.9.content.0", "messages.1", "")] == [
         None
     ] * 4
-    assert rendered.piece_at("tools.0.input_schema.1") is None
+    assert rendered.piece_at("tools.2.content.1") is None
     assert rendered.piece_at("context.2.content.1") is None
 
 
