@@ -133,6 +133,38 @@ def test_W2_19_titles_are_whole_where_paths_lie_outside_the_project(
     expect(lost).to_contain_text("/home/…/")
 
 
+ROWS = """() => [...document.querySelectorAll('[data-testid=fate-row]')].map(row => {
+  const box = row.getBoundingClientRect()
+  const title = row.querySelector('.ci-what > b, .ci-preview')
+  const range = document.createRange()
+  range.selectNodeContents(title ?? row)
+  const seen = [...range.getClientRects()].some(
+    line => line.width > 20 && line.top > box.top - 1 && line.bottom < box.bottom + 1)
+  const list = row.closest('.ci-scroll').getBoundingClientRect()
+  const inside = box.top > list.top && box.bottom < list.bottom + 1
+  return { title: title?.textContent ?? '', seen, inside, chosen: row.ariaSelected === 'true' }
+})"""
+
+
+def test_titles_of_blocks_are_seen_beside_and_above_the_one_that_is_chosen(
+    page: Page, opened: Workbench
+) -> None:
+    resize(page, WIDTHS[0])
+    opened.tab = "blocks"
+    wait_for_python(page)
+    page.locator("[data-fold][aria-expanded=false]").nth(2).click()
+    expect(page.get_by_test_id("fate-row").nth(6).locator(".ci-what > b")).not_to_be_empty()
+    for width in (1400, 1000, 900, 730, 560):
+        resize(page, width)
+        page.get_by_test_id("fate-row").nth(6).click()
+        expect(page.get_by_test_id("block")).to_be_visible()
+        page.wait_for_timeout(200)
+        rows = page.evaluate(ROWS)
+        assert [row["title"] for row in rows if row["title"] and not row["seen"]] == [], width
+        assert [row["inside"] for row in rows if row["chosen"]] == [True], width
+        page.evaluate("document.querySelector('[data-testid=fates]').focus()")
+
+
 def test_the_three_dots_of_a_title_that_is_too_short_are_noticed(page: Page, opened: Workbench) -> None:
     """What reads all titles notices a box that cuts one, and one that was cut to a few letters."""
     title = page.locator(".ci-header > b")

@@ -50,29 +50,26 @@ export const drawRow = (
       "aria-expanded": String(open),
       "aria-selected": String(row === picture.row),
     },
-    h(
-      "span",
-      { role: "gridcell", class: newTurn ? "ci-turn" : "ci-turn ci-ditto" },
-      String(turnOfRow(scene, row) + 1),
-    ),
-    h(
-      "span",
-      { role: "gridcell", class: "ci-what" },
+    cell(newTurn ? "ci-turn" : "ci-turn ci-ditto", String(turnOfRow(scene, row) + 1)),
+    cell(
+      "ci-what",
       chip(section?.id ?? "unknown", compared.two ? undefined : fateOf(right)?.id),
       h("span", { class: "ci-section" }, section?.label ?? ""),
       ...sayLabel(label, section?.label ?? ""),
     ),
     ...(compared.two
       ? [drawFate(fateOf(left)), drawFate(same ? undefined : fateOf(right))]
-      : [h("span", { role: "gridcell", class: "ci-fate" }, fateOf(right)?.label ?? "")]),
+      : [cell("ci-fate", fateOf(right)?.label ?? "")]),
     ...drawNumbers(compared, left.tokens, right.tokens, same),
   );
 };
 
+const cell = (kind: string, ...content: (Node | string)[]) =>
+  h("span", { role: "gridcell", class: kind }, ...content);
+
 const drawFate = (fate: Scene["fates"][number] | undefined) =>
-  h(
-    "span",
-    { role: "gridcell", class: "ci-fate" },
+  cell(
+    "ci-fate",
     ...(fate === undefined ? [h("span", { class: "ci-quiet" }, "same")] : [chip("ink", fate.id), fate.label]),
   );
 
@@ -84,9 +81,9 @@ const drawNumbers = ({ two }: Compared, left: number, right: number, same: boole
         { role: "gridcell", class: "ci-number", title: `B ${exact(right)}` },
         signedExact(right - left),
       )
-    : h("span", { role: "gridcell", class: "ci-number" }, exact(right));
+    : cell("ci-number", exact(right));
   if (same) change.replaceChildren();
-  return [h("span", { role: "gridcell", class: "ci-number" }, exact(left)), change];
+  return [cell("ci-number", exact(left)), change];
 };
 
 const signedExact = (tokens: number) => (tokens > 0 ? `+${exact(tokens)}` : exact(tokens));
@@ -133,7 +130,7 @@ export const drawFold = ({ picture: { scene }, compared }: Sight, fold: Fold) =>
       "data-fold": fold.from,
       "aria-expanded": String(fold.open),
     },
-    h("span", { role: "gridcell", class: "ci-turn" }, fold.open ? "▾" : "▸"),
+    cell("ci-turn", fold.open ? "▾" : "▸"),
     h(
       "span",
       { role: "gridcell", class: "ci-what", ...wide },
@@ -178,12 +175,8 @@ export const drawCut = ({ picture, compared }: Sight, line: CutLine, open: boole
       "data-cut": other ? "b" : "",
       "aria-expanded": summary > 0 ? String(open) : undefined,
     },
-    h(
-      "span",
-      { role: "gridcell", class: "ci-what" },
-      `${whose}${isUncut(plan, place) ? "" : "cut · "}${sayPlace(scene, plan, place)}`,
-    ),
-    h("span", { role: "gridcell", class: "ci-fate" }, saySummary(plan, place, summary)),
+    cell("ci-what", `${whose}${isUncut(plan, place) ? "" : "cut · "}${sayPlace(scene, plan, place)}`),
+    cell("ci-fate", saySummary(plan, place, summary)),
   );
 };
 

@@ -57,6 +57,8 @@ export const makeScroller = (source: Source): Scroller => {
   // What is seen of the list, read when it changes: to ask for it while something waits to be laid out costs a layout.
   let top = 0;
   let height = 0;
+  /** What was brought into sight last, which stays there in a list that becomes lower. */
+  let wanted = -1;
   /** The items that exist. */
   let shown: readonly [number, number] = [0, 0];
 
@@ -126,9 +128,21 @@ export const makeScroller = (source: Source): Scroller => {
     });
   };
   node.addEventListener("scroll", onScroll, { passive: true });
+  const reveal = (index: number, high = false) => {
+    look();
+    wanted = index;
+    const upper = heights.tops[index] ?? 0;
+    const lower = heights.tops[index + 1] ?? upper;
+    const view = node.clientHeight - (source.head?.offsetHeight ?? 0);
+    if (!high && upper >= top && lower <= top + view) return;
+    scrollTo(Math.max(0, upper - (high ? source.height : view / 3)));
+    render();
+  };
   const resized = new ResizeObserver(() => {
+    const before = height;
     look();
     if (count > 0) render();
+    if (height < before && wanted >= 0) reveal(wanted);
   });
   resized.observe(node);
 
@@ -143,15 +157,7 @@ export const makeScroller = (source: Source): Scroller => {
       render();
     },
     hold,
-    reveal(index, high = false) {
-      look();
-      const upper = heights.tops[index] ?? 0;
-      const lower = heights.tops[index + 1] ?? upper;
-      const view = node.clientHeight - (source.head?.offsetHeight ?? 0);
-      if (!high && upper >= top && lower <= top + view) return;
-      scrollTo(Math.max(0, upper - (high ? source.height : view / 3)));
-      render();
-    },
+    reveal,
     dispose() {
       cancelAnimationFrame(frame);
       resized.disconnect();
