@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
 import pytest
@@ -21,21 +20,45 @@ from tests.shared import SHARED, needs_shared
 REAL = ["pi--pi-mono/pi-before-compaction.jsonl", "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl"]
 
 
-READ = """() => {
+READ = """async seconds => {
   const list = document.querySelector('[aria-label="The next request"]')
-  const box = list.getBoundingClientRect()
-  const shown = [...list.querySelectorAll('[data-piece]')].map(node => {
-    const { top, bottom } = node.getBoundingClientRect()
-    const text = node.querySelector('pre')
-    return {
-      index: Number(node.dataset.index),
-      ref: node.dataset.piece,
-      text: text === null ? null : text.textContent,
-      left: Number(node.querySelector('[data-left]')?.dataset.left ?? 0),
-      waits: text === null && bottom > box.top && top < box.bottom,
+  const deadline = performance.now() + 1000 * seconds
+  const pieces = new Map()
+  let most = 0
+  list.scrollTo(0, 0)
+  while (performance.now() < deadline) {
+    // What is scrolled to is drawn in the next frame.
+    await new Promise(requestAnimationFrame)
+    await new Promise(requestAnimationFrame)
+    const box = list.getBoundingClientRect()
+    const nodes = [...list.querySelectorAll('[data-piece]')]
+    const inSight = nodes.filter(node => {
+      const { top, bottom } = node.getBoundingClientRect()
+      return bottom > box.top && top < box.bottom
+    })
+    if (inSight.length === 0 || inSight.some(node => node.querySelector('pre') === null)) continue
+    // A step never goes past what was drawn: what was in sight last meets what is now.
+    const first = Number(inSight[0].dataset.index)
+    if (first > Math.max(-1, ...pieces.keys()) + 1) {
+      list.scrollBy(0, -list.clientHeight * 0.4)
+      continue
     }
-  })
-  return [shown, list.scrollTop + list.clientHeight >= list.scrollHeight - 1]
+    most = Math.max(most, list.querySelectorAll('*').length)
+    for (const node of nodes) {
+      const text = node.querySelector('pre')
+      if (text === null) continue
+      pieces.set(Number(node.dataset.index), {
+        index: Number(node.dataset.index),
+        ref: node.dataset.piece,
+        text: text.textContent,
+        left: Number(node.querySelector('[data-left]')?.dataset.left ?? 0),
+      })
+    }
+    if (list.scrollTop + list.clientHeight >= list.scrollHeight - 1)
+      return [[...pieces.values()].sort((one, other) => one.index - other.index), most]
+    list.scrollBy(0, list.clientHeight * 0.8)
+  }
+  return [null, most]
 }"""
 
 
@@ -44,23 +67,12 @@ def read_whole(page: Page) -> list[dict[str, Any]]:
 
     Of a long request only what is in sight exists in the page.
     """
-    pieces: dict[int, dict[str, Any]] = {}
-    region = page.get_by_role("region", name="The next request")
-    region.evaluate("node => node.scrollTo(0, 0)")
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        shown, at_end = page.evaluate(READ)
-        if not shown or any(piece["waits"] for piece in shown):
-            page.wait_for_timeout(30)
-            continue
-        # Some hundred elements, however long the request is.
-        assert region.locator("*").count() < 700
-        pieces |= {piece["index"]: piece for piece in shown if piece["text"] is not None}
-        if at_end:
-            return [pieces[index] for index in sorted(pieces)]
-        region.evaluate("node => node.scrollBy(0, node.clientHeight * 0.8)")
-        page.wait_for_timeout(40)
-    raise AssertionError("the end was not reached")
+    pieces: list[dict[str, Any]] | None
+    pieces, most = page.evaluate(READ, 60)
+    # Some hundred elements, however long the request is.
+    assert most < 700
+    assert pieces is not None, "the end was not reached"
+    return pieces
 
 
 def check_whole(page: Page, context: Context) -> None:
