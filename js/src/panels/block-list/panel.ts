@@ -52,6 +52,7 @@ export const makeFates = (actions: Actions): Fates => {
   const scroller = makeScroller({
     height: ROW,
     head: head.columns,
+    active: () => (shown === undefined || shown.row < 0 ? -1 : active),
     keyOf: index => keyOf(items[index] as Item, expanded),
     draw(index) {
       const item = items[index] as Item;

@@ -36,6 +36,8 @@ export interface Source {
   tell?(index: number): string | undefined;
   /** Gives an item, old or new, what depends on its place in the list. */
   place?(node: HTMLElement, index: number): void;
+  /** The item that stays in sight in a list that becomes lower, -1 for none. */
+  active?(): number;
   /** Hears which items exist now: `first` up to but not including `end`. */
   drawn(first: number, end: number): void;
 }
@@ -57,8 +59,6 @@ export const makeScroller = (source: Source): Scroller => {
   // What is seen of the list, read when it changes: to ask for it while something waits to be laid out costs a layout.
   let top = 0;
   let height = 0;
-  /** What was brought into sight last, which stays there in a list that becomes lower. */
-  let wanted = -1;
   /** The items that exist. */
   let shown: readonly [number, number] = [0, 0];
 
@@ -130,7 +130,6 @@ export const makeScroller = (source: Source): Scroller => {
   node.addEventListener("scroll", onScroll, { passive: true });
   const reveal = (index: number, high = false) => {
     look();
-    wanted = index;
     const upper = heights.tops[index] ?? 0;
     const lower = heights.tops[index + 1] ?? upper;
     const view = node.clientHeight - (source.head?.offsetHeight ?? 0);
@@ -142,7 +141,8 @@ export const makeScroller = (source: Source): Scroller => {
     const before = height;
     look();
     if (count > 0) render();
-    if (height < before && wanted >= 0) reveal(wanted);
+    const active = source.active?.() ?? -1;
+    if (height < before && active >= 0) reveal(active);
   });
   resized.observe(node);
 
