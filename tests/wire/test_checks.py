@@ -1155,6 +1155,13 @@ def test_what_should_be_thinking_is_the_first_block_of_the_loop_s_first_turn() -
     assert fault.path == "messages.1.content.0" and "found `text`" in fault.provider_error
 
 
+def test_of_a_context_only_the_rules_that_are_named_are_asked() -> None:
+    late = context(("user", "Go."), ("assistant", bash("a")), ("user", "And?"), ("user", output("b", "1")))
+    for rules in ((), ("orphan_result",), ("unanswered_call", "orphan_result")):
+        assert {violation.rule for violation in check_context(late, rules=rules)} == {*rules}
+    assert {violation.rule for violation in check_context(late)} == {"unanswered_call", "orphan_result"}
+
+
 def test_what_is_said_after_a_compaction_s_kept_tail_is_new_and_binds_nothing() -> None:
     """The request before ends with what the compaction keeps; the answer and its thoughts came since."""
     kept, thought = user("And the lamp?"), {"type": "thinking", "thinking": "hm", "signature": "s"}

@@ -7,7 +7,7 @@ and does the same. Nothing is sent from here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ...errors import expect
 from ...planning.context import Context
@@ -120,6 +120,11 @@ CHECKS: tuple[Check, ...] = (
 """Every rule of CLAUDE §7, §8, §9 and §11, in the order in which a reader would want to hear of them."""
 
 
+def name_check(check: Check) -> str:
+    """The rule that a check looks after, as a violation names it."""
+    return check.__name__.removeprefix("find_")
+
+
 def check_request(
     request: Json,
     *,
@@ -142,7 +147,7 @@ def check_request(
     expect("check_request", request=(request, dict), previous=(previous, dict, None))
     sent = read_request(request, model_class=model_class, previous=previous, sizes=tuple(sizes))
     return tuple(
-        Violation(check.__name__.removeprefix("find_"), path, sentence, f"{status}: {error}")
+        Violation(name_check(check), path, sentence, f"{status}: {error}")
         for check in checks
         for path, sentence, error, status in check(sent)
     )
@@ -155,17 +160,23 @@ def check_context(
     model_class: ModelClass | None = None,
     previous: Context | None = None,
     awaits_user: bool = False,
+    rules: Collection[str] | None = None,
 ) -> tuple[Violation, ...]:
     """`render_request`, then `check_request`.
 
     `previous` is the context last sent. With `awaits_user` the user's next words are still to come, so a
-    context that ends with the assistant's is no prefill. Paths lead back to pieces by `Rendered.piece_at`.
+    context that ends with the assistant's is no prefill. Where `rules` names some, no other is asked. Paths
+    lead back to pieces by `Rendered.piece_at`.
     """
     expect("check_context", context=(context, Context), previous=(previous, Context, None))
     rendered = render_request(context, model=model)
     before = None if previous is None else render_request(previous, model=model).request
     last_words = (find_prefill, find_trailing_space)
-    checks = [check for check in CHECKS if not (awaits_user and check in last_words)]
+    checks = [
+        check
+        for check in CHECKS
+        if not (awaits_user and check in last_words) and (rules is None or name_check(check) in rules)
+    ]
     return check_request(
         rendered.request, model_class=model_class, previous=before, sizes=rendered.sizes, checks=checks
     )

@@ -108,12 +108,15 @@ def _describe(plan: Plan, row: int) -> LessonBlock:
 
 def _ask_provider(plan: Plan, place: int) -> str:
     """The answer to a request that begins at `place` behind a summary, by the rules of the wire."""
-    wanted = _REFUSED.get(plan.cuts[place].rule or "", ())
+    rule = plan.cuts[place].rule or ""
+    wanted = _REFUSED.get(rule, ())
     if not wanted:
         return ""
     whole = live_context(plan.session, plan.ledger)
     said = Piece(Text(text="Summary of what came before."), "user", 0, (), "summarised", 0, stand_in=True)
     kept = tuple(piece for piece in whole.pieces if piece.message > place)
     cut = Context(whole.system, whole.tools, whole.provided, (said, *kept), whole.head_tokens, whole.model)
-    found = check_context(cut, previous=whole, awaits_user=True)
+    # Only reasoning is held against what was sent before.
+    previous = whole if rule == "open-loop" else None
+    found = check_context(cut, previous=previous, awaits_user=True, rules=wanted)
     return next((each.provider_error for name in wanted for each in found if each.rule == name), "")
