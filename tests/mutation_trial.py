@@ -43,7 +43,10 @@ TOGETHER = (
     "tests/test_conformance.py",
 )
 """Tests of what all of these rooms do together: asked about every mutant, after those of its room."""
-OTHERS = ("tests/tokens", "tests/facts", "tests/workbench", "tests/corpus", "tests/test_predictions.py")
+OTHERS = (
+    *("tests/tokens", "tests/facts", "tests/workbench", "tests/corpus", "tests/test_predictions.py"),
+    *("tests/test_checklist_ui.py", "tests/test_html_tables.py", "tests/test_wrong_arguments.py"),
+)
 """Tests of rooms that draw, count or trace what is decided; those that name a file are asked about it."""
 UNCHANGED = ("numpy", "pydantic", "msgspec", "hypothesis.strategies", "jsonschema", "tiktoken", "traitlets")
 """What is imported once for all mutants."""

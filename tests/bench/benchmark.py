@@ -1,14 +1,16 @@
 """What recorded compactions of real sessions keep, and what else would have kept: `make benchmark`.
 
 The ground truth is deterministic: the facts that could be read right before a compaction that a file records,
-found by the package's extractor, looked up in what stands right after. No model is asked. Three tables: every
-policy at the same moments, recorded summaries by kind and speaker, and texts of 5, 10, 20 and 30 % of the
-tokens before, made by baselines. A summary that only its provider can read is not available, and never 0.
-Intervals are by session. Writes notebooks/benchmark.md and notebooks/leaderboard.json.
+found by the package's extractor, looked up in what stands right after. No model is asked. Four tables: every
+policy at the same moments, recorded summaries by kind and speaker, texts of 5, 10, 20 and 30 % of the tokens
+before, made by baselines, and five compactions in a row as `make decay` measured them. A summary that only
+its provider can read is not available, and never 0. Intervals are by session. Writes notebooks/benchmark.md
+and notebooks/leaderboard.json.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import re
@@ -237,12 +239,39 @@ def write(folder: Path = NOTEBOOKS) -> None:
             {"by": by, "share": share, "kept": [None if x is None else round(x, 4) for x in pool_texts(mine)]}
             for by, share, mine in group(texts)
         ],
+        "rounds": list_rounds(NOTEBOOKS / "decay.csv"),
         "yardsticks": list_yardsticks(yardsticks),
     }
     (folder / "leaderboard.json").write_text(json.dumps(board, indent=1) + "\n", "utf-8")
     (folder / "benchmark.md").write_text(
         "\n".join(write_page(table, rows, texts, paths, board, yardsticks)), "utf-8"
     )
+
+
+def list_rounds(path: Path) -> list[dict[str, Any]]:
+    """What stands after each of five compactions in a row, of the facts that stood before the first.
+
+    By policy and by who wrote its summaries; `half_gone` is the first compaction after which not more than
+    half of them stand, None where more do to the end.
+    """
+    found = []
+    for row in csv.DictReader(path.read_text("utf-8").splitlines()):
+        if (row["session"], row["kind"]) != ("all", "all"):
+            continue
+        first = int(row["first"])
+        kept = [int(row[f"kept_{number}"]) for number in range(1, 6)]
+        gone = next((number for number, left in enumerate(kept, 1) if 2 * left <= first), None)
+        found.append(
+            {
+                "policy": row["policy"],
+                "by": row["by"],
+                "first": first,
+                "kept": kept,
+                "half_gone": gone,
+                "tokens_left": int(row["tokens_5"]),
+            }
+        )
+    return sorted(found, key=lambda row: (-row["kept"][-1], row["tokens_left"], row["policy"], row["by"]))
 
 
 def group(texts: Sequence[Text]) -> Iterator[tuple[str, float, list[Text]]]:
@@ -301,10 +330,32 @@ def write_page(
     mine = [text for text in texts if text.by == "recorded"]
     size = sum(t.tokens for t in mine) / sum(t.before for t in mine)
     yield OWN.format(size=size, kept=tell_share(pool_texts(mine)))
+    yield from tell_rounds(board["rounds"])
     yield from tell_yardsticks(yardsticks)
     yield "## Sources"
     yield SOURCES
     yield from tabulate(["repository", "commit", "licence", "files", "SHA-256"], list_hashes(paths))
+
+
+def tell_rounds(rounds: Sequence[dict[str, Any]]) -> Iterator[str]:
+    yield "## Five compactions in a row"
+    yield ROUNDS.format(first=rounds[0]["first"])
+    head = [
+        *("policy", "summaries by"),
+        *(f"after {number}" for number in range(1, 6)),
+        *("half is gone after", "tokens left"),
+    ]
+    yield from tabulate(
+        head,
+        [
+            [
+                *(row["policy"], row["by"]),
+                *(f"{left / row['first']:.0%}" for left in row["kept"]),
+                *("–" if row["half_gone"] is None else f"{row['half_gone']}", f"{row['tokens_left']:,}"),
+            ]
+            for row in rounds
+        ],
+    )
 
 
 TOP = """# A benchmark: what recorded compactions keep
@@ -331,6 +382,13 @@ it, so its row says how much fits into that size when one knows what is asked fo
 kept:"""
 OWN = """The recorded summaries have {size:.1%} of the tokens before, and keep {kept} of the facts
 in their own words alone.
+"""
+ROUNDS = """
+Of the {first:,} facts that stood right before the first of five compactions of long real sessions, those that
+stand in full after it and after every one before it; [What five compactions leave](decay.md) tells how that
+is measured, by kind and by session. *half is gone after* is the first compaction after which not more than
+half of them stand, – where more do to the end. *tokens left* is the context after the fifth, all sessions
+together.
 """
 SOURCES = """
 Read in place and never redistributed. The hash is over those files of a folder that record a compaction."""

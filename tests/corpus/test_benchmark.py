@@ -32,6 +32,32 @@ def test_the_page_and_the_readme_tell_what_the_leaderboard_holds() -> None:
     assert f"{BOARD['date']}, {BOARD['commit']}" in readme
 
 
+def test_rounds_are_those_that_the_table_of_five_compactions_tells() -> None:
+    """By the percentages that the page of `make decay` prints, and by counting where half is gone."""
+    page = (ROOT / "notebooks/benchmark.md").read_text("utf-8")
+    decay = (
+        (ROOT / "notebooks/decay.md")
+        .read_text("utf-8")
+        .partition("## Kept, by policy")[2]
+        .partition("\n## ")[0]
+    )
+    lines = [
+        [cell.strip(" *") for cell in line.split("|")[1:-1]]
+        for line in decay.splitlines()
+        if " of " in line and line.startswith("|")
+    ]
+    assert len(BOARD["rounds"]) == len(lines) > 25
+    for policy, by, _, *cells in lines:
+        (row,) = [row for row in BOARD["rounds"] if (row["policy"], row["by"]) == (policy, by)]
+        shares = [left / row["first"] for left in row["kept"]]
+        assert [f"{share:.0%}" for share in shares] == cells[:5]
+        gone = [number for number, share in enumerate(shares, 1) if share <= 0.5]
+        assert row["half_gone"] == (gone[0] if gone else None)
+        half = row["half_gone"] or "–"
+        told = f"| {policy} | {by} | {' | '.join(cells[:5])} | {half} | {cells[-1]} |"
+        assert told in page
+
+
 def test_baselines_stay_within_their_size_and_say_nothing_of_their_own() -> None:
     session = open_demo()
     ledger = count_tokens(session, "o200k_base")

@@ -117,6 +117,14 @@ def test_a_pin_on_one_block_is_written_entry_slash_number() -> None:
             plan_of(session, pins=(pin,))
 
 
+@pytest.mark.parametrize("block", ["2", "7", "-1"])
+def test_a_pin_on_a_block_that_the_entry_has_not_says_how_many_it_has(block: str) -> None:
+    session = build(user("go"), Entry(id="", role="assistant", blocks=(Text(text="a"), Text(text="b"))))
+    name = session.entries[1].id
+    with pytest.raises(EditError, match=rf"'{name}/{block}': the entry has 2 blocks"):
+        make_plan(session, count_tokens(session), "flue", {"pins": [f"{name}/{block}"]})
+
+
 def test_a_policy_that_cuts_inside_a_pair_takes_both_halves() -> None:
     # Flue cuts at any assistant message; here one that stands between a call and its output.
     session = build(user("x" * 400), call("a"), say("y" * 400), answer("a"), say("z" * 40), user("w" * 40))

@@ -31,7 +31,7 @@ from inspector.policies.harness import (
     suggest,
     write_banner,
 )
-from inspector.policies.policy import Policy
+from inspector.policies.policy import Policy, read_policy
 from inspector.policies.registry import find_policy
 from inspector.replays.failures import CompactionPass, FailureCounts, no_progress
 from inspector.session.overflow import classify_refusal
@@ -551,3 +551,12 @@ def test_S1_29_S2_44_who_is_critical_may_insist_and_who_is_blocked_may_not(
     assert insisted.allowed is (state != "blocking")
     assert insisted.overridden is (state == "critical" and refuses)
     assert ("override" in may_send(harness, state).sentence) is insisted.overridden
+
+
+@pytest.mark.parametrize("count", ["recoveries", "retries", "breaker"])
+def test_a_harness_counts_from_nothing_to_a_hundred(count: str) -> None:
+    for wrong in (-1, 101):
+        with pytest.raises(PolicyError, match=count):
+            read_policy({"name": "mine", "harness": {count: wrong}})
+    for right in (0, 100):
+        assert getattr(read_policy({"name": "mine", "harness": {count: right}}).harness, count) == right

@@ -1089,3 +1089,14 @@ def test_an_act_at_what_is_not_lived_comes_before_the_first_that_is() -> None:
     session = talk(told, *turn())
     asked = [event(live(session, scenario=at(name, "reset")), "reset_asked") for name in ("e0", "e1", "e2")]
     assert [(one.step, one.entry) for one in asked] == [(1, None), (1, None), (2, "e1")]
+
+
+def test_what_the_wire_edits_away_is_told_with_what_is_left() -> None:
+    """From the third request on one output of 30 tokens leaves a stub of 4 words, from the fourth on two."""
+    rule = {"kind": "clear-tool-outputs", "keep": 1}
+    policy = read_policy({"name": "mine", "trigger": {"enabled": False}, "rules": [rule]})
+    rows = [say("user", 4), *tools(1, 30), *tools(2, 30), *tools(3, 30), say("assistant", 6)]
+    run = live(talk(*rows), policy)
+    told = [(one.before, one.after) for one in run.events if one.kind == "stage" and one.data["ran"]]
+    assert told == [(72, 72 - 26), (106, 106 - 2 * 26)]
+    assert [int(sent) for sent, calls in zip(run.sent, run.requests, strict=True) if calls] == [4, 38, 46, 54]

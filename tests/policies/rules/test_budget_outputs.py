@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,3 +67,19 @@ def test_an_output_beyond_the_budget_shows_both_its_ends_and_says_what_is_left_o
     # Less than asked only where a character would be cut in two.
     assert len(begun) == first or (len(begun) == first - 1 and 0xD8 <= units(text)[first - 1][1] <= 0xDB)
     assert len(ended) == last or (len(ended) == last - 1 and 0xDC <= units(text)[size - last][1] <= 0xDF)
+
+
+@pytest.mark.parametrize(("length", "whole"), [(3_999, True), (4_000, True), (4_001, False)])
+def test_an_output_of_as_many_characters_as_are_shown_is_shown_whole(length: int, whole: bool) -> None:
+    text = "x" * length
+    call = ToolCall(id="c", name="Read", input={})
+    output = ToolOutput(call_id="c", name="Read", parts=(Text(text=text),))
+    session = build(
+        user(), Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(output,))
+    )
+    rule = {"kind": "budget-outputs", "tokens": 0, "characters": 4_000}
+    plan = make_plan(session, count_tokens(session), {"name": "mine", "rules": [rule]}, reason="manual")
+    (shown,) = (
+        piece.block.text for piece in build_context(session, plan).pieces if piece.block.kind == "tool_output"
+    )
+    assert (shown == text) == whole
