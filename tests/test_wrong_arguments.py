@@ -93,7 +93,7 @@ DOORS: dict[str, tuple[Call, tuple[Any, ...]]] = {
     "check_context": (lambda t, it: inspector.check_context(it), (None, "x", {}, 7)),
     "context_management": (lambda t, it: inspector.context_management(it), (None, 7, "nope")),
     "trace_recorded session": (lambda t, it: inspector.trace_recorded(it, t.facts), NO_SESSION),
-    "trace_recorded facts": (lambda t, it: inspector.trace_recorded(t.session, it), (None, "x", [])),
+    "trace_recorded facts": (lambda t, it: inspector.trace_recorded(t.session, it), ("x", [])),
     "keep_facts plan": (lambda t, it: inspector.keep_facts(it, ["x"]), (None, "x", 7)),
     "keep_facts forms": (lambda t, it: inspector.keep_facts(t.plan, it), (None, "src/a.py", 7, b"x")),
     "keep_facts tokens": (lambda t, it: inspector.keep_facts(t.plan, [], it), (-1, True, 0.5, "x")),

@@ -97,7 +97,7 @@ def measure_session(
     if wrong := chosen - {*MEASURES}:
         raise PolicyError("measures", f"{min(wrong)!r:.60} is none", MEASURES)
     ledger = count_tokens(session, counter)
-    traces = trace_recorded(session, session.facts)
+    traces = trace_recorded(session)
     regrets = find_regret(session, session.facts, ledger) if recorded and "regret" in chosen else None
     moments: list[tuple[int, Session]] = [(n, trace.scene.session) for n, trace in enumerate(traces, 1)]
     if not moments:

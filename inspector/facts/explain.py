@@ -61,7 +61,7 @@ def find_explanation(traced: TracedFact) -> Explanation:
     >>> from inspector.demo import LOST_PATH, open_demo
     >>> from inspector.facts.trace import trace_recorded
     >>> session = open_demo()
-    >>> found = find_explanation(trace_recorded(session, session.facts)[0][LOST_PATH])
+    >>> found = find_explanation(trace_recorded(session)[0][LOST_PATH])
     >>> found.what, [cause.code for cause in found.because]
     ('lost', ['summary is silent', 'no list of files'])
     >>> found.nearest[0].words

@@ -94,17 +94,17 @@ def trace_again(
     return _trace(found, scene).traced
 
 
-def trace_recorded(session: Session, facts: Facts) -> tuple[Trace, ...]:
+def trace_recorded(session: Session, facts: Facts | None = None) -> tuple[Trace, ...]:
     """The same for every recorded compaction on the path, in order: what stood right before and right after.
 
+    `facts` are the session's own, `session.facts`, where none are given.
+
     >>> from inspector.demo import LOST_PATH, open_demo
-    >>> from inspector.facts.facts import find_facts
-    >>> session = open_demo()
-    >>> trace_recorded(session, find_facts(session))[0][LOST_PATH].fate
+    >>> trace_recorded(open_demo())[0][LOST_PATH].fate
     'lost'
     """
-    expect("trace_recorded", session=(session, Session), facts=(facts, Facts))
-    return tuple(trace_rounds(session, facts))
+    expect("trace_recorded", session=(session, Session), facts=(facts, Facts, None))
+    return tuple(trace_rounds(session, session.facts if facts is None else facts))
 
 
 def trace_rounds(

@@ -158,7 +158,7 @@ class TracedFact:
         >>> from inspector.demo import LOST_PATH, open_demo
         >>> from inspector.facts.trace import trace_recorded
         >>> session = open_demo()
-        >>> print(trace_recorded(session, session.facts)[0][LOST_PATH].why().split(". ")[2])
+        >>> print(trace_recorded(session)[0][LOST_PATH].why().split(". ")[2])
         The recorded compaction left nothing of it
         """
         paragraph: str = ask("why", self)
@@ -180,7 +180,7 @@ class TracedFact:
         >>> from inspector.demo import LOST_PATH, open_demo
         >>> from inspector.facts.trace import trace_recorded
         >>> session = open_demo()
-        >>> recorded = trace_recorded(session, session.facts)[0]
+        >>> recorded = trace_recorded(session)[0]
         >>> before = recorded.scene.session
         >>> plan = make_plan(before, count_tokens(session), "claude-code", {"cut": "end"})
         >>> [(fix.means, fix.price, fix.fate) for fix in recorded[LOST_PATH].fixes(plan)][0]

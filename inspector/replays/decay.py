@@ -61,7 +61,7 @@ def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
 
     >>> from inspector import open_demo, trace_recorded
     >>> session = open_demo()
-    >>> (only,) = measure_decay(trace_recorded(session, session.facts))
+    >>> (only,) = measure_decay(trace_recorded(session))
     >>> only.first["file"], only.kept["file"]
     (59, 16)
     """

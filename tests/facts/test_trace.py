@@ -545,3 +545,8 @@ def test_a_session_counted_anew_looks_for_no_fact_again() -> None:
     assert find_moment(facts, earlier) is not find_moment(facts, plans[0])
     assert find_moment(find_facts(session), plans[0]) is not find_moment(facts, plans[0])
     assert traces[0].stood.tolist() == traces[1].stood.tolist()
+
+
+def test_a_session_s_own_facts_are_asked_about_where_none_are_given() -> None:
+    (mine,) = trace_recorded(SESSION)
+    assert [(one.fact.number, one.fate) for one in mine] == [(one.fact.number, one.fate) for one in RECORDED]

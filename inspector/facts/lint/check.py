@@ -125,7 +125,7 @@ def _plan(session: Session, policy: Any, ledger: Ledger | None, window: int | No
 def _check_recorded(
     session: Session, chosen: frozenset[str], ledger: Ledger | None
 ) -> tuple[list[LintFinding], str]:
-    traces = trace_recorded(session, session.facts)
+    traces = trace_recorded(session)
     found: list[tuple[str, LintFinding]] = []
     for trace in traces:
         entry = "" if trace.scene.entry is None else trace.scene.entry.id
