@@ -181,10 +181,14 @@ class _RolloutReading:
         self.last_usage: Usage | None = None
         self.updated: str | None = None
         self.copied = 0
+        self.responses: set[str] = set()
+        self.own_from: int | None = None  # the number of the first row that is a sub-agent's own
+        self.inherited = 0
 
     def take(self, source: Source, row: Json) -> None:
         """One row: an item, an event, a compaction or bookkeeping."""
         kind, payload = row.get("type"), row.get("payload")
+        self._tell_copies(row)
         if isinstance(time := row.get("timestamp"), str):
             self.updated = time
         if payload is None and not self.meta and _is_bare_header(row):
@@ -209,6 +213,8 @@ class _RolloutReading:
                 self._take_meta(payload)
             elif kind == "turn_context":
                 self.model = Fields(payload).text("model") or self.model
+            elif kind == "token_usage_record":
+                self._take_record(payload)
             self.made.note(kind, source, known=kind in BOOKKEEPING)
 
     def _take_meta(self, payload: Json) -> None:
@@ -217,6 +223,24 @@ class _RolloutReading:
             self.copied += 1
         else:
             self.meta = payload
+            first = Fields(payload).number("subagent_history_start_ordinal")
+            self.own_from = None if first is None else int(first)
+
+    def _tell_copies(self, row: Json) -> None:
+        """A sub-agent's rollout may begin with a copy of its parent's rows, which are numbered."""
+        number = Fields(row).number("ordinal")
+        if self.own_from is None or number is None or row.get("type") == "session_meta":
+            return
+        if number < self.own_from:
+            self.inherited += 1
+        elif self.inherited:
+            self.own_from = None
+            self.reply = self.unpaid = None
+
+    @property
+    def _copies(self) -> bool:
+        """Whether the rows that are read now are a copy: what they cost is told where they were written."""
+        return self.own_from is not None and self.inherited > 0
 
     def _add(self, name: str, role: str, found: list[Found], source: Source | None, **more: Any) -> str:
         more.setdefault("parent", self.line[-1] if self.line else None)
@@ -353,9 +377,30 @@ class _RolloutReading:
                 boundary = entry.boundary.model_copy(update={"tokens_after": told, "extra": extra})
                 self.made.change(entry.id, boundary=boundary)
             return
-        if total == self.total:
+        if total == self.total or self.responses or self._copies:
             return
         self.total, self.last_usage = total, usage
+        self._pay(usage)
+
+    def _take_record(self, payload: Json) -> None:
+        """What one response took, as the newest rollouts tell it: once, by its id. The running counts beside
+        it tell the same again, and are not read from then on."""
+        fields = Fields(payload)
+        usage = read_inclusive(fields.object("usage"), *USAGE)
+        thread, response = fields.text("thread_id"), fields.text("response_id") or ""
+        others = thread is not None and thread != self.meta.get("id")
+        if usage is None or not usage.tokens or others or self._copies or response in self.responses:
+            return
+        counted = not self.responses and usage == self.last_usage
+        self.responses.add(response)
+        if counted:
+            return
+        # What a compaction itself was asked with is no request of the session's.
+        self.last_usage = usage if self.unpaid is not None else self.last_usage
+        self._pay(usage)
+
+    def _pay(self, usage: Usage) -> None:
+        """The last reply without usage has this one."""
         self.reply = None
         if self.unpaid is not None:
             self.made.change(self.unpaid, usage=usage)
@@ -461,6 +506,12 @@ class _RolloutReading:
             copied = f", and {plural(self.copied, 'header')} of it" if self.copied else ""
             warnings.append(
                 f"it was forked from {parent:.60}: what it copied of that one is read here{copied}"
+            )
+        if self.inherited:
+            rows = plural(self.inherited, "row")
+            warnings.append(
+                f"its first {rows} are a copy of the session that started it: they stand in its context, and "
+                "what they cost is told there"
             )
         if isinstance(self.meta.get("history_base"), dict):
             warnings.append("its history begins in another file, which is not read")

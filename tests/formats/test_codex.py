@@ -255,3 +255,79 @@ def test_a_bare_header_may_hold_no_instructions() -> None:
     assert (session.format, session.id, len(session.turns)) == ("codex", "0197-bare", 1)
     assert READER.sniff(dump(header, {"id": "x", "value": 3})) is not None
     assert READER.sniff(dump(header)) is not None
+
+
+def told(kind: str, number: int, **payload: Any) -> dict[str, Any]:
+    """A row as rollouts have them since September 2026: each has a number."""
+    return {"timestamp": "2026-09-30T10:05:00.000Z", "ordinal": number, "type": kind, "payload": payload}
+
+
+def words(number: int, role: str, text: str) -> dict[str, Any]:
+    part = "output_text" if role == "assistant" else "input_text"
+    return told("response_item", number, type="message", role=role, content=[{"type": part, "text": text}])
+
+
+def took(given: int, cached: int, replied: int) -> dict[str, int]:
+    return {"input_tokens": given, "cached_input_tokens": cached, "output_tokens": replied}
+
+
+def counted(number: int, usage: dict[str, int], total: int) -> dict[str, Any]:
+    info = {"total_token_usage": {"total_tokens": total}, "last_token_usage": usage}
+    return told("event_msg", number, type="token_count", info=info)
+
+
+def recorded(number: int, response: str, usage: dict[str, int], thread: str = "t1") -> dict[str, Any]:
+    return told("token_usage_record", number, response_id=response, thread_id=thread, usage=usage)
+
+
+FIRST, SECOND = took(1_000, 0, 50), took(1_200, 900, 40)
+
+
+@pytest.mark.parametrize("counts", ["none", "before", "after"])
+def test_what_a_response_took_is_told_once_though_two_kinds_of_rows_tell_it(counts: str) -> None:
+    """By its id, which may come again; counts beside it say the same; another thread's are not its own."""
+
+    def tell(number: int, response: str, usage: dict[str, int], total: int) -> list[dict[str, Any]]:
+        rows = [recorded(number, response, usage), recorded(number + 1, response, usage)]
+        count = [counted(number + 2, usage, total)] if counts != "none" else []
+        return [*count, *rows] if counts == "before" else [*rows, *count]
+
+    rows = [
+        told("session_meta", 0, id="t1", cwd="/w"),
+        words(1, "user", "Go on."),
+        words(2, "assistant", "I look."),
+        *tell(3, "r1", FIRST, 1_050),
+        recorded(6, "r9", took(77_000, 0, 9), thread="t2"),
+        words(7, "user", "And?"),
+        words(8, "assistant", "Done."),
+        *tell(9, "r2", SECOND, 2_290),
+        words(12, "user", "Thanks."),
+    ]
+    session = read_session(dump(*rows))
+    assert session.unknown == 0 and len(session.entries) == 5
+    usage = [(e.usage.input, e.usage.cache_read, e.usage.output) for e in session.entries if e.usage]
+    assert usage == [(1_000, 0, 50), (300, 900, 40)]
+
+
+def test_a_sub_agent_s_copy_of_its_parent_stands_in_its_context_and_costs_nothing() -> None:
+    source = {"subagent": {"thread_spawn": {"parent_thread_id": "t0", "agent_path": "/root/child"}}}
+    rows = [
+        told("session_meta", 0, id="t1", cwd="/w", source=source, subagent_history_start_ordinal=5),
+        told("session_meta", 0, id="t0", cwd="/w"),
+        words(1, "user", "Find the slow test."),
+        words(2, "assistant", "I ask somebody."),
+        counted(3, took(5_000_000, 0, 100), 5_000_100),
+        words(4, "assistant", "Nobody has answered."),
+        words(5, "user", "Message Type: TASK. Look at tests."),
+        words(6, "assistant", "It is test_tides."),
+        counted(7, FIRST, 5_001_150),
+    ]
+    session = read_session(dump(*rows))
+    assert [block.text for entry in session.entries[:2] for block in entry.blocks] == [
+        *("Find the slow test.", "I ask somebody.", "Nobody has answered."),
+    ]
+    paid = [(entry.text, entry.usage.prompt) for entry in session.entries if entry.usage]
+    assert paid == [("It is test_tides.", 1_000)]
+    assert any("its first 4 rows are a copy" in warning for warning in session.warnings)
+    own = read_session(dump({**rows[0], "payload": {"id": "t1", "cwd": "/w"}}, *rows[2:]))
+    assert sum(entry.usage.prompt for entry in own.entries if entry.usage) == 5_001_000
