@@ -97,6 +97,8 @@ UNSHOWN = frozenset({"ghost_snapshot", "additional_tools"})
 HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
 USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
 SPOKEN = ("user_message", "agent_message")
+ITEMS = {"UserMessage": "user_message", "AgentMessage": "agent_message"}
+"""What a completed item is called that repeats what one of these events repeated until September 2026."""
 HEADER = frozenset({"id", "timestamp", "instructions", "git"})
 """What the header of a rollout of before September 2025 holds at most."""
 ESTIMATE = "estimated by Codex"
@@ -114,9 +116,15 @@ def sniff(data: Data) -> str | None:
         return None
     for row in rows:
         payload = row.get("payload")
-        if row.get("type") == "session_meta" and isinstance(payload, dict) and "id" in payload:
-            return None
+        if row.get("type") == "session_meta" and isinstance(payload, dict):
+            if "id" in payload or "session_id" in payload:
+                return None
     return "none of its first lines is a `session_meta` with an id"
+
+
+def _read_id(meta: Json) -> str:
+    """The name of a rollout's session; empty where its header has none."""
+    return Fields(meta).text("id") or Fields(meta).text("session_id") or ""
 
 
 def read(data: Data) -> Session:
@@ -151,14 +159,23 @@ class Rollout(JsonRows):
 
     def _find_typed(self) -> set[str] | None:
         """What persons typed, by the events that tell of it; None where none does."""
-        typed = {
-            payload["message"].strip()
-            for _, row in self.rows
-            if isinstance(payload := row.get("payload"), dict)
-            and payload.get("type") == "user_message"
-            and isinstance(payload.get("message"), str)
-        }
+        spoken = (
+            _read_spoken(payload) for _, row in self.rows if isinstance(payload := row.get("payload"), dict)
+        )
+        typed = {words.strip() for event, words in spoken if event == "user_message"}
         return typed or None
+
+
+def _read_spoken(payload: Json) -> tuple[str, str]:
+    """The event that repeats what somebody said, and the words; two empty texts where it is another."""
+    kind, item = payload.get("type"), payload.get("item")
+    if kind in SPOKEN and isinstance(said := payload.get("message"), str):
+        return str(kind), said
+    if kind == "item_completed" and isinstance(item, dict) and str(item.get("type")) in ITEMS:
+        parts = item.get("content")
+        words = [Fields(part).text("text") or "" for part in parts] if isinstance(parts, list) else []
+        return ITEMS[str(item["type"])], "\n".join(words)
+    return "", ""
 
 
 class _RolloutReading:
@@ -184,6 +201,7 @@ class _RolloutReading:
         self.responses: set[str] = set()
         self.own_from: int | None = None  # the number of the first row that is a sub-agent's own
         self.inherited = 0
+        self.spoken = ("", "", "")
 
     def take(self, source: Source, row: Json) -> None:
         """One row: an item, an event, a compaction or bookkeeping."""
@@ -343,15 +361,15 @@ class _RolloutReading:
 
     def _take_event(self, source: Source, payload: Json, time: str | None) -> None:
         kind = payload.get("type")
-        if kind in SPOKEN and isinstance(said := payload.get("message"), str) and said.strip():
-            if not self._repeats(kind, said):
-                # A file may be written without its items: then only the event holds the words.
-                role, part = (
-                    ("user", "input_text") if kind == "user_message" else ("assistant", "output_text")
-                )
-                item = {"role": role, "content": [{"type": part, "text": said}]}
-                self._take_item(source, {"type": "message", **item}, time)
-                return
+        event, said = _read_spoken(payload)
+        form, self.spoken = self.spoken, (str(kind), event, said.strip()) if event else self.spoken
+        twice = form[0] != kind and form[1:] == (event, said.strip())
+        if said.strip() and not twice and not self._repeats(event, said):
+            # A file may be written without its items: then only the event holds the words.
+            role, part = ("user", "input_text") if event == "user_message" else ("assistant", "output_text")
+            item = {"role": role, "content": [{"type": part, "text": said}]}
+            self._take_item(source, {"type": "message", **item}, time)
+            return
         if kind == "token_count":
             self._take_usage(Fields(payload).object("info"))
         elif kind == "thread_rolled_back":
@@ -388,7 +406,7 @@ class _RolloutReading:
         fields = Fields(payload)
         usage = read_inclusive(fields.object("usage"), *USAGE)
         thread, response = fields.text("thread_id"), fields.text("response_id") or ""
-        others = thread is not None and thread != self.meta.get("id")
+        others = thread is not None and thread != _read_id(self.meta)
         if usage is None or not usage.tokens or others or self._copies or response in self.responses:
             return
         counted = not self.responses and usage == self.last_usage
@@ -520,7 +538,7 @@ class _RolloutReading:
         extra = {"version": version} if isinstance(version, str) else {}
         extra |= fields.rest | ({"dynamic_tools": rest} if rest else {})
         return self.made.make_session(
-            id=Fields(self.meta).text("id") or "",
+            id=_read_id(self.meta),
             model=self.model,
             window=self.window,
             cwd=Fields(self.meta).text("cwd") or self._find_cwd(),

@@ -331,3 +331,43 @@ def test_a_sub_agent_s_copy_of_its_parent_stands_in_its_context_and_costs_nothin
     assert any("its first 4 rows are a copy" in warning for warning in session.warnings)
     own = read_session(dump({**rows[0], "payload": {"id": "t1", "cwd": "/w"}}, *rows[2:]))
     assert sum(entry.usage.prompt for entry in own.entries if entry.usage) == 5_001_000
+
+
+def completed(number: int, kind: str, text: str) -> dict[str, Any]:
+    item = {"type": kind, "id": f"i{number}", "content": [{"type": "text", "text": text}]}
+    return told("event_msg", number, type="item_completed", item=item)
+
+
+def test_what_a_person_typed_is_told_by_completed_items_where_no_event_repeats_it() -> None:
+    rows = [
+        told("session_meta", 0, session_id="t1", cwd="/w", history_mode="paginated"),
+        words(1, "user", "Repository rules: run the linter."),
+        words(2, "user", "Find the slow test."),
+        completed(3, "UserMessage", "Find the slow test."),
+        words(4, "assistant", "It is test_tides."),
+        completed(5, "AgentMessage", "It is test_tides."),
+    ]
+    session = read_session(dump(*rows))
+    assert [(entry.text, entry.meta) for entry in session.entries if entry.role == "user"] == [
+        ("Repository rules: run the linter.", True),
+        ("Find the slow test.", False),
+    ]
+    assert len(session.entries) == 3 and session.unknown == 0 and session.id == "t1"
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_words_that_only_a_completed_item_holds_are_read_once(both: bool) -> None:
+    event = [told("event_msg", 2, type="user_message", message="Fix the boards.")]
+    rows = [
+        told("session_meta", 0, id="t1", cwd="/w"),
+        *(event if both else []),
+        completed(3, "UserMessage", "Fix the boards."),
+        completed(4, "AgentMessage", "They are fixed."),
+        completed(5, "UserMessage", "Fix the boards."),
+    ]
+    session = read_session(dump(*rows))
+    assert [(entry.role, entry.text) for entry in session.entries] == [
+        ("user", "Fix the boards."),
+        ("assistant", "They are fixed."),
+        ("user", "Fix the boards."),
+    ]
