@@ -1,13 +1,16 @@
 """OpenAI Codex's rollouts: a line per item of a conversation, with events, contexts and compactions between.
 
 In go the bytes, out comes a `Session`. Source: FORMATS §1. The items of one reply become one entry. Events
-repeat items (`user_message`, `agent_message`): they are counted, and tell which of the user's items a person
-typed. A compaction lists what stands after it: an item that stood before is kept, any other follows the
-compaction as an entry of its own. A summary that only the provider can read is an entry without words.
+repeat items (`user_message`, `agent_message`, later completed items): they are counted, and tell which of the
+user's items a person typed. A compaction lists what stands after it: an item that stood before is kept, any
+other follows the compaction as an entry of its own. A summary that only the provider can read is an entry
+without words.
 
-Usage is that of `token_count` events, once for each time the total grew. What Codex writes right after a
-compaction is its own estimate of the context, and becomes the boundary's `tokens_after`. Rows that a fork
-copied of its parent are counted as they stand here, and told in a warning.
+Usage is that of each response's record (`token_usage_record`), once by its id; before September 2026 that of
+`token_count` events, once for each time the total grew. What Codex writes right after a compaction is its own
+estimate of the context, and becomes the boundary's `tokens_after`. Rows that a fork copied of its parent are
+counted as they stand here, and told in a warning; those that a sub-agent's rollout copied are told by their
+numbers, and what they cost is not counted again.
 
 Until September 2025 the rows stood bare: a header of `id`, `timestamp` and `instructions`, then items without
 an envelope, with `{"record_type": "state"}` between. Such a file tells no model and no usage, and its folder
@@ -20,12 +23,13 @@ import re
 from hashlib import blake2b
 from typing import Any
 
-from ..session.blocks import Image, Reasoning, Text, ToolCall
-from ..session.entries import Source, Tool, Usage
+from ..session.blocks import Reasoning, Text, ToolCall
+from ..session.entries import Source, Usage
 from ..session.json_text import stringify
 from ..session.session import Session
 from ..session.speakers import judge
 from ..text import plural
+from .codex_parts import read_part, read_reasoning, read_tools, tells_failure
 from .json_document import Fields, Found, find_blocks, unknown
 from .json_lines import Data, Reader, read_lines
 from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
@@ -102,10 +106,6 @@ ITEMS = {"UserMessage": "user_message", "AgentMessage": "agent_message"}
 HEADER = frozenset({"id", "timestamp", "instructions", "git"})
 """What the header of a rollout of before September 2025 holds at most."""
 ESTIMATE = "estimated by Codex"
-EXITED = re.compile(
-    r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n)*(?:Exit code:|Process exited with code) (-?\d+)(?=\n|\Z)"
-)
-"""How Codex begins what a command printed, since its outputs are text and no longer JSON."""
 CWD = re.compile(r"<environment_context>.*?(?:<cwd>|Current working directory: )([^<\n]+)", re.DOTALL)
 
 
@@ -302,7 +302,7 @@ class _RolloutReading:
     def _take_words(self, name: str, source: Source | None, fields: Fields, **more: Any) -> str:
         """A message that is no reply: a user's, or instructions of the harness."""
         label = fields.text("role")
-        found = find_blocks(fields.any("content"), _read_part)
+        found = find_blocks(fields.any("content"), read_part)
         said = "\n".join(block.text for block, _ in found if block.kind == "text")
         if label != "user":
             more |= {"meta": True}
@@ -317,12 +317,12 @@ class _RolloutReading:
     def _read_reply(self, kind: Any, payload: Json) -> list[Found]:
         fields = Fields(payload, "type", "role")
         if kind == "message":
-            found = find_blocks(fields.any("content"), _read_part)
+            found = find_blocks(fields.any("content"), read_part)
             if found and fields.rest:
                 found[-1] = found[-1][0], {"item": fields.rest, **found[-1][1]}
             return found
         if kind == "reasoning":
-            return [_read_reasoning(fields)]
+            return [read_reasoning(fields)]
         if kind in ("compaction", "context_compaction"):
             return [(Reasoning(encrypted=fields.text("encrypted_content")), fields.rest)]
         if isinstance(kind, str) and kind.endswith("_call"):
@@ -345,8 +345,8 @@ class _RolloutReading:
             inner = Fields(output)
             failed = inner.flag("success") is False
             output = inner.any("content") if "content" in inner.rest else stringify(output)
-        failed = failed or _tells_failure(output)
-        block, more = make_output(call, output, _read_part, name, failed=failed)
+        failed = failed or tells_failure(output)
+        block, more = make_output(call, output, read_part, name, failed=failed)
         return block, fields.rest | more
 
     # Events
@@ -468,7 +468,7 @@ class _RolloutReading:
                 if text is not None:
                     sealed.append((Reasoning(encrypted=text), item.rest))
                 continue
-            blocks = tuple(block for block, _ in find_blocks(item.rest.get("content"), _read_part))
+            blocks = tuple(block for block, _ in find_blocks(item.rest.get("content"), read_part))
             said = "\n".join(block.text for block in blocks)
             names = known.get(_print_entry(blocks), [])
             if summary and summary in said:
@@ -534,7 +534,7 @@ class _RolloutReading:
         if isinstance(self.meta.get("history_base"), dict):
             warnings.append("its history begins in another file, which is not read")
         version = self.meta.get("cli_version")
-        tools, rest = _read_tools(fields.any("dynamic_tools"))
+        tools, rest = read_tools(fields.any("dynamic_tools"))
         extra = {"version": version} if isinstance(version, str) else {}
         extra |= fields.rest | ({"dynamic_tools": rest} if rest else {})
         return self.made.make_session(
@@ -557,21 +557,6 @@ def _is_bare_header(row: Json) -> bool:
     return (named and set(row) <= HEADER) or ("instructions" in row and "type" not in row and named)
 
 
-def _tells_failure(output: Any) -> bool:
-    """Whether an output says, in the words that Codex puts around it, that its command ended with no 0."""
-    if isinstance(output, list) and output:
-        output = Fields(output[0]).rest.get("text")
-    if not isinstance(output, str):
-        return False
-    if found := EXITED.match(output):
-        return int(found[1]) != 0
-    if '"exit_code"' not in output:
-        return False
-    told = Fields(parse_given(output)).rest
-    code = Fields(told.get("metadata")).rest.get("exit_code", told.get("exit_code"))
-    return isinstance(code, int) and code != 0
-
-
 def _squeeze(words: str) -> str:
     """Words without blanks: an event joins the parts of an item in its own way."""
     return "".join(words.split())
@@ -588,51 +573,6 @@ def _print_entry(blocks: Any) -> bytes:
         return b""
     told = stringify([block.model_dump() for block in blocks])
     return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _read_part(raw: Any) -> Found:
-    """A part of a message or of a tool's answer."""
-    fields = Fields(raw)
-    kind = fields.rest.get("type")
-    if kind in ("input_text", "output_text", "text", "summary_text", "reasoning_text"):
-        text = fields.text("text")
-        if text is not None:
-            rest = fields.rest
-            return Text(text=text), {key: value for key, value in rest.items() if key != "type"}
-    if kind == "input_image" and (url := fields.text("image_url")) is not None:
-        head, comma, data = url.partition(";base64,")
-        more = {key: value for key, value in fields.rest.items() if key != "type"}
-        if comma and head.startswith("data:"):
-            return Image(media_type=head.removeprefix("data:"), data=data), more
-        return Image(url=url), more
-    return unknown(raw)
-
-
-def _read_reasoning(fields: Fields) -> Found:
-    """What the model thought: the parts of the summary and of the content that are text, each said once."""
-    texts: dict[str, None] = {}
-    for name in ("summary", "content"):
-        parts = fields.rest.get(name)
-        words = [Fields(part).text("text") for part in parts] if isinstance(parts, list) else []
-        texts |= dict.fromkeys(word for word in words if word is not None)
-        if None not in words:
-            fields.items(name)
-    return Reasoning(text="\n".join(texts), encrypted=fields.text("encrypted_content")), fields.rest
-
-
-def _read_tools(raw: Any) -> tuple[tuple[Tool, ...], list[Any]]:
-    """Tools that the client adds, and what is none of them."""
-    tools: list[Tool] = []
-    rest: list[Any] = []
-    for item in raw if isinstance(raw, list) else ():
-        fields = Fields(item)
-        name = fields.text("name")
-        if name is None:
-            rest.append(item)
-            continue
-        schema = fields.any("inputSchema") or fields.any("input_schema") or fields.any("parameters")
-        tools.append(Tool(name=name, description=fields.text("description") or "", input_schema=schema))
-    return tuple(tools), rest
 
 
 READER = Reader(NAME, "Codex rollout", sniff, read, Rollout)

@@ -1,0 +1,76 @@
+"""Parts of a Codex rollout's items -> blocks of a session: words, pictures, reasoning, tools (FORMATS §1)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..session.blocks import Image, Reasoning, Text
+from ..session.entries import Tool
+from .json_document import Fields, Found, unknown
+from .recording import parse_given
+
+EXITED = re.compile(
+    r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n)*(?:Exit code:|Process exited with code) (-?\d+)(?=\n|\Z)"
+)
+"""How Codex begins what a command printed, since its outputs are text and no longer JSON."""
+
+
+def read_part(raw: Any) -> Found:
+    """A part of a message or of a tool's answer."""
+    fields = Fields(raw)
+    kind = fields.rest.get("type")
+    if kind in ("input_text", "output_text", "text", "summary_text", "reasoning_text"):
+        text = fields.text("text")
+        if text is not None:
+            rest = fields.rest
+            return Text(text=text), {key: value for key, value in rest.items() if key != "type"}
+    if kind == "input_image" and (url := fields.text("image_url")) is not None:
+        head, comma, data = url.partition(";base64,")
+        more = {key: value for key, value in fields.rest.items() if key != "type"}
+        if comma and head.startswith("data:"):
+            return Image(media_type=head.removeprefix("data:"), data=data), more
+        return Image(url=url), more
+    return unknown(raw)
+
+
+def read_reasoning(fields: Fields) -> Found:
+    """What the model thought: the parts of the summary and of the content that are text, each said once."""
+    texts: dict[str, None] = {}
+    for name in ("summary", "content"):
+        parts = fields.rest.get(name)
+        words = [Fields(part).text("text") for part in parts] if isinstance(parts, list) else []
+        texts |= dict.fromkeys(word for word in words if word is not None)
+        if None not in words:
+            fields.items(name)
+    return Reasoning(text="\n".join(texts), encrypted=fields.text("encrypted_content")), fields.rest
+
+
+def read_tools(raw: Any) -> tuple[tuple[Tool, ...], list[Any]]:
+    """Tools that the client adds, and what is none of them."""
+    tools: list[Tool] = []
+    rest: list[Any] = []
+    for item in raw if isinstance(raw, list) else ():
+        fields = Fields(item)
+        name = fields.text("name")
+        if name is None:
+            rest.append(item)
+            continue
+        schema = fields.any("inputSchema") or fields.any("input_schema") or fields.any("parameters")
+        tools.append(Tool(name=name, description=fields.text("description") or "", input_schema=schema))
+    return tuple(tools), rest
+
+
+def tells_failure(output: Any) -> bool:
+    """Whether an output says, in the words that Codex puts around it, that its command ended with no 0."""
+    if isinstance(output, list) and output:
+        output = Fields(output[0]).rest.get("text")
+    if not isinstance(output, str):
+        return False
+    if found := EXITED.match(output):
+        return int(found[1]) != 0
+    if '"exit_code"' not in output:
+        return False
+    told = Fields(parse_given(output)).rest
+    code = Fields(told.get("metadata")).rest.get("exit_code", told.get("exit_code"))
+    return isinstance(code, int) and code != 0
