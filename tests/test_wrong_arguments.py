@@ -91,6 +91,10 @@ DOORS: dict[str, tuple[Call, tuple[Any, ...]]] = {
     ),
     "check_request": (lambda t, it: inspector.check_request(it), (None, "x", [], 7)),
     "check_context": (lambda t, it: inspector.check_context(it), (None, "x", {}, 7)),
+    "check_context rules": (
+        lambda t, it: inspector.check_context(t.context, rules=it),
+        ("orphan_result", ("orphan",), ("orphan_result", 7)),
+    ),
     "context_management": (lambda t, it: inspector.context_management(it), (None, 7, "nope")),
     "trace_recorded session": (lambda t, it: inspector.trace_recorded(it, t.facts), NO_SESSION),
     "trace_recorded facts": (lambda t, it: inspector.trace_recorded(t.session, it), ("x", [])),

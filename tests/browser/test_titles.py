@@ -160,6 +160,7 @@ def test_titles_of_blocks_are_seen_beside_and_above_the_one_that_is_chosen(
         expect(page.get_by_test_id("block")).to_be_visible()
         page.wait_for_timeout(200)
         rows = page.evaluate(ROWS)
+        assert sum(row["seen"] and row["title"].count("(") for row in rows) >= 3, "calls are named"
         assert [row["title"] for row in rows if row["title"] and not row["seen"]] == [], width
         assert [row["inside"] for row in rows if row["chosen"]] == [True], width
         page.evaluate("document.querySelector('[data-testid=fates]').focus()")

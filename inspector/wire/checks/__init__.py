@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ...errors import expect
+from ...errors import ArgumentError, expect
 from ...planning.context import Context
 from ...tokens.models import ModelClass
 from ..parsed import Check, Violation, read_request
@@ -165,10 +165,12 @@ def check_context(
     """`render_request`, then `check_request`.
 
     `previous` is the context last sent. With `awaits_user` the user's next words are still to come, so a
-    context that ends with the assistant's is no prefill. Where `rules` names some, no other is asked. Paths
-    lead back to pieces by `Rendered.piece_at`.
+    context that ends with the assistant's is no prefill. Where `rules` names some, no other is asked; a name
+    that is no rule's raises `ArgumentError`. Paths lead back to pieces by `Rendered.piece_at`.
     """
     expect("check_context", context=(context, Context), previous=(previous, Context, None))
+    if rules is not None and (isinstance(rules, str) or not {*rules} <= {*map(name_check, CHECKS)}):
+        raise ArgumentError("check_context", "rules", rules, "names of rules of the wire")
     rendered = render_request(context, model=model)
     before = None if previous is None else render_request(previous, model=model).request
     last_words = (find_prefill, find_trailing_space)

@@ -6,6 +6,8 @@ is called are its two ends.
 
 from __future__ import annotations
 
+import re
+
 from ...session.blocks import ToolCall
 from ...session.json_text import stringify
 from ...session.toolcalls.call_paths import canonical_path
@@ -16,7 +18,8 @@ MOST_PATH = 44
 MOST_WORDS = 72
 """Characters of any other argument; where there is less room its last words are not seen."""
 _PATHS = ("file_path", "notebook_path", "path", "filePath", "absolute_path", "dir_path")
-_WORDS = ("command", "cmd", "pattern", "query", "url", "prompt", "description")
+_COMMANDS = ("command", "cmd")
+_WORDS = (*_COMMANDS, "pattern", "query", "url", "prompt", "description")
 
 
 def title_call(call: ToolCall, cwd: str | None = None) -> str:
@@ -26,8 +29,12 @@ def title_call(call: ToolCall, cwd: str | None = None) -> str:
     'Read(src/a.py)'
     >>> title_call(ToolCall(id="2", name="shell", input={"command": ["git", "status"]}))
     'shell(git status)'
+    >>> title_call(ToolCall(id="3", name="Bash", input={"command": "cd /app && ls /app/src"}), "/app")
+    'Bash(ls src)'
     """
     name, value = _find_telling(call)
+    if name in _COMMANDS:
+        value = _name_within(value, cwd)
     told = title_path(value, cwd) if name in _PATHS else one_line(value, MOST_WORDS)
     return printable(f"{call.name}({told})")
 
@@ -57,6 +64,15 @@ def _find_telling(call: ToolCall) -> tuple[str, str]:
         if isinstance(value, str) and value.strip():
             return name, value
     return "", ""
+
+
+def _name_within(words: str, cwd: str | None) -> str:
+    """A command whose paths are relative to the project, and that does not first go there."""
+    folder = (cwd or "").rstrip("/\\")
+    if not folder:
+        return words
+    whole = rf"(?<![\w./~-]){re.escape(folder)}(?:/|(?![\w.-]))"
+    return re.sub(whole, lambda found: "" if found[0].endswith("/") else ".", words).removeprefix("cd . && ")
 
 
 def title_path(path: str, cwd: str | None = None, most: int = MOST_PATH) -> str:
