@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import shutil
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -154,3 +155,17 @@ def test_S0_83_no_memory_system_is_promised_and_nothing_is_remembered_unless_a_f
         assert inspector.build_context(session, plan).provided == (), policy.name
     kinds = {rule.kind for policy in list_policies() for rule in policy.rules}
     assert not any("memory" in kind for kind in kinds)
+
+
+def test_the_readme_s_commands_are_there_after_each_other_in_a_fresh_checkout() -> None:
+    """A target of the Makefile, or what one of them has put into `.venv`: nothing is on a newcomer's path."""
+    commands = re.findall(r"^    (\S.*?)(?: {2,}#.*)?$", README.read_text("utf-8"), re.MULTILINE)
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
+    assert [command.split()[0] for command in commands] == ["make", ".venv/bin/compaction-inspector"]
+    for command in commands:
+        program, verb, *_ = command.split()
+        if program == "make":
+            assert re.search(rf"^{verb}:", makefile, re.MULTILINE)
+        else:
+            assert program.removeprefix(".venv/bin/") in scripts
