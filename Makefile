@@ -40,7 +40,7 @@ EXTENSION := $(EXTENSIONS)/compaction-inspector
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test checklist mutants lint format build docs rooms pictures bench benchmark retention decay summaries predictions recount wheel binder chromium clean
+.PHONY: help lab test accuracy figures checklist mutants lint format build docs rooms pictures bench benchmark retention decay summaries predictions recount wheel binder chromium clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -96,6 +96,12 @@ predictions: $(MADE)/test ## write what was predicted after each recorded compac
 
 recount: $(MADE)/test ## count every figure of the shared sessions again from their raw rows
 	@$(PY) -m tests.recount ../shared/sessions
+
+accuracy: $(MADE)/test ## score what is found of the facts against labels made by hand, and write the figures
+	@$(PY) -m tests.figures --measure
+
+figures: $(MADE)/venv ## write the figures that README and guide state from the tables that were measured
+	@$(PY) -m tests.figures
 
 wheel: build $(MADE)/test ## build the wheel and the source archive into dist/
 	$(PY) -m build --no-isolation

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.facts.extract.collect import OPERATIONS
+from tests.figures import read_scores, write_scores
 from tests.labelled import HALVES, KINDS, Score, find_all, print_table, read_labels, score
 from tests.shared import needs_shared
 
@@ -37,6 +38,7 @@ def test_what_is_found_agrees_with_the_labels(capsys: pytest.CaptureFixture[str]
     assert not short(scores, GATES | FLOORS), "\n".join([table, *short(scores, GATES | FLOORS)])
     files = scores["file"]
     assert files.operations_right >= 0.95 * files.operations, table
+    assert write_scores("held", scores) == read_scores("held"), "run `make accuracy`"
 
 
 def test_the_labels_are_well_formed() -> None:

@@ -18,6 +18,7 @@ from inspector.facts.trace import trace_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
+from tests.figures import read_scores, write_scores
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.typed import FILES, HALVES, KINDS, hash_file, print_table, read_labels, score
 
@@ -172,6 +173,7 @@ def test_rules_and_choices_of_the_clean_half_are_found(capsys: pytest.CaptureFix
     table = capsys.readouterr().out
     for kind, (precision, recall) in FLOORS.items():
         assert tallies[kind].precision >= precision and tallies[kind].recall >= recall, table
+    assert write_scores("clean", tallies) == read_scores("clean"), "run `make accuracy`"
 
 
 @needs_shared

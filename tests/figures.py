@@ -1,0 +1,249 @@
+"""The figures that README and guide state, written from the tables that were measured: `make figures`.
+
+A page holds each between two comments, `<!-- figure: NAME -->` and `<!-- end -->`. What stands there is
+made of committed tables, never typed: `tests/cases/predictions.tsv` (`make predictions`),
+`tests/cases/facts/accuracy.tsv` (`make accuracy`), `notebooks/summaries.md` (`make summaries`) and
+`notebooks/leaderboard.json` (`make benchmark`). Tests hold the pages to these tables and, beside the shared
+transcripts, the first two tables to the code.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+ROOT = Path(__file__).resolve().parents[1]
+PREDICTIONS = ROOT / "tests" / "cases" / "predictions.tsv"
+ACCURACY = ROOT / "tests" / "cases" / "facts" / "accuracy.tsv"
+SUMMARIES = ROOT / "notebooks" / "summaries.md"
+LEADERBOARD = ROOT / "notebooks" / "leaderboard.json"
+PLACE = re.compile(r"(<!-- figure: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+WIDTH = 150
+
+
+class Score(Protocol):
+    """A tally of labels."""
+
+    @property
+    def labelled(self) -> int: ...
+    @property
+    def found(self) -> int: ...
+    @property
+    def matched(self) -> int: ...
+
+
+def find_pages() -> list[Path]:
+    """README, and every page of the guide."""
+    return [ROOT / "README.md", *sorted((ROOT / "notebooks" / "guide").glob("*.md"))]
+
+
+def fill_page(page: str) -> str:
+    """The page with every figure as the committed tables have it.
+
+    Raises `KeyError` for a figure that nobody makes.
+    """
+    return PLACE.sub(lambda place: f"{place[1]}{FIGURES[place[2]]()}\n{place[4]}", page)
+
+
+def _wrap(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def tell_predictions() -> str:
+    """How far predictions of the context after a compaction are off."""
+    *rows, last = PREDICTIONS.read_text("utf-8").splitlines()
+    table = list(csv.DictReader(rows, delimiter="\t"))
+    errors = [abs(float(row["error"].rstrip(" %"))) for row in table]
+    near = sum(error <= 15 for error in errors)
+    held = sum(int(row["low"]) <= int(row["reported"]) <= int(row["high"]) for row in table)
+    unwarned = sum(error > 30 and row["warned"] != "yes" for error, row in zip(errors, table, strict=True))
+    worst = max(zip(errors, table, strict=True), key=lambda pair: pair[0])
+    found = re.fullmatch(r"median (\S+) %, p90 (\S+) %, worst (\S+) %, (\d+) compactions", last)
+    if found is None:
+        raise ValueError(f"{PREDICTIONS} ends with no sum of its errors")
+    return _wrap(
+        f"What a context weighs after a compaction, predicted for the {found[4]} that shared real sessions "
+        f"record and compared with the provider's next request: the median error is {found[1]} %, nine of "
+        f"ten are within {found[2]} %, {near} of {found[4]} within 15 %, and the worst is {found[3]} % (of "
+        f"{int(worst[1]['reported']):,} tokens). {held} of {found[4]} lie in the stated range; "
+        f"{unwarned or 'none'} of those more than 30 % off came without a warning (`make predictions`)."
+    )
+
+
+def _read_accuracy(table: str) -> dict[str, dict[str, str]]:
+    rows = csv.DictReader(ACCURACY.read_text("utf-8").splitlines(), delimiter="\t")
+    return {row["kind"]: row for row in rows if row["labels"] == table}
+
+
+def _score(row: dict[str, str]) -> str:
+    found, labelled, matched = (int(row[name]) for name in ("found", "labelled", "matched"))
+    precision, recall = (f"{matched / of:.2f}".removeprefix("0") if of else "–" for of in (found, labelled))
+    return f"{precision} / {recall}"
+
+
+def tell_accuracy() -> str:
+    """How well facts are found, by kind."""
+    rows = _read_accuracy("held")
+    return "\n".join(
+        [
+            "| precision / recall | " + " | ".join(rows) + " |",
+            "|---|" + "---|" * len(rows),
+            "| held-out half | " + " | ".join(map(_score, rows.values())) + " |",
+            "| labelled there | " + " | ".join(row["labelled"] for row in rows.values()) + " |",
+        ]
+    )
+
+
+def tell_typed() -> str:
+    """How well rules and choices that people typed are found."""
+    clean = _read_accuracy("clean")
+    parts = [f"{kind}s {_score(row)} of {row['labelled']}" for kind, row in clean.items()]
+    return _wrap(
+        f"Precision / recall on the half that no rule was written for: {', '.join(parts)} (`make accuracy`)."
+    )
+
+
+def _read_summaries() -> dict[str, list[int]]:
+    """By group: how many stood before, are kept by the recorded summaries, and by the extractive ones."""
+    text = SUMMARIES.read_text("utf-8").partition("## All together")[2]
+    found = {}
+    for line in text.partition("\n## ")[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 6 and cells[0].startswith("**"):
+            found[cells[0].strip("*")] = [int(cells[at].replace(",", "")) for at in (1, 2, 4)]
+    return found
+
+
+def _count_summaries() -> str:
+    found = re.search(r"each of the (\d+) compactions", SUMMARIES.read_text("utf-8"))
+    if found is None:
+        raise ValueError(f"{SUMMARIES} does not say how many compactions it is about")
+    return found[1]
+
+
+def tell_recorded() -> str:
+    """What recorded compactions keep, for the first screen of the README."""
+    groups, board = _read_summaries(), json.loads(LEADERBOARD.read_text("utf-8"))
+    (row,) = (row for row in board["policies"] if row["policy"] == "recorded")
+    files, errors, rules = (groups[name] for name in ("files changed", "errors", "the user's rules"))
+    return _wrap(
+        f"{board['compactions'] - board['sealed']} compactions recorded in real sessions, with a summary "
+        f"that can be read, keep {row['kept'][0]:.0%} of the facts that stood before them, and "
+        f"{row['user'][0]:.0%} of those that the user stated first ([benchmark](notebooks/benchmark.md): "
+        f"{board['date']}, {board['commit']}). For {_count_summaries()} of them a summary was written "
+        f"without a model too: the recorded ones keep {files[1]} of {files[0]} changed files, {errors[1]} of "
+        f"{errors[0]} errors and {rules[1]} of {rules[0]} rules that a person had typed; the extractive "
+        f"ones, in no more tokens, {files[2]}, {errors[2]} and {rules[2]} ([method](notebooks/summaries.md))."
+    )
+
+
+def tell_summaries() -> str:
+    """What the extractive summary keeps beside the recorded ones."""
+    files, errors, rules = (
+        _read_summaries()[name] for name in ("files changed", "errors", "the user's rules")
+    )
+    return _wrap(
+        f"On the {_count_summaries()} compactions that real sessions record in readable words, in no more "
+        f"tokens than the recorded summaries have, the extractive summary keeps {files[2]} of {files[0]} "
+        f"changed files (the recorded ones {files[1]}), {errors[2]} of {errors[0]} errors ({errors[1]}) and "
+        f"{rules[2]} of {rules[0]} rules that a person typed ({rules[1]}), by literal presence."
+    )
+
+
+def tell_yardsticks() -> str:
+    """What is kept on the benchmarks of others."""
+    board = json.loads(LEADERBOARD.read_text("utf-8"))
+    rows = [
+        [
+            row["yardstick"],
+            row["policy"],
+            f"{row['cap']:.0%}"
+            if "cap" in row
+            else "as recorded"
+            if row["yardstick"] == "claimkeep"
+            else "–",
+            f"{row['kept'][0]:,} of {row['kept'][1]:,}",
+            f"{row['kept'][0] / row['kept'][1]:.0%}",
+        ]
+        for row in _pick_yardsticks(board["yardsticks"])
+    ]
+    lines = [
+        f"Measured on {board['date']} at `{board['commit']}` by `make benchmark`:",
+        "",
+        "| yardstick | policy, or what wrote the text | size | kept | |",
+        "|---|---|---|---|---|",
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+    return "\n".join(lines)
+
+
+def _pick_yardsticks(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The best row of each yardstick and size, beside the kit's own compressor or the recorded summary."""
+    best: dict[tuple[str, Any], dict[str, Any]] = {}
+    for row in rows:
+        key = row["yardstick"], row.get("cap")
+        if key not in best or row["kept"][0] > best[key]["kept"][0]:
+            best[key] = row
+    for row in rows:
+        if row is best[row["yardstick"], row.get("cap")] or row["policy"] in (
+            "recorded",
+            "semantic-checklist",
+        ):
+            yield row
+
+
+FIGURES: dict[str, Callable[[], str]] = {
+    "accuracy": tell_accuracy,
+    "predictions": tell_predictions,
+    "recorded": tell_recorded,
+    "summaries": tell_summaries,
+    "typed": tell_typed,
+    "yardsticks": tell_yardsticks,
+}
+
+
+def write_scores(labels: str, scores: Mapping[str, Score]) -> list[str]:
+    """The lines of `accuracy.tsv` for one half of the labels: labelled, found and matched, by kind."""
+    return [
+        f"{labels}\t{kind}\t{tally.labelled}\t{tally.found}\t{tally.matched}"
+        for kind, tally in scores.items()
+    ]
+
+
+def read_scores(labels: str) -> list[str]:
+    """The same as committed."""
+    return [line for line in ACCURACY.read_text("utf-8").splitlines() if line.startswith(f"{labels}\t")]
+
+
+def measure_accuracy() -> Iterator[str]:
+    """The lines of `accuracy.tsv`, scored anew."""
+    from tests import labelled, typed
+
+    yield "labels\tkind\tlabelled\tfound\tmatched"
+    yield from write_scores("held", labelled.score(labelled.find_all, "held"))
+    yield from write_scores("clean", typed.score("clean"))
+
+
+def main(arguments: list[str]) -> int:
+    """Write every page; with `--measure`, score the labels before."""
+    if arguments == ["--measure"]:
+        ACCURACY.write_text("\n".join(measure_accuracy()) + "\n", "utf-8")
+    elif arguments:
+        print("usage: python -m tests.figures [--measure]", file=sys.stderr)
+        return 2
+    for path in find_pages():
+        page = path.read_text("utf-8")
+        if (filled := fill_page(page)) != page:
+            path.write_text(filled, "utf-8")
+            print(path.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

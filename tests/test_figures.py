@@ -1,0 +1,41 @@
+"""What README and guide state in figures is what the committed tables say."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.figures import ACCURACY, FIGURES, PLACE, fill_page, find_pages, write_scores
+from tests.labelled import Score
+
+
+def test_every_page_states_the_figures_of_the_committed_tables() -> None:
+    stale = [path.name for path in find_pages() if fill_page(text := path.read_text("utf-8")) != text]
+    assert not stale, "run `make figures`"
+
+
+def test_every_figure_stands_on_a_page_and_every_place_is_closed() -> None:
+    pages = [path.read_text("utf-8") for path in find_pages()]
+    assert {name for page in pages for _, name, *_ in PLACE.findall(page)} == set(FIGURES)
+    assert sum(page.count("<!-- figure: ") for page in pages) == sum(
+        len(PLACE.findall(page)) for page in pages
+    )
+
+
+def test_a_stale_figure_is_replaced_and_an_unknown_one_refused() -> None:
+    page = "before\n<!-- figure: typed -->\nrules 1.00 / 1.00\n<!-- end -->\nafter\n"
+    filled = fill_page(page)
+    assert filled.startswith("before\n<!-- figure: typed -->\n") and filled.endswith(
+        "\n<!-- end -->\nafter\n"
+    )
+    assert "rules 1.00 / 1.00" not in filled and FIGURES["typed"]() in filled
+    with pytest.raises(KeyError, match="weather"):
+        fill_page("<!-- figure: weather -->\n<!-- end -->")
+
+
+def test_scores_are_written_as_the_table_holds_them() -> None:
+    head, *rows = (line.split("\t") for line in ACCURACY.read_text("utf-8").splitlines())
+    (line,) = write_scores("held", {"file": Score(labelled=4, found=3, matched=2)})
+    assert dict(zip(head, line.split("\t"), strict=True)) == {
+        "labels": "held", "kind": "file", "labelled": "4", "found": "3", "matched": "2"
+    }  # fmt: skip
+    assert {row[0] for row in rows} == {"held", "clean"}
