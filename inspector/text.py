@@ -65,18 +65,22 @@ def _spell(match: re.Match[str]) -> str:
 def has_words(text: str, wording: str) -> bool:
     """Whether a wording stands in a text and neither begins nor ends inside a word of it.
 
-    >>> has_words("see data.py", "a.py"), has_words("see a.py.", "a.py")
-    (False, True)
+    >>> has_words("see data.py", "a.py"), has_words("see a.py.", "a.py"), has_words("my_test.go", "_test.go")
+    (False, True, False)
     """
     at = text.find(wording) if wording else -1
     while at >= 0:
         end = at + len(wording)
-        before = at > 0 and wording[0].isalnum() and (text[at - 1].isalnum() or text[at - 1] == "_")
-        after = end < len(text) and wording[-1].isalnum() and (text[end].isalnum() or text[end] == "_")
+        before = at > 0 and _in_word(wording[0]) and _in_word(text[at - 1])
+        after = end < len(text) and _in_word(wording[-1]) and _in_word(text[end])
         if not (before or after):
             return True
         at = text.find(wording, at + 1)
     return False
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def html_table(

@@ -17,11 +17,11 @@ from ..policies.table import DROPPED, FATES, SUMMARISED
 from ..session.blocks import BlockRef
 from ..session.queries import describe_call, find_end
 from ..session.session import Session
-from ..session.speakers import who_speaks
+from ..session.speakers import find_speech, who_speaks
 from ..session.tree import COMPACTION
 from ..text import brief, join_words, plural, printable
 from .explanation import Cause, Explanation, NearWords
-from .mentions import PROSE, make_pattern, read_words
+from .mentions import OTHER_WORDS, PROSE, SearchText, make_pattern, read_words
 from .nearest import find_nearest
 from .remaining import Remaining, RemainingText, stand_live
 from .traced import TracedFact, TraceScope
@@ -81,6 +81,8 @@ def find_explanation(traced: TracedFact) -> Explanation:
     )
 
 
+_QUOTED = (*PROSE, "message", "error", "text")
+_NOUNS = {"constraint": "rule", "text": "words"}
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 
 
@@ -96,22 +98,32 @@ def _name_compaction(number: int) -> str:
     return f"the {_ORDINALS.get(number, f'{number}th')} recorded compaction"
 
 
-def _first(traced: TracedFact) -> str:
-    whole = " ".join(traced.fact.form.split())
+def _subject(traced: TracedFact) -> str:
+    """The fact with its noun; what is words stands in quotation marks."""
+    kind, whole = traced.fact.kind, " ".join(traced.fact.form.split())
+    cwd = traced.scene.session.cwd
+    if kind == "file" and whole == "." and cwd:
+        return f"The working directory {printable(cwd, _FORM)}"
     form = printable(whole, _FORM) + ("…" if len(whole) > _FORM else "")
+    return f"The {_NOUNS.get(kind, kind)} " + (f'"{form}"' if kind in _QUOTED else form)
+
+
+def _first(traced: TracedFact) -> str:
+    subject, whole = _subject(traced), " ".join(traced.fact.form.split())
     if not traced.named:
-        return f"The {traced.fact.kind} {form}."
+        return f"{subject}."
     first, known = traced.named[0], set(traced.named)
     done = dict.fromkeys(said.operation for said in traced.fact.said if said.operation and said.ref in known)
     who, where = _speaker(traced, first), _at(traced.scene, first, whole)
     if traced.fact.kind == "command":
         ran = next((ref for ref in traced.named if _ran(traced, ref)), None)
         if ran == first:
-            return f"The command {form} was first run by {who} in {where}."
+            return f"{subject} was first run by {who} in {where}."
         later = "" if ran is None else f" and run in {_at(traced.scene, ran, whole)}"
-        return f"The command {form} was first said by {who} in {where}{later}."
+        return f"{subject} was first said by {who} in {where}{later}."
     operations = f"; it was {_join_operations(done)}" if done else ""
-    return f"The {traced.fact.kind} {form} was first said by {who} in {where}{operations}."
+    were = "were" if traced.fact.kind == "text" else "was"
+    return f"{subject} {were} first said by {who} in {where}{operations}."
 
 
 def _join_operations(done: Iterable[str]) -> str:
@@ -124,12 +136,17 @@ def _ran(traced: TracedFact, ref: BlockRef) -> bool:
 
 
 def _speaker(traced: TracedFact, ref: BlockRef) -> str:
-    """Who says it there."""
+    """Who says it there: of a block with several speakers the one whose words name it."""
     by = next((said.by for said in traced.fact.said if said.ref == ref), "")
     if not by:
         session = traced.scene.session
-        tool = session.block(ref).kind == "tool_output"
-        by = "tool" if tool else who_speaks(session[ref.entry]).speaker
+        entry, block = session[ref.entry], session.block(ref)
+        spans = list(find_speech(entry, block))
+        by = spans[0].speaker if spans else who_speaks(entry).speaker
+        if len(spans) > 1:
+            pattern = make_pattern(traced.fact, session)
+            mine = (span for span in spans if SearchText(block.text[span.start : span.end]).find(pattern))
+            by = next(mine, spans[0]).speaker
     return _WHO.get(by, by)
 
 
@@ -188,6 +205,8 @@ def _outcome(traced: TracedFact) -> str:
         return f"{what} {'keeps' if traced.carried else 'leaves'} it, out of date as it is, in {where}."
     if traced.fate == "verbatim":
         return f"{what} leaves it verbatim in {where}."
+    if traced.fate == "restated" and traced.words == OTHER_WORDS:
+        return f"{what} keeps it in other words, in {where}."
     if traced.fate == "restated":
         return f"{what} keeps it only in {where}."
     if traced.fate == "pointed to":
@@ -195,6 +214,8 @@ def _outcome(traced: TracedFact) -> str:
     if traced.fate == "weakened":
         others = [printable(name, _NAME) for name in traced.others[:3]]
         more = f" That may mean {join_words(others, 'or')} as well." if others else ""
+        if traced.fact.kind == "message":
+            return f"{what} leaves only {traced.words}, in {where}."
         return f'{what} leaves only "{printable(traced.words, _NAME)}" of it, in {where}.{more}'
     if traced.tier == "inferred":
         return f"{what} left nothing of it that can be read; its summary is sealed or missing."
@@ -276,7 +297,10 @@ def _describe(session: Session, ref: BlockRef) -> str:
         return f"the output of {printable(block.name, 40)}" if block.name else "a tool's output"
     if block.kind == "reasoning":
         return "the model's thinking"
-    return _WORDS.get(who_speaks(entry).speaker, "a message")
+    speech = who_speaks(entry)
+    return (
+        "the plan that the user approved" if speech.way == "plan" else _WORDS.get(speech.speaker, "a message")
+    )
 
 
 def _find_causes(traced: TracedFact) -> Iterator[Cause]:

@@ -20,19 +20,15 @@ import numpy as np
 from ..errors import check_stopped
 from ..mixins import Framed
 from ..session.blocks import BlockRef
-from ..session.queries import readable_text
 from ..session.session import Session
-from ..session.toolcalls.arguments import Named
-from ..session.toolcalls.call_paths import LONGEST, canonical_path
-from ..session.toolcalls.core_command import core_command, name_command
-from ..session.toolcalls.path_syntax import ROOTS, looks_like_path
-from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
-from ..text import has_words, plural, printable
+from ..session.toolcalls.call_paths import canonical_path
+from ..session.toolcalls.core_command import core_command
+from ..text import plural, printable
 from ..tokens.memo import Memory
 from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences
 from .extract.errors import tidy_error
 from .extract.paths import PathFinder
-from .extract.segments import ANSWERED, ASKED, CALLED, REPORT, SUMMARY, TextSegment, read_path
+from .extract.segments import SUMMARY, read_path
 
 
 class Said(NamedTuple):
@@ -188,47 +184,6 @@ def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
     folded = " ".join(text.split())
     forms = (text, canonical_path(text, cwd), folded, core_command(text), tidy_error(text))
     return tuple(dict.fromkeys(forms))
-
-
-def find_literal(session: Session, text: str) -> Fact | None:
-    """Any words as a fact, wherever the session's path says them to the letter; None where it does not.
-
-    Its kind is what it looks like: a file, an address, a command; else "text".
-
-    >>> from inspector.demo import open_demo
-    >>> find_literal(open_demo(), "nobody has said this") is None
-    True
-    """
-    wording = " ".join(text.split())
-    if not 0 < len(wording) <= LONGEST:
-        return None
-    kind = _look_like(wording)
-    named = "symbol" if kind == "text" else kind
-    found, tree = FactOccurrences(), session.tree
-    for position in session.path:
-        if tree.sort[position] in (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY):
-            continue
-        for at, block in enumerate(session.entries[position].blocks):
-            words = readable_text(block)
-            if wording.split(" ", 1)[0] in words and has_words(" ".join(words.split()), wording):
-                start = max(block.text.find(text), 0)
-                end = start + len(text) if block.text.startswith(text, start) else len(block.text)
-                sort = _SORTS.get(block.kind, ANSWERED if tree.role[position] == ASSISTANT else ASKED)
-                segment = TextSegment(position, at, 0, sort, block.text)
-                found.add(segment, [Named(named, wording, start, end, None)])
-    facts = Facts(session, found)
-    return Fact(kind, wording, 0, facts) if len(facts) else None
-
-
-_SORTS = {"tool_call": CALLED, "tool_output": REPORT}
-
-
-def _look_like(wording: str) -> str:
-    if "://" in wording:
-        return "url"
-    if " " not in wording:
-        return "file" if looks_like_path(wording, ROOTS) else "text"
-    return "command" if core_command(wording) != wording or name_command(wording) else "text"
 
 
 def find_facts(session: Session) -> Facts:

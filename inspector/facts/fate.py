@@ -17,7 +17,8 @@ from ..session.blocks import BlockRef
 from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
-from .facts import Fact, Facts, find_literal
+from .facts import Fact, Facts
+from .literal import find_literal
 from .mentions import FactPattern, Mention, Occurrences, SearchText, read_words, refer
 from .remaining import Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced

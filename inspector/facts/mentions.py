@@ -32,6 +32,8 @@ PROSE = ("constraint", "choice", "decision", "todo")
 """Kinds that are sentences: another wording of most of the same words counts as the same."""
 SAME_WORDS = 0.8
 """Share of a sentence's longer words that a line must hold to say the same; a choice of ours."""
+OTHER_WORDS = "the same in other words"
+"""How a mention is written that holds most of a sentence's words and not the sentence."""
 SOME_WORDS = 0.4
 """Share of a message's telling words that a summary must hold for it to stand in part; a choice of ours."""
 _EVERYDAY = names(
@@ -157,7 +159,7 @@ class SearchText:
             for line, words in zip(self._lines, self.lines, strict=True):
                 # Most of the words of "never edit it" stand in "always edit it" too.
                 if len(pattern.prose & words) >= need and not is_contrary(pattern.wordings[0], line):
-                    return Mention("the same in other words", True)
+                    return Mention(OTHER_WORDS, True)
         return None
 
     def _find_spread(self, pattern: FactPattern) -> Mention | None:
@@ -169,7 +171,7 @@ class SearchText:
         if every < 2 or number < pattern.least:
             return None
         if number >= SAME_WORDS * every:
-            return Mention("the same in other words", True)
+            return Mention(OTHER_WORDS, True)
         return Mention(f"{number} of its {every} telling words", False)
 
 

@@ -195,7 +195,7 @@ def test_words_that_are_no_fact_are_traced_all_the_same() -> None:
     (trace,) = trace_recorded(session, find_facts(session))
     assert (trace["retry budget is spent"].fate, trace["says ops"].fate) == ("restated", "lost")
     assert trace["says ops"].fact.kind == "text"
-    assert trace["says ops"].why().startswith("The text says ops was first said by the user in turn 1")
+    assert trace["says ops"].why().startswith('The words "says ops" were first said by the user in turn 1')
     assert "never said" not in trace
     with pytest.raises(EditError):
         trace["never said"]

@@ -1,0 +1,96 @@
+"""Words that are no fact, looked up all the same: where a session's path says them to the letter.
+
+In go a session and any text, out comes a `Fact` of that text alone, or nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..session.blocks import Block
+from ..session.queries import readable_text
+from ..session.session import Session
+from ..session.speakers import find_speech, who_speaks
+from ..session.toolcalls.arguments import Named
+from ..session.toolcalls.call_paths import LONGEST
+from ..session.toolcalls.core_command import core_command, name_command
+from ..session.toolcalls.path_syntax import ROOTS, looks_like_path
+from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
+from ..text import has_words
+from .extract.collect import FactOccurrences
+from .extract.segments import AGENT, ANSWERED, ASKED, CALLED, HARNESS, REPORT, SUMMARY, TextSegment
+from .facts import Fact, Facts
+from .mentions import find_runs
+
+
+def find_literal(session: Session, text: str) -> Fact | None:
+    """Any words as a fact, wherever the session's path says them to the letter; None where it does not.
+
+    Its kind is what it looks like: an address, a command, or a file where a path names it; else "text".
+
+    >>> from inspector.demo import open_demo
+    >>> find_literal(open_demo(), "nobody has said this") is None
+    True
+    """
+    wording = " ".join(text.split())
+    if not 0 < len(wording) <= LONGEST:
+        return None
+    places = list(_find_places(session, wording))
+    kind = _look_like(wording)
+    if kind == "file":
+        named = [place for place in places if _is_named(readable_text(place[2]), wording)]
+        places, kind = (named, "file") if named else (places, "text")
+    found = FactOccurrences()
+    for position, at, block in places:
+        spans = list(find_speech(session.entries[position], block))
+        mine = (
+            span for span in spans if has_words(" ".join(block.text[span.start : span.end].split()), wording)
+        )
+        speaker = next(mine, spans[0] if spans else who_speaks(session.entries[position])).speaker
+        start = max(block.text.find(text), 0)
+        end = start + len(text) if block.text.startswith(text, start) else len(block.text)
+        sort = CALLED if block.kind == "tool_call" else _SORTS[speaker]
+        segment = TextSegment(position, at, 0, sort, block.text)
+        found.add(segment, [Named("symbol" if kind == "text" else kind, wording, start, end, None)])
+    facts = Facts(session, found)
+    return Fact(kind, wording, 0, facts) if len(facts) else None
+
+
+def _find_places(session: Session, wording: str) -> Iterator[tuple[int, int, Block]]:
+    """The blocks on the path that say a wording, each behind its entry's place and its own number there."""
+    first = wording.split(" ", 1)[0]
+    for position in session.path:
+        if session.tree.sort[position] in (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY):
+            continue
+        for at, block in enumerate(session.entries[position].blocks):
+            words = readable_text(block)
+            if first in words and has_words(" ".join(words.split()), wording):
+                yield position, at, block
+
+
+def _is_named(text: str, path: str) -> bool:
+    """Whether a text names a file or folder, and not just a longer name that ends like it."""
+    name = path.replace("\\", "/").removeprefix("./").strip("/")
+    return any(f"/{name}/" in f"/{run.removeprefix('@')}/" for run in find_runs(text, both=True))
+
+
+_SORTS: dict[str, int] = {
+    "user": ASKED,
+    "model": ANSWERED,
+    "tool": REPORT,
+    "harness": HARNESS,
+    "agent": AGENT,
+    "summary": SUMMARY,
+}
+_PROGRAM = re.compile(r"(?:[.~]{0,2}/)?[a-z][\w.+-]*(?:/[\w.+-]+)*$")
+
+
+def _look_like(wording: str) -> str:
+    if "://" in wording:
+        return "url"
+    program, blank, _ = wording.partition(" ")
+    if not blank:
+        return "file" if looks_like_path(wording, ROOTS) else "text"
+    runs = name_command(wording) or (core_command(wording) != wording and _PROGRAM.match(program))
+    return "command" if runs else "text"

@@ -1,0 +1,100 @@
+"""Words looked up that are no fact, and who said what only stands inside somebody's text."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.facts.literal import find_literal
+from inspector.facts.trace import trace_recorded
+from inspector.facts.traced import TracedFact
+from inspector.session.session import Session
+from tests.facts.test_explain import compact, use
+from tests.test_cuts import build, say, user
+
+CODE = "}); err != nil {"
+
+
+def trace(session: Session, text: str) -> TracedFact:
+    return trace_recorded(session)[0][text]
+
+
+@pytest.mark.parametrize(
+    ("tool", "output", "who"),
+    [
+        ("Task", "The plan is in `docs/plan.md`, and twelve widgets are left.", "a sub-agent"),
+        ("Bash", "docs/plan.md: twelve widgets are left", "a tool"),
+        (
+            "AskUserQuestion",
+            'User has answered your questions: "How many?"="twelve widgets are left". You can now continue.',
+            "the user",
+        ),
+        (
+            "Bash",
+            "one\n<system-reminder>See docs/plan.md: twelve widgets are left</system-reminder>",
+            "the harness",
+        ),
+    ],
+)
+def test_words_in_an_output_are_laid_to_whoever_says_them(tool: str, output: str, who: str) -> None:
+    session = build(user("go"), *use(1, tool, output), say("ok"), compact("Nothing."), user("on"))
+    why = trace(session, "twelve widgets are left").why()
+    assert why.startswith(f'The words "twelve widgets are left" were first said by {who} in turn 1')
+
+
+def test_a_name_that_nobody_marked_is_a_sub_agents_where_the_sub_agent_names_it() -> None:
+    """The bare name is known as a file from a call alone; the first to name it is the report before."""
+    session = build(
+        *(user("go"), *use(1, "Task", "I looked at (notes.md)!"), *use(2, "Read", file_path="notes.md")),
+        *(say("ok"), compact("Nothing."), user("on")),
+    )
+    assert "was first said by a sub-agent in turn 1 (the output of Task" in trace(session, "notes.md").why()
+
+
+def test_code_is_no_command_and_no_part_of_it_is_what_is_left() -> None:
+    session = build(
+        user("go"), *use(1, "Read", f"if err := f(func() {{ {CODE}"), compact("A } is missing."), user("on")
+    )
+    traced = trace(session, CODE)
+    assert (traced.fact.kind, traced.fate) == ("text", "lost")
+    assert find_literal(session, "f(func() { } && x") is None
+
+
+def test_the_end_of_a_longer_name_is_words_and_no_file_of_its_own() -> None:
+    session = build(user("see src/derive-name.ts"), say("ok"), compact("Read derive-name.ts."), user("on"))
+    traced = trace(session, "name.ts")
+    assert (traced.fact.kind, traced.fate, len(traced.named)) == ("text", "restated", 1)
+    named = build(user("see x/other.ts."), say("ok"), compact("Read derive-other.ts."), user("on"))
+    fact = find_literal(named, "other.ts")
+    assert fact is not None and fact.kind == "file"
+
+
+def test_an_underscore_belongs_to_the_word() -> None:
+    session = build(
+        user("run my_test.go and _private"), say("ok"), compact("my_test.go, _private"), user("on")
+    )
+    (recorded,) = trace_recorded(session)
+    assert "_test.go" not in recorded
+    assert recorded["_private"].fate == "restated"
+
+
+def test_other_words_and_some_words_are_told_as_such() -> None:
+    said = "Please remove the flaky checkpoint tests before tomorrow's release branch"
+    whole = "- the release branch: remove flaky checkpoint tests before tomorrow"
+    some = "- the release branch and the checkpoint tests"
+    for summary, words in (
+        (whole, "The recorded compaction keeps it in other words, in its summary."),
+        (some, "The recorded compaction leaves only 4 of its 7 telling words, in its summary."),
+    ):
+        session = build(user(said), say("ok"), compact(summary), user("on"))
+        recorded = trace_recorded(session)[0]
+        why = recorded["message", said].why()
+        assert words in why
+        assert why.startswith(f'The message "{said}" was first said by the user in turn 1')
+
+
+def test_the_working_directory_is_called_so() -> None:
+    session = build(user("go"), *use(1, "Bash", command="ls", workdir="/home/me/app"), compact("No."), user())
+    session = session.model_copy(update={"cwd": "/home/me/app"})
+    assert (
+        trace(session, "/home/me/app").why().startswith("The working directory /home/me/app was first said")
+    )
