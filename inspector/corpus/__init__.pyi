@@ -1,4 +1,5 @@
 from .advice import Advice as Advice
+from .aftermath import AftermathRow as AftermathRow
 from .compressor import CompressedText as CompressedText
 from .compressor import Compressor as Compressor
 from .measure import Limits as Limits

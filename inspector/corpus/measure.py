@@ -9,6 +9,7 @@ summary the deterministic stand-in is read, and the row's evidence is "planned".
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from json import dumps
@@ -17,6 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..errors import InspectorError, PolicyError, expect
+from ..facts.broken_rules import BrokenRule, find_broken_rules
 from ..facts.extract.collect import BY, KINDS, OPERATIONS
 from ..facts.facts import Facts
 from ..facts.lint.check import check_trace
@@ -43,6 +45,8 @@ UNKNOWN = TIERS.index("inferred")
 STALE = FATES.index("stale")
 UNREAD = STALE
 """The last column of `facts`, in the place of the fate that is not counted there."""
+AGAIN = {"file": "read_again", "command": "run_again", "error": "met_again", "constraint": "said_again"}
+"""The column that counts the facts of a kind that were needed again."""
 CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
 
 
@@ -98,14 +102,14 @@ def measure_session(
         raise PolicyError("measures", f"{min(wrong)!r:.60} is none", MEASURES)
     ledger = count_tokens(session, counter)
     traces = trace_recorded(session)
-    regrets = find_regret(session, session.facts, ledger) if recorded and "regret" in chosen else None
+    after = _find_aftermath(session, ledger) if recorded and "regret" in chosen else None
     moments: list[tuple[int, Session]] = [(n, trace.scene.session) for n, trace in enumerate(traces, 1)]
     if not moments:
         fullest = trace_history(session, ledger).fullest
         moments = [(0, session if fullest is None else session.at(fullest.at))]
     elif recorded:
         for number, trace in enumerate(traces, 1):
-            yield _measure_recorded(number, session, trace, ledger, regrets, chosen)
+            yield _measure_recorded(number, session, trace, ledger, after, chosen)
     for policy in policies:
         for number, moment in moments:
             yield _measure_planned(number, moment, ledger, policy, chosen)
@@ -116,7 +120,7 @@ def _measure_recorded(
     session: Session,
     trace: Trace,
     ledger: Ledger,
-    regrets: Sequence[Regret] | None,
+    after: _Aftermath | None,
     chosen: frozenset[Measure],
 ) -> Row:
     moment, entry = trace.scene.session, trace.scene.entry
@@ -135,12 +139,40 @@ def _measure_recorded(
         row |= count_facts(trace) | _find_first_edit(entry.id, session, ledger)
     if "findings" in chosen:
         row["findings"] = _count_findings(trace, None)
-    if regrets is not None:
-        mine = [one for one in regrets if one.entry == entry.id]
-        tokens, money = sum_regret(mine)
-        row |= {"regrets": len(mine), "regret_tokens": tokens}
-        row["regret_cost"] = None if money is None else float(money.amount)
+    if after is not None:
+        row |= _tell_aftermath(entry.id, session, after)
     return row
+
+
+class _Aftermath(NamedTuple):
+    """What followed the compactions of a session."""
+
+    regrets: Sequence[Regret]
+    broken: Sequence[BrokenRule]
+
+
+def _find_aftermath(session: Session, ledger: Ledger) -> _Aftermath:
+    return _Aftermath(find_regret(session, session.facts, ledger), find_broken_rules(session))
+
+
+def _tell_aftermath(entry: str, session: Session, after: _Aftermath) -> Row:
+    """What was needed again after a recorded compaction, and which rules typed before it were broken until
+    the next one."""
+    mine = [one for one in after.regrets if one.entry == entry]
+    again = Counter(one.fact.kind for one in mine)
+    tokens, money = sum_regret(mine)
+    place = {session.entries[i].id: at for at, i in enumerate(session.path)}
+    start = place[entry]
+    ends = [at for at, i in enumerate(session.path) if session.tree.sort[i] == COMPACTION and at > start]
+    end = min(ends, default=len(place))
+    broken = [one for one in after.broken if place[one.said.ref.entry] < start < place[one.act.entry] < end]
+    return {
+        "regrets": len(mine),
+        "regret_tokens": tokens,
+        "regret_cost": None if money is None else float(money.amount),
+        **{column: again[kind] for kind, column in AGAIN.items()},
+        "rules_broken": len(broken),
+    }
 
 
 def _find_first_edit(entry: str, session: Session, ledger: Ledger) -> Row:

@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from ..text import html_table, join_words, plural
 from .advice import Advice, Candidate, choose_policy
+from .aftermath import HEADINGS as AFTERMATH_HEADINGS
+from .aftermath import AftermathRow, sum_aftermath
 from .columns import COLUMNS, Row
 from .resample import Interval, Shares, resample_share
 
@@ -59,6 +61,15 @@ class PolicyRow(NamedTuple):
     regret_tokens: int | None
     front: bool
     errors: int
+
+
+class _Shown(NamedTuple):
+    """A table as text: what stands over it, and how many of its columns are names."""
+
+    head: str
+    headings: Sequence[str]
+    cells: list[tuple[str, ...]]
+    names: int = 1
 
 
 class ScanTable:
@@ -127,6 +138,11 @@ class ScanTable:
             budget = 0.5 if not recorded or recorded[0] is None else max(recorded[0], least)
         return choose_policy(candidates, budget)
 
+    def aftermath(self) -> list[AftermathRow]:
+        """What followed the recorded compactions, by harness, version and trigger: what was read, run, met
+        and said again, rules broken, and how far it was to the next changed file."""
+        return sum_aftermath(self)
+
     def to_columns(self) -> dict[str, list[Any]]:
         """Every row as columns, for a data frame. Of what is a table of its own each entry has a column:
         "sections.user.after", "facts.file/user.kept", "findings.CI001", "cache_rebuilds.expired.cost"."""
@@ -136,43 +152,47 @@ class ScanTable:
 
     def __repr__(self) -> str:
         lines = [self.headline]
-        for head, told in self._tables():
-            rows = [HEADINGS, *map(_cells, told)]
+        for table in self._tables():
+            rows = [table.headings, *table.cells]
             wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-            lines += ["", head]
+            lines += ["", table.head]
             for row in rows:
                 cells = enumerate(zip(row, wide, strict=True))
-                lines.append("  ".join(c.rjust(w) if at else c.ljust(w) for at, (c, w) in cells).rstrip())
+                words = (c.ljust(w) if at < table.names else c.rjust(w) for at, (c, w) in cells)
+                lines.append("  ".join(words).rstrip())
         return "\n".join([*lines, "", *self.notes])
 
     def _repr_html_(self) -> str:
         """The same tables as HTML, for a notebook."""
-        shown = [*self._tables()] or [("", [])]
+        shown = [*self._tables()] or [_Shown("", HEADINGS, [])]
         last = len(shown) - 1
         return "".join(
             html_table(
-                HEADINGS,
-                map(_cells, told),
-                numbers=range(1, len(HEADINGS)),
+                table.headings,
+                table.cells,
+                numbers=range(table.names, len(table.headings)),
                 around=(
-                    head if at else f"{self.headline}\n{head}",
+                    table.head if at else f"{self.headline}\n{table.head}",
                     "\n".join(self.notes) if at == last else "",
                 ),
             )
-            for at, (head, told) in enumerate(shown)
+            for at, table in enumerate(shown)
         )
 
-    def _tables(self) -> Iterator[tuple[str, list[PolicyRow]]]:
-        """What stands over each table, and its rows."""
+    def _tables(self) -> Iterator[_Shown]:
         if told := self.by_policy("recorded"):
             compactions = max(row.compactions + row.errors for row in told)
             sessions = plural(max(row.sessions for row in told), "session")
-            yield f"Right before {plural(compactions, 'recorded compaction')} of {sessions}", told
+            head = f"Right before {plural(compactions, 'recorded compaction')} of {sessions}"
+            yield _Shown(head, HEADINGS, [_cells(row) for row in told])
         if told := self.by_policy("fullest"):
             many = plural(
                 max(row.sessions for row in told), "session that records none", "sessions that record none"
             )
-            yield f"At the fullest moment of {many}", told
+            yield _Shown(f"At the fullest moment of {many}", HEADINGS, [_cells(row) for row in told])
+        if after := self.aftermath():
+            head = "After the recorded compactions, until the next"
+            yield _Shown(head, AFTERMATH_HEADINGS, [row.cells for row in after], names=3)
 
     @property
     def headline(self) -> str:

@@ -1,0 +1,108 @@
+"""What followed recorded compactions, by the harness's version and by what set them off.
+
+In go the rows of a scan, out come sums: what had to be read, run, met or said again, which rules were broken,
+and how far it was to the next changed file. They are what happened after, not because of, a compaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import median
+from typing import NamedTuple
+
+from .columns import Row
+
+HEADINGS = (
+    "harness",
+    "version",
+    "trigger",
+    "compactions",
+    "read again",
+    "run again",
+    "errors again",
+    "rules said again",
+    "rules broken",
+    "tokens again",
+    "replies to an edit",
+    "tokens to an edit",
+)
+
+
+class AftermathRow(NamedTuple):
+    """The recorded compactions of one version of a harness that had one trigger.
+
+    harness, version, trigger    as the files tell them; "" where they do not
+    sessions, compactions        how many there are
+    read_again, run_again, met_again, said_again   files, commands, errors and rules that were needed again
+    rules_broken                 acts that a rule typed before forbids
+    tokens                       tokens paid again for what was needed again
+    edit_replies, edit_tokens    medians until the model next changed a file; None where it never did
+    unedited                     compactions after which it changed none
+    """
+
+    harness: str
+    version: str
+    trigger: str
+    sessions: int
+    compactions: int
+    read_again: int
+    run_again: int
+    met_again: int
+    said_again: int
+    rules_broken: int
+    tokens: int
+    edit_replies: float | None
+    edit_tokens: float | None
+    unedited: int
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row as text, a cell for each of HEADINGS."""
+        shares = (self.read_again, self.run_again, self.met_again, self.said_again, self.rules_broken)
+        edit = ("–" if value is None else f"{value:,.0f}" for value in (self.edit_replies, self.edit_tokens))
+        return (
+            self.harness,
+            self.version or "?",
+            self.trigger or "?",
+            f"{self.compactions:,}",
+            *(f"{count:,}" for count in shares),
+            f"{self.tokens:,}",
+            *edit,
+        )
+
+
+def sum_aftermath(rows: Iterable[Row]) -> list[AftermathRow]:
+    """A row for each harness, version and trigger, in that order. Rows without a measure of what was needed
+    again are left out.
+
+    >>> from inspector import open_demo
+    >>> from inspector.corpus.columns import fill_row
+    >>> from inspector.corpus.measure import measure_session
+    >>> rows = [fill_row(row) for row in measure_session(open_demo(), [])]
+    >>> [(row.compactions, row.read_again, row.said_again, row.rules_broken) for row in sum_aftermath(rows)]
+    [(1, 9, 1, 0)]
+    """
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        if row["policy"] == "recorded" and row.get("read_again") is not None:
+            key = (row["format"] or "", row["version"] or "", row["trigger"] or "")
+            groups.setdefault(key, []).append(row)
+    return [_sum_up(key, groups[key]) for key in sorted(groups)]
+
+
+def _sum_up(key: tuple[str, str, str], rows: list[Row]) -> AftermathRow:
+    edits = [row for row in rows if row["edit_replies"] is not None]
+    return AftermathRow(
+        *key,
+        sessions=len({(row["digest"], row["part"]) for row in rows}),
+        compactions=len(rows),
+        read_again=sum(row["read_again"] for row in rows),
+        run_again=sum(row["run_again"] for row in rows),
+        met_again=sum(row["met_again"] for row in rows),
+        said_again=sum(row["said_again"] for row in rows),
+        rules_broken=sum(row["rules_broken"] for row in rows),
+        tokens=sum(row["regret_tokens"] for row in rows),
+        edit_replies=median(row["edit_replies"] for row in edits) if edits else None,
+        edit_tokens=median(row["edit_tokens"] for row in edits) if edits else None,
+        unedited=len(rows) - len(edits),
+    )
