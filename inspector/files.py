@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -90,17 +90,20 @@ def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
     return list_sessions(data if list_parts(data) else unpack_named(data, str(place)), str(place), format)
 
 
-MANY = 8
+MANY = 64
 """Files beside a session's that are looked at, and none that is larger than `LARGE` bytes."""
 LARGE = 1 << 28
 
 
-def _find_beside(reader: Reader, data: Data, place: Path) -> list[Path]:
+def _name_beside(reader: Reader, data: Data, place: Path) -> tuple[str, ...]:
+    """Names and patterns of the other files that the reader of a session asks for."""
+    return () if reader.find_beside is None else reader.find_beside(data, place.name)
+
+
+def _find_beside(patterns: Sequence[str], place: Path) -> list[Path]:
     """The other files of a session that are there, in the order in which its reader asks for them."""
-    if reader.find_beside is None:
-        return []
     found: dict[Path, None] = {}
-    for pattern in reader.find_beside(data, place.name):
+    for pattern in patterns:
         with suppress(OSError, ValueError):
             found |= dict.fromkeys(sorted(place.parent.glob(pattern))[:MANY])
     folder = place.parent.resolve()
@@ -114,7 +117,8 @@ def _is_readable(place: Path, folder: Path) -> bool:
 
 def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
     """The contents of the session's other files, by their names."""
-    return {each.name: each.read_bytes() for each in _find_beside(reader, data, place)}
+    patterns = _name_beside(reader, data, place)
+    return {each.name: each.read_bytes() for each in _find_beside(patterns, place)}
 
 
 def _read_all(reader: Reader, data: Data, beside: Mapping[str, Data]) -> Session:
@@ -495,7 +499,7 @@ class FollowedFile:
         self._refused: tuple[FileStat, ReadError] | None = None
         self._head = self._mark = b""
         self._beside: dict[Path, FileStat] = {}
-        self._search: tuple[Reader, Data] | None = None
+        self._search: tuple[str, ...] = ()
         self._read_anew()
 
     def poll(self) -> Session | None:
@@ -505,12 +509,13 @@ class FollowedFile:
         `session` then stays what it was; it is read again once the file has changed.
         """
         look = self._look()
-        if look == self._status and self._look_beside() == self._beside:
+        same = self._look_beside() == self._beside
+        if look == self._status and same:
             return None
         if self._refused is not None and look == self._refused[0]:
             # It was read whole once; as long as it stays as it is, it is no session.
             raise self._refused[1].with_traceback(None)
-        grown = self._read_on()
+        grown = self._read_on() if same else None
         if grown is None:
             before = self.session
             try:
@@ -530,7 +535,7 @@ class FollowedFile:
     def _look_beside(self) -> dict[Path, FileStat]:
         """The session's other files as they are now."""
         found: dict[Path, FileStat] = {}
-        for each in _find_beside(*self._search, self.path) if self._search else ():
+        for each in _find_beside(self._search, self.path):
             with suppress(OSError):
                 found[each] = _status(each.stat())
         return found
@@ -550,6 +555,8 @@ class FollowedFile:
             mark, data = file.read(len(self._mark)), file.read()
         if (head, mark) != (self._head, self._mark) or not growth.continues(data):
             return None
+        if set(_name_beside(growth.reader, data, self.path)) - set(self._search):
+            return None  # new lines name another file of it
         start = growth.offset
         # Should it fail half-way, the next look reads anew.
         self._growth = self._status = None
@@ -566,10 +573,10 @@ class FollowedFile:
         status, packed = _read_whole(self.path)
         data, name = unpack_part(packed, str(self.path), None, self.format)
         reader = find_reader(data, name, self.format)
-        self._search = (reader, data) if reader.find_beside else None
+        self._search = _name_beside(reader, data, self.path)
         beside = self._look_beside()
         with named(reader, name), paused_gc():
-            self.session, growth = self._read(reader, data)
+            self.session, growth = self._read(reader, data, several=bool(beside))
         self._beside = beside
         if data is not packed:
             growth = None  # what is packed is read anew
@@ -577,9 +584,9 @@ class FollowedFile:
             self._head, self._mark = packed[:MARK], packed[: growth.offset][-MARK:]
         self._growth, self._status = growth, status
 
-    def _read(self, reader: Reader, data: Data) -> tuple[Session, IncrementalReader | None]:
-        """The session, and what can go on with it where the format is one of lines, and certain."""
-        if reader.start is None:
+    def _read(self, reader: Reader, data: Data, *, several: bool) -> tuple[Session, IncrementalReader | None]:
+        """The session, and what can go on with it: where it is one file of lines, of a certain format."""
+        if reader.start is None or several:
             return _read_all(reader, data, _read_beside(reader, data, self.path)), None
         growth = IncrementalReader(reader)
         growth.feed(bytes(data))

@@ -14,6 +14,7 @@ from tests.recount.figures import PRICES, Request, count_words, name_model
 from tests.shared import SHARED, needs_shared, open_shared
 
 CASES = Path(__file__).parent / "cases" / "money"
+FORMATS = Path(__file__).parent / "cases" / "formats"
 M = 1_000_000
 # Worked out by hand from the rows: dollars for a million tokens are 5 in and 25 out for Opus 4.5 and 4.6,
 # 1 and 5 for Haiku 4.5; a tenth when read from the cache, 1.25 and 2 times when written to it.
@@ -107,6 +108,66 @@ def test_every_figure_of_a_case_is_the_one_recounted(name: str) -> None:
     assert len(figures) > 20
 
 
+# Worked out by hand from the rows: turns, replies, compactions, and tokens of the conversation's requests
+# (fresh, from the cache, written): Codex's are the last totals, the others' the figures of each reply added.
+COUNTS: dict[str, tuple[int, int, int, int, int, int]] = {
+    "atif.json": (1, 4, 1, 40, 60, 10),
+    "claude-stream-json.jsonl": (2, 5, 1, 290, 4_100, 53),
+    "codex.jsonl": (2, 5, 1, 4_700 - 2_400, 2_400, 110),
+    "copilot-cli.jsonl": (2, 4, 1, 0, 0, 0),
+    "gemini-cli.json": (2, 2, 0, 600, 1_500, 38),
+    "gemini-cli.log.jsonl": (3, 5, 1, 100 + 100 + 100 + 300 + 300, 3_500, 39),
+    "inspect.json": (1, 3, 1, 190, 90, 19),
+    "mini-swe-agent.json": (1, 2, 0, 82, 48, 17),
+    "opencode.json": (3, 5, 1, 300, 300, 29),
+    "openhands.jsonl": (2, 3, 1, 210, 90, 15),
+    "request-log.jsonl": (3, 4, 1, 500, 130, 24),
+    "swe-agent.traj.json": (1, 3, 0, 0, 0, 0),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_what_recounts_a_format_counts_what_was_counted_by_hand(name: str) -> None:
+    path = FORMATS / name
+    figures = recount.RECOUNTS[open_session(path).format](path)
+    tokens = [figures.lines[kind][1] for kind in ("input", "cache read", "output")]
+    assert (figures.turns, figures.replies, figures.compactions, *tokens) == COUNTS[name]
+    assert [str(each) for each in recount.compare(path, open_session(path)) if not each.same] == []
+
+
+def test_every_format_that_is_recounted_has_a_case() -> None:
+    counted = {name.partition(".")[0] for name in COUNTS} | {
+        "claude-code",
+        "pi",
+        "flue",
+        "anthropic-messages",
+    }
+    assert counted | {"cline"} == recount.RECOUNTS.keys()
+
+
+@pytest.mark.parametrize("name", ["traces.jsonl", "request-log.responses.json"])
+def test_what_is_not_recounted_is_told_and_is_no_failure(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in (name, "codex.jsonl"):
+        (tmp_path / file).write_bytes((FORMATS / file).read_bytes())
+    (tmp_path / "notes.txt").write_text("no session")
+    assert recount.main([str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if "not recounted: " in line and name in line]
+    assert lines[-1].endswith(" passed, 0 failed")
+
+
+@pytest.mark.parametrize("name", [name for name in COUNTS if COUNTS[name][3]])
+def test_usage_that_the_package_left_out_is_told_for_every_format(name: str) -> None:
+    session = open_session(FORMATS / name)
+    entries = list(session.entries)
+    last = max(at for at, entry in enumerate(entries) if entry.usage and entry.sidechain is None)
+    entries[last] = entries[last].model_copy(update={"usage": None})
+    less = session.with_entries(entries, session.leaf)
+    assert [figure.name for figure in recount.compare(FORMATS / name, less) if not figure.same]
+
+
 def test_there_is_a_bill_for_every_case() -> None:
     assert sorted(BILLS) == sorted(path.name for path in CASES.iterdir())
 
@@ -188,14 +249,17 @@ def test_a_model_is_known_by_family_and_version_alone() -> None:
 FOLDERS = (
     *("claude-code*/*.jsonl", "growth-series*/*.jsonl", "inspect--inspect_scout/cc-*/*.jsonl"),
     *("inspect--inspect_scout/cc-*.jsonl", "agentsview*/*/session*.jsonl", "pi--*/*.jsonl", "flue/*.json"),
-    "cline/*.json",
+    *("cline/*.json", "codex*/*.jsonl", "copilot-cli*/*.jsonl", "gemini-cli*/*.json", "opencode*/*.json"),
+    *("openhands*/events.jsonl", "openhands*/llm-log*.json", "openhands*/llm-logs/*.json", "atif*/*.json"),
+    *("swe-agent/*.traj", "mini-swe-agent/*.json", "openai-chat*/*.json", "inspect--inspect_ai/log_*"),
+    *("inspect--inspect_scout/popularity.eval", "agentsview*/codex/*.jsonl", "agentsview*/gemini/[!s]*.json"),
 )
 REAL = sorted(path for folder in FOLDERS for path in (SHARED / "sessions").glob(folder))
 
 
 @needs_shared
 def test_the_real_sessions_are_all_that_the_package_opens() -> None:
-    assert len(REAL) >= 31
+    assert len(REAL) >= 60
 
 
 @needs_shared

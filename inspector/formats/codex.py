@@ -10,7 +10,8 @@ Usage is that of each response's record (`token_usage_record`), once by its id; 
 `token_count` events, once for each time the total grew. What Codex writes right after a compaction is its own
 estimate of the context, and becomes the boundary's `tokens_after`. Rows that a fork copied of its parent are
 counted as they stand here, and told in a warning; those that a sub-agent's rollout copied are told by their
-numbers, and what they cost is not counted again.
+numbers, and what they cost is not counted again. Rollouts of sub-agents that lie beside a rollout stand apart
+in its session (`codex_agents`); those that do not are told as silent.
 
 Until September 2025 the rows stood bare: a header of `id`, `timestamp` and `instructions`, then items without
 an envelope, with `{"record_type": "state"}` between. Such a file tells no model and no usage, and its folder
@@ -20,83 +21,26 @@ only in the words that Codex put before the first prompt.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
+from ..errors import EmptySession
 from ..session.blocks import Reasoning, Text, ToolCall
-from ..session.entries import Source, Usage
+from ..session.entries import Source, SubAgent, Usage
 from ..session.json_text import stringify
 from ..session.session import Session
 from ..session.speakers import judge
 from ..text import plural
+from .codex_agents import CopiedRows, find_beside, find_parent, join_agents, started_agent
+from .codex_kinds import BOOKKEEPING, EVENTS
 from .codex_parts import read_part, read_reasoning, read_tools, tells_failure
 from .json_document import Fields, Found, find_blocks, unknown
-from .json_lines import Data, Reader, read_lines
+from .json_lines import Data, Reader, iter_lines, read_lines
 from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
 
 NAME = "codex"
-EVENTS = frozenset(
-    [
-        "task_started",
-        "task_complete",
-        "turn_started",
-        "turn_complete",
-        "turn_aborted",
-        "user_message",
-        "agent_message",
-        "agent_reasoning",
-        "agent_reasoning_raw_content",
-        "agent_reasoning_section_break",
-        "token_count",
-        "context_compacted",
-        "thread_rolled_back",
-        "thread_name_updated",
-        "entered_review_mode",
-        "exited_review_mode",
-        "patch_apply_begin",
-        "patch_apply_end",
-        "exec_command_begin",
-        "exec_command_end",
-        "mcp_tool_call_begin",
-        "mcp_tool_call_end",
-        "web_search_begin",
-        "web_search_end",
-        "image_generation_end",
-        "view_image_tool_call",
-        "item_completed",
-        "error",
-        "warning",
-        "stream_error",
-        "background_event",
-        "plan_update",
-        "turn_diff",
-        "thread_goal_updated",
-        "collab_agent_spawn_begin",
-        "collab_agent_spawn_end",
-        "collab_agent_interaction_begin",
-        "collab_agent_interaction_end",
-        "collab_waiting_begin",
-        "collab_waiting_end",
-        "collab_close_begin",
-        "collab_close_end",
-        "dynamic_tool_call_request",
-        "dynamic_tool_call_response",
-        "sub_agent_activity",
-    ]
-)
-BOOKKEEPING = frozenset(
-    [
-        "session_meta",
-        "turn_context",
-        "world_state",
-        "inter_agent_communication",
-        "inter_agent_communication_metadata",
-        "token_usage_record",
-        "retained_context",
-        "security_risk_score",
-        "realtime_item",
-    ]
-)
 UNSHOWN = frozenset({"ghost_snapshot", "additional_tools"})
 HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
 USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
@@ -132,12 +76,29 @@ def read(data: Data) -> Session:
     return read_lines(Rollout(), data)
 
 
+def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
+    """The rollout with those of its sub-agents, which stand apart. Raises as `read` does."""
+    rollout = Rollout()
+    main = read_lines(rollout, data)
+    known = CopiedRows(row for _, row in rollout.rows)
+    agents: list[Session] = []
+    for name in sorted(beside):
+        other = Rollout()
+        for source, line in iter_lines(beside[name]):
+            other.take(source, line)
+        if find_parent([row for _, row in other.rows]) == main.id:
+            other.rows = list(known.leave_out(other.rows))
+            with suppress(EmptySession):
+                agents.append(other.make_session())
+    return join_agents(main, agents)
+
+
 class Rollout(JsonRows):
     """The rows of a rollout, and the session they make."""
 
     def make_session(self) -> Session:
         """The session of all rows. Raises `EmptySession` when none of them is a message."""
-        reading = _RolloutReading(self._find_typed(), self._find_said())
+        reading = _RolloutReading(self._find_typed(), self._find_said(), self._find_summaries())
         reading.made.corrupt = list(self.corrupt)
         for source, row in self.rows:
             reading.take(source, row)
@@ -156,6 +117,16 @@ class Rollout(JsonRows):
             for part in parts if isinstance(parts, list) else ():
                 said[event].append(Fields(part).text("text") or "")
         return {event: tuple(words) for event, words in said.items()}
+
+    def _find_summaries(self) -> dict[str, Usage | None]:
+        """What the response that wrote each summary took, by its id, where a compaction names it."""
+        rows = [(row.get("type"), Fields(row.get("payload"))) for _, row in self.rows]
+        asked = (told.text("compaction_response_id") for kind, told in rows if kind == "compacted")
+        found: dict[str, Usage | None] = {name: None for name in asked if name is not None}
+        for kind, told in rows if found else ():
+            if kind == "token_usage_record" and (name := told.text("response_id")) in found:
+                found[name] = read_inclusive(told.object("usage"), *USAGE)
+        return found
 
     def _find_typed(self) -> set[str] | None:
         """What persons typed, by the events that tell of it; None where none does."""
@@ -181,9 +152,16 @@ def _read_spoken(payload: Json) -> tuple[str, str]:
 class _RolloutReading:
     """What has been read of a rollout, row after row."""
 
-    def __init__(self, typed: set[str] | None, said: dict[str, tuple[str, ...]]) -> None:
+    def __init__(
+        self,
+        typed: set[str] | None,
+        said: dict[str, tuple[str, ...]],
+        summaries: dict[str, Usage | None],
+    ) -> None:
         self.made = Recording(NAME)
         self.said = said
+        self.summaries = summaries
+        self.agents: dict[str, None] = {}  # threads of sub-agents that it started
         self.heard: dict[str, tuple[frozenset[str], str]] = {}
         self.typed = typed
         self.meta: Json = {}
@@ -374,6 +352,8 @@ class _RolloutReading:
             self._take_usage(Fields(payload).object("info"))
         elif kind == "thread_rolled_back":
             self._roll_back(payload.get("num_turns"))
+        elif (agent := started_agent(payload)) is not None and agent != _read_id(self.meta):
+            self.agents[agent] = None
         self.made.note(str(kind), source, known=str(kind) in EVENTS)
 
     def _take_usage(self, info: Json | None) -> None:
@@ -409,6 +389,8 @@ class _RolloutReading:
         others = thread is not None and thread != _read_id(self.meta)
         if usage is None or not usage.tokens or others or self._copies or response in self.responses:
             return
+        if response in self.summaries:
+            return  # the compaction's, which names it
         counted = not self.responses and usage == self.last_usage
         self.responses.add(response)
         if counted:
@@ -495,6 +477,8 @@ class _RolloutReading:
             },
             parent=self.line[-1] if self.line else None,
             timestamp=time,
+            usage=self.summaries.get(fields.text("compaction_response_id") or ""),
+            model=self.model,
             extra=fields.rest,
             **({"found": sealed} if sealed and not summary else {}),
         )
@@ -547,6 +531,7 @@ class _RolloutReading:
             system=(Text(text=words),) if words else (),
             tools=tools,
             leaf=self.line[-1] if self.line else None,
+            subagents=tuple(SubAgent(id=name, silent=True) for name in self.agents),
             extra=extra,
         )
 
@@ -575,4 +560,4 @@ def _print_entry(blocks: Any) -> bytes:
     return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-READER = Reader(NAME, "Codex rollout", sniff, read, Rollout)
+READER = Reader(NAME, "Codex rollout", sniff, read, Rollout, find_beside=find_beside, read_all=read_all)

@@ -83,7 +83,8 @@ def _list_replies(session: Session) -> Iterator[tuple[int, int, Entry, Usage]]:
     for at, entry in enumerate(session.entries):
         if entry.usage is not None and _took(entry.usage):
             talk = REPLY if entry.sidechain is None else SUBAGENT
-            yield talk if entry.kind == "message" else SUMMARY, at, entry, entry.usage
+            # A note with usage is a request whose reply is not in the file.
+            yield talk if entry.kind in ("message", "note") else SUMMARY, at, entry, entry.usage
     for agent in session.subagents:
         for whose, replies in ((SUBAGENT, agent.replies), (RESULT, agent.results)):
             for reply in replies:

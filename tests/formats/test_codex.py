@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from inspector import open_session, read_session
+from inspector import open_session, price_session, read_session
+from inspector.files import FollowedFile, save_session
 from inspector.formats.codex import READER
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
+from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared, open_shared
 
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "codex.jsonl"
@@ -257,7 +259,7 @@ def test_a_bare_header_may_hold_no_instructions() -> None:
     assert READER.sniff(dump(header)) is not None
 
 
-def told(kind: str, number: int, **payload: Any) -> dict[str, Any]:
+def told(kind: str, number: int, /, **payload: Any) -> dict[str, Any]:
     """A row as rollouts have them since September 2026: each has a number."""
     return {"timestamp": "2026-09-30T10:05:00.000Z", "ordinal": number, "type": kind, "payload": payload}
 
@@ -371,3 +373,111 @@ def test_words_that_only_a_completed_item_holds_are_read_once(both: bool) -> Non
         ("assistant", "They are fixed."),
         ("user", "Fix the boards."),
     ]
+
+
+def test_what_a_summary_took_is_the_compaction_s_and_no_reply_s() -> None:
+    """Its record stands before the compaction, which names it; a reply that is cut off is a request."""
+    rows = [
+        told("session_meta", 0, id="t1", cwd="/w"),
+        words(1, "user", "Go on."),
+        words(2, "assistant", "I look."),
+        recorded(3, "r1", FIRST),
+        told("response_item", 4, type="function_call_output", call_id="c1", output="12"),
+        recorded(5, "c-1", took(9_000, 0, 700)),
+        told("compacted", 6, message="It looked.", compaction_response_id="c-1", replacement_history=[]),
+        words(7, "user", "And?"),
+        recorded(8, "r2", took(2_000, 0, 0)),
+    ]
+    session = read_session(dump(*rows))
+    bill = price_session(session)
+    assert [(line.name, line.calls, line.tokens) for line in bill.lines if line.calls] == [
+        ("input", 2, 1_000 + 2_000),
+        ("output", 1, 50),
+        ("compaction", 1, 9_700),
+    ]
+    compaction = next(entry for entry in session.entries if entry.boundary is not None)
+    assert compaction.usage is not None and compaction.usage.output == 700
+
+
+MAIN, CHILD, GONE = "t-main", "t-child", "t-gone"
+
+
+def spawned(number: int, thread: str) -> dict[str, Any]:
+    return told("event_msg", number, type="collab_agent_spawn_end", call_id="c1", new_thread_id=thread)
+
+
+def write_family(folder: Path) -> Path:
+    """A rollout that starts two sub-agents, one of which has a rollout beside it that begins with copies."""
+    turn = told("turn_context", 1, turn_id="a", model="gpt-5.5")
+    shared = [words(2, "user", "Find the slow test."), words(3, "assistant", "I ask somebody.")]
+    main = [
+        told("session_meta", 0, id=MAIN, cwd="/w", source="cli"),
+        turn,
+        *shared,
+        counted(4, FIRST, 1_050),
+        spawned(5, CHILD),
+        told("event_msg", 6, type="sub_agent_activity", kind="started", agent_thread_id=GONE),
+        told("event_msg", 7, type="sub_agent_activity", kind="interacted", agent_thread_id=MAIN),
+        words(8, "assistant", "It is test_tides."),
+    ]
+    spawn = {"subagent": {"thread_spawn": {"parent_thread_id": MAIN, "depth": 1}}}
+    child = [
+        told("session_meta", 10, id=CHILD, cwd="/w", source=spawn),
+        told("session_meta", 11, id=MAIN, cwd="/w", source="cli"),
+        *(dict(row, timestamp="2026-01-01T00:10:00.000Z") for row in (turn, *shared)),
+        counted(13, FIRST, 1_050),
+        told("event_msg", 14, type="task_started", turn_id="b"),
+        words(15, "user", "Look at tests."),
+        words(16, "assistant", "test_tides takes 9 s."),
+        counted(17, took(400, 100, 20), 420),
+    ]
+    other = [told("session_meta", 0, id="t-other", source=spawn | {"x": 1}), words(1, "user", "No.")]
+    for name, rows in ((MAIN, main), (CHILD, child), ("t-other", other)):
+        (folder / f"rollout-2026-01-01T00-00-00-{name}.jsonl").write_bytes(dump(*rows))
+    return folder / f"rollout-2026-01-01T00-00-00-{MAIN}.jsonl"
+
+
+def test_rollouts_of_sub_agents_beside_it_stand_apart_and_are_charged_once(tmp_path: Path) -> None:
+    path = write_family(tmp_path)
+    session = open_session(path)
+    apart = [(entry.role, entry.text) for entry in session.entries if entry.sidechain == CHILD]
+    assert apart == [("user", "Look at tests."), ("assistant", "test_tides takes 9 s.")]
+    assert {entry.sidechain for entry in session.entries} == {None, CHILD}
+    assert len(session.path) == 3 and len(session.turns) == 1
+    assert not any(entry.sources for entry in session.entries if entry.sidechain)
+    assert [(agent.id, agent.silent) for agent in session.subagents] == [(GONE, True)]
+    lines = {line.name: (line.calls, line.tokens) for line in price_session(session).lines}
+    assert lines["input"] == (1, 1_000) and lines["sub-agents"] == (1, 420)
+    assert lines["unknown: sub-agents"] == (1, None)
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+    save_session(session, tmp_path / "saved.json")
+    assert open_session(tmp_path / "saved.json") == session
+    alone = read_session(path.read_bytes())
+    assert [agent.id for agent in alone.subagents] == [CHILD, GONE]
+    assert {entry.sidechain for entry in alone.entries} == {None}
+
+
+def test_a_sub_agent_opened_by_itself_does_not_take_its_parent_for_one(tmp_path: Path) -> None:
+    write_family(tmp_path)
+    session = open_session(next(tmp_path.glob(f"*{CHILD}.jsonl")))
+    assert session.id == CHILD and {entry.sidechain for entry in session.entries} == {None}
+
+
+def test_a_sub_agent_that_is_started_while_a_rollout_is_followed_joins_it(tmp_path: Path) -> None:
+    path = write_family(tmp_path)
+    whole = path.read_bytes()
+    begin = whole.index(b'{"timestamp": "2026-09-30T10:05:00.000Z", "ordinal": 5')
+    child = next(tmp_path.glob(f"*{CHILD}.jsonl"))
+    late = child.read_bytes()
+    child.unlink()
+    path.write_bytes(whole[:begin])
+    followed = FollowedFile(path)
+    with path.open("ab") as file:
+        file.write(whole[begin:])
+    assert followed.poll() == open_session(path) and len(followed.session.subagents) == 2
+    child.write_bytes(late)
+    assert followed.poll() == open_session(path) and len(followed.session.subagents) == 1
+    with child.open("ab") as file:
+        file.write(dump(words(18, "assistant", "Nothing else.")))
+    assert followed.poll() == open_session(path)
+    assert followed.session.entries[-1].text.endswith("Nothing else.")

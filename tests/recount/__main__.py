@@ -19,8 +19,23 @@ from inspector.errors import InspectorError
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 
-from . import anthropic, claude_code, cline, pi
+from . import (
+    anthropic,
+    atif,
+    chat,
+    claude_code,
+    cline,
+    codex,
+    copilot,
+    gemini,
+    opencode,
+    openhands,
+    pi,
+    stream_json,
+    swe_agent,
+)
 from .figures import Figures
+from .tally import NotRecounted
 
 RECOUNTS = {
     "claude-code": claude_code.recount,
@@ -28,6 +43,17 @@ RECOUNTS = {
     "pi": pi.recount,
     "flue": pi.recount,
     "anthropic-messages": anthropic.recount,
+    "codex": codex.recount,
+    "copilot-cli": copilot.recount,
+    "gemini-cli": gemini.recount,
+    "opencode": opencode.recount,
+    "openhands": openhands.recount,
+    "atif": atif.recount,
+    "swe-agent": swe_agent.recount,
+    "mini-swe-agent": swe_agent.recount_mini,
+    "request-log": chat.recount,
+    "inspect": chat.recount_inspect,
+    "claude-stream-json": stream_json.recount,
 }
 """What recounts the files of a format."""
 CENT = 0.01
@@ -121,10 +147,13 @@ def main(arguments: list[str]) -> int:
     passed = failed = 0
     for path, session in find_sessions(list(map(Path, arguments))):
         if session.format not in RECOUNTS:
-            print(f"{path}: a file of {session.format} is not recounted")
+            print(f"{path}: not recounted: a file of {session.format}")
             continue
         try:
             figures = compare(path, session)
+        except NotRecounted as reason:
+            print(f"{path} ({session.format}): not recounted: {reason}")
+            continue
         except Exception as error:
             # One file that cannot be counted again does not hide what the others say.
             print(f"{path} ({session.format}): cannot be recounted: {error!r}")

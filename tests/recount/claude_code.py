@@ -300,8 +300,8 @@ def _count_compactions(rows: list[tuple[int, Row]]) -> int:
 def _walk(rows: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
     """The rows from the last one that is said in the conversation up to the first, in file order.
 
-    A compaction's row follows the one that was before it. Where a parent is not in the file, the row before
-    stands for it.
+    A compaction's row follows the one that was before it. Where a parent is not in the file, or stands after
+    a compaction that kept it, the row before stands for it.
     """
     told: dict[str, tuple[int, Row]] = {}
     last: str | None = None
@@ -324,6 +324,9 @@ def _walk(rows: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
         above = row.get("parentUuid")
         if row.get("subtype") == "compact_boundary":
             above = row.get("logicalParentUuid") or above
+            if where.get(above, -1) > at:
+                at -= 1
+                continue
         if above is None and "parentUuid" in row:
             at = at - 1 if row.get("subtype") == "compact_boundary" and at else None
         else:

@@ -1,0 +1,363 @@
+"""The figures of logs of whole requests, and of Inspect's logs, which hold such: FORMATS §9, §10, §13.
+
+Requests are put behind each other: what one begins with that the conversation holds already counts once. A
+request that begins otherwise is a compaction, or an emptying where only outputs became shorter; one that
+shares nothing with any conversation is another one, and the longest by its requests is the session.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+from .figures import Figures
+from .tally import (
+    NotRecounted,
+    Row,
+    Tally,
+    held,
+    is_typed,
+    listed,
+    load,
+    read_document,
+    read_rows,
+    say,
+    split_inclusive,
+    unpack_zstd,
+    whole,
+)
+
+_WRAPPERS = ("request", "body", "params", "request_body", "kwargs")
+_INSTRUCTIONS = ("system", "developer")
+
+
+@dataclass
+class Asked:
+    """A request: what was sent, what came back, and what it took."""
+
+    sent: list[Row]
+    reply: list[Row]
+    tokens: list[int] | None
+    model: Any
+    key: str = ""
+    compacted: bool = False
+    total: Any = None
+
+
+@dataclass
+class _Talk:
+    key: str
+    line: list[str] = field(default_factory=list)
+    messages: list[Row] = field(default_factory=list)
+    requests: int = 0
+    replies: list[tuple[list[int] | None, Any, Any]] = field(default_factory=list)
+    turns: int = 0
+    compactions: int = 0
+    emptied: int = 0
+    last: list[Row] = field(default_factory=list)
+
+
+def recount(path: Path) -> Figures:
+    """Every figure of a log of requests."""
+    try:
+        document = read_document(path)
+    except ValueError:
+        document = list(read_rows(path))
+    if isinstance(document, dict) and "entries" in held(document, "log"):
+        raise NotRecounted("an HTTP archive")
+    if isinstance(document, list) and not all(_body(each) for each in document):
+        document = [{"messages": document}]
+    asked = [_ask(each) for each in (document if isinstance(document, list) else [document]) if _body(each)]
+    if any(each is None for each in asked):
+        raise NotRecounted("requests that go on from a reply by its id, or hold no messages")
+    return join([each for each in asked if each is not None])
+
+
+def recount_inspect(path: Path) -> Figures:
+    """Every figure of the first sample of an Inspect log in JSON."""
+    document = _read_log(path)
+    sample = next(each for each in listed(document.get("samples")) if isinstance(each, dict))
+    attached = held(sample, "attachments")
+    pool = sample.get("message_pool")
+    pool = pool if isinstance(pool, list) else listed(held(sample, "events_data").get("messages"))
+    asked: list[Asked] = []
+    compacted = False
+    for event in listed(sample.get("events")):
+        if not isinstance(event, dict):
+            continue
+        compacted |= event.get("event") == "compaction"
+        if event.get("event") != "model":
+            continue
+        sent = list(listed(event.get("input")))
+        for begin, end in listed(event.get("input_refs")):
+            sent += pool[begin:end]
+        output = held(event, "output")
+        reply = [choice["message"] for choice in listed(output.get("choices"))[:1] if "message" in choice]
+        model = output.get("model") or event.get("model")
+        tokens = _split_inspect(output.get("usage"))
+        total = held(output, "usage").get("total_tokens")
+        sent, reply = _open(sent, attached), _open(reply, attached)
+        asked.append(Asked(sent, reply, tokens, model, "", compacted, total))
+        compacted = False
+    if not asked:
+        messages = _open(listed(sample.get("messages")), attached)
+        ends = bool(messages) and messages[-1].get("role") == "assistant"
+        output = held(sample, "output")
+        tokens = _split_inspect(output.get("usage")) if ends else None
+        asked = [
+            Asked(
+                messages[:-1] if ends else messages,
+                messages[-1:] if ends else [],
+                tokens,
+                output.get("model"),
+            )
+        ]
+    return join(asked)
+
+
+def _read_log(path: Path) -> Any:
+    """A log in JSON, or the one sample of an `.eval` archive, as a log of it."""
+    if not path.read_bytes().startswith(b"PK"):
+        return read_document(path)
+    with ZipFile(path) as archive:
+        names = [item for item in archive.infolist() if item.filename.startswith("samples/")]
+        if not names:
+            raise NotRecounted("an archive of something else")
+        item = names[0]
+        if item.compress_type != 93:
+            return {"samples": [load(archive.read(item))]}
+        data, at = path.read_bytes(), item.header_offset
+        at += 30 + sum(int.from_bytes(data[at + n : at + n + 2], "little") for n in (26, 28))
+        return {"samples": [load(unpack_zstd(data[at : at + item.compress_size]))]}
+
+
+def join(asked: list[Asked]) -> Figures:
+    """The figures of requests in their order."""
+    talks: list[_Talk] = []
+    for each in asked:
+        said = list(each.sent)
+        while said and said[0].get("role") in _INSTRUCTIONS:
+            del said[0]
+        prints = [_print(message) for message in said]
+        talk = _find(talks, each, prints)
+        same = _shared(talk.line, prints)
+        if not (each.compacted and same < len(talk.line)) and same in (len(talk.line), len(prints) or -1):
+            del talk.line[same:], talk.messages[same:]
+            _add(talk, said[same:], prints[same:])
+        elif not each.compacted and _only_shorter(talk.messages[same:], said[same:]):
+            talk.emptied += 1
+            old = len(talk.line)
+            talk.line, talk.messages = prints[:old], said[:old]
+            _add(talk, said[old:], prints[old:])
+        else:
+            talk.compactions += 1
+            known = set(talk.line)
+            stays = max((at + 1 for at, print_ in enumerate(prints) if print_ in known), default=0)
+            if talk.line and talk.line[-1] not in prints and all(each in known for each in prints[:stays]):
+                stays = min(stays + 1, len(said))
+            talk.line, talk.messages = prints[:stays], said[:stays]
+            _add(talk, said[stays:], prints[stays:])
+        own = _merge(each.reply)
+        for at, message in enumerate(own):
+            talk.line.append(_print(message))
+            talk.messages.append(message)
+            end = at == len(own) - 1
+            talk.replies.append((each.tokens if end else None, each.model, each.total))
+        talk.requests += 1
+        talk.last = own
+    main = max(talks, key=lambda talk: talk.requests)
+    tally = Tally()
+    for talk in talks:
+        for tokens, model, total in talk.replies:
+            if talk is main:
+                tally.reply(tokens, model, total=total)
+            else:
+                tally.aside(tokens, model)
+        tally.figures.emptied += talk.emptied
+        for _ in range(talk.compactions):
+            tally.compact()
+    return tally.close(main.turns)
+
+
+def _find(talks: list[_Talk], each: Asked, prints: list[str]) -> _Talk:
+    best: tuple[int, int, int] | None = None
+    for at, talk in enumerate(talks):
+        if talk.key != each.key:
+            continue
+        known = set(talk.line)
+        shared = _shared(talk.line, prints), sum(print_ in known for print_ in prints)
+        words = "\n".join(say(message.get("content")) for message in talk.last).strip()
+        summed = len(words) >= 40 and any(
+            words in print_ or json.dumps(words)[1:-1] in print_ for print_ in prints[:2]
+        )
+        if (any(shared) or each.key or summed) and (best is None or shared >= best[:2]):
+            best = (*shared, at)
+    if best is not None:
+        return talks[best[2]]
+    talks.append(_Talk(each.key))
+    return talks[-1]
+
+
+def _add(talk: _Talk, said: list[Row], prints: list[str]) -> None:
+    for message in said:
+        if message.get("role") in ("assistant", "model"):
+            talk.replies.append((None, None, None))
+        talk.turns += _opens(message)
+    talk.line += prints
+    talk.messages += said
+
+
+def _shared(line: list[str], prints: list[str]) -> int:
+    count = 0
+    while count < min(len(line), len(prints)) and line[count] == prints[count]:
+        count += 1
+    return count
+
+
+def _only_shorter(before: list[Row], after: list[Row]) -> bool:
+    """Whether nothing but outputs of tools is another, and shorter."""
+    if len(after) < len(before):
+        return False
+    found = False
+    for old, new in zip(before, after, strict=False):
+        if _print(old) == _print(new):
+            continue
+        same = {**old, "content": ""} == {**new, "content": ""}
+        if old.get("role") != "tool" or not same or len(say(new["content"])) >= len(say(old["content"])):
+            return False
+        found = True
+    return found
+
+
+def _opens(message: Row) -> bool:
+    if message.get("role") not in ("user", "human"):
+        return False
+    content = message.get("content")
+    own = [
+        part
+        for part in listed(content)
+        if isinstance(part, dict) and part.get("type") not in ("tool_result", "function_call_output")
+    ]
+    if any(part.get("type") not in ("text", "input_text", None) for part in own):
+        return True
+    return is_typed(content if isinstance(content, str) else say(own))
+
+
+def _print(message: Row) -> str:
+    """What a message is known by when it is sent again: its role, words, calls and outputs."""
+    content = message.get("content")
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else listed(content)
+    kept: list[Any] = [message.get("role")]
+    for part in parts:
+        if (
+            isinstance(part, dict)
+            and isinstance(part.get("text"), str)
+            and "reasoning" not in str(part.get("type"))
+        ):
+            kept += [part["text"].strip()] if part["text"].strip() else []
+        elif isinstance(part, dict) and part.get("type") not in (
+            "reasoning",
+            "thinking",
+            "redacted_thinking",
+        ):
+            kept.append({name: value for name, value in part.items() if name != "cache_control"})
+    for call in listed(message.get("tool_calls")):
+        told = held(call, "function") or call
+        kept.append([told.get("name") or call.get("function"), told.get("arguments")])
+    kept.append(message.get("tool_call_id"))
+    return json.dumps(kept, ensure_ascii=False, sort_keys=True)
+
+
+def _merge(messages: list[Row]) -> list[Row]:
+    """A reply's messages; items of one that have no role are part of it."""
+    items = [each for each in messages if "role" not in each]
+    return messages if len(items) < 2 else [{"role": "assistant", "content": items}]
+
+
+def _body(value: Any, levels: int = 3) -> Row:
+    """The request in a value, within what is around it."""
+    if not isinstance(value, dict):
+        return {}
+    if isinstance(value.get("messages"), list):
+        return value if "role" not in value else {}
+    if isinstance(value.get("input"), str | list) and ("model" in value or "instructions" in value):
+        return value
+    for name in _WRAPPERS if levels else ():
+        if inner := _body(value.get(name), levels - 1):
+            return inner
+    return {}
+
+
+def _ask(value: Row) -> Asked | None:
+    body = _body(value)
+    if "messages" not in body or isinstance(value.get("request"), str):
+        return None
+    reply = next(
+        (value[name] for name in ("response", "response_body", "output", "completion") if name in value), None
+    )
+    answer = reply if isinstance(reply, dict) else value if "choices" in value else body
+    answer = answer["body"] if isinstance(answer.get("body"), dict) else answer
+    messages = [each for each in body["messages"] if isinstance(each, dict)]
+    if "choices" in answer:
+        said = [
+            choice["message"]
+            for choice in listed(answer["choices"])[:1]
+            if isinstance(choice.get("message"), dict)
+        ]
+    elif answer is not body and isinstance(answer.get("content"), list):
+        said = [{"role": "assistant", "content": answer["content"]}]
+    elif isinstance(answer.get("output"), list) or isinstance(reply, str):
+        return None
+    else:
+        said = []
+    usage = next((u for each in (answer, value, body) if isinstance(u := each.get("usage"), dict)), None)
+    keys = ("session_id", "conversation_id", "thread_id", "conversation")
+    key = next((k for name in keys if isinstance(k := value.get(name, body.get(name)), str)), "")
+    total = usage.get("total_tokens") if usage is not None else None
+    return Asked(
+        messages, said, split_usage(usage), answer.get("model") or body.get("model"), key, total=total
+    )
+
+
+def split_usage(usage: Any) -> list[int] | None:
+    """Tokens of OpenAI's usage, whose input holds the cache's, or of Anthropic's, whose does not."""
+    if not isinstance(usage, dict) or not usage:
+        return None
+    if "prompt_tokens" in usage or "completion_tokens" in usage:
+        cached = held(usage, "prompt_tokens_details").get("cached_tokens") or usage.get(
+            "cache_read_input_tokens"
+        )
+        written = usage.get("cache_creation_input_tokens")
+        return split_inclusive(usage.get("prompt_tokens"), usage.get("completion_tokens"), cached, written)
+    if "input_tokens_details" in usage or "total_tokens" in usage:
+        details = held(usage, "input_tokens_details")
+        read, written = details.get("cached_tokens", details.get("cache_read")), details.get("cache_creation")
+        return split_inclusive(usage.get("input_tokens"), usage.get("output_tokens"), read, written)
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    fresh, read, written = (whole(usage.get(name)) for name in names)
+    hour = min(whole(held(usage, "cache_creation").get("ephemeral_1h_input_tokens")), written)
+    return [fresh, read, written - hour, hour, whole(usage.get("output_tokens"))]
+
+
+def _split_inspect(usage: Any) -> list[int] | None:
+    if not isinstance(usage, dict):
+        return None
+    names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
+    fresh, read, written = (whole(usage.get(name)) for name in names)
+    return [fresh, read, written, 0, whole(usage.get("output_tokens"))]
+
+
+def _open(value: Any, attached: Row) -> Any:
+    """A value with what it points to in its place."""
+    if isinstance(value, str):
+        return (
+            attached.get(value.removeprefix("attachment://"), value)
+            if value.startswith("attachment://")
+            else value
+        )
+    if isinstance(value, list):
+        return [_open(each, attached) for each in value]
+    return {name: _open(each, attached) for name, each in value.items()} if isinstance(value, dict) else value

@@ -1,0 +1,76 @@
+"""The figures of a Copilot CLI log, from its events: FORMATS §3.
+
+Which request took what is not in the file: only compactions tell it (`compactionTokensUsed`, whose input
+holds the cache's; older versions call the figures input, output and cachedInput). `session.snapshot_rewind`
+takes an event and all after it off the way, `session.context_cleared` all before it. Events with an `agentId`
+are a sub-agent's, those marked `ephemeral` are not in the conversation.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .figures import Figures
+from .tally import Row, Tally, held, is_typed, read_rows, split_inclusive, whole
+
+
+def recount(path: Path) -> Figures:
+    """Every figure of the file."""
+    tally = Tally()
+    model = None
+    way: list[bool] = []  # whether each message on the way opens a turn
+    stood: dict[str, int] = {}
+    for row in read_rows(path):
+        data, kind = held(row, "data"), row.get("type")
+        stood[str(row.get("id"))] = len(way)
+        if row.get("ephemeral") is True:
+            continue
+        if row.get("agentId"):
+            continue
+        if kind == "session.snapshot_rewind":
+            del way[stood.get(str(data.get("upToEventId")), len(way)) :]
+        elif kind == "session.context_cleared":
+            way.clear()
+        elif kind in ("session.start", "session.resume"):
+            model = data.get("selectedModel") or model
+        elif kind == "session.model_change":
+            model = data.get("newModel") or model
+        elif kind == "user.message":
+            way.append(_opens(data))
+        elif kind == "assistant.message":
+            way.append(False)
+            model = data.get("model") or model
+            tally.reply()
+        elif kind == "session.compaction_complete" and data.get("success") is not False:
+            way.append(False)
+            tally.compact(_split(held(data, "compactionTokensUsed")), model)
+        elif kind == "session.truncation" and whole(data.get("messagesRemovedDuringTruncation")):
+            way.append(False)
+            tally.compact()
+        elif kind == "tool.execution_complete" or (kind == "system.notification" and data.get("content")):
+            way.append(False)
+    return tally.close(sum(way))
+
+
+def _opens(data: Row) -> bool:
+    sent, typed = data.get("transformedContent"), data.get("content")
+    source = data.get("source")
+    if isinstance(source, str) and source not in ("", "user"):
+        return False
+    words = sent if isinstance(sent, str) else typed
+    return isinstance(words, str) and is_typed(words)
+
+
+def _split(used: Row) -> list[int] | None:
+    if not used:
+        return None
+    sent, replied, read, written = (
+        used.get(new, used.get(old))
+        for new, old in (
+            ("inputTokens", "input"),
+            ("outputTokens", "output"),
+            ("cacheReadTokens", "cachedInput"),
+            ("cacheWriteTokens", "cacheWrite"),
+        )
+    )
+    return split_inclusive(sent, replied, read, written)

@@ -1,0 +1,146 @@
+"""The figures of a chat of Gemini CLI's, from its document or its rows: FORMATS §5.
+
+In rows a message with an id that stands already replaces it, `$rewindTo` takes a message and what follows it
+off the way, `$set.messages` is a new history: a compression where one of its first messages holds a
+`<state_snapshot>`. `tokens` are one request's: input with the cache's, output without the thoughts, and what
+the results of tools took. `info`, `error` and `warning` never reach the model.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from .figures import Figures
+from .tally import Row, Tally, held, is_typed, listed, read_document, read_rows, say, whole
+
+_SNAPSHOT = "<state_snapshot>"
+
+
+def recount(path: Path) -> Figures:
+    """Every figure of the file."""
+    chat = _Chat()
+    try:
+        document = read_document(path)
+    except ValueError:
+        document = None
+    if isinstance(document, dict) and "messages" in document:
+        for message in listed(document["messages"]):
+            chat.say(message)
+    else:
+        for row in read_rows(path):
+            chat.take(row)
+    return chat.close()
+
+
+class _Chat:
+    """Every message that ever stood, as it was said last, and those that stand now."""
+
+    def __init__(self) -> None:
+        self.said: list[Row] = []
+        self.way: list[Row] = []  # {"message": …} or {"summary": …} or {"emptied": …}
+        self.compactions = self.emptied = 0
+
+    def take(self, row: Row) -> None:
+        if "$rewindTo" in row:
+            names = [held(each, "message").get("id") for each in self.way]
+            del self.way[names.index(row["$rewindTo"]) if row["$rewindTo"] in names else 0 :]
+        elif isinstance(row.get("$set"), dict):
+            if isinstance(row["$set"].get("messages"), list):
+                self.replace([each for each in row["$set"]["messages"] if isinstance(each, dict)])
+        elif "type" in row:
+            self.say(row)
+
+    def say(self, message: Any) -> None:
+        if not isinstance(message, dict) or message.get("type") not in ("user", "gemini"):
+            return
+        name = message.get("id")
+        for each in self.way:
+            if isinstance(name, str) and "summary" not in each and held(each, "message").get("id") == name:
+                each["message"] = message
+                return
+        self._add({"message": message})
+
+    def _add(self, each: Row) -> Row:
+        self.said.append(each)
+        self.way.append(each)
+        return each
+
+    def replace(self, rows: list[Row]) -> None:
+        rows = [row for row in rows if row.get("type") in ("user", "gemini")]
+        known = {held(each, "message").get("id"): each for each in self.way}
+        at = next((n for n, row in enumerate(rows[:3]) if _SNAPSHOT in json.dumps(row.get("content"))), None)
+        if at is not None and rows[at].get("id") not in known:
+            self.compactions += 1
+            for row in rows:
+                before = known.get(row.get("id"))
+                if row is rows[at]:
+                    self._add({"summary": row, "message": row})
+                elif before is None or before["message"] != row:
+                    self._add({"message": row})
+            return
+        ids = [row.get("id") for row in rows]
+        standing = [each for each in self.way if held(each, "message").get("id") in ids]
+        if [held(each, "message").get("id") for each in standing] == ids:
+            shorter = [
+                True
+                for each, row in zip(standing, rows, strict=True)
+                if _size(row) < _size(each.get("masked") or each["message"])
+            ]
+            for each, row in zip(standing, rows, strict=True):
+                each["masked" if shorter or "masked" in each else "message"] = row
+            self.emptied += bool(shorter)
+            return
+        stays = 0
+        while stays < min(len(self.way), len(rows)) and (
+            held(self.way[stays], "message").get("id") == rows[stays].get("id")
+        ):
+            stays += 1
+        del self.way[stays:]
+        for row in rows[stays:]:
+            self._add({"message": row})
+
+    def close(self) -> Figures:
+        tally = Tally()
+        for each in self.said:
+            message = each["message"]
+            if "summary" in each:
+                tally.compact()
+            elif message["type"] == "gemini":
+                tally.reply(
+                    _split(message.get("tokens")),
+                    message.get("model"),
+                    total=held(message, "tokens").get("total"),
+                    on_way=any(each is stands for stands in self.way),
+                )
+        tally.figures.emptied = self.emptied
+        return tally.close(sum("summary" not in each and _opens(each["message"]) for each in self.way))
+
+
+def _opens(message: Row) -> bool:
+    content = message.get("content")
+    parts = [content] if isinstance(content, dict | str) else listed(content)
+    own = [part for part in parts if not (isinstance(part, dict) and "functionResponse" in part)]
+    if message["type"] != "user" or not own:
+        return False
+    if any(isinstance(part, dict) and "text" not in part for part in own):
+        return True
+    return is_typed(say(own))
+
+
+def _size(message: Row) -> int:
+    return sum(len(json.dumps(each.get("result"))) for each in listed(message.get("toolCalls")))
+
+
+def _split(tokens: Any) -> list[int] | None:
+    if not isinstance(tokens, dict):
+        return None
+    sent, cached, tool = (whole(tokens.get(name)) for name in ("input", "cached", "tool"))
+    return [
+        max(sent - cached, 0) + tool,
+        cached,
+        0,
+        0,
+        whole(tokens.get("output")) + whole(tokens.get("thoughts")),
+    ]

@@ -1,0 +1,87 @@
+"""The figures of an opencode export, from its messages and parts: FORMATS §7.
+
+A reply is a step: it ends with a part `step-finish`, which tells what its request took; every token counts in
+one figure. A message without such a part is one reply, by its own figures. A compaction is a finished summary
+whose parent holds a part `compaction`. Outputs cleared at one moment are one emptying.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .figures import Figures
+from .tally import Row, Tally, held, is_typed, listed, read_document, whole
+
+
+def recount(path: Path) -> Figures:
+    """Every figure of the file."""
+    document = read_document(path)
+    tally = Tally()
+    messages = [each for each in listed(document.get("messages")) if isinstance(each, dict)]
+    marks = {
+        held(each, "info").get("id")
+        for each in messages
+        if any(part.get("type") == "compaction" for part in _parts(each))
+    }
+    hidden = held(document, "info", "revert").get("messageID")
+    turns, on_way = 0, True
+    moments: list[tuple[float, float]] = []
+    for each in messages:
+        info, parts = held(each, "info"), _parts(each)
+        on_way = on_way and info.get("id") != hidden
+        if info.get("role") == "user":
+            turns += on_way and info.get("id") not in marks and _opens(parts)
+        elif info.get("role") == "assistant" and info.get("summary") is True:
+            if info.get("parentID") in marks and info.get("finish") and not info.get("error"):
+                tally.compact(_split(info.get("tokens")), info.get("modelID"), info.get("cost"))
+        elif info.get("role") == "assistant":
+            ends = [part for part in parts if part.get("type") == "step-finish"]
+            for end in ends or [info]:
+                total = held(end, "tokens").get("total")
+                tally.reply(
+                    _split(end.get("tokens")),
+                    info.get("modelID"),
+                    end.get("cost"),
+                    total=total,
+                    on_way=on_way,
+                )
+            if ends and parts[-1].get("type") != "step-finish":
+                tally.reply()
+        for part in parts:
+            cleared = held(part, "state", "time").get("compacted")
+            if isinstance(cleared, int | float):
+                moments.append((cleared, whole(held(info, "time").get("created"))))
+    tally.figures.emptied = _count_emptied(moments, messages)
+    return tally.close(turns)
+
+
+def _parts(message: Row) -> list[Row]:
+    return [part for part in listed(message.get("parts")) if isinstance(part, dict)]
+
+
+def _opens(parts: list[Row]) -> bool:
+    """Whether a person's words or files are among the parts: what is `synthetic` is the harness's."""
+    own = [part for part in parts if part.get("synthetic") is not True and part.get("ignored") is not True]
+    if any(part.get("type") == "file" for part in own):
+        return True
+    words = "\n".join(str(part.get("text") or "") for part in own if part.get("type") == "text")
+    return is_typed(words)
+
+
+def _count_emptied(moments: list[tuple[float, float]], messages: list[Row]) -> int:
+    """How often outputs were cleared: moments between the same two messages are one."""
+    begins = [whole(held(each, "info", "time").get("created")) for each in messages]
+    seen = set()
+    for cleared, told in moments:
+        after = [at for at, begin in enumerate(begins) if begin >= cleared and begin > told]
+        seen.add(after[0] if after else -1)
+    return len(seen)
+
+
+def _split(tokens: Any) -> list[int] | None:
+    if not isinstance(tokens, dict):
+        return None
+    cache = held(tokens, "cache")
+    replied = whole(tokens.get("output")) + whole(tokens.get("reasoning"))
+    return [whole(tokens.get("input")), whole(cache.get("read")), whole(cache.get("write")), 0, replied]

@@ -1,0 +1,64 @@
+"""The figures of OpenHands' events: FORMATS §11.
+
+Actions of one `llm_response_id` that follow each other are one reply. What its request took stands in
+`stats.usage_to_metrics`: in `token_usages` by the id of the response, else as what the sums of the agent's
+own use grew by. A condensation is a compaction; nothing tells which request wrote its summary.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .figures import Figures
+from .tally import Row, Tally, held, is_typed, listed, read_rows, say, split_inclusive, whole
+
+_SUMS = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+def recount(path: Path) -> Figures:
+    """Every figure of the file."""
+    tally = Tally()
+    turns = 0
+    replies: list[str | None] = []  # the response of each reply
+    models: list[object] = []
+    told: dict[str, Row] = {}
+    before, grown, model = [0] * 4, None, None
+    last: object = ""
+    for row in read_rows(path):
+        kind, number = row.get("kind"), row.get("llm_response_id")
+        if kind == "MessageEvent":
+            message = held(row, "llm_message")
+            if message.get("role") == "assistant":
+                replies.append(number if isinstance(number, str) else None)
+                models.append(model)
+            else:
+                turns += message.get("role") == "user" and is_typed(say(message.get("content")))
+            last = number if message.get("role") == "assistant" else ""
+        elif kind == "ActionEvent":
+            if not isinstance(number, str) or last != number:
+                replies.append(number if isinstance(number, str) else None)
+                models.append(model)
+            last = number
+        elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation", "Condensation"):
+            last = ""
+        if kind == "Condensation":
+            tally.compact()
+        if kind in ("MessageEvent", "ActionEvent") and isinstance(number, str) and grown is not None:
+            told.setdefault(number, grown)
+            grown = None
+        if kind == "ConversationStateUpdateEvent" and row.get("key") == "stats":
+            for role, metrics in held(row, "value", "usage_to_metrics").items():
+                if role in ("default", "agent"):
+                    model = held({"m": metrics}, "m").get("model_name") or model
+                    sums = held(metrics, "accumulated_token_usage")
+                    now = [whole(sums.get(name)) for name in _SUMS]
+                    more = [new - old for new, old in zip(now, before, strict=True)]
+                    if any(more):
+                        grown = dict(zip(_SUMS, more if min(more) >= 0 else now, strict=True))
+                    before = now
+                for each in listed(held({"m": metrics}, "m").get("token_usages")):
+                    told[str(each.get("response_id"))] = each
+    for number, by in zip(replies, models, strict=True):
+        used = told.get(number) if number is not None else None
+        tally.reply(split_inclusive(*(used.get(name) for name in _SUMS)) if used else None, by)
+    return tally.close(turns)
