@@ -41,15 +41,22 @@ FAMILIES = frozenset(
 """What the types of events begin with."""
 SECTIONS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens")
 USED = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+USED_ONCE = ("input", "output", "cachedInput", "cacheWrite")
+"""What a summary took, and how versions before 1.0 call the same figures."""
+MESSAGES = ("user.message", "assistant.message")
 
 
 def sniff(data: Data) -> str | None:
     """None when one of the first lines is the start of a session of Copilot's."""
+    named = False
     for row in first_rows(data):
         about = row.get("data")
         if row.get("type") == "session.start" and isinstance(about, dict):
             if "copilotVersion" in about or str(about.get("producer")).startswith("copilot"):
                 return None
+            named = named or isinstance(about.get("sessionId"), str)
+        if named and row.get("type") in MESSAGES and isinstance(about, dict) and "content" in about:
+            return None
     return "none of its first lines is a `session.start` of Copilot's"
 
 
@@ -99,6 +106,8 @@ class _LogReading:
             self.made.note(str(kind or "event without a type"), source, known=False)
             return
         if row.get("ephemeral") is True:
+            if kind == "session.snapshot_rewind":
+                self._rewind(data)
             self.made.note(kind, source)
             return
         told = Fields(data)
@@ -134,7 +143,9 @@ class _LogReading:
             if sent is None:
                 told.any("content")
             words = typed if sent is None else sent
-            return [(Text(text=words), {}) if isinstance(words, str) else unknown(words)], "user", {}
+            # A skill's instructions: nobody typed them.
+            more: Json = {"meta": True} if str(told.rest.get("source")).startswith("skill-") else {}
+            return [(Text(text=words), {}) if isinstance(words, str) else unknown(words)], "user", more
         if kind == "system.notification":
             text = told.text("content")
             return ([(Text(text=text), {})], "user", {"meta": True}) if text else ([], None, {})
@@ -192,12 +203,24 @@ class _LogReading:
         elif kind == "session.context_cleared":
             self.line.clear()
         elif kind == "session.snapshot_rewind":
-            event = told.text("upToEventId")
-            if event in self.stood:
-                del self.line[self.stood[event] :]
+            self._rewind(data)
         elif kind == "session.shutdown":
             metrics = told.object("modelMetrics")
             self.ends = {} if metrics is None else {"modelMetrics": metrics}
+
+    def _rewind(self, data: Json) -> None:
+        """Take events off the line: those that are named, else one and all that came after it."""
+        told = Fields(data)
+        event, gone = told.text("upToEventId"), set(told.strings("eventIds"))
+        if gone:
+            above: str | None = None
+            for name in self.line:
+                if name not in gone:
+                    self.made.change(name, parent=above)
+                    above = name
+            self.line = [name for name in self.line if name not in gone]
+        elif event in self.stood:
+            del self.line[self.stood[event] :]
 
     def _find_live(self) -> list[str]:
         """What stands in the context: the last compaction on the line, what it kept, and what came since."""
@@ -224,7 +247,8 @@ class _LogReading:
         )
 
     def _compact(self, name: str, source: Source, told: Fields, time: str | None) -> None:
-        usage = read_inclusive(told.rest.get("compactionTokensUsed"), *USED)
+        used = told.rest.get("compactionTokensUsed")
+        usage = read_inclusive(used, *USED) or read_inclusive(used, *USED_ONCE)
         summary = told.text("summaryContent")
         before = self.started[1] if self.started is not None else {}
         sections = {key: [before.get(key), told.rest.get(key)] for key in SECTIONS if key in told.rest}

@@ -94,6 +94,8 @@ _TAGS: dict[str, Speech] = {
     "teammate-message": Speech("agent", "notification"),
     "agent-message": Speech("agent", "notification"),
     "environment_context": Speech("harness", "notice"),
+    "environment_details": Speech("harness", "notice"),  # Cline and Roo
+    "session_context": Speech("harness", "notice"),  # Gemini CLI
     "user_instructions": Speech("harness", "notice"),
     "turn_aborted": Speech("harness", "interrupt"),
     "subagent_notification": Speech("agent", "notification"),
@@ -110,7 +112,7 @@ _ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
 _SHELL = re.compile(r"<bash-input>.*?</bash-input>", re.DOTALL)
 _REMINDER = re.compile(
     r"<(system-reminder|system_reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook"
-    r"|environment_context|environment_details|local-command-caveat|current_datetime)>.*?(?:</\1>|\Z)",
+    r"|environment_context|environment_details|session_context|local-command-caveat|current_datetime)>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
 _IN_OUTPUT = re.compile(r"(?:^|\n)<system-reminder>.*?</system-reminder>", re.DOTALL)

@@ -1048,3 +1048,21 @@ def test_a_format_can_be_named() -> None:
     assert read_session(content, format="claude-code") == read_session(content)
     with pytest.raises(ReadError, match="no reader is called 'claude'; known: session-manifest, claude-code"):
         read_session(content, format="claude")
+
+
+def rewound(leaf: str | None, **more: Any) -> Row:
+    return {"type": "last-prompt", "sessionId": "s", "leafUuid": leaf, "explicit": True} | more
+
+
+def test_a_rewind_is_followed_until_something_is_said_after_it() -> None:
+    said = [user("u1", None, "Go"), reply("a1", "u1", call("t1")), user("o1", "a1", [output("t1")])]
+    said += [reply("a2", "o1", text("Done")), user("u2", "a2", "More"), reply("a3", "u2", text("No"))]
+    late = system("log", "a3", "informational")
+    assert path(read(*said, rewound("a3"), rewound("a2"), late)) == ["u1", "a1", "o1", "a2"]
+    assert path(read(*said, rewound("a1"))) == ["u1", "a1", "o1"]
+    assert path(read(*said, rewound("a2"), user("u3", "a2", "Else"))) == ["u1", "a1", "o1", "a2", "u3"]
+    everything = ["u1", "a1", "o1", "a2", "u2", "a3"]
+    for row in (rewound("a2", explicit=False), rewound("gone")):
+        assert path(read(*said, row)) == everything
+    assert path(read(*said, rewound("a2"), rewound("a3"))) == everything
+    assert path(read(*said, rewound(None))) == []

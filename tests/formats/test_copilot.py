@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from inspector import open_session, read_session
+from inspector.formats.copilot import READER
 from inspector.session.blocks import Reasoning
 from inspector.session.speakers import find_speech
 from tests.shared import SHARED
@@ -109,3 +110,49 @@ def test_a_real_log_holds_what_its_rows_hold(path: Path) -> None:
     told = sum(row["data"].get("outputTokens", 0) for row in rows if row["type"] == "assistant.message")
     assert sum(entry.extra.get("outputTokens", 0) for entry in session.entries) == told
     assert not len(session.live.orphans)
+
+
+def event(number: int, kind: str, **data: Any) -> dict[str, Any]:
+    return {"type": kind, "data": data, "id": f"v{number}", "timestamp": f"2026-01-01T00:00:{number:02}Z"}
+
+
+def test_a_log_that_tells_no_version_opens_and_other_starts_do_not() -> None:
+    rows = [event(1, "session.start", sessionId="c-2", context={"cwd": "/w"})]
+    rows += [event(2, "user.message", content="Hi."), event(3, "assistant.message", content="Hello.")]
+    session = read_session(dump(*rows))
+    assert (session.format, session.id, session.cwd, len(session.turns)) == ("copilot-cli", "c-2", "/w", 1)
+    assert READER.sniff(dump(rows[0])) is not None
+    assert READER.sniff(dump(event(1, "session.start"), *rows[1:])) is not None
+
+
+def test_a_rewind_that_names_its_events_leaves_what_came_between() -> None:
+    rows = [
+        ROWS[0],
+        event(1, "user.message", content="Withdrawn."),
+        event(2, "assistant.message", content="A."),
+    ]
+    rows += [event(3, "user.message", content="Stays."), event(4, "assistant.message", content="B.")]
+    rewind = event(5, "session.snapshot_rewind", upToEventId="v1", eventIds=["v1", "v4"])
+    for ephemeral in ({}, {"ephemeral": True}):
+        session = read_session(dump(*rows, rewind | ephemeral))
+        assert [session.entries[at].text for at in session.path] == ["A.", "Stays."]
+        assert len(session.turns) == 1 and len(session.entries) == 4
+
+
+def test_the_instructions_of_a_skill_open_no_turn() -> None:
+    rows = [ROWS[0], event(1, "user.message", content="Fill the form.")]
+    rows += [event(2, "user.message", content="# PDF\nUse the tool.", source="skill-pdf")]
+    rows += [event(3, "user.message", content="And sign it.", source="user")]
+    session = read_session(dump(*rows, event(4, "assistant.message", content="Done.")))
+    assert [entry.meta for entry in session.entries] == [False, True, False, False]
+    assert len(session.turns) == 2
+
+
+def test_what_a_summary_took_is_read_as_older_versions_tell_it() -> None:
+    used = {"input": 2_000, "output": 300, "cachedInput": 1_500}
+    done = event(
+        3, "session.compaction_complete", success=True, summaryContent="S", compactionTokensUsed=used
+    )
+    rows = [ROWS[0], event(1, "user.message", content="Hi."), event(2, "assistant.message", content="A.")]
+    usage = read_session(dump(*rows, done))["v3"].usage
+    assert usage is not None and (usage.input, usage.cache_read, usage.output) == (500, 1_500, 300)

@@ -209,3 +209,13 @@ def test_what_qwen_compressed_is_a_compaction_where_its_line_holds_the_result() 
     del rows[5]["systemPayload"]
     without = read_session(dump(*rows))
     assert not without.boundaries and without.records == len(rows)
+
+
+def test_the_context_that_a_chat_begins_with_since_version_0_46_is_the_harness_s() -> None:
+    words = "<session_context>\nThis is the Gemini CLI.\n</session_context>"
+    context = {"id": "ctx", "type": "user", "content": [{"text": words}]}
+    asked = {"id": "u1", "type": "user", "content": [{"text": "Add a column."}]}
+    answered = {"id": "g1", "type": "gemini", "content": "Added."}
+    session = read_session(dump(LOG[0], {"$set": {"messages": [context]}}, asked, answered))
+    assert [entry.meta for entry in session.entries] == [True, False, False]
+    assert len(session.turns) == 1 and len(session.path) == 3 and not session.boundaries

@@ -301,19 +301,31 @@ def _walk(rows: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
     """The rows from the last one that is said in the conversation up to the first, in file order.
 
     A compaction's row follows the one that was before it. Where a parent is not in the file, or stands after
-    a compaction that kept it, the row before stands for it.
+    a compaction that kept it, the row before stands for it. The last row is that which a rewind names, if
+    nothing is said after it.
     """
     told: dict[str, tuple[int, Row]] = {}
     last: str | None = None
+    pinned: list[Any] = []  # where a rewind left the conversation, until something is said after it
     for number, row in rows:
         kind, name = row.get("type"), row.get("uuid")
+        if kind == "last-prompt" and row.get("explicit") is True:
+            pinned = [row.get("leafUuid")]
         if kind in ("user", "assistant", "system", "attachment", "progress") and isinstance(name, str):
             if row.get("isSidechain") is not True:
                 # A row that is written again stands where it first stood, with what it says now.
+                if name not in told and (
+                    kind in ("user", "assistant") or "compact" in str(row.get("subtype"))
+                ):
+                    pinned = []
                 told[name] = told[name][0] if name in told else number, row
                 last = name if kind in ("user", "assistant") else last
     chained = list(told.values())
     where = {row["uuid"]: at for at, (_, row) in enumerate(chained)}
+    if pinned == [None]:
+        return []
+    if pinned and pinned[0] in where:
+        last = pinned[0]
     at: int | None = where.get(last) if last is not None else None
     way: list[tuple[int, Row]] = []
     seen: set[int] = set()

@@ -2,7 +2,8 @@
 
 Which request took what is not in the file: only compactions tell it (`compactionTokensUsed`, whose input
 holds the cache's; older versions call the figures input, output and cachedInput). `session.snapshot_rewind`
-takes an event and all after it off the way, `session.context_cleared` all before it. Events with an `agentId`
+takes an event and all after it off the way, or the events it names; `session.context_cleared` takes all
+before it. Events with an `agentId`
 are a sub-agent's, those marked `ephemeral` are not in the conversation.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .figures import Figures
-from .tally import Row, Tally, held, is_typed, read_rows, split_inclusive, whole
+from .tally import Row, Tally, held, is_typed, listed, read_rows, split_inclusive, whole
 
 
 def recount(path: Path) -> Figures:
@@ -23,13 +24,16 @@ def recount(path: Path) -> Figures:
     for row in read_rows(path):
         data, kind = held(row, "data"), row.get("type")
         stood[str(row.get("id"))] = len(way)
-        if row.get("ephemeral") is True:
-            continue
-        if row.get("agentId"):
-            continue
         if kind == "session.snapshot_rewind":
-            del way[stood.get(str(data.get("upToEventId")), len(way)) :]
-        elif kind == "session.context_cleared":
+            if gone := [str(each) for each in listed(data.get("eventIds"))]:
+                starts = {stood[each] for each in gone if each in stood}
+                way = [each for at, each in enumerate(way) if at not in starts]
+            else:
+                del way[stood.get(str(data.get("upToEventId")), len(way)) :]
+            continue
+        if row.get("ephemeral") is True or row.get("agentId"):
+            continue
+        if kind == "session.context_cleared":
             way.clear()
         elif kind in ("session.start", "session.resume"):
             model = data.get("selectedModel") or model
@@ -54,8 +58,7 @@ def recount(path: Path) -> Figures:
 
 def _opens(data: Row) -> bool:
     sent, typed = data.get("transformedContent"), data.get("content")
-    source = data.get("source")
-    if isinstance(source, str) and source not in ("", "user"):
+    if str(data.get("source")).startswith("skill-"):
         return False
     words = sent if isinstance(sent, str) else typed
     return isinstance(words, str) and is_typed(words)

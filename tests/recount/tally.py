@@ -18,12 +18,13 @@ GZIP, ZSTD = b"\x1f\x8b", b"(\xb5/\xfd"
 # What harnesses write in the user's name, by how it begins (CLAUDE §3; FORMATS §1).
 _HARNESS = re.compile(
     r"\s*(?:<(?:task-notification|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
-    r"|command-name|system[-_]reminder|user-prompt-submit-hook|environment_context|user_instructions"
+    r"|command-name|system[-_]reminder|user-prompt-submit-hook|environment_(?:context|details)|session_context|user_instructions"
     r"|turn_aborted|subagent_notification|teammate-message|agent-message|session-start-hook"
     r"|post-tool-use-hook)[\s>]|\[Request interrupted by user[^\]\n]{0,40}\]\s*$)"
 )
 _ASIDE = re.compile(
-    r"\s*<(system[-_]reminder|environment_context|user-prompt-submit-hook|local-command-caveat)>.*?</\1>",
+    r"\s*<(system[-_]reminder|environment_context|environment_details|session_context"
+    r"|user-prompt-submit-hook|local-command-caveat)>.*?</\1>",
     re.DOTALL,
 )
 

@@ -4,8 +4,9 @@ In go the bytes, out comes a `Session`. A row of the conversation goes into an e
 reply into one; every other row becomes a note, and a line that cannot be read a corrupt record. So the
 lines that are not blank are exactly `session.records`. Whose words a row of the user's role holds is told by
 `speakers`. What a user queues while the model works is an entry where it was delivered (`queue`), and its
-words are in `extra["queued"]` with the line where they were queued, delivered or not. Replies of sub-agents
-in rows of progress are in `Session.subagents`. Source: CLAUDE §3.
+words are in `extra["queued"]` with the line where they were queued, delivered or not. A rewind writes a row
+`last-prompt` that is `explicit` and names the leaf: it counts until something is said after it. Replies of
+sub-agents in rows of progress are in `Session.subagents`. Source: CLAUDE §3.
 """
 
 from __future__ import annotations
@@ -96,6 +97,7 @@ class ClaudeCodeLines:
         self.held: list[tuple[Row, str, Source]] = []
         self.messages: dict[str, list[Draft]] = {}
         self.subagents = SubAgentRows()
+        self.pinned: tuple[str | None] | None = None  # where a rewind left the conversation, until it goes on
 
     def take(self, source: Source, line: memoryview) -> None:
         """The next line of the file."""
@@ -156,6 +158,8 @@ class ClaudeCodeLines:
             self.titles["ai"] = row.ai_title
         elif row.summary is not None and kind == "summary":
             self.summaries.append((row.summary, row.leaf_uuid))
+        elif kind == "last-prompt" and row.explicit is True:
+            self.pinned = (row.leaf_uuid,)
 
     def _start(
         self, row: Row, source: Source, lane: Lane, role: str = "user", *, outputs: bool = False
@@ -178,6 +182,8 @@ class ClaudeCodeLines:
         return draft
 
     def _add(self, draft: Draft, lane: Lane) -> None:
+        if lane == MAIN:
+            self.pinned = None
         self.drafts.append(draft)
         self.previous[lane] = draft
         self.chain.home[draft.id] = draft
@@ -358,6 +364,9 @@ class ClaudeCodeLines:
         chain.link(drafts)
         aside = False not in self.spoken
         leaf = chain.find_end(held[-1] if held and not aside else self.spoken[aside])
+        told: Draft | None = leaf
+        if self.pinned is not None and not aside:
+            told = self._find_pinned(chain, leaf, *self.pinned)
         if aside:
             # A sub-agent's own file: what is apart elsewhere is all there is here.
             main = leaf.side
@@ -384,7 +393,7 @@ class ClaudeCodeLines:
             created=min(times, default=None),
             updated=max(times, default=None),
             entries=entries,
-            leaf=leaf.id,
+            leaf=None if told is None else told.id,
             subagents=self.subagents.make(self._find_spoken(drafts, entries)),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),
@@ -394,6 +403,14 @@ class ClaudeCodeLines:
             ),
             extra=extra,
         )
+
+    def _find_pinned(self, chain: LineChain, leaf: Draft, row: str | None) -> Draft | None:
+        """Where a rewind left the conversation: None for before its beginning, else the end of that row's
+        reply; what was said last where the file does not hold the row."""
+        if row is None:
+            return None
+        found, _ = chain.find(row)
+        return leaf if found is None or found.aside else chain.find_end(found)
 
     def _find_spoken(self, drafts: list[Draft], entries: tuple[Entry, ...]) -> Spoken:
         """What sub-agents say in entries of this file."""

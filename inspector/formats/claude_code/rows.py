@@ -128,6 +128,7 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     summary: str | None = None
     content: Any = None
     leaf_uuid: str | None = None
+    explicit: Any = None
     custom_title: str | None = None
     ai_title: str | None = None
     session_id: str | None = None
