@@ -223,7 +223,7 @@ def _outcome(traced: TracedFact) -> str:
 
 
 def _gone(traced: TracedFact, event: str) -> str:
-    """Of what could not be read any more: which compaction took it, and where it stands again."""
+    """Of what could not be read any more: what took it, and where it stands again."""
     scene = traced.scene
     pattern = make_pattern(traced.fact, scene.session)
     at = {ref.entry for ref in traced.named}
@@ -232,13 +232,19 @@ def _gone(traced: TracedFact, event: str) -> str:
         if at & first and not after.names(pattern):
             taken = number
             break
-    by = _name_compaction(taken) if taken else "an earlier compaction"
+    if taken:
+        by = f"{_name_compaction(taken)} had left nothing of it"
+    elif cleared := _find_cleared(traced):
+        outputs = "outputs" if len(cleared) > 1 else "output"
+        by = f"the {outputs} that said it had been cleared"
+    else:
+        by = "the context did not hold it"
     again = (
         ""
         if traced.fate == "lost"
         else f" {event[0].upper()}{event[1:]} names it again in {_placed(traced)}."
     )
-    return f"It could not be read any more when this one came: {by} had left nothing of it.{again}"
+    return f"It could not be read any more when this one came: {by}.{again}"
 
 
 def _placed(traced: TracedFact) -> str:

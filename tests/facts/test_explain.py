@@ -108,6 +108,17 @@ def test_what_was_gone_before_is_laid_to_the_compaction_that_took_it() -> None:
     assert third.explanation.because == ()
 
 
+def test_what_a_cleared_output_said_was_taken_by_no_compaction() -> None:
+    read = use(1, "Read", "the colour is teal", file_path="src/early.py")
+    clear = Entry(id="", kind="micro", boundary=Boundary(kind="micro", cleared=("c1",)))
+    session = build(user("go"), *read, say(), clear, user("on"), compact("On we go."), user("more"))
+    why = traced(session, "the colour is teal").why()
+    assert (
+        "It could not be read any more when this one came: the output that said it had been cleared." in why
+    )
+    assert "compaction" not in why
+
+
 def test_a_command_is_said_to_be_run_and_not_twice_in_one_sentence() -> None:
     session = build(
         user("go"), *use(1, "Bash", command="cd /x && make all | tail -3"), compact("Ok."), user("on")
