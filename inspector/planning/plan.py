@@ -293,6 +293,7 @@ class Plan(Drawable):
         What Claude Code attaches again after its own compaction is in no `after`, but it is in the most.
         """
         low = high = self.counted_after
+        low -= round(self.outside.overcounted * self.counted_after)
         for name, tokens in self.parts_after.items():
             part = self.outside.parts[name]
             share = tokens / part.tokens if part.tokens else 0

@@ -64,7 +64,8 @@ class Outside:
     `entry` is the reply of this context that last told the size of a request, `reported` that size and
     `counted` what is counted for the same request; None, 0 and 0 where none did. `scale` is how many of the
     provider's tokens a counted one is, at least 1. `exceeds` says that more is counted than was reported:
-    nothing is outside then, and every size is a counted one. `warnings` are sentences no screen leaves out.
+    nothing is outside then, and every size is a counted one, of which the provider may not have counted the
+    share `overcounted`. `warnings` are sentences no screen leaves out.
     """
 
     fixed: Part = NOTHING
@@ -78,6 +79,7 @@ class Outside:
     scale: float = 1.0
     exceeds: bool = False
     warnings: tuple[str, ...] = ()
+    overcounted: float = 0.0
 
     @property
     def parts(self) -> dict[PartName, Part]:
@@ -98,6 +100,14 @@ class Outside:
     def high(self) -> int:
         """The most that it may be."""
         return sum(part.high for part in self.parts.values())
+
+    def bound(self, counted: int) -> tuple[int, int]:
+        """The least and the most that a request of this context may hold, of which so much is counted.
+
+        >>> Outside(fixed=Part(20, 10, 30)).bound(100), Outside(exceeds=True, overcounted=0.25).bound(100)
+        ((110, 130), (75, 100))
+        """
+        return counted - round(self.overcounted * counted) + self.low, counted + self.high
 
     @property
     def passing(self) -> int:

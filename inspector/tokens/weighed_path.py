@@ -285,6 +285,7 @@ class WeighedPath:
                 counted=counted,
                 entry=name,
                 exceeds=True,
+                overcounted=max(1 - int(self.prompt[-1]) / int(self.counted[-1]), 0.0),
                 warnings=self._warn_exceeding(),
             )
         fixed, earlier = self._begin()

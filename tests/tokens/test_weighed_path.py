@@ -215,6 +215,22 @@ def test_a_count_far_above_what_was_reported_is_warned_of() -> None:
     assert warning.startswith("1,000 tokens are counted where 800 were reported")
     assert warning.endswith("may be 25% too large.")
     assert of(950).exceeds and not of(950).warnings
+    # What is said to be too large is in the range; where nothing is, there is none.
+    assert [of(prompt).bound(2_000) for prompt in (800, 950, 1_000)] == [
+        (1_600, 2_000),
+        (1_900, 2_000),
+        (2_000, 2_000),
+    ]
+
+
+def test_a_plan_whose_counts_are_too_large_says_how_small_its_context_may_be() -> None:
+    entries = (say("u1", None, "u" * 1_000), reply("a1", "u1", 800, "a" * 9), say("u2", "a1", "u" * 391))
+    session = Session(format="demo", entries=entries, leaf="u2")
+    plan = make_plan(
+        session, count_tokens(session, LENGTH), "keep-recent-turns", {"cut": "u2"}, window=200_000
+    )
+    assert plan.outside.exceeds
+    assert plan.after_range == (round(0.8 * plan.after), plan.after)
 
 
 FIRST_ROWS = ["cc-1compact-417l.jsonl", "cc-2auto-1519l.jsonl", "cc-auto+manual-1161l.jsonl"]

@@ -339,8 +339,8 @@ def _notes(found: RecordedCompaction) -> list[str]:
     notes = list(found.outside.warnings)
     outside = found.outside
     # Where no reply tells a size, all is counted and nothing to be said of the rest.
-    if outside.tokens and outside.low != outside.high:
-        low, high = (found.after - outside.tokens + end for end in (outside.low, outside.high))
+    low, high = outside.bound(found.after - outside.tokens)
+    if low != high and (outside.tokens or outside.exceeds):
         notes.append(f"What it left is {low:,} to {high:,} tokens, as known before the next request.")
     between = found.at - len(found.plan.session.path)
     if between:
