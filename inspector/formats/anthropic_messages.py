@@ -17,6 +17,7 @@ from ..session.session import Session
 from ..session.speakers import judge
 from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
 from .cline import is_cline
+from .cline_tasks import is_task
 from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
 from .json_lines import Data, Reader
 from .streamed import find_body
@@ -32,6 +33,7 @@ FOREIGN = (
     "toolCalls",
     "toolInvocations",
     "monotonicTs",
+    "messageId",
     "parentId",
     "uuid",
 )
@@ -47,7 +49,11 @@ def _judge(value: Any) -> str | None:
     messages = _find_messages(value)
     if isinstance(value, dict) and ({"messages", "sessionId", "version"} <= set(value) or is_cline(value)):
         return "its messages stand in a session of Cline's"
+    if is_task(value):
+        return "its messages are those of a task of Cline's or Roo Code's"
     around = value if isinstance(value, dict) else {}
+    if "agent_type" in around:
+        return "it is the file of an agent, which its `agent_type` names"
     if any(isinstance(each, dict) and "choices" in each for each in (around, around.get("response"))):
         return "its `choices` are OpenAI's"
     if messages is None:

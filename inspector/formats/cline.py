@@ -4,7 +4,8 @@ In go the bytes of any of them, out comes a `Session`. Cline leaves the messages
 writes what the model is shown from then on into `<…>.compaction.json` beside them. Where both are there, the
 session holds every message, and the compaction as one. A sidecar alone opens as what it is: a context that
 begins with a summary. Source: FORMATS §6. How Cline computes the hash of the messages that a sidecar stands
-for is not published, so only their number is checked. Usage counts what the cache gave as input.
+for is not published, so only their number is checked. Usage counts what the cache gave as input. A task
+of an editor's extension is one list of messages (`cline_tasks`).
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from ..session.json_text import stringify
 from ..session.session import Session
 from ..text import plural
 from .anthropic_blocks import Names, read_with_rest
+from .cline_tasks import NAME, is_task, read_task
 from .json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document
 from .json_lines import Data, Reader, paused_gc
 from .recording import Json, Recording, make_cost, read_inclusive
 
-NAME = "cline"
 MESSAGES, SIDECAR = ".messages.json", ".compaction.json"
 SUMMARIES = ("compaction", "compaction_summary")
 _MANIFEST = ("session_id", "messages_path")
@@ -35,6 +36,8 @@ def sniff(data: Data) -> str | None:
 
 
 def _judge(value: Any) -> str | None:
+    if isinstance(value, list):
+        return None if is_task(value) else "its messages tell of no task of Cline's"
     if not isinstance(value, dict):
         return "not a JSON object"
     if _is_manifest(value):
@@ -76,6 +79,8 @@ def read(data: Data) -> Session:
 def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
     """The session with what its other files say of it. Raises `ReadError` for a manifest without messages."""
     document = load(data)
+    if isinstance(document, list):
+        return read_task(document)
     if not isinstance(document, dict):
         raise ReadError(FILE, detail="it is not a JSON object")
     others = [_load_other(content) for content in beside.values()]

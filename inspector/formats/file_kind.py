@@ -17,6 +17,8 @@ from .json_lines import BOM, Data, decode, iter_lines
 UNPACK = ": unpack it first"
 AS_UTF8 = ": save it as UTF-8 first"
 
+DATABASE = "an SQLite database"
+
 # (where, bytes, kind). Sources are the formats' own publications; longer marks stand before shorter ones.
 _MARKS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG picture"),
@@ -51,7 +53,7 @@ _MARKS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"7z\xbc\xaf\x27\x1c", f"a 7z archive{UNPACK}"),
     (0, b"Rar!\x1a\x07", f"a RAR archive{UNPACK}"),
     (257, b"ustar", f"a tar archive{UNPACK}"),
-    (0, b"SQLite format 3\0", "an SQLite database"),
+    (0, b"SQLite format 3\0", DATABASE),
     (8, b"DUCK", "a DuckDB database"),
     (0, b"PAR1", "a Parquet table"),
     (0, b"ARROW1", "an Arrow table"),
@@ -69,6 +71,15 @@ _MARKS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"OTTO\0", "a font"),
     (0, b"PACK\0", "a git pack"),
     (0, b"DIRC\0", "a git index"),
+)
+# Words of the tables that a database begins with, and whose it is then.
+_DATABASES: tuple[tuple[tuple[bytes, ...], str], ...] = (
+    ((b"cursorDiskKV",), "Cursor's chats"),
+    ((b"content_json", b"messages"), "goose's sessions: `goose session export` gives one as JSON"),
+    ((b"message_count", b"parent_session_id", b"parts"), "Crush's sessions"),
+    ((b"rollout_path", b"threads"), "Codex's list of threads: open a rollout in ~/.codex/sessions"),
+    ((b"threads", b"data_type"), "Zed's threads"),
+    ((b"auth_kv", b"conversations"), "Kiro's or Amazon Q's conversations"),
 )
 _WIDE: tuple[tuple[bytes, str], ...] = (
     (b"\xff\xfe\0\0", "UTF-32 text"),
@@ -112,7 +123,7 @@ def name_foreign(data: Data) -> str:
             return kind + AS_UTF8
     for at, mark, kind in _MARKS:
         if head.startswith(mark, at):
-            return kind
+            return _name_database(head) if kind == DATABASE else kind
     if head.startswith((b"PK\3\4", b"PK\5\6", b"PK\7\b")):
         return next((kind for mark, kind in _ZIPS if mark in head[:200]), f"a zip archive{UNPACK}")
     if _is_tar(head):
@@ -127,6 +138,12 @@ def name_foreign(data: Data) -> str:
         if _is_notebook(document):
             return "a Jupyter notebook"
     return _name_binary(head) if b"\0" in head or _PICKLE.match(head) else ""
+
+
+def _name_database(head: bytes) -> str:
+    """Whose database it is, by the tables that its first pages describe."""
+    whose = (name for words, name in _DATABASES if all(word in head for word in words))
+    return f"{DATABASE} of {told}" if (told := next(whose, "")) else DATABASE
 
 
 def _is_notebook(value: Any) -> bool:

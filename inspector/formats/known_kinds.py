@@ -65,6 +65,27 @@ def _is_kimi(row: Json) -> bool:
     )
 
 
+def _is_kimi_context(row: Json) -> bool:
+    return row.get("role") in ("_usage", "_checkpoint", "_system_prompt")
+
+
+def _is_goose_event(row: Json) -> bool:
+    """A message of goose's: its calls are of types that no other harness writes."""
+    inner = Fields(row.get("message")) if row.get("type") == "message" else Fields(row)
+    parts = inner.rest.get("content")
+    kinds = {Fields(part).rest.get("type") for part in parts} if isinstance(parts, list) else set()
+    return bool({"toolRequest", "toolResponse"} & kinds)
+
+
+def _is_goose_header(row: Json) -> bool:
+    return {"working_dir", "message_count"} <= row.keys()
+
+
+def _is_cursor(row: Json) -> bool:
+    told = row.get("message")
+    return row.get("role") in ("user", "assistant") and isinstance(told, dict) and "content" in told
+
+
 def _is_gemini_stream(row: Json) -> bool:
     return row.get("type") == "init" and {"session_id", "model", "timestamp"} <= row.keys()
 
@@ -97,6 +118,33 @@ ROWS: tuple[RowKind, ...] = (
         _is_claude,
         rb'"subtype"\s*:\s*"compact_boundary"|"isCompactSummary"\s*:\s*true',
         "its rows name neither themselves nor the row before",
+    ),
+    RowKind(
+        "a session of Factory's Droid",
+        lambda row: row.get("type") == "session_start" and {"id", "cwd"} <= row.keys(),
+        rb'"type"\s*:\s*"compaction_state"',
+    ),
+    RowKind("a goose session", _is_goose_header),
+    RowKind(
+        "messages of goose's",
+        _is_goose_event,
+        advice="they may be a part of a session: export the session with `goose session export`",
+    ),
+    RowKind("the context of a Kimi session", _is_kimi_context),
+    RowKind(
+        "a transcript of Cursor's agent",
+        _is_cursor,
+        advice="it holds no results of tools and no figures",
+    ),
+    RowKind(
+        "the prompts that Claude Code remembers",
+        lambda row: {"display", "pastedContents", "project"} <= row.keys(),
+        advice="they hold no replies: open a session in ~/.claude/projects",
+    ),
+    RowKind(
+        "the prompts that Codex remembers",
+        lambda row: row.keys() == {"session_id", "ts", "text"},
+        advice="they hold no replies: open a rollout in ~/.codex/sessions",
     ),
     RowKind("a Vibe session", lambda row: {"role", "content", "message_id"} <= row.keys()),
     RowKind("a gptme conversation", lambda row: {"role", "content", "timestamp"} <= row.keys()),
@@ -132,6 +180,26 @@ def _steps(value: Any) -> int | None:
     return len(value["steps"]) if isinstance(value.get("steps"), list) else 0
 
 
+def _count_amp(value: Any) -> int | None:
+    """How many messages a thread of Amp's holds."""
+    fields = Fields(value)
+    messages = fields.items("messages")
+    return len(messages) if messages is not None and str(fields.text("id")).startswith("T-") else None
+
+
+def _count_zed(value: Any) -> int | None:
+    """How many messages a thread of Zed's holds: each is an object of one field that says who speaks."""
+    messages = Fields(value).items("messages")
+    first = messages[0] if messages else None
+    return len(messages) if messages and isinstance(first, dict) and {"User", "Agent"} & set(first) else None
+
+
+def _count_chunks(value: Any) -> int | None:
+    """How many turns a prompt saved by Google AI Studio holds."""
+    chunks = Fields(Fields(value).rest.get("chunkedPrompt")).items("chunks")
+    return None if chunks is None else len(chunks)
+
+
 def _count_contents(value: Any) -> int | None:
     """How many of Google's contents a saved chat of Gemini's holds."""
     listed = Fields(value).rest.get("history", value)
@@ -147,6 +215,22 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
         "message",
         "open the chat itself, in the folder chats/ of ~/.gemini/tmp",
     ),
+    DocumentKind("a thread of Amp's", _count_amp, "message"),
+    DocumentKind("a thread of Zed's", _count_zed, "message"),
+    DocumentKind("a prompt of Google AI Studio", _count_chunks, "turn"),
+    DocumentKind("a goose session", _items("conversation", "working_dir"), "message"),
+    DocumentKind("a session of Continue's", _items("history", "workspaceDirectory"), "message"),
+    DocumentKind("a session of Augment's", _items("chatHistory", "sessionId"), "exchange"),
+    DocumentKind("a trajectory of Trae Agent", _items("llm_interactions", "agent_steps"), "request"),
+    DocumentKind("the state of AutoGen's agents", _items("agent_states", "version"), "agent"),
+    DocumentKind("a file of a Letta agent", _items("messages", "agent_type"), "message"),
+    DocumentKind(
+        "calls exported from Weave",
+        _listed("op_name", "trace_id"),
+        "call",
+        "what they only point to is not in the file",
+    ),
+    DocumentKind("conversations to train with (ShareGPT)", _listed("conversations"), "conversation"),
     DocumentKind("a request to Gemini", _items("contents"), "message"),
     DocumentKind(
         "the screen of a Cline or Roo task",

@@ -38,10 +38,13 @@ def sniff(data: Data) -> str | None:
         if at == LOOK:
             break
         try:
-            if source.size < HEAD and _is_pi(decode(line)):
-                return None
+            record = decode(line) if source.size < HEAD else None
         except ValueError:
             continue
+        if isinstance(record, dict) and record.get("type") == "session_start":
+            return "its header is a `session_start`, which is another harness's"
+        if _is_pi(record):
+            return None
     return "none of its first lines is pi's header or a message of pi's" if at >= 0 else "it is empty"
 
 

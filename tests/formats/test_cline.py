@@ -13,6 +13,8 @@ from inspector import open_session, read_session
 from inspector.errors import ReadError
 from inspector.files import FollowedFile
 from inspector.formats import anthropic_messages
+from inspector.formats.cline_tasks import is_typed
+from inspector.formats.readers import READERS
 from inspector.session.blocks import Document
 from inspector.session.entries import Cost, Usage
 from tests.shared import SHARED, needs_shared
@@ -221,3 +223,62 @@ def test_a_summary_of_roo_codes_is_a_compaction(role: str, kept: tuple[str, ...]
     assert (name, boundary.summary, boundary.kept) == ("m3", "Teal paint; legacy stays.", kept)
     assert session.live_names == ["m3", *kept, "m4"]
     assert session.records == 4
+
+
+TASK = CASES / "cline.task.json"
+
+
+def test_a_task_of_an_extension_is_read_and_its_turns_are_what_a_person_typed() -> None:
+    session = open_session(TASK)
+    assert (session.format, session.source.harness, session.model) == ("cline", "Cline", "demo-1")
+    assert [session.entries[turn.first].id for turn in session.turns] == ["m1", "m5", "m11"]
+    usage = [entry.usage for entry in session.entries if entry.usage is not None]
+    assert (usage[1].input, usage[1].cache_read, usage[1].output) == (200, 1_000, 20)
+    assert usage[0].cost is not None and usage[0].cost.total == 0.01
+    assert session.entries[0].timestamp == "2026-01-01T00:00:01.000Z"
+    read = [reader.name for reader in READERS if reader.sniff(TASK.read_bytes()) is None]
+    assert read == ["cline"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "typed"),
+    [
+        (["<task>\nGo\n</task>"], True),
+        (["Go on"], True),
+        (["[list_files for '.'] Result:\na.py"], False),
+        (["[list_files for '.'] Result:", "<task>\nin a file\n</task>"], False),
+        (["[read_file for 'x'] Result:\n<feedback>\nin a file\n</feedback>"], False),
+        (["[ask_followup_question for 'Which?'] Result:\n<answer>\nThat one\n</answer>"], False),
+        (["[plan_mode_respond] Result:\n<user_message>\nDo it\n</user_message>"], True),
+        (["[attempt_completion] Result:\n"], False),
+        (["<environment_details>\nx\n</environment_details>"], False),
+        (["[TASK RESUMPTION]", "New instructions for it:\n<user_message>\nGo\n</user_message>"], True),
+        (["[read_file for 'a'] Result:", "12", "Also do this"], True),
+    ],
+)  # fmt: skip
+def test_a_task_s_message_is_a_person_s_where_a_person_says_something(texts: list[str], typed: bool) -> None:
+    assert is_typed(texts) is typed
+
+
+def said(role: str, number: int, text: str, **more: Any) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    return {"role": role, "content": content, "ts": 1_767_225_600_000 + number * 1000, **more}
+
+
+def test_what_roo_condenses_stands_before_its_summary_and_what_it_truncates_is_hidden() -> None:
+    rows = [
+        said("user", 1, "<task>\nGo\n</task>", condenseParent="c1"),
+        said("assistant", 2, "I go.", condenseParent="c1"),
+        said("user", 3, "Further."),
+        said("user", 4, "We went.", isSummary=True, condenseId="c1"),
+        said("assistant", 5, "Further it is.", truncationParent="x1"),
+        said("user", 6, "Half is hidden.", isTruncationMarker=True, truncationId="x1"),
+        said("assistant", 7, "On."),
+    ]
+    session = read_session(json.dumps(rows))
+    assert session.source.harness == "Roo Code" and len(session.turns) == 2
+    first, second = (boundary for _, boundary in session.boundaries)
+    assert (first.kept, first.summary) == (("m3",), "We went.")
+    assert (second.kept, second.trigger) == (("m4", "m3"), "truncation")
+    assert session.live_names == ["m6", "m3", "m7"]
+    assert session["m6"].text == "We went.\nHalf is hidden."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,13 @@ def rows(*values: Any) -> bytes:
 
 
 ITEM = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": []}}
+SAID = [{"type": "text", "text": "Hi"}]
+
+
+def document(**fields: Any) -> bytes:
+    return json.dumps(fields).encode()
+
+
 KINDS: dict[str, tuple[bytes, str, str]] = {
     "a rollout whose first row is of another version": (
         rows(ITEM, ITEM, {"type": "compacted", "payload": {}}, ITEM),
@@ -83,6 +92,100 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "an older Copilot CLI session of 1 message",
         "",
     ),
+    "Droid, whose rows are much like pi's": (
+        rows(
+            {"type": "session_start", "id": "s", "title": "x", "cwd": "/w"},
+            {"type": "message", "id": "m", "timestamp": "t", "message": {"role": "user", "content": []}},
+            {"type": "compaction_state", "summaryText": "x"},
+        ),
+        "a session of Factory's Droid of 3 rows, 1 compaction",
+        "",
+    ),
+    "Amp, whose messages are much like Anthropic's": (
+        document(v=1, id="T-1", messages=[{"role": "user", "messageId": 0, "content": SAID}]),
+        "a thread of Amp's of 1 message",
+        "",
+    ),
+    "Letta, whose messages are too": (
+        document(agent_type="memgpt_agent", messages=[{"role": "user", "content": SAID}], blocks=[]),
+        "a file of a Letta agent of 1 message",
+        "",
+    ),
+    "goose's header": (
+        rows({"working_dir": "/w", "message_count": 1}, {"role": "user", "created": 1, "content": SAID}),
+        "a goose session of 2 rows",
+        "",
+    ),
+    "goose's stream": (
+        rows({"type": "message", "message": {"role": "assistant", "content": [{"type": "toolRequest"}]}}),
+        "messages of goose's of 1 row",
+        "they may be a part of a session: export the session with `goose session export`",
+    ),
+    "goose's export": (
+        document(id="1", working_dir="/w", conversation=[{"role": "user", "content": SAID}]),
+        "a goose session of 1 message",
+        "",
+    ),
+    "Cursor's agent": (
+        rows({"role": "user", "message": {"content": SAID}}),
+        "a transcript of Cursor's agent of 1 row",
+        "it holds no results of tools and no figures",
+    ),
+    "Claude Code's prompts": (
+        rows({"display": "Hi", "pastedContents": {}, "timestamp": 1, "project": "/w", "sessionId": "s"}),
+        "the prompts that Claude Code remembers of 1 row",
+        "they hold no replies: open a session in ~/.claude/projects",
+    ),
+    "Codex's prompts": (
+        rows({"session_id": "s", "ts": 1, "text": "Hi"}, {"session_id": "s", "ts": 2, "text": "Go"}),
+        "the prompts that Codex remembers of 2 rows",
+        "they hold no replies: open a rollout in ~/.codex/sessions",
+    ),
+    "Kimi's context": (
+        rows({"role": "user", "content": "Hi"}, {"role": "_usage", "token_count": 9}),
+        "the context of a Kimi session of 2 rows",
+        "",
+    ),
+    "Continue": (
+        document(sessionId="s", workspaceDirectory="/w", history=[{"message": {}, "contextItems": []}]),
+        "a session of Continue's of 1 message",
+        "",
+    ),
+    "Augment": (
+        document(sessionId="s", chatHistory=[{"exchange": {}}, {"exchange": {}}]),
+        "a session of Augment's of 2 exchanges",
+        "",
+    ),
+    "Zed": (
+        document(version="0.3.0", updated_at="t", messages=[{"User": {"content": []}}, {"Agent": {}}]),
+        "a thread of Zed's of 2 messages",
+        "",
+    ),
+    "AI Studio": (
+        document(runSettings={}, chunkedPrompt={"chunks": [{"text": "Hi", "role": "user"}]}),
+        "a prompt of Google AI Studio of 1 turn",
+        "",
+    ),
+    "Trae Agent": (
+        document(task="x", llm_interactions=[{"input_messages": []}], agent_steps=[]),
+        "a trajectory of Trae Agent of 1 request",
+        "",
+    ),
+    "AutoGen": (
+        document(type="TeamState", version="1.0.0", agent_states={"a": {}, "b": {}}),
+        "the state of AutoGen's agents of 2 agents",
+        "",
+    ),
+    "Weave": (
+        json.dumps([{"id": "1", "trace_id": "t", "op_name": "weave:///a", "inputs": {}}]).encode(),
+        "calls exported from Weave of 1 call",
+        "what they only point to is not in the file",
+    ),
+    "ShareGPT": (
+        json.dumps([{"id": "1", "conversations": [{"from": "human", "value": "Hi"}]}]).encode(),
+        "conversations to train with (ShareGPT) of 1 conversation",
+        "",
+    ),
     "Aider": (
         b"# aider chat started at 2025-01-01 10:00:00\n\n#### hi\n\n# aider chat started at 2025-01-02\n",
         "a chat history of Aider of 2 chats",
@@ -103,6 +206,40 @@ def test_a_file_of_a_kind_that_is_not_read_says_what_it_is_and_how_much(name: st
     assert str(error) == f"{path} is {kind}, which cannot be opened yet" + (f" — {advice}" if advice else "")
     assert [reader for reader, _ in error.tried] == [reader.name for reader in READERS]
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+DATABASES = {
+    "Cursor's chats": ["create table cursorDiskKV(key text, value blob)"],
+    "goose's sessions: `goose session export` gives one as JSON": [
+        "create table sessions(id text)",
+        "create table messages(id integer, content_json text)",
+    ],
+    "Crush's sessions": [
+        "create table sessions(id text, parent_session_id text, message_count integer)",
+        "create table messages(id text, parts text)",
+    ],
+    "Codex's list of threads: open a rollout in ~/.codex/sessions": [
+        "create table threads(id text, rollout_path text)"
+    ],
+    "Zed's threads": ["create table threads(id text, data_type text, data blob)"],
+    "Kiro's or Amazon Q's conversations": [
+        "create table auth_kv(key text, value text)",
+        "create table conversations(key text, value text)",
+    ],
+    "": ["create table birds(name text)"],
+}
+
+
+@pytest.mark.parametrize("whose", DATABASES)
+def test_a_database_that_is_not_read_says_whose_it_is(whose: str, tmp_path: Path) -> None:
+    path = tmp_path / "some.db"
+    with closing(sqlite3.connect(path)) as base:
+        for statement in DATABASES[whose]:
+            base.execute(statement)
+        base.commit()
+    with pytest.raises(ReadError) as caught:
+        open_session(path)
+    assert str(caught.value).endswith(f"it is an SQLite database{' of ' if whose else ''}{whose}")
 
 
 def test_what_is_read_is_never_called_unread() -> None:

@@ -4,21 +4,30 @@
 file of its own beside the messages, which stay whole: one of its messages says so in `metadata.kind`. Nothing
 is told of what it took. A third file only names the session. A person speaks in every message of the user's
 that answers no tool.
+
+A task of an editor's extension is a list of messages. What stood in the figures of a reply is `tokens` there.
+A person's are the texts in `<task>`, `<feedback>` and `<user_message>`, outside of what a tool answered that
+ends no turn, and every other text that begins as no harness's does. Roo Code's summaries and markers of
+truncation are compactions.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from .figures import Figures, Request, whole, write_bill
+from .tally import Tally, held, listed, read_document, say, split_inclusive
 
 Message = dict[str, Any]
 
 
 def recount(path: Path) -> Figures:
     """Every figure of the messages, and of the compaction where the file is one or one stands beside it."""
+    if isinstance(document := read_document(path), list):
+        return _recount_task([each for each in document if isinstance(each, dict)])
     messages = _load(path)
     if not messages:
         path = path.with_name(f"{path.stem}.messages.json")
@@ -67,3 +76,63 @@ def _is_typed(message: Message) -> bool:
     if message["role"] != "user" or _count_compactions([message]):
         return False
     return isinstance(content, str) or not any(part.get("type") == "tool_result" for part in content)
+
+
+_RESULT = re.compile(r"\s*\[([a-z_]+)( for .*?)?\] Result:", re.DOTALL)
+_PERSON = re.compile(r"<(?:task|feedback|user_message)>\s*\S")
+_OWN = (
+    *("<environment_details", "<explicit_instructions", "<file_content", "<system-reminder", "[ERROR]"),
+    *("[TASK RESUMPTION]", "# task_progress", "# TODO LIST", "Files attached by the user:", "<answer>"),
+    *("The user denied this operation", "(This is an automated message"),
+)
+_ENDS = ("attempt_completion", "plan_mode_respond")
+
+
+def _recount_task(messages: list[Message]) -> Figures:
+    tally = Tally()
+    turns = 0
+    calls: dict[str, str] = {}
+    for message in messages:
+        for part in listed(message.get("content")):
+            if held({"p": part}, "p").get("type") == "tool_use":
+                calls[str(part.get("id"))] = str(part.get("name"))
+        if message.get("isSummary") is True or message.get("isTruncationMarker") is True:
+            tally.compact()
+        elif message.get("role") == "assistant":
+            told = held(message, "metrics", "tokens")
+            tokens = [told.get(name) for name in ("prompt", "completion", "cached")]
+            model = held(message, "modelInfo").get("modelId")
+            cost = held(message, "metrics").get("cost")
+            tally.reply(split_inclusive(*tokens) if told else None, model, cost)
+        else:
+            turns += _asks(message.get("content"), calls)
+    return tally.close(turns)
+
+
+def _asks(content: Any, calls: dict[str, str]) -> bool:
+    tool = ""  # whose result the next text is
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else listed(content)
+    for part in parts:
+        if part.get("type") == "tool_result":
+            name = calls.get(str(part.get("tool_use_id")))
+            if name in _ENDS and _PERSON.search(say(part.get("content"))):
+                return True
+        if part.get("type") != "text":
+            continue
+        text = part["text"]
+        if found := _RESULT.match(text):
+            tool = found[1]
+            if text[found.end() :].strip():
+                if tool in _ENDS and _PERSON.search(text):
+                    return True
+                tool = ""
+        elif tool:
+            if tool in _ENDS and _PERSON.search(text):
+                return True
+            tool = ""
+        elif text.lstrip().startswith(("New instructions", "New message")):
+            if _PERSON.search(text):
+                return True
+        elif text.strip() and not text.lstrip().startswith(_OWN):
+            return True
+    return False

@@ -1,0 +1,172 @@
+"""Cline's and Roo Code's tasks as their editors' extensions keep them: `api_conversation_history.json`.
+
+In goes the list of messages, out comes a `Session`. Source: FORMATS §6, and tasks of 2025 and 2026. Messages
+are Anthropic's, with a time, and since 2026 with the model and the figures of each reply; what the cache gave
+is among what was sent. Results of tools stand as text in the user's messages in older tasks, and the harness
+writes its details into every one of them, so a message is a person's where something in it is: a task, an
+answer to a finished one, a message in plan mode, or words that nothing tells from a person's.
+
+Roo Code condenses into a message that `isSummary`; those it stands for name it as `condenseParent`, and what
+follows it was kept or came later. A message that `isTruncationMarker` hides those that name it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..session.blocks import Reasoning, ToolOutput
+from ..session.entries import Usage
+from ..session.session import Session
+from .anthropic_blocks import Names, read_with_rest
+from .json_document import Fields, Found, find_blocks, iso_time, place
+from .recording import Json, Recording, make_cost, read_inclusive
+
+NAME = "cline"
+ROO = frozenset({"isSummary", "condenseId", "condenseParent", "isTruncationMarker", "truncationParent"})
+MARKS = ROO | {"modelInfo", "metrics", "apiProtocol", "isProtected", "conversationHistoryIndex"}
+ANSWERED = ("attempt_completion", "plan_mode_respond")
+"""Tools that end a turn: what is answered to them is the next prompt."""
+_SAID = re.compile(r"<(task|feedback|user_message)>\s*\S")
+"""Tags that both put around what a person typed."""
+_ASKED = re.compile(r"\s*New (?:instructions|message) ")
+_RESULT = re.compile(r"\s*\[([a-z_]+)(?: for [^\n]{0,400})?\] Result:")
+_HARNESS = re.compile(
+    r"\s*(?:<(?:environment_details|explicit_instructions|file_content|system-reminder)\b|\[ERROR\]"
+    r"|\[TASK RESUMPTION\]|# task_progress|# TODO LIST|Files attached by the user:|<answer>"
+    r"|The user denied this operation|\(This is an automated message|New (?:instructions|message) )"
+)
+
+
+def is_task(value: Any) -> bool:
+    """Whether a list of messages is a task's: they have times and marks, or hold what only these harnesses
+    write."""
+    if not isinstance(value, list) or not value:
+        return False
+    first = value[:4]
+    for message in first:
+        if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
+            return False
+        if not isinstance(message.get("content"), str | list) or "sessionId" in message:
+            return False
+    timed = any(_is_time(message.get("ts")) for message in first)
+    if timed and any(MARKS & set(message) for message in first):
+        return True
+    said = [text for message in first for text in _find_texts(message.get("content"))]
+    details = any(text.lstrip().startswith("<environment_details>") for text in said)
+    tasks = any(text.lstrip().startswith(("<task>", "<user_message>")) for text in said[:2])
+    return (details or timed) and (tasks or details)
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 1e11
+
+
+def _find_texts(content: Any) -> list[str]:
+    parts = [content] if isinstance(content, str) else content if isinstance(content, list) else []
+    texts = (part if isinstance(part, str) else Fields(part).text("text") for part in parts)
+    return [text for text in texts if text is not None]
+
+
+def is_typed(texts: Sequence[str]) -> bool:
+    """Whether a person says something in the texts of a user's message.
+
+    >>> is_typed(["<task>\\nCount a.py\\n</task>", "<environment_details>\\n</environment_details>"])
+    True
+    >>> is_typed(["[read_file for 'a.py'] Result:", "12 lines"])
+    False
+    """
+    waiting: str | None = None  # the tool whose result the next text is
+    for text in texts:
+        if found := _RESULT.match(text):
+            answer = text[found.end() :]
+            if found[1] in ANSWERED and _SAID.search(answer):
+                return True
+            waiting = None if answer.strip() else found[1]
+        elif waiting is not None:
+            if waiting in ANSWERED and _SAID.search(text):
+                return True
+            waiting = None
+        elif _HARNESS.match(text):
+            if _ASKED.match(text) and _SAID.search(text):
+                return True
+        elif text.strip():
+            return True
+    return False
+
+
+def read_task(messages: list[Any]) -> Session:
+    """The whole task. Raises `EmptySession` when nobody says anything."""
+    made = Recording(NAME)
+    names: Names = {}
+    hidden: dict[str, list[str]] = {}  # what each summary or marker stands for
+    shown: list[str] = []
+    ours = False
+    for line, raw in enumerate(messages, 1):
+        source = place(line)
+        fields = Fields(raw)
+        role = fields.text("role")
+        if role is None:
+            made.spoil(source, "a message without a role")
+            continue
+        time = fields.number("ts")
+        more: Json = {"timestamp": None if time is None else iso_time(time)}
+        found = find_blocks(fields.any("content"), lambda part: _read_block(part, names))
+        ours = ours or bool(ROO & set(fields.rest))
+        if raw.get("isSummary") is True:
+            gone = hidden.get(str(raw.get("condenseId")), shown)
+            kept = [name for name in shown if name not in gone]
+            words = "\n".join(block.text for block, _ in found if block.kind == "text")
+            boundary: Json = {"summary": words, "kept": tuple(kept)}
+            entry = made.compact(f"m{line}", None, source, boundary, found=found, extra=fields.rest, **more)
+            shown = [entry.id, *kept]
+            continue
+        if raw.get("isTruncationMarker") is True:
+            gone = hidden.get(str(raw.get("truncationId")), [])
+            kept = [name for name in shown if name not in gone]
+            boundary = {"trigger": "truncation", "kept": tuple(kept)}
+            # A summary that stands on is a part of what the model is shown in its place.
+            before = [made.entries[made.where[name]] for name in kept]
+            found = [(b, {}) for each in before if each.boundary for b in each.blocks] + found
+            entry = made.compact(f"m{line}", None, source, boundary, found=found, extra=fields.rest, **more)
+            shown = [entry.id, *kept]
+            continue
+        if role == "assistant":
+            about = Fields(fields.rest.get("modelInfo"))
+            more |= {"model": about.text("modelId") or about.text("id"), "provider": about.text("providerId")}
+            more["usage"] = _read_metrics(fields.rest.get("metrics"))
+        else:
+            texts = [block.text for block, _ in found if block.kind == "text"]
+            texts += [f"[{b.name}] Result:\n{b.text}" for b, _ in found if isinstance(b, ToolOutput)]
+            other = any(block.kind in ("image", "document") for block, _ in found)
+            more["meta"] = not is_typed(texts) and not (other and not texts)
+        parents = [raw.get(key) for key in ("condenseParent", "truncationParent")]
+        entry = made.add(f"m{line}", role, found, source, fields.rest, **more)
+        shown.append(entry.id)
+        for parent in parents:
+            if isinstance(parent, str):
+                hidden.setdefault(parent, []).append(entry.id)
+    extra = {"harness": "Roo Code"} if ours else {}
+    stamps = [entry.timestamp for entry in made.entries if entry.timestamp]
+    return made.make_session(
+        created=stamps[0] if stamps else None, updated=stamps[-1] if stamps else None, extra=extra
+    )
+
+
+def _read_block(raw: Any, names: Names) -> Found:
+    """A block of Anthropic's, or what OpenAI's models thought, as Roo Code keeps it."""
+    if isinstance(raw, dict) and raw.get("type") == "reasoning":
+        fields = Fields(raw, "type")
+        return Reasoning(
+            text=fields.text("text") or "", encrypted=fields.text("encrypted_content")
+        ), fields.rest
+    return read_with_rest(raw, names)
+
+
+def _read_metrics(raw: Any) -> Usage | None:
+    """What stands beside a reply since 2026: tokens, those of the cache among what was sent, and the cost."""
+    usage = read_inclusive(Fields(raw).rest.get("tokens"), "prompt", "completion", "cached")
+    return (
+        None if usage is None else usage.model_copy(update={"cost": make_cost(Fields(raw).rest.get("cost"))})
+    )
