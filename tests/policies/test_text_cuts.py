@@ -8,14 +8,36 @@ from __future__ import annotations
 import re
 from itertools import product
 
+import numpy as np
 import pytest
 
+from inspector.planning.plan import make_plan
 from inspector.policies.rules.shorten_user_words import cut_middle
-from inspector.policies.shorten import cut_units, replace_text, snip, take_head, take_tail
+from inspector.policies.shorten import (
+    cut_units,
+    from_tools,
+    output_lengths,
+    replace_text,
+    snip,
+    take_head,
+    take_tail,
+    text_lengths,
+    tool_of,
+)
 from inspector.session.blocks import Image, Text, ToolOutput
+from tests.fixed_sessions import fixed_ledger, fixed_session
 
 JOINER = "\N{ZERO WIDTH JOINER}"
-LETTERS = ("a", "é", "\N{GRINNING FACE}", "\N{COMBINING ACUTE ACCENT}", JOINER, "\ufe0f", "\U0001f3fb", "\udc00")
+LETTERS = (
+    "a",
+    "é",
+    "\N{GRINNING FACE}",
+    "\N{COMBINING ACUTE ACCENT}",
+    JOINER,
+    "\ufe0f",
+    "\U0001f3fb",
+    "\udc00",
+)
 """Of one unit and of two, such as are drawn with the one before, and a half of a character."""
 TEXTS = ["".join(letters) for size in range(4) for letters in product(LETTERS, repeat=size)]
 
@@ -130,3 +152,27 @@ def test_a_text_stands_where_the_first_one_stood_and_pictures_stay() -> None:
     ):
         output = ToolOutput(call_id="c", parts=parts)
         assert replace_text(output, "new").parts == left
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_columns_of_lengths_and_tools_tell_what_each_block_tells(seed: int) -> None:
+    plan = make_plan(fixed_session(seed), fixed_ledger(seed), "flue")
+    table = plan.table
+    blocks = [table.block(row) for row in range(len(table.tokens))]
+    outputs = [block.kind == "tool_output" for block in blocks]
+    texts = [block.text if block.kind in ("text", "tool_output") else "" for block in blocks]
+    assert text_lengths(table).tolist() == [len(units(text)) for text in texts]
+    assert output_lengths(table).tolist() == [
+        len(text) if is_output else 0 for text, is_output in zip(texts, outputs, strict=True)
+    ]
+    callers = {int(output): int(call) for call, output in plan.session.live.pairs}
+    tools = []
+    for row, block in enumerate(blocks):
+        if row in callers:
+            tools.append(blocks[callers[row]].name)
+        else:
+            tools.append((block.name or "") if block.kind in ("tool_call", "tool_output") else "")
+    assert [tool_of(table, row) for row in range(len(blocks))] == tools
+    every = np.ones(len(blocks), bool)
+    for names in ((), ("read",), ("bash", "edit")):
+        assert from_tools(table, every, names).tolist() == [tool in names and tool != "" for tool in tools]

@@ -146,9 +146,7 @@ def find_share(rule: KeepRecentShare, plan: Plan) -> int | None:
     return None if snapped <= max(plan.table.start, first) else snapped
 
 
-def snap_share(
-    rule: KeepRecentShare, plan: Plan, messages: Sequence[Message], place: int, first: int
-) -> int:
+def snap_share(rule: KeepRecentShare, plan: Plan, messages: Sequence[Message], place: int, first: int) -> int:
     n = len(messages)
     speaking = [at for at, message in enumerate(messages) if message.speaks]
     if rule.snap == "none":
@@ -157,7 +155,9 @@ def snap_share(
         after = [at for at in speaking if at >= place]
         if after:
             return after[0]
-        finished = bool(messages) and messages[-1].role == "assistant" and "tool_call" not in messages[-1].kinds
+        finished = (
+            bool(messages) and messages[-1].role == "assistant" and "tool_call" not in messages[-1].kinds
+        )
         if rule.snap == "words" or finished:
             return n
         return max(speaking[-1] if speaking else first, first)

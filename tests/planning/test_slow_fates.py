@@ -1,0 +1,77 @@
+"""Fates, what stands and what it costs at every place, against a reference that goes block by block."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from inspector.planning.plan import Plan, make_plan
+from inspector.tokens.ledger import count_tokens
+from inspector.tokens.rows import SECTIONS
+from tests.fixed_policies import draw_policy
+from tests.fixed_sessions import LENGTH, fixed_ledger, fixed_session
+from tests.reference.fates import SUMMARISED, Side, tell_fates
+
+SEEDS = range(70)
+
+
+def draw_plan(seed: int) -> Plan:
+    chance = random.Random(seed)
+    session, ledger = fixed_session(seed), fixed_ledger(seed)
+    if seed % 3 == 0:
+        session = session.model_copy(update={"model": "claude-fable-5-1"})
+        ledger = count_tokens(session, LENGTH)
+    policy = draw_policy(chance)
+    if seed % 7 == 0:
+        policy = policy.configured({"harness.send_reasoning": False})
+    names = [session.entries[i].id for i in session.live.entries.tolist()]
+    blocks = [str(ref) for ref in session.live_refs(np.arange(len(session.live.position)))]
+    pins = tuple(chance.sample([*names, *blocks], min(chance.choice((0, 0, 1, 3)), len(names))))
+    reason = chance.choice(("auto", "manual", "overflow"))
+    return make_plan(session, ledger, policy, {"pins": pins}, window=chance.choice((0, 2_000)), reason=reason)
+
+
+def told(side: Side) -> list[tuple[int, int, int]]:
+    return [(one.fate, one.tokens, one.by) for one in side]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_block_has_the_fate_that_the_claims_give_it_one_by_one(seed: int) -> None:
+    plan = draw_plan(seed)
+    n = len(plan.session.live)
+    for depth in range(plan.tiers.last + 1):
+        tier = plan.tiers[depth]
+        for place in (None, *range(0, n + 1, max(n // 5, 1))):
+            made, slow = tier.settle(place), tell_fates(plan, place, depth)
+            columns = zip(made.fate.tolist(), made.tokens.tolist(), made.rule.tolist(), strict=True)
+            assert [*columns] == told(slow), (place, depth, plan.policy)
+            assert dict(made.blocks) == {row: one.now for row, one in enumerate(slow) if one.changed}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_cut_table_adds_up_what_stands_at_each_place(seed: int) -> None:
+    plan = draw_plan(seed)
+    tier, live = plan.tier, plan.session.live
+    if any(decision.unpaired for decision in tier.decisions):
+        return  # halves of calls stand on either side as they fall, and the table does not look across
+    table, notice = tier.cuts, tier.notice
+    head = plan.ledger.head_sections.astype(int).tolist()
+    for place in [point.place for point in plan.cuts if point.legal]:
+        slow = tell_fates(plan, place, plan.depth)
+        sums = [*head]
+        for row, one in enumerate(slow):
+            sums[int(plan.table.section[row])] += one.tokens
+        older = tell_fates(plan, len(live), plan.depth)
+        writes = any(one.fate == SUMMARISED for row, one in enumerate(older) if live.position[row] < place)
+        texts = tier.stand_in.texts(place) if writes else []
+        summary = sum(int(plan.ledger.count_lines(text.split("\n")).sum()) for text, _, _ in texts)
+        assert table.summary[place] == summary
+        sums[SECTIONS.index("compacted")] += summary
+        if notice is not None and notice.stands(place):
+            sums[SECTIONS.index("compacted")] += int(plan.ledger.count_texts([notice.text(place)])[0])
+            if notice.echoes(place):
+                sums[SECTIONS.index("compacted")] += int(notice.before.tokens.sum())
+        assert table.sections[place].tolist() == sums, (place, plan.policy)
+        assert table.total[place] == sum(sums) + int(table.outside[place].sum())
