@@ -1,4 +1,4 @@
-"""Policies drawn from a seed: any rules in any order, with any settings that small sessions notice."""
+"""Policies and plans drawn from a seed: any rules in any order, with settings that small sessions notice."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import random
 from functools import cache
 from typing import Any, get_args
 
+import numpy as np
 from pydantic import ValidationError
 
+from inspector.planning.plan import Plan, make_plan
 from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Policy, Stage
 from inspector.policies.rules import RULES, kind_of
 from inspector.policies.trigger import Measure, Target, Trigger
+from inspector.tokens.ledger import count_tokens
+from tests.fixed_sessions import LENGTH, fixed_ledger, fixed_session
 from tests.strategies import TOOLS
 
 SIZES = (0, 1, 2, 3, 5, 12, 40, 150, 600, 2_500)
@@ -68,3 +72,21 @@ def draw_policy(chance: random.Random) -> Policy:
     target = Target(tokens=chance.choice(SIZES)) if stages and chance.random() < 0.7 else None
     trigger = Trigger(measure=chance.choice(get_args(Measure)), reserve_tokens=chance.choice(SIZES))
     return Policy(name="drawn", trigger=trigger, rules=rules, stages=stages, target=target)
+
+
+def fixed_plan(seed: int) -> Plan:
+    """A plan of any policy over the session of a seed, perhaps with pins, perhaps for a model that binds
+    reasoning to what stands before it."""
+    chance = random.Random(seed)
+    session, ledger = fixed_session(seed), fixed_ledger(seed)
+    if seed % 3 == 0:
+        session = session.model_copy(update={"model": "claude-fable-5-1"})
+        ledger = count_tokens(session, LENGTH)
+    policy = draw_policy(chance)
+    if seed % 7 == 0:
+        policy = policy.configured({"harness.send_reasoning": False})
+    names = [session.entries[i].id for i in session.live.entries.tolist()]
+    blocks = [str(ref) for ref in session.live_refs(np.arange(len(session.live.position)))]
+    pins = tuple(chance.sample([*names, *blocks], min(chance.choice((0, 0, 1, 3)), len(names))))
+    reason = chance.choice(("auto", "manual", "overflow"))
+    return make_plan(session, ledger, policy, {"pins": pins}, window=chance.choice((0, 2_000)), reason=reason)

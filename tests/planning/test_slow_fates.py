@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-import random
-
-import numpy as np
 import pytest
 
-from inspector.planning.plan import Plan, make_plan
-from inspector.tokens.ledger import count_tokens
 from inspector.tokens.rows import SECTIONS
-from tests.fixed_policies import draw_policy
-from tests.fixed_sessions import LENGTH, fixed_ledger, fixed_session
+from tests.fixed_policies import fixed_plan
 from tests.reference.fates import SUMMARISED, Side, tell_fates
 
 SEEDS = range(70)
-
-
-def draw_plan(seed: int) -> Plan:
-    chance = random.Random(seed)
-    session, ledger = fixed_session(seed), fixed_ledger(seed)
-    if seed % 3 == 0:
-        session = session.model_copy(update={"model": "claude-fable-5-1"})
-        ledger = count_tokens(session, LENGTH)
-    policy = draw_policy(chance)
-    if seed % 7 == 0:
-        policy = policy.configured({"harness.send_reasoning": False})
-    names = [session.entries[i].id for i in session.live.entries.tolist()]
-    blocks = [str(ref) for ref in session.live_refs(np.arange(len(session.live.position)))]
-    pins = tuple(chance.sample([*names, *blocks], min(chance.choice((0, 0, 1, 3)), len(names))))
-    reason = chance.choice(("auto", "manual", "overflow"))
-    return make_plan(session, ledger, policy, {"pins": pins}, window=chance.choice((0, 2_000)), reason=reason)
 
 
 def told(side: Side) -> list[tuple[int, int, int]]:
@@ -39,7 +17,7 @@ def told(side: Side) -> list[tuple[int, int, int]]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_block_has_the_fate_that_the_claims_give_it_one_by_one(seed: int) -> None:
-    plan = draw_plan(seed)
+    plan = fixed_plan(seed)
     n = len(plan.session.live)
     for depth in range(plan.tiers.last + 1):
         tier = plan.tiers[depth]
@@ -52,7 +30,7 @@ def test_every_block_has_the_fate_that_the_claims_give_it_one_by_one(seed: int) 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_cut_table_adds_up_what_stands_at_each_place(seed: int) -> None:
-    plan = draw_plan(seed)
+    plan = fixed_plan(seed)
     tier, live = plan.tier, plan.session.live
     if any(decision.unpaired for decision in tier.decisions):
         return  # halves of calls stand on either side as they fall, and the table does not look across

@@ -1,4 +1,4 @@
-"""How texts are cut short, against a slow reference that looks at every place, over every text of few characters.
+"""How texts are cut short, over every text of few characters, beside a reference that looks at every place.
 
 TIERED §3.2 for `snip`, PEERS §1 for the rest.
 """
@@ -123,7 +123,8 @@ def test_the_fixed_form_never_exceeds_its_limit_and_tells_all_that_is_missing(
             # half of the text is shorter or a character would be parted.
             room = least - len(mark(size * whole + (before or 0)))
             halves = [first if before is not None else size, size - first if before is not None else size]
-            wanted = [min(half * whole, part) for half, part in zip(halves, (room - room // 2, room // 2))]
+            shares = (room - room // 2, room // 2)
+            wanted = [min(half * whole, share) for half, share in zip(halves, shares, strict=True)]
             assert ends == [want - want % whole for want in wanted], (size, first)
 
 

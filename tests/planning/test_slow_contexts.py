@@ -1,0 +1,153 @@
+"""What a plan leaves, as a context, as entries to go on from, as a recorded session and as a diff: piece by
+piece beside a reference that knows the fates alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from inspector.planning.assemble import build_context, live_context
+from inspector.planning.context import Piece
+from inspector.planning.diff.contexts import Change, Insert, Keep, Remove, diff_contexts, patch_context
+from inspector.planning.plan import Plan
+from inspector.planning.summary_jobs import Checkpoint
+from inspector.policies.table import FATES
+from inspector.replays.carry import carry_entries, chain, count_carried, join_ledger
+from inspector.session.blocks import Block, Text
+from inspector.summaries.record import changes_stored, promise_context, record_plan
+from inspector.tokens.ledger import count_tokens
+from tests.fixed_policies import fixed_plan
+from tests.fixed_sessions import LENGTH
+from tests.reference.fates import SUMMARISED, tell_fates
+
+SEEDS = range(80)
+FATE_OF_NEW = ("summarised", "dropped")
+
+
+class Part(NamedTuple):
+    """A block of a context, and what is said of it."""
+
+    role: str
+    block: Block
+    fate: str
+    tokens: int
+    origin: tuple[str, ...]
+
+
+def part_of(piece: Piece) -> Part:
+    return Part(piece.role, piece.block, piece.fate, piece.tokens, tuple(map(str, piece.origin)))
+
+
+def list_parts(plan: Plan) -> list[Part]:
+    """What stands under the fates, with the notice and the stand-in where they belong."""
+    session, live, place = plan.session, plan.session.live, plan.place
+    fates = tell_fates(plan, place, plan.depth)
+    refs = [str(ref) for ref in session.live_refs(range(len(fates)))]
+    positions = live.position.tolist()
+    entries = [session.entries[i] for i in live.entries.tolist()]
+    out: list[tuple[float, Part]] = []
+    for row, one in enumerate(fates):
+        if one.stands and not (one.changed and one.now is None):
+            block = one.now if one.changed and one.now is not None else plan.table.block(row)
+            said = Part(entries[positions[row]].role, block, FATES[one.fate], one.tokens, (refs[row],))
+            out.append((positions[row], said))
+    if place is None:
+        return [part for _, part in out]
+    if (notice := plan.notice) is not None:
+        gone = [
+            ref for ref, at in zip(refs, positions, strict=True) if at < place and notice.given.entries[at]
+        ]
+        text = Text(text=notice.text(place))
+        cost = int(plan.ledger.count_texts([text.text])[0])
+        out.append((place - 0.5, Part(notice.role, text, "dropped", cost, tuple(gone))))
+    taken = [(ref, at) for ref, at, one in zip(refs, positions, fates, strict=True) if one.fate == SUMMARISED]
+    if taken:
+        texts = plan.stand_in.texts(place)
+        for text, first, end in texts:
+            cost = sum(plan.ledger.count_lines(text.split("\n")).tolist())
+            mine = tuple(ref for ref, at in taken if first <= at < end)
+            out.append((plan.summary_at - 0.6, Part("user", Text(text=text), "summarised", cost, mine)))
+    return [part for _, part in sorted(out, key=lambda pair: pair[0])]
+
+
+def is_simple(plan: Plan) -> bool:
+    """Whether no published notice repeats the whole context after itself."""
+    return plan.notice is None or plan.place is None or not plan.notice.echoes(plan.place)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_context_holds_what_stands_under_the_fates_in_its_order(seed: int) -> None:
+    plan = fixed_plan(seed)
+    if not is_simple(plan):
+        return
+    context, parts = build_context(plan.session, plan), list_parts(plan)
+    assert [part_of(piece) for piece in context.pieces] == parts
+    assert context.counted == plan.counted_after == plan.ledger.head_tokens + sum(p.tokens for p in parts)
+    summaries = [piece for piece in context.pieces if piece.fate == "summarised"]
+    assert all(piece.stand_in and piece.summary for piece in summaries)
+    for one, other in zip(context.pieces, context.pieces[1:], strict=False):
+        if one.message == other.message:
+            assert one.role == other.role
+    assert len({piece.message for piece in summaries}) == len(summaries)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_carried_over_is_the_context_that_is_left(seed: int) -> None:
+    plan = fixed_plan(seed)
+    items = carry_entries(plan, "new")
+    entries = chain(item.entry for item in items)
+    session = plan.session.with_entries(entries, entries[-1].id if entries else None)
+    ledger = join_ledger(session, plan.ledger, count_carried(plan.ledger, items))
+    left, said = live_context(session, ledger), build_context(plan.session, plan)
+    assert [piece.block for piece in left.pieces] == [piece.block for piece in said.pieces]
+    emptied = [b for e in plan.session.entries if e.boundary for b in e.boundary.cleared]
+    if not emptied:
+        assert [piece.tokens for piece in left.pieces] == [piece.tokens for piece in said.pieces]
+        assert [piece.role for piece in left.pieces] == [piece.role for piece in said.pieces]
+    names = [entry.id for entry in entries]
+    assert len({*names}) == len(names)
+    for item in items:
+        if item.origin >= 0:
+            assert item.entry.blocks == plan.session.entries[item.origin].blocks
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_recorded_is_what_was_promised(seed: int) -> None:
+    plan = fixed_plan(seed)
+    checkpoint = Checkpoint(text="All of it.", by="somebody") if plan.summarises else None
+    promised = promise_context(plan, checkpoint)
+    done = record_plan(plan, checkpoint, "new", {"asked": "by hand"})
+    shown = live_context(done, count_tokens(done, LENGTH))
+    assert [(p.role, p.block) for p in shown.pieces] == [(p.role, p.block) for p in promised.pieces]
+    assert done.entries[: len(plan.session.entries)] == plan.session.entries
+    entry = done["new"]
+    assert entry.parent == plan.session.leaf and entry.kind == "compaction"
+    assert entry.boundary is not None and entry.boundary.extra["asked"] == "by hand"
+    assert entry.boundary.trigger == plan.reason
+    assert entry.boundary.tokens_after == promised.tokens or not changes_stored(plan)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_diff_tells_every_piece_once_and_leads_from_one_context_to_the_other(seed: int) -> None:
+    plan = fixed_plan(seed)
+    before, after = live_context(plan.session, plan.ledger), build_context(plan.session, plan)
+    diff = diff_contexts(before, after)
+    assert patch_context(before, diff) == after
+    old = [row.before for row in diff.rows if not isinstance(row, Insert)]
+    new = [row.after for row in diff.rows if not isinstance(row, Remove)]
+    assert old == list(before.pieces) and new == list(after.pieces)
+    for row in diff.rows:
+        if isinstance(row, Keep | Change):
+            assert row.before.origin == row.after.origin
+            same = (row.before.role, row.before.block, row.before.fate, row.before.tokens) == (
+                row.after.role,
+                row.after.block,
+                row.after.fate,
+                row.after.tokens,
+            )
+            assert same or isinstance(row, Change)
+    # What stands in both is aligned: nothing that kept its origin is told as gone and new.
+    single = {piece.origin for piece in after.pieces if piece.fate not in FATE_OF_NEW}
+    if is_simple(plan) and plan.notice is None:
+        assert not [row for row in diff.rows if isinstance(row, Remove) and row.before.origin in single]
