@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from itertools import pairwise
 from typing import Any, get_args
 
 import numpy as np
@@ -67,7 +68,7 @@ def draw_policy(chance: random.Random) -> Policy:
     ends = sorted(chance.sample(range(len(names) + 1), chance.choice((0, 0, 2, 3)) % (len(names) + 1)))
     stages = tuple(
         Stage(name=f"stage {number}", rules=tuple(names[first:end]))
-        for number, (first, end) in enumerate(zip(ends, ends[1:], strict=False))
+        for number, (first, end) in enumerate(pairwise(ends))
     )
     target = Target(tokens=chance.choice(SIZES)) if stages and chance.random() < 0.7 else None
     trigger = Trigger(measure=chance.choice(get_args(Measure)), reserve_tokens=chance.choice(SIZES))
