@@ -9,6 +9,8 @@ Left out, because no run of the product can tell them from the original:
 - annotations, which nobody evaluates, and what stands under `if TYPE_CHECKING`;
 - a cache taken away or of another size, which changes the time alone;
 - `strict=True` of `zip`, and `frozen` and `slots` of a data class, which forbid what correct code never does;
+- another number of values that a `Memo` keeps at most, which changes the time alone, too;
+- `>` in place of `!=` beside `VERBATIM`, and `<=` in place of `==`: it is 0, and fates are unsigned bytes;
 - `is` in place of `==` beside a literal, or the other way round: CPython keeps one object for each literal;
 - changes that leave the same syntax tree, or no program.
 """
@@ -20,6 +22,7 @@ import ast
 import difflib
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -42,6 +45,8 @@ NEEDED = 0.85
 """The least share of mutants that the tests are to kill."""
 SAME = ("_Eq_Is", "_NotEq_IsNot", "_Is_Eq", "_IsNot_NotEq")
 """How the operators end that swap equality and identity."""
+UNSIGNED = ("_NotEq_Gt", "_Eq_LtE")
+"""How the operators end that make no difference beside the least of all values."""
 
 TYPES = {
     "BinaryOperator": ("operator",),
@@ -77,11 +82,16 @@ def list_mutants(root: Path, files: Sequence[str]) -> Iterator[Mutant]:
     for file in files:
         source = (root / file).read_text("utf-8")
         idle, literal = find_idle(source), find_literal_comparisons(source)
+        least = find_least_comparisons(source)
         nodes = list(ast_nodes(get_ast(source)))
         for name, kind in kinds:
             operator = kind()
             types = next((types for word, types in TYPES.items() if word in name), None)
-            left_out = [*idle, *literal] if name.endswith(SAME) else idle
+            left_out = [
+                *idle,
+                *(literal if name.endswith(SAME) else ()),
+                *(least if name.endswith(UNSIGNED) else ()),
+            ]
             places = (
                 place
                 for node in nodes
@@ -135,6 +145,9 @@ def _find_idle(node: ast.AST) -> Iterator[Span]:
         idle = {"zip": ("strict",), "dataclass": ("frozen", "slots"), "lru_cache": ("maxsize",)}
         names = idle.get(ast.unparse(node.func), ())
         yield from (_span(word.value) for word in node.keywords if word.arg in names)
+        called = node.func.value if isinstance(node.func, ast.Subscript) else node.func
+        if ast.unparse(called) == "Memo":
+            yield from (_span(size) for size in node.args)
 
 
 def _span(node: ast.expr | ast.stmt) -> Span:
@@ -155,6 +168,21 @@ def find_literal_comparisons(source: str) -> list[Span]:
                 if isinstance(one, ast.Constant) or isinstance(other, ast.Constant):
                     found.append((_span(one)[1], _span(other)[0]))
     return sorted(found)
+
+
+def find_least_comparisons(source: str) -> list[Span]:
+    """Where the signs stand between a column of fates and `VERBATIM`, the least of them.
+
+    >>> find_least_comparisons("plan.fate != VERBATIM and one != VERBATIM")
+    [((1, 9), (1, 13))]
+    """
+    return sorted(
+        (_span(node.left)[1], _span(node.comparators[0])[0])
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Compare)
+        and ast.unparse(node.comparators[0]) == "VERBATIM"
+        and re.search(r"(^|\.)fate(\[\w+\])?$", ast.unparse(node.left))
+    )
 
 
 def draw_sample(mutants: Sequence[Mutant], size: int, seed: int) -> list[Mutant]:

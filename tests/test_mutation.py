@@ -64,6 +64,15 @@ def test_what_changes_no_behaviour_is_left_out(tmp_path: Path) -> None:
     assert not operators["ReplaceComparisonOperator_NotEq_IsNot"], "a literal is one object"
 
 
+def test_what_no_value_can_tell_apart_is_left_out(tmp_path: Path) -> None:
+    """How much a `Memo` keeps, and what is more than the least of all fates."""
+    source = "_KEPT: Memo[int] = Memo(64)\n\ndef changed(plan):\n    return plan.fate != VERBATIM\n"
+    (tmp_path / "least.py").write_text(source, "utf-8")
+    operators = {(mutant.line, mutant.operator[-6:]) for mutant in list_mutants(tmp_path, ["least.py"])}
+    assert {line for line, _ in operators} == {4}
+    assert (4, "tEq_Gt") not in operators and (4, "tEq_Lt") in operators and (4, "Eq_GtE") in operators
+
+
 def test_a_mutant_is_put_into_the_function_that_holds_it() -> None:
     lines = SOURCE.splitlines()
     place = find_place(SOURCE, 5, lines[4].index(">"))
