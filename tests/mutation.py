@@ -11,6 +11,8 @@ Left out, because no run of the product can tell them from the original:
 - `strict=True` of `zip`, and `frozen` and `slots` of a data class, which forbid what correct code never does;
 - another number of values that a `Memo` keeps at most, which changes the time alone, too;
 - `>` in place of `!=` beside `VERBATIM`, and `<=` in place of `==`: it is 0, and fates are unsigned bytes;
+- `*` in place of `&`, and `+` in place of `|`, between columns of bool, which numpy takes for the same
+  (Python's own are joined by `and` and `or` in these rooms);
 - `is` in place of `==` beside a literal, or the other way round: CPython keeps one object for each literal;
 - changes that leave the same syntax tree, or no program.
 """
@@ -47,6 +49,8 @@ SAME = ("_Eq_Is", "_NotEq_IsNot", "_Is_Eq", "_IsNot_NotEq")
 """How the operators end that swap equality and identity."""
 UNSIGNED = ("_NotEq_Gt", "_Eq_LtE")
 """How the operators end that make no difference beside the least of all values."""
+MASKED = ("_BitAnd_Mul", "_BitOr_Add")
+"""How the operators end that make no difference between columns of bool."""
 
 TYPES = {
     "BinaryOperator": ("operator",),
@@ -82,7 +86,7 @@ def list_mutants(root: Path, files: Sequence[str]) -> Iterator[Mutant]:
     for file in files:
         source = (root / file).read_text("utf-8")
         idle, literal = find_idle(source), find_literal_comparisons(source)
-        least = find_least_comparisons(source)
+        least, masks = find_least_comparisons(source), find_masks(source)
         nodes = list(ast_nodes(get_ast(source)))
         for name, kind in kinds:
             operator = kind()
@@ -91,6 +95,7 @@ def list_mutants(root: Path, files: Sequence[str]) -> Iterator[Mutant]:
                 *idle,
                 *(literal if name.endswith(SAME) else ()),
                 *(least if name.endswith(UNSIGNED) else ()),
+                *(masks if name.endswith(MASKED) else ()),
             ]
             places = (
                 place
@@ -182,6 +187,48 @@ def find_least_comparisons(source: str) -> list[Span]:
         if isinstance(node, ast.Compare)
         and ast.unparse(node.comparators[0]) == "VERBATIM"
         and re.search(r"(^|\.)fate(\[\w+\])?$", ast.unparse(node.left))
+    )
+
+
+def find_masks(source: str) -> list[Span]:
+    """Where the signs stand that join two columns of bool: comparisons, `~`, what is annotated as `Bools`.
+
+    >>> find_masks("rows: Bools = a\\nrows & (b == 1)\\nb & 3")
+    [((2, 4), (2, 8))]
+    """
+    tree = ast.parse(source)
+    known = {
+        name
+        for node in ast.walk(tree)
+        for name, told in (
+            (getattr(node, "arg", None), getattr(node, "annotation", None)),
+            (getattr(node, "name", None), getattr(node, "returns", None)),
+            (ast.unparse(node.target), node.annotation) if isinstance(node, ast.AnnAssign) else ("", None),
+        )
+        if isinstance(told, ast.expr) and ast.unparse(told).partition(" |")[0] == "Bools"
+    }
+
+    def is_section(node: ast.expr) -> bool:
+        return isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd)
+
+    def is_mask(node: ast.expr) -> bool:
+        match node:
+            case ast.Compare():
+                return True
+            case ast.UnaryOp(op=ast.Invert(), operand=inner) | ast.Subscript(value=inner):
+                return is_mask(inner)
+            case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
+                return is_mask(left) and is_mask(right)
+            case ast.Call(func=called):
+                return ast.unparse(called) in {"np.isin", *known}
+        return ast.unparse(node) in known
+
+    return sorted(
+        (_span(node.left)[1], _span(node.right)[0])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.BinOp) and is_mask(node.left) and is_mask(node.right)
+        # A sum binds more tightly than a section beside it, which a union does not.
+        if not (isinstance(node.op, ast.BitOr) and (is_section(node.left) or is_section(node.right)))
     )
 
 

@@ -22,6 +22,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import product
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -62,6 +63,8 @@ LONGEST = 120
 """Seconds of the processor for which the tests of one file are measured. Those after it are taken to reach
 every line and to take `UNKNOWN` seconds, so that they are tried where nothing quicker notices a mutant."""
 UNKNOWN = 10.0
+QUICK = 0.3
+"""Seconds of a test up to which it is asked before the slower ones of any file."""
 ANYWHERE = "*"
 """The name of a file that stands for all of them."""
 MEMORY = 8 << 30
@@ -455,7 +458,7 @@ class Trial:
         return sorted(near, key=order)
 
     def choose_tests(self, file: str, place: Place) -> Iterator[list[str]]:
-        """The tests that reach the place, file by file, up to the budget: the quickest of each first.
+        """The tests that reach the place, file by file, up to the budget: the quick ones of all files first.
 
         Then, up to the same budget, the others that are near: what an earlier test had worked out and kept
         was not reached again while it was measured, and a test that is run alone may reach it all the same.
@@ -475,7 +478,8 @@ class Trial:
         found = False
         asked: set[str] = set()
         # What only other imports read is in no test's lines: then whatever is near may notice it.
-        for tests, every in [*((tests, False) for tests in files), *((tests, True) for tests in files)]:
+        order = product((False, True), (QUICK, float("inf")), files)
+        for every, longest, tests in order:
             if every and found and place.function is None:
                 return
             seen = self.measure(tests)
@@ -485,6 +489,8 @@ class Trial:
             chosen: list[str] = []
             for name in sorted(seen.keys() - asked, key=lambda name: seen[name][0]):
                 seconds, lines = seen[name]
+                if seconds > longest:
+                    break
                 reaches = any(lines.get(other, 0) & bits for other, bits in wanted.items())
                 if every or own or reaches or ANYWHERE in lines:
                     left -= seconds
