@@ -44,6 +44,8 @@ TOGETHER = (
     "tests/test_conformance.py",
 )
 """Tests of what all of these rooms do together: asked about every mutant, after those of its room."""
+DECLARED = ("tests/policies/test_published_settings.py",)
+"""Tests of what classes and policies declare: asked about every mutant of their room outside functions."""
 OTHERS = (
     *("tests/tokens", "tests/facts", "tests/workbench", "tests/corpus", "tests/test_predictions.py"),
     *("tests/test_checklist_ui.py", "tests/test_html_tables.py", "tests/test_wrong_arguments.py"),
@@ -485,7 +487,7 @@ class Trial:
             seen = self.measure(tests)
             # What a class declares, its own tests may notice without a line of it being run again.
             mirror = Path(tests).stem.removeprefix("test_") == Path(file).stem
-            own = mirror and place.function is None
+            own = (mirror or tests in DECLARED) and place.function is None
             chosen: list[str] = []
             for name in sorted(seen.keys() - asked, key=lambda name: seen[name][0]):
                 seconds, lines = seen[name]
