@@ -6,7 +6,7 @@ import pytest
 
 from inspector.tokens.rows import SECTIONS
 from tests.fixed_policies import fixed_plan
-from tests.reference.fates import SUMMARISED, Side, tell_fates
+from tests.reference.fates import BOUND, END, PAIR, SUMMARISED, WITHHELD, Side, tell_fates
 
 SEEDS = range(70)
 
@@ -53,3 +53,25 @@ def test_the_cut_table_adds_up_what_stands_at_each_place(seed: int) -> None:
                 sums[SECTIONS.index("compacted")] += int(notice.before.tokens.sum())
         assert table.sections[place].tolist() == sums, (place, plan.policy)
         assert table.total[place] == sum(sums) + int(table.outside[place].sum())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_notes_tell_how_many_blocks_share_a_fate(seed: int) -> None:
+    """Reasoning that is withheld or bound, pinned or not, lone halves of calls, and those that moved."""
+    plan = fixed_plan(seed)
+    slow, live = tell_fates(plan, plan.place, plan.depth), plan.session.live
+    by = [one.by for one in slow]
+    lone = {*live.orphans.tolist(), *live.pending.tolist()}
+    lost = sum(by[row] == PAIR for row in lone)
+    pinned = sum(one == BOUND and bool(plan.tiers.pinned[row]) for row, one in enumerate(by))
+    wanted = {
+        "left out: this harness sends no reasoning": by.count(WITHHELD),
+        "refuses reasoning whose prefix was edited": by.count(BOUND),
+        "no pin can keep those": pinned,
+        "no request may carry such": lost,
+        "the fate of the other half of": by.count(PAIR) - lost,
+        "no message of the assistant's may end with reasoning": by.count(END),
+    }
+    for words, count in wanted.items():
+        told = [note for note in plan.notes if words in note]
+        assert [note.split()[0] for note in told] == ([f"{count}"] if count else []), (words, plan.notes)

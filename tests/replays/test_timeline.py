@@ -163,3 +163,20 @@ def test_a_reply_that_reports_one_token_reports() -> None:
     life = life_of(say("u1", None, ""), reply("a1", "u1", 1, "", output=0))
     assert life.reports.tolist() == [False, True] and life.hidden.tolist() == [1, 1]
     assert life.before == 1
+
+
+def test_what_no_entry_holds_stays_in_front_when_the_replay_plans() -> None:
+    """1,000 tokens stand before every request; the second reply weighs 90 beyond its 10 that are counted."""
+    hidden = reply("a1", "u1", 1_100, "a" * 10, output=100)
+    later = (say("u2", "a1", "u" * 100), reply("a2", "u2", 1_300, "a" * 50, output=50))
+    session = session_of(ASKED, hidden, *later)
+    policy = {
+        "name": "mine",
+        "trigger": {"tokens": 1_250},
+        "rules": [{"kind": "keep-recent-turns", "turns": 1}],
+    }
+    policy["rules"].append({"kind": "drop-older"})  # type: ignore[attr-defined]
+    run = replay(session, policy, ledger=count_tokens(session, LENGTH), window=10**6)
+    (done,) = run.compactions
+    assert (done.plan.outside.fixed.tokens, done.plan.outside.withheld.tokens) == (1_000, 90)
+    assert (done.before, done.after) == (1_350, 1_150)

@@ -1174,3 +1174,16 @@ def test_what_is_said_after_a_compaction_s_kept_tail_is_new_and_binds_nothing() 
     )
     found = check_request(now, model_class="bound", previous=before)
     assert "unbound_thinking" not in {violation.rule for violation in found}
+
+
+def test_words_of_the_assistant_at_the_end_continue_no_loop() -> None:
+    """Where the request ends with them, nothing is left open, whatever they begin with."""
+    thinking = {"type": "enabled", "budget_tokens": 2_000}
+    open_loop = (user("Go."), assistant(think(), call()), user(result()))
+    for last, found in ((assistant("It is"), set()), (None, {"loop_without_thinking"})):
+        messages = [user("Go."), assistant("So.", call()), user(result()), *([last] if last else [])]
+        sent = body(*messages, model="claude-opus-4-1", thinking=thinking) | {"max_tokens": 4_000}
+        rules = {fault.rule for fault in check_request(sent)}
+        assert rules & {"loop_without_thinking"} == found
+    closed = body(*open_loop, model="claude-opus-4-1", thinking=thinking) | {"max_tokens": 4_000}
+    assert "loop_without_thinking" not in {fault.rule for fault in check_request(closed)}

@@ -181,3 +181,24 @@ def test_what_a_model_wrote_ends_with_the_lists_each_set_off_by_a_blank_line() -
     told = ["<modified-files>", *modified, "</modified-files>"]
     ending = ["", "", "<read-files>", *read, "</read-files>", "", *told]
     assert carried.checkpoint.text == plain.checkpoint.text + "\n".join(ending)
+
+
+def test_what_a_tool_read_itself_stands_in_the_lists_from_there_on() -> None:
+    """Its own calls are found apart, and a file that is edited later is listed from its first mention on."""
+    calls = {"calls": [{"name": "read", "arguments": {"path": "early.py"}}]}
+    asked, answer = act(1, "task", prompt="look")
+    told = answer.model_copy(update={"extra": {"nestedCalls": calls}})
+    session = build(user("work"), asked, told, say("seen"), *act(2, "edit", path="early.py"), say("done"))
+    ledger = count_tokens(session, LENGTH)
+    rule = {"kind": "carry-file-operations", "nested": True}
+    rules = [{"kind": "keep-recent-turns"}, rule, {"kind": "summarise-older", "split_turns": False}]
+    policy = {"name": "mine", "rules": rules}
+    table = make_plan(session, ledger, policy, {"cut": "e3"}, reason="manual").cut_table
+    assert make_plan(session, ledger, policy, {"cut": "e3"}).after == table.total[3]
+    assert make_plan(session, ledger, policy, {"cut": "end"}).after == table.total[len(session.live)]
+    for cut, tag in (("e3", "read"), ("e4", "read"), ("end", "modified")):
+        plan = make_plan(session, ledger, policy, {"cut": cut}, reason="manual")
+        off = {"cut": cut, "settings": {"carry-file-operations.enabled": False}}
+        without = make_plan(session, ledger, policy, off, reason="manual")
+        lines = [f"<{tag}-files>", "early.py", f"</{tag}-files>"]
+        assert plan.after - without.after == sum(len(line) + 1 for line in lines), cut
