@@ -122,6 +122,7 @@ COUNTS: dict[str, tuple[int, int, int, int, int, int]] = {
     "mini-swe-agent.json": (1, 2, 0, 82, 48, 17),
     "opencode.json": (3, 5, 1, 300, 300, 29),
     "openhands.jsonl": (2, 3, 1, 210, 90, 15),
+    "qwen.jsonl": (2, 4, 1, 710, 1_400, 20),
     "request-log.jsonl": (3, 4, 1, 500, 130, 24),
     "swe-agent.traj.json": (1, 3, 0, 0, 0, 0),
 }

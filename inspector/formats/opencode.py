@@ -225,7 +225,8 @@ class _ExportReading:
         hidden = revert.text("messageID")
         if hidden in self.begins:
             more["leaf"] = self.begins[hidden]
-        model = Fields(info.rest.get("model")).text("id")
+        asked = Fields(info.rest.get("model"))
+        model = asked.text("id") or asked.text("modelID")
         version = info.rest.get("version")
         return self.made.make_session(
             id=info.text("id") or "",

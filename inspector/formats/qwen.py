@@ -1,16 +1,18 @@
 """Qwen Code's chats: Claude-like lines that hold Google's parts.
 
 In go the bytes, out comes a `Session`. Source: FORMATS §5. The lines are linked by `parentUuid`; the last
-one is the leaf. What a `chat_compression` leaves is not published: where its line holds `compressedHistory`,
-its first message is taken for the summary and the rest for what follows, else it is only noted.
+one is the leaf. What a `chat_compression` leaves stands in its line as `compressedHistory`: the first message
+is taken for the summary, of the rest what was said before was kept. Without it, its words are not known.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ..session.blocks import ToolOutput
+from ..session.blocks import Block, ToolOutput
 from ..session.entries import Source
+from ..session.json_text import stringify
 from ..session.session import Session
 from .gemini_parts import make_google_usage, read_parts
 from .json_document import Fields, Found
@@ -20,6 +22,8 @@ from .recording import Json, JsonRows, Recording, first_rows
 
 NAME = "qwen"
 TYPES = ("user", "assistant", "tool_result")
+DONE = (1, "completed", "compressed", "COMPRESSED")
+"""How a compression says that it took place: a number in the files, words in others' copies of them."""
 TOKENS = (
     "promptTokenCount",
     "candidatesTokenCount",
@@ -128,12 +132,27 @@ class Chat(JsonRows):
         names: dict[str, str],
         parent: str | None,
     ) -> str:
-        payload = Fields(row["systemPayload"], "compressedHistory")
+        payload = Fields(row.get("systemPayload"), "compressedHistory")
         info = Fields(payload.object("info"))
-        first, *later = history
+        first, *later = history or [{}]
         found: list[Found] = read_parts(Fields(first).any("parts"), names, name)
-        boundary = {
-            "summary": "\n".join(block.text for block, _ in found if block.kind == "text"),
+        said_before = {_print(entry.role, entry.blocks): entry.id for entry in made.entries}
+        kept: list[str] = []
+        new: list[tuple[str, list[Found], Json]] = []
+        for at, raw in enumerate(later, 1):
+            said = Fields(raw)
+            role = "assistant" if said.text("role") == "model" else "user"
+            parts = read_parts(said.any("parts"), names, f"{name}.{at}")
+            blocks = tuple(block for block, _ in parts)
+            told = "tool" if blocks and all(isinstance(block, ToolOutput) for block in blocks) else role
+            if (same := said_before.get(_print(told, blocks))) is not None:
+                kept.append(same)
+            else:
+                new.append((role, parts, said.rest))
+        boundary: Json = {
+            "summary": "\n".join(block.text for block, _ in found if block.kind == "text") or None,
+            "kept": tuple(dict.fromkeys(kept)),
+            "extra": {} if found else {"unreadable": True},
             "tokens_before": info.number("originalTokenCount"),
             "tokens_after": info.number("newTokenCount"),
         }
@@ -147,20 +166,26 @@ class Chat(JsonRows):
             timestamp=Fields(row).text("timestamp"),
             extra=payload.rest | info.rest,
         )
-        for at, raw in enumerate(later, 1):
-            said = Fields(raw)
-            role = "assistant" if said.text("role") == "model" else "user"
-            parts = read_parts(said.any("parts"), names, f"{name}.{at}")
-            made.add(f"{name}.{at}", role, parts, None, said.rest)
+        for at, (role, parts, rest) in enumerate(new, 1):
+            # What stood before in these words or others: nobody types it a second time.
+            more: Json = {"meta": True} if role == "user" else {}
+            made.add(f"{name}.{at}", role, parts, None, rest, **more)
         return made.last or entry.id
 
 
+def _print(role: str, blocks: Sequence[Block]) -> str:
+    """What a message is known by where a compression repeats it."""
+    return stringify([role, [[block.kind, block.text] for block in blocks]])
+
+
 def _find_history(row: Json) -> list[Any] | None:
-    payload = row.get("systemPayload")
-    if row.get("type") != "system" or not isinstance(payload, dict):
+    """What a compression left, empty where its line does not hold it; None for any other line."""
+    payload = Fields(row.get("systemPayload"))
+    if row.get("type") != "system" or row.get("subtype") != "chat_compression":
         return None
-    history = payload.get("compressedHistory")
-    return history if isinstance(history, list) and history else None
+    status = Fields(payload.object("info")).rest.get("compressionStatus", 1)
+    history = payload.items("compressedHistory") or []
+    return history if history or status in DONE else None
 
 
 READER = Reader(NAME, "Qwen Code chat", sniff, read, Chat)

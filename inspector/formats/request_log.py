@@ -21,6 +21,7 @@ from .json_lines import Data, Reader, decode, iter_lines, paused_gc
 from .prefix import WholeRequest, join_requests
 from .recording import Json, Recording, first_rows
 from .streamed import find_body, read_streamed
+from .swe_agent import is_bare_mini
 
 NAME = "request-log"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
@@ -62,6 +63,8 @@ def _judge(value: Any) -> str | None:
     if isinstance(value, list):
         if not value:
             return "an empty list"
+        if is_bare_mini(value):
+            return "its prompt is mini-swe-agent's"
         if all(_is_request(item) for item in value):
             return None
         return _judge_messages(value, {})

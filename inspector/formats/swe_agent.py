@@ -4,8 +4,8 @@ In go the bytes, out comes a `Session`. Source: FORMATS §11. SWE-agent writes t
 each step what was sent: where an output was sent shorter than it stands in the history, it counts as cleared
 from then on. Several agents may share a history; the one that speaks most is the session, the others stand
 apart. It only sums up tokens, so no reply has usage. mini-swe-agent keeps the provider's whole answer beside
-a reply, and its usage with it. Neither compacts. A plain list of messages, as mini-swe-agent's first versions
-wrote it, is not known to be one.
+a reply, and its usage with it; its first versions wrote the bare list of messages, which is known by what the
+prompt tells the model to print in the end. Neither compacts.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from .json_lines import Data, Reader, paused_gc
 from .recording import Json, Recording, make_cost
 
 NAME, MINI = "swe-agent", "mini-swe-agent"
+ENDS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
+"""What mini-swe-agent's prompts tell the model to print when it is done."""
 
 
 def sniff(data: Data) -> str | None:
@@ -51,7 +53,19 @@ def sniff_mini(data: Data) -> str | None:
     return sniff_document(data, _judge_mini)
 
 
+def is_bare_mini(value: Any) -> bool:
+    """Whether a bare list of messages is a run of mini-swe-agent's, by what its prompt says."""
+    first = value[:2] if isinstance(value, list) else []
+    roles = [Fields(message).rest.get("role") for message in first]
+    words = [Fields(message).rest.get("content") for message in first]
+    return roles == ["system", "user"] and any(
+        isinstance(text, str) and any(mark in text for mark in ENDS) for text in words
+    )
+
+
 def _judge_mini(value: Any) -> str | None:
+    if is_bare_mini(value):
+        return None
     if not isinstance(value, dict):
         return "not a JSON object"
     if isinstance(value.get("messages"), list) and str(value.get("trajectory_format")).startswith(MINI):
@@ -194,6 +208,8 @@ def _find_query(step: Json) -> list[Any] | None:
 def read_mini(data: Data) -> Session:
     """mini-swe-agent's messages. Raises `ReadError`, or `EmptySession` when nobody says anything."""
     document = load(data)
+    if is_bare_mini(document):
+        document = {"messages": document}
     messages = document.get("messages") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(messages, list):
         raise ReadError(FILE, detail="it has no list `messages`")

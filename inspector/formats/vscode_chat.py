@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import ReadError
-from ..session.blocks import Reasoning, Text, ToolCall
+from ..session.blocks import Number, Reasoning, Text, ToolCall
 from ..session.entries import Source
 from ..session.session import Session
 from ..text import plural
@@ -159,13 +159,17 @@ class _EditorChat:
         message = fields.any("message")
         words = message if isinstance(message, str) else Fields(message).text("text")
         said: list[Found] = [(Text(text=words), {})] if words is not None else []
-        self.made.add(name, "user", said, source, fields.rest, timestamp=time, meta=False)
+        # A task that ran in the background asks the model when it is done: nobody typed that.
+        by_itself = fields.rest.get("isSystemInitiated") is True
+        self.made.add(name, "user", said, source, fields.rest, timestamp=time, meta=by_itself)
         model = told.text("resolvedModel") or fields.text("modelId")
         used = read_inclusive(told.rest, "promptTokens", "outputTokens")
+        used = used or read_inclusive(fields.rest, "promptTokens", "completionTokens")
         for at, each in enumerate(rounds, 1):
             self._take_round(f"{name}/{at}", Fields(each), results, time, model)
-            if (text := summaries.get(str(each.get("id")))) is not None:
-                self.made.compact(f"{name}/{at}/summary", text, None, {}, timestamp=time)
+            if (summary := summaries.get(str(each.get("id")))) is not None:
+                told_before = {"tokens_before": summary.before}
+                self.made.compact(f"{name}/{at}/summary", summary.text, None, told_before, timestamp=time)
         final = _read_shown(shown, after_calls=bool(rounds))
         spoken = {text for each in rounds if isinstance(text := each.get("response"), str)}
         final = [pair for pair in final if pair[0].kind != "text" or pair[0].text not in spoken]
@@ -218,10 +222,11 @@ class _EditorChat:
         if number is not None:
             self.rounds[number] = last
 
-    def _summarise(self, name: str, text: str, until: str, time: str | None) -> None:
+    def _summarise(self, name: str, summary: Summary, until: str, time: str | None) -> None:
         after = self.made.where[until] + 1
         kept = self.made.entries[after].id if after < len(self.made.entries) else None
-        self.made.compact(f"{name}/summary", text, None, {"first_kept": kept}, timestamp=time)
+        boundary = {"first_kept": kept, "tokens_before": summary.before}
+        self.made.compact(f"{name}/summary", summary.text, None, boundary, timestamp=time)
 
     def make_session(self, document: Json, *, places: bool) -> Session:
         """All of it; `places` where the requests are elements of the file. Raises `EmptySession`."""
@@ -241,18 +246,25 @@ class _EditorChat:
         )
 
 
-def _read_summaries(told: Fields, rounds: list[Json]) -> dict[str, str]:
+class Summary(NamedTuple):
+    """What a summary says, and the tokens of the context before it; None where nothing tells."""
+
+    text: str
+    before: Number | None
+
+
+def _read_summaries(told: Fields, rounds: list[Json]) -> dict[str, Summary]:
     """The summaries that a request holds, by the round up to which each counts."""
-    found: dict[str, str] = {}
+    found: dict[str, Summary] = {}
     for raw in [told.any("summary"), *(told.items("summaries") or ())]:
         each = Fields(raw)
         number, text = each.text("toolCallRoundId"), each.text("text")
         if number is not None and text is not None:
-            found[number] = text
+            found[number] = Summary(text, each.number("contextLengthBefore"))
     for each_round in rounds:
         number, text = each_round.get("id"), each_round.get("summary")
         if isinstance(number, str) and isinstance(text, str):
-            found[number] = text
+            found.setdefault(number, Summary(text, None))
     return found
 
 

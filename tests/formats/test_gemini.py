@@ -208,7 +208,23 @@ def test_what_qwen_compressed_is_a_compaction_where_its_line_holds_the_result() 
     rows = [json.loads(line) for line in (CASES / "qwen.jsonl").read_text("utf-8").splitlines()]
     del rows[5]["systemPayload"]
     without = read_session(dump(*rows))
-    assert not without.boundaries and without.records == len(rows)
+    ((name, boundary),) = without.boundaries
+    assert boundary.summary is None and boundary.extra == {"unreadable": True}
+    assert without.live_names == ["q6", "q7", "q8"] and without.records == len(rows)
+    rows[5]["systemPayload"] = {"info": {"compressionStatus": 3}}
+    assert not read_session(dump(*rows)).boundaries
+
+
+def test_what_qwen_s_compression_repeats_was_kept_and_opens_no_turn_a_second_time() -> None:
+    rows = [json.loads(line) for line in (CASES / "qwen.jsonl").read_text("utf-8").splitlines()]
+    history = rows[5]["systemPayload"]["compressedHistory"]
+    history += [{"role": "user", "parts": rows[0]["message"]["parts"]}]
+    history += [{"role": "user", "parts": [{"text": "Put in other words."}]}]
+    session = read_session(dump(*rows))
+    ((_, boundary),) = session.boundaries
+    assert boundary.kept == ("q1",) and len(session.turns) == 2
+    added = [entry for entry in session.entries if entry.id.startswith("q6.") and entry.role == "user"]
+    assert [(entry.text, entry.meta) for entry in added] == [("Put in other words.", True)]
 
 
 def test_the_context_that_a_chat_begins_with_since_version_0_46_is_the_harness_s() -> None:

@@ -114,3 +114,19 @@ def test_a_real_history_holds_what_it_holds(path: Path) -> None:
     assert len(made) == len(calls)
     assert (session.records, session.unknown) == (len(history), 0)
     assert not len(session.live.orphans)
+
+
+@pytest.mark.parametrize("words", ["COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT"])
+def test_a_bare_list_of_messages_is_mini_s_where_its_prompt_says_how_a_run_ends(words: str) -> None:
+    messages = [
+        {"role": "system", "content": "You can use a computer."},
+        {"role": "user", "content": f"Count a.py. When done: `echo {words}`"},
+        {"role": "assistant", "content": "I count.\n```bash\nwc -l a.py\n```"},
+        {"role": "user", "content": "<returncode>0</returncode>\n<output>\n3 a.py\n</output>"},
+        {"role": "assistant", "content": "Three."},
+    ]
+    session = read_session(messages)
+    assert (session.format, len(session.turns), len(session.entries)) == ("mini-swe-agent", 1, 4)
+    assert [entry.meta for entry in session.entries] == [False, False, True, False]
+    messages[1]["content"] = "Count a.py."
+    assert read_session(messages).format == "request-log"

@@ -84,3 +84,40 @@ def test_a_chat_of_before_requests_had_ids_opens() -> None:
         ("user", "High tide?"),
         ("assistant", "At six."),
     ]
+
+
+def test_a_chat_since_version_1_130_tells_figures_beside_its_requests_and_who_asked() -> None:
+    """A task of the background asks by itself; a summary tells how large the context was."""
+    calls = [{"id": "c1", "name": "read_file", "arguments": "{}"}]
+    rounds = [{"id": "round-1", "response": "I read.", "toolCalls": calls}]
+    summary = {"toolCallRoundId": "round-1", "text": "It read.", "contextLengthBefore": 98_000}
+    metadata = {"toolCallRounds": rounds, "summaries": [summary], "toolCallResults": {"c1": "x = 1"}}
+    asked = {"requestId": "r1", "message": {"text": "Fix it."}, "response": [{"value": "Fixed."}]}
+    rows: list[dict[str, Any]] = [
+        {"kind": 0, "v": {"version": 3, "sessionId": "s", "requests": [], "responderUsername": ""}},
+        {"kind": 2, "k": ["requests"], "v": [asked | {"result": {"metadata": metadata}}]},
+        {"kind": 1, "k": ["requests", 0, "promptTokens"], "v": 24_000},
+        {"kind": 1, "k": ["requests", 0, "completionTokens"], "v": 1_700},
+        {
+            "kind": 2,
+            "k": ["requests"],
+            "v": [
+                {
+                    "requestId": "r2",
+                    "message": {"text": "`npm test` completed"},
+                    "isSystemInitiated": True,
+                    "response": [{"value": "It passed."}],
+                }
+            ],
+        },
+    ]
+    session = read_session("\n".join(map(json.dumps, rows)).encode())
+    assert [entry.meta for entry in session.entries if entry.role == "user" and entry.kind == "message"] == [
+        False,
+        True,
+    ]
+    assert len(session.turns) == 1
+    usage = session["r1/reply"].usage
+    assert usage is not None and (usage.prompt, usage.output) == (24_000, 1_700)
+    ((_, boundary),) = session.boundaries
+    assert boundary.tokens_before == 98_000

@@ -46,6 +46,7 @@ RECOUNTS = {
     "codex": codex.recount,
     "copilot-cli": copilot.recount,
     "gemini-cli": gemini.recount,
+    "qwen": gemini.recount_qwen,
     "opencode": opencode.recount,
     "openhands": openhands.recount,
     "atif": atif.recount,

@@ -144,3 +144,44 @@ def _split(tokens: Any) -> list[int] | None:
         0,
         whole(tokens.get("output")) + whole(tokens.get("thoughts")),
     ]
+
+
+def recount_qwen(path: Path) -> Figures:
+    """Every figure of a chat of Qwen Code's: rows linked by `parentUuid`, with Google's parts and figures.
+
+    A row `chat_compression` is a compaction, unless it says that it failed. The last row is the leaf.
+    """
+    rows = list(read_rows(path))
+    where = {str(row["uuid"]): at for at, row in enumerate(rows) if "uuid" in row}
+    way: set[int] = set()
+    at: int | None = len(rows) - 1
+    while at is not None and at >= 0 and at not in way:
+        way.add(at)
+        above = rows[at].get("parentUuid")
+        at = where.get(above) if isinstance(above, str) else None
+    tally = Tally()
+    turns = 0
+    said = [held(row, "message").get("parts") for row in rows]
+    for at, row in enumerate(rows):
+        message = held(row, "message")
+        status = held(row, "systemPayload", "info").get("compressionStatus", 1)
+        if row.get("subtype") == "chat_compression":
+            if status in (1, "completed", "compressed", "COMPRESSED") or held(row, "systemPayload").get(
+                "compressedHistory"
+            ):
+                tally.compact()
+            # What it left that nobody said before: the model's acknowledgement of the summary.
+            for item in listed(held(row, "systemPayload").get("compressedHistory"))[1:]:
+                if item.get("role") == "model" and item.get("parts") not in said:
+                    tally.reply()
+        elif row.get("type") == "assistant" and message:
+            told = held(row, "usageMetadata")
+            names = ("promptTokenCount", "cachedContentTokenCount", "toolUsePromptTokenCount")
+            sent, cached, tool = (whole(told.get(name)) for name in names)
+            replied = whole(told.get("candidatesTokenCount")) + whole(told.get("thoughtsTokenCount"))
+            tokens = [max(sent - cached, 0) + tool, cached, 0, 0, replied] if told else None
+            total = told.get("totalTokenCount")
+            tally.reply(tokens, row.get("model"), total=total, on_way=at in way)
+        elif row.get("type") == "user" and message and at in way:
+            turns += _opens({"type": "user", "content": message.get("parts")})
+    return tally.close(turns)

@@ -65,6 +65,8 @@ def _count_emptied(history: list[Row], steps: list[Any]) -> int:
 def recount_mini(path: Path) -> Figures:
     """Every figure of mini-swe-agent's."""
     document = read_document(path)
+    if isinstance(document, list):
+        document = {"messages": document}
     tally = Tally()
     turns, replied = 0, False
     named = held(document, "info", "config", "model").get("model_name")

@@ -17,32 +17,40 @@ from ..json_lines import decode
 TALK = ("user", "assistant")
 BOOKKEEPING = frozenset(
     {
+        "agent-color",
         "agent-name",
         "agent-setting",
         "ai-title",
         "attachment",
+        "attribution-snapshot",
         "bridge-session",
         "custom-title",
         "file-history-delta",
         "file-history-snapshot",
+        "frame-link",
         "last-prompt",
         "mode",
         "permission-mode",
         "pr-link",
         "progress",
         "queue-operation",
+        "speculation-accept",
         "summary",
         "tag",
+        "task-summary",
+        "worktree-state",
     }
 )
 """Types of rows that are no messages."""
 SUBTYPES = frozenset(
     {
+        "agents_killed",
         "api_error",
         "away_summary",
         "bridge_status",
         "informational",
         "local_command",
+        "scheduled_task_fire",
         "stop_hook_summary",
         "turn_duration",
     }
