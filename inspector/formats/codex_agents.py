@@ -34,12 +34,14 @@ def started_agent(event: Json) -> str | None:
     >>> started_agent({"type": "collab_agent_spawn_end", "new_thread_id": "t2"})
     't2'
     """
-    told = Fields(event)
+    told, item = Fields(event), Fields(event.get("item"))
     if event.get("type") == "collab_agent_spawn_end":
         return told.text("new_thread_id")
-    if event.get("type") == "sub_agent_activity" and event.get("kind") == "started":
-        return told.text("agent_thread_id")
-    return None
+    if event.get("type") == "item_completed" and item.rest.get("type") == "SubAgentActivity":
+        told = item
+    elif event.get("type") != "sub_agent_activity":
+        return None
+    return told.text("agent_thread_id") if told.rest.get("kind") == "started" else None
 
 
 def find_parent(rows: list[Json]) -> str | None:

@@ -18,6 +18,7 @@ EVENTS = frozenset(
         "context_compacted",
         "thread_rolled_back",
         "thread_name_updated",
+        "thread_settings_applied",
         "entered_review_mode",
         "exited_review_mode",
         "patch_apply_begin",

@@ -2,7 +2,8 @@
 
 In go the bytes of lines of events, out comes a `Session`. Source: FORMATS §11. Actions of one reply (one
 `llm_response_id`) are one entry. A condensation names the events that it forgets and holds a summary: what is
-not forgotten was kept. The figures of a request are those that `stats` list for its reply; where they only
+not forgotten was kept. An event of 2026 may name its parent, so that a conversation branches; the last one of
+the file is the leaf. The figures of a request are those that `stats` list for its reply; where they only
 give sums, what a sum grew by is the next reply's.
 """
 
@@ -19,6 +20,8 @@ from .json_lines import Data, Reader, read_lines
 from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
 
 NAME = "openhands"
+ROOT = "__root__"
+"""What the first event of a conversation names as its parent, where it names any."""
 OUTPUTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 USAGE = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 KINDS = frozenset(
@@ -75,6 +78,8 @@ class _EventReading:
         self.events: dict[str, list[str]] = {}
         self.used: dict[str, Json] = {}
         self.live: list[str] = []
+        self.ends: dict[str, str | None] = {}  # the entry that each event is in, or hangs on
+        self.tip: str | None = None
         self.sums: dict[str, float] = {}
         self.grown: dict[str, float] | None = None
         self.times: list[str] = []
@@ -85,6 +90,7 @@ class _EventReading:
         kind, name = fields.text("kind"), fields.text("id") or f"line-{source.line}"
         time = fields.text("timestamp")
         self.times += [time] if time else []
+        self._go_to(fields)
         if kind == "MessageEvent" and isinstance(row.get("llm_message"), dict):
             message, _ = read_message(fields.any("llm_message"), self.names)
             role = message.role if message.role in ("user", "assistant") else "user"
@@ -104,13 +110,34 @@ class _EventReading:
             elif kind == "ConversationStateUpdateEvent" and fields.text("key") == "stats":
                 self._take_stats(Fields(fields.rest.get("value")))
             self.made.note(kind or "event without a kind", source, known=kind in KINDS)
+        self.ends[name] = self.tip
+
+    def _go_to(self, fields: Fields) -> None:
+        """Where an event stands: behind its parent, where it names one, else behind the event before."""
+        if "parent_id" not in fields.rest:
+            return
+        parent = fields.any("parent_id")
+        above = self.ends.get(parent, self.tip) if isinstance(parent, str) and parent != ROOT else None
+        if above == self.tip:
+            return
+        # Another branch: what stood in the context there.
+        self.tip, self.live = above, []
+        while above is not None:
+            entry = self.made.entries[self.made.where[above]]
+            if entry.boundary is not None:
+                self.live += reversed(entry.boundary.kept)
+                break
+            self.live.append(above)
+            above = entry.parent
+        self.live.reverse()
 
     def _add(
         self, name: str, role: str, found: list[Found], source: Source, extra: Json, **more: Any
     ) -> None:
-        entry = self.made.add(name, role, found, source, extra, **more)
+        entry = self.made.add(name, role, found, source, extra, parent=self.tip, **more)
         self.events.setdefault(entry.id, []).append(name)
         self.live.append(entry.id)
+        self.tip = entry.id
 
     def _know(self, fields: Fields, entry: str) -> None:
         if (number := fields.text("llm_response_id")) is not None:
@@ -135,7 +162,7 @@ class _EventReading:
         said = find_blocks(fields.any("thought"), lambda raw: read_part(raw, self.names))
         made: Found = ToolCall(id=call, name=tool, input=parse_given(given)), asked.rest
         reply = self.replies.get(number) if isinstance(number, str) else None
-        if reply is not None and self.live and self.live[-1] == reply:
+        if reply is not None and self.live and self.live[-1] == reply == self.tip:
             entry = self.made.entries[self.made.where[reply]]
             self.made.change(reply, blocks=(*entry.blocks, made[0]), sources=(*entry.sources, source))
             self.events[reply].append(name)
@@ -167,10 +194,12 @@ class _EventReading:
         boundary: Json = {"kept": tuple(kept), "summary": summary}
         offset = fields.number("summary_offset")
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
-        entry = self.made.compact(name, summary, source, boundary, timestamp=time, extra=fields.rest)
+        entry = self.made.compact(
+            name, summary, source, boundary, parent=self.tip, timestamp=time, extra=fields.rest
+        )
         # A summary that is forgotten later is one of the events.
         self.events[entry.id] = [name]
-        self.live = kept
+        self.live, self.tip = kept, entry.id
 
     def _take_system(self, fields: Fields) -> None:
         for key in ("system_prompt", "dynamic_context"):
@@ -208,6 +237,7 @@ class _EventReading:
             updated=self.times[-1] if self.times else None,
             system=(Text(text=self.system),) if self.system else (),
             tools=self.tools,
+            leaf=self.tip or self.made.last,
         )
 
 

@@ -403,7 +403,8 @@ MAIN, CHILD, GONE = "t-main", "t-child", "t-gone"
 
 
 def spawned(number: int, thread: str) -> dict[str, Any]:
-    return told("event_msg", number, type="collab_agent_spawn_end", call_id="c1", new_thread_id=thread)
+    item = {"type": "SubAgentActivity", "id": "c1", "kind": "started", "agent_thread_id": thread}
+    return told("event_msg", number, type="item_completed", item=item)
 
 
 def write_family(folder: Path) -> Path:
@@ -417,6 +418,7 @@ def write_family(folder: Path) -> Path:
         counted(4, FIRST, 1_050),
         spawned(5, CHILD),
         told("event_msg", 6, type="sub_agent_activity", kind="started", agent_thread_id=GONE),
+        told("event_msg", 6, type="collab_agent_spawn_end", call_id="c2", new_thread_id=GONE),
         told("event_msg", 7, type="sub_agent_activity", kind="interacted", agent_thread_id=MAIN),
         words(8, "assistant", "It is test_tides."),
     ]

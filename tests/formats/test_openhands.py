@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
-from inspector import open_session
+from inspector import open_session, read_session
 from inspector.session.blocks import Reasoning, ToolOutput
 from tests.shared import SHARED, needs_shared
 
@@ -54,3 +55,34 @@ def test_real_events_are_all_there() -> None:
     # The second sum stands before the first action, the last before the second; one request is in no row.
     told = [entry.usage.prompt for entry in session.entries if entry.usage]
     assert told == [sums[1] - sums[0], sums[-1] - sums[-2]]
+
+
+def say(name: str, parent: str | None, source: str, text: str) -> dict[str, Any]:
+    message = {
+        "role": "user" if source == "user" else "assistant",
+        "content": [{"type": "text", "text": text}],
+    }
+    about = {"id": name, "timestamp": "2026-10-01T00:00:00", "source": source, "kind": "MessageEvent"}
+    return {**about, "parent_id": parent, "llm_message": message}
+
+
+def test_a_conversation_that_branches_goes_on_at_the_parent_that_an_event_names() -> None:
+    condensed = {"id": "e4", "timestamp": "t", "source": "environment", "kind": "Condensation"}
+    rows = [
+        say("e1", "__root__", "user", "Count a.py."),
+        say("e2", "e1", "agent", "Three."),
+        say("e3", "e2", "user", "Count b.py."),
+        {**condensed, "parent_id": "e3", "forgotten_event_ids": ["e1", "e2"], "summary": "a.py has three."},
+        say("e5", "e4", "agent", "Nine."),
+        say("e6", "e2", "user", "Count c.py instead."),
+        {"id": "e7", "kind": "PauseEvent", "source": "user", "timestamp": "t", "parent_id": "e6"},
+        say("e8", "e7", "agent", "None."),
+    ]
+    session = read_session("\n".join(map(json.dumps, rows)).encode())
+    assert [session.entries[at].id for at in session.path] == ["e1", "e2", "e6", "e8"]
+    assert session.live_names == ["e1", "e2", "e6", "e8"] and len(session.turns) == 2
+    rows[5:] = [say("e9", "e5", "user", "And d.py?")]
+    onward = read_session("\n".join(map(json.dumps, rows)).encode())
+    assert onward.live_names == ["e4", "e3", "e5", "e9"]
+    again = [*rows, say("e10", "e4", "user", "Or f.py?")]
+    assert read_session("\n".join(map(json.dumps, again)).encode()).live_names == ["e4", "e3", "e10"]

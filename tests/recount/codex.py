@@ -89,6 +89,10 @@ def _spoken(payload: Row) -> tuple[str, str]:
     return "", ""
 
 
+def _is_agent(event: Row) -> bool:
+    return event.get("type") == "item_completed" and held(event, "item").get("type") == "SubAgentActivity"
+
+
 class _Count:
     def __init__(self, rows: list[tuple[str, Row, Row]]) -> None:
         self.tally = Tally()
@@ -121,7 +125,11 @@ class _Count:
             if kind == "token_usage_record" and payload.get("response_id") in self.summaries:
                 self.summaries[payload["response_id"]] = _split(payload.get("usage"))
         name = self.meta.get("id") or self.meta.get("session_id")
+        # The newest rollouts tell of a sub-agent in an item that is completed.
         events = [payload for kind, payload, _ in rows if kind == "event_msg"]
+        events += [
+            {**held(event, "item"), "type": "sub_agent_activity"} for event in events if _is_agent(event)
+        ]
         self.named = {
             thread
             for event in events

@@ -18,25 +18,27 @@ _SUMS = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write
 def recount(path: Path) -> Figures:
     """Every figure of the file."""
     tally = Tally()
+    rows = list(read_rows(path))
+    way = _walk(rows)
     turns = 0
-    replies: list[str | None] = []  # the response of each reply
+    replies: list[tuple[str | None, bool]] = []  # the response of each reply, and whether it is on the way
     models: list[object] = []
     told: dict[str, Row] = {}
     before, grown, model = [0] * 4, None, None
     last: object = ""
-    for row in read_rows(path):
+    for at, row in enumerate(rows):
         kind, number = row.get("kind"), row.get("llm_response_id")
         if kind == "MessageEvent":
             message = held(row, "llm_message")
             if message.get("role") == "assistant":
-                replies.append(number if isinstance(number, str) else None)
+                replies.append((number if isinstance(number, str) else None, at in way))
                 models.append(model)
-            else:
+            elif at in way:
                 turns += message.get("role") == "user" and is_typed(say(message.get("content")))
             last = number if message.get("role") == "assistant" else ""
         elif kind == "ActionEvent":
             if not isinstance(number, str) or last != number:
-                replies.append(number if isinstance(number, str) else None)
+                replies.append((number if isinstance(number, str) else None, at in way))
                 models.append(model)
             last = number
         elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation", "Condensation"):
@@ -58,7 +60,25 @@ def recount(path: Path) -> Figures:
                     before = now
                 for each in listed(held({"m": metrics}, "m").get("token_usages")):
                     told[str(each.get("response_id"))] = each
-    for number, by in zip(replies, models, strict=True):
+    for (number, on_way), by in zip(replies, models, strict=True):
         used = told.get(number) if number is not None else None
-        tally.reply(split_inclusive(*(used.get(name) for name in _SUMS)) if used else None, by)
+        tokens = split_inclusive(*(used.get(name) for name in _SUMS)) if used else None
+        tally.reply(tokens, by, on_way=on_way)
     return tally.close(turns)
+
+
+def _walk(rows: list[Row]) -> set[int]:
+    """The rows from the last one to the first: behind its parent where a row names one, else behind the one
+    before."""
+    where: dict[str, int] = {}
+    above: list[int] = []
+    for at, row in enumerate(rows):
+        parent = row.get("parent_id", "")
+        above.append(where.get(parent, at - 1) if isinstance(parent, str) and parent != "__root__" else -1)
+        where[str(row.get("id"))] = at
+    way: set[int] = set()
+    at = len(rows) - 1
+    while at >= 0:
+        way.add(at)
+        at = above[at]
+    return way
