@@ -157,7 +157,11 @@ class _Trajectory:
         change = Fields(Fields(fields.rest.get("extra")).rest.get("context_management"))
         if kind == "system" and change.rest.get("type") == "compaction":
             self._close()
+            words = _read_replacement(fields)
             self.pending, self.source, self.time = _read_change(name, change, fields), source, time
+            if words:
+                # The step itself holds what stands in the place of all before it.
+                self._close(words)
             return
         if kind not in ("system", "user", "agent"):
             self.made.note(f"step of source {kind}", source, known=False)
@@ -326,6 +330,13 @@ def _read_change(name: str, change: Fields, fields: Fields) -> Json:
         boundary["extra"] = change.rest
     fields.rest.pop("extra", None)
     return {"name": name, "boundary": boundary, "extra": fields.rest}
+
+
+def _read_replacement(fields: Fields) -> list[Found]:
+    """What a compaction's own step shows in the place of all before it; nothing where another step does."""
+    results = Fields(fields.rest.get("observation")).items("results") or ()
+    shown = (Fields(each).rest.get("content") for each in results)
+    return [part for content in shown if content for part in find_blocks(content, _read_content)]
 
 
 def _read_words(fields: Fields) -> list[Found]:

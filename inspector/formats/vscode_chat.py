@@ -222,7 +222,7 @@ class _EditorChat:
         if number is not None:
             self.rounds[number] = last
 
-    def _summarise(self, name: str, summary: Summary, until: str, time: str | None) -> None:
+    def _summarise(self, name: str, summary: ChatSummary, until: str, time: str | None) -> None:
         after = self.made.where[until] + 1
         kept = self.made.entries[after].id if after < len(self.made.entries) else None
         boundary = {"first_kept": kept, "tokens_before": summary.before}
@@ -246,25 +246,25 @@ class _EditorChat:
         )
 
 
-class Summary(NamedTuple):
+class ChatSummary(NamedTuple):
     """What a summary says, and the tokens of the context before it; None where nothing tells."""
 
     text: str
     before: Number | None
 
 
-def _read_summaries(told: Fields, rounds: list[Json]) -> dict[str, Summary]:
+def _read_summaries(told: Fields, rounds: list[Json]) -> dict[str, ChatSummary]:
     """The summaries that a request holds, by the round up to which each counts."""
-    found: dict[str, Summary] = {}
+    found: dict[str, ChatSummary] = {}
     for raw in [told.any("summary"), *(told.items("summaries") or ())]:
         each = Fields(raw)
         number, text = each.text("toolCallRoundId"), each.text("text")
         if number is not None and text is not None:
-            found[number] = Summary(text, each.number("contextLengthBefore"))
+            found[number] = ChatSummary(text, each.number("contextLengthBefore"))
     for each_round in rounds:
         number, text = each_round.get("id"), each_round.get("summary")
         if isinstance(number, str) and isinstance(text, str):
-            found.setdefault(number, Summary(text, None))
+            found.setdefault(number, ChatSummary(text, None))
     return found
 
 

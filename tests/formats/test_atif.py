@@ -81,6 +81,32 @@ def test_a_compaction_in_one_file_is_the_prompt_that_follows_it() -> None:
     assert boundary.extra["unreadable"] is True and sealed[name].text == ""
 
 
+def test_a_compaction_whose_step_holds_the_summary_leaves_the_next_prompt_a_prompt() -> None:
+    change = {"context_management": {"type": "compaction", "boundary": "replace"}}
+    steps = [
+        {"step_id": 1, "source": "user", "message": "Make hello.txt."},
+        {"step_id": 2, "source": "agent", "message": "Made."},
+        {
+            "step_id": 3,
+            "source": "system",
+            "message": "The context was compacted",
+            "extra": change,
+            "observation": {"results": [{"content": "hello.txt is there."}]},
+        },
+        {"step_id": 4, "source": "user", "message": "Delete it."},
+        {"step_id": 5, "source": "agent", "message": "Deleted."},
+    ]
+    agent = {"name": "demo", "version": "1", "model_name": "demo/one"}
+    document = {"schema_version": "ATIF-v1.7", "session_id": "r", "agent": agent, "steps": steps}
+    session = read_session(document)
+    ((name, boundary),) = session.boundaries
+    assert session[name].text == "hello.txt is there." and "unreadable" not in boundary.extra
+    assert session.live_names == [name, "4", "5"] and len(session.turns) == 2
+    results = steps[2]["observation"]
+    results["results"] = [{"subagent_trajectory_ref": [{"trajectory_path": "x.json"}]}]  # type: ignore[index]
+    assert len(read_session(document).turns) == 1
+
+
 def test_a_sub_agents_steps_stand_apart_and_an_unknown_step_is_counted() -> None:
     document: dict[str, Any] = json.loads(FIRST.read_text("utf-8"))
     own = {

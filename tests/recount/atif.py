@@ -40,9 +40,13 @@ def recount(path: Path) -> Figures:
             source = step.get("source")
             if source == "system":
                 if held(step, "extra", "context_management").get("type") == "compaction":
-                    tally.figures.compactions += pending
-                    tally.silent += pending
+                    if pending:
+                        tally.compact()
                     pending = True
+                    if any(held({"r": each}, "r").get("content") for each in _results(step)):
+                        # The step itself holds what stands in the place of all before it.
+                        tally.compact()
+                        pending = False
                 continue
             if pending:
                 # The next words of the user's are the compaction's.
@@ -61,6 +65,10 @@ def recount(path: Path) -> Figures:
                     by = step.get("model_name") or held(other, "agent").get("model_name")
                     tally.aside(_split(step), by, _cost(step))
     return tally.close(turns)
+
+
+def _results(step: Row) -> list[Any]:
+    return listed(held(step, "observation").get("results"))
 
 
 def _copied(steps: list[Row]) -> Any:
