@@ -99,9 +99,12 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
         found = [read_part(part, names) for part in parts]
     elif role == "tool" and ("tool_call_id" in fields.rest or told == "function"):
         call = fields.text("tool_call_id") or fields.text("name") or ""
-        found = [
-            make_output(call, fields.any("content"), lambda part: read_part(part, names), names.get(call))
-        ]
+        # Inspect names the function, and tells an error beside the output.
+        called = fields.rest.get("function")
+        tool = names.get(call) or (called if isinstance(called, str) else None)
+        failed = isinstance(fields.rest.get("error"), dict)
+        output = fields.any("content")
+        found = [make_output(call, output, lambda part: read_part(part, names), tool, failed=failed)]
     else:
         found = _read_reasoning(fields)
         found += find_blocks(fields.any("content"), lambda part: read_part(part, names))

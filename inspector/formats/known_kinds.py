@@ -15,6 +15,7 @@ from ..text import plural
 from .json_document import HEAD, Fields, peek_once
 from .json_lines import Data, iter_lines
 from .recording import Json, first_rows
+from .stream_json import is_droid_event
 
 
 class RowKind(NamedTuple):
@@ -123,6 +124,11 @@ ROWS: tuple[RowKind, ...] = (
         "a session of Factory's Droid",
         lambda row: row.get("type") == "session_start" and {"id", "cwd"} <= row.keys(),
         rb'"type"\s*:\s*"compaction_state"',
+    ),
+    RowKind(
+        "the events of `droid exec`",
+        is_droid_event,
+        advice="they do not hold the context: the session is in ~/.factory/sessions",
     ),
     RowKind("a goose session", _is_goose_header),
     RowKind(

@@ -36,6 +36,8 @@ def sniff(data: Data) -> str | None:
     if not rows and bytes(memoryview(data)[:64]).lstrip()[:1] == b"[":
         value, _ = peek_once(bytes(memoryview(data)[: 1 << 20]), len(memoryview(data)) <= 1 << 20)
         rows = [row for row in value[:16] if isinstance(row, dict)] if isinstance(value, list) else []
+    if any(is_droid_event(row) for row in rows):
+        return "its messages are those of another harness's stream"
     if any(_is_init(row) for row in rows):
         return None
     return "none of its first rows is a `system` row `init` with a session_id"
@@ -46,6 +48,13 @@ def _is_init(row: Json) -> bool:
     return (
         about and isinstance(row.get("session_id"), str) and bool({"claude_code_version", "tools"} & set(row))
     )
+
+
+def is_droid_event(row: Json) -> bool:
+    """Whether a row is of Factory's Droid, whose stream begins as Claude Code's does."""
+    if row.get("type") == "message":
+        return {"role", "text"} <= row.keys()
+    return row.get("type") in ("tool_call", "tool_result") and "toolName" in row
 
 
 def read(data: Data) -> Session:

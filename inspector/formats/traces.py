@@ -460,6 +460,11 @@ def _read_usage(told: Json) -> Usage | None:
         old = {
             keys[0]: told.get("gen_ai.usage.prompt_tokens"),
             keys[1]: told.get("gen_ai.usage.completion_tokens"),
+            keys[2]: told.get("gen_ai.usage.cache_read_input_tokens"),
+            keys[3]: told.get(
+                "gen_ai.usage.cache_write.input_tokens",
+                told.get("gen_ai.usage.cache_creation_input_tokens"),
+            ),
         }
         return read_inclusive({**old, **told}, *keys)
     if any(key.startswith("llm.token_count.") for key in told):

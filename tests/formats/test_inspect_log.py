@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from inspector import open_session, read_session
+from inspector.session.blocks import ToolOutput
 from tests.shared import SHARED
 
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "inspect.json"
@@ -111,3 +112,16 @@ def test_a_sample_without_events_is_its_messages_and_the_usage_of_its_output() -
     usage = session.entries[1].usage
     assert usage is not None and (usage.prompt, usage.output) == (9, 4)
     assert session.model == "demo-1"
+
+
+def test_an_output_tells_its_tool_and_that_it_failed() -> None:
+    failed = {"role": "tool", "tool_call_id": "c1", "function": "bash", "content": "late"}
+    messages = [
+        {"role": "user", "content": "Go."},
+        failed | {"error": {"type": "timeout", "message": "late"}},
+        failed | {"tool_call_id": "c2"},
+    ]
+    sample = {"id": 1, "epoch": 1, "messages": messages}
+    session = read_session({"version": 2, "status": "success", "eval": {"task": "t"}, "samples": [sample]})
+    outputs = [block for entry in session.entries for block in entry.blocks if isinstance(block, ToolOutput)]
+    assert [(block.name, block.is_error) for block in outputs] == [("bash", True), ("bash", False)]

@@ -101,6 +101,14 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "a session of Factory's Droid of 3 rows, 1 compaction",
         "",
     ),
+    "Droid's stream, which begins as Claude Code's does": (
+        rows(
+            {"type": "system", "subtype": "init", "cwd": "/w", "session_id": "s", "tools": ["Read"]},
+            {"type": "message", "role": "user", "id": "u1", "text": "Hi", "session_id": "s"},
+        ),
+        "the events of `droid exec` of 2 rows",
+        "they do not hold the context: the session is in ~/.factory/sessions",
+    ),
     "Amp, whose messages are much like Anthropic's": (
         document(v=1, id="T-1", messages=[{"role": "user", "messageId": 0, "content": SAID}]),
         "a thread of Amp's of 1 message",

@@ -388,3 +388,19 @@ def test_spans_that_were_printed_over_several_lines_are_read() -> None:
     # One that was cut short is counted, and those before it are read.
     short = read_session(printed[:-40])
     assert (len(short.entries), len(short.corrupt)) == (2, 1)
+
+
+@pytest.mark.parametrize("written", ["cache_write.input_tokens", "cache_creation_input_tokens"])
+def test_what_was_written_to_the_cache_is_read_under_each_of_its_names(written: str) -> None:
+    said = [{"role": "user", "parts": [{"type": "text", "content": "Hi"}]}]
+    told = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps(said),
+        "gen_ai.output.messages": json.dumps([{**said[0], "role": "assistant"}]),
+        "gen_ai.usage.input_tokens": 100,
+        f"gen_ai.usage.{written}": 20,
+        "gen_ai.usage.output_tokens": 5,
+    }
+    session = read_session([span(1, told)])
+    usage = session.entries[-1].usage
+    assert usage is not None and (usage.input, usage.cache_write, usage.output) == (80, 20, 5)

@@ -24,6 +24,7 @@ BOOKKEEPING = frozenset(
         "attachment",
         "attribution-snapshot",
         "bridge-session",
+        "cost-state",
         "custom-title",
         "file-history-delta",
         "file-history-snapshot",
