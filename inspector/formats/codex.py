@@ -259,6 +259,9 @@ class _RolloutReading:
                 f"line-{source.line}", "tool", [self._read_output(fields, call)], source, timestamp=time
             )
             return
+        if kind == "agent_message":
+            self._hear(source, fields, time)
+            return
         role = str(fields.rest.get("role")) if kind == "message" else "assistant"
         if role != "assistant":
             self.reply = None
@@ -276,6 +279,16 @@ class _RolloutReading:
         extra = entry.extra | ({"blocks": known | new} if known or new else {})
         blocks = (*entry.blocks, *(block for block, _ in found))
         self.made.change(self.reply, blocks=blocks, extra=extra, sources=(*entry.sources, source))
+
+    def _hear(self, source: Source, fields: Fields, time: str | None) -> None:
+        """What another agent sent: words, or a text that only the provider can read."""
+        self.reply = None
+        parts = fields.items("content") or []
+        sealed = [part for part in parts if Fields(part).rest.get("type") == "encrypted_content"]
+        found = [read_part(part) for part in parts if part not in sealed]
+        extra = fields.rest | {"speaker": "agent", "way": "notification"}
+        extra |= {"sealed": sealed} if sealed else {}
+        self._add(f"line-{source.line}", "user", found, source, extra=extra, timestamp=time, meta=True)
 
     def _take_words(self, name: str, source: Source | None, fields: Fields, **more: Any) -> str:
         """A message that is no reply: a user's, or instructions of the harness."""

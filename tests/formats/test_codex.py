@@ -13,6 +13,7 @@ from inspector import open_session, price_session, read_session
 from inspector.files import FollowedFile, save_session
 from inspector.formats.codex import READER
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
+from inspector.session.speakers import who_speaks
 from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared, open_shared
 
@@ -483,3 +484,26 @@ def test_a_sub_agent_that_is_started_while_a_rollout_is_followed_joins_it(tmp_pa
         file.write(dump(words(18, "assistant", "Nothing else.")))
     assert followed.poll() == open_session(path)
     assert followed.session.entries[-1].text.endswith("Nothing else.")
+
+
+def test_what_another_agent_sent_is_no_reply_and_no_prompt() -> None:
+    sent = [
+        {"type": "input_text", "text": "Message Type: FINAL_ANSWER\nIt is test_tides."},
+        {"type": "encrypted_content", "encrypted_content": "gAAAA"},
+    ]
+    rows = [
+        told("session_meta", 0, id="t1", cwd="/w"),
+        words(1, "user", "Find the slow test."),
+        words(2, "assistant", "I wait."),
+        recorded(3, "r1", FIRST),
+        told("response_item", 4, type="agent_message", author="/root/child", recipient="/root", content=sent),
+        words(5, "assistant", "It is test_tides."),
+        recorded(6, "r2", SECOND),
+    ]
+    session = read_session(dump(*rows))
+    heard = session.entries[2]
+    assert (heard.role, heard.meta, heard.text) == ("user", True, sent[0]["text"])
+    assert (who_speaks(heard).speaker, heard.extra["sealed"]) == ("agent", [sent[1]])
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "user", "assistant"]
+    assert session.unknown == 0 and len(session.turns) == 1
+    assert [entry.usage is not None for entry in session.entries] == [False, True, False, True]

@@ -173,6 +173,10 @@ class _Count:
         if kind.endswith("_output"):
             self.open = False
             self.way.append("output")
+        elif kind == "agent_message":
+            # What another agent sent is no reply of the model's.
+            self.open = False
+            self.way.append("words")
         elif kind == "message" and item.get("role") != "assistant":
             self.open = False
             self.way.append("turn" if self._opens(item) else "words")
