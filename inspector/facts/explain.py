@@ -41,6 +41,7 @@ _WHO = {
     "tool": "a tool",
     "harness": "the harness",
     "agent": "a sub-agent",
+    "file": "an instruction file",
 }
 _WORDS = {
     "user": "the user's words",

@@ -33,7 +33,8 @@ from .extract.segments import SUMMARY, read_path
 
 class Said(NamedTuple):
     """One place where a fact is said: characters `start` to `end` of the block's text, by whom
-    (user, model, tool, summary, harness, agent), and for files and commands what was done."""
+    (user, model, tool, summary, harness, agent, or file: the instruction file of a folder), and for files and
+    commands what was done."""
 
     ref: BlockRef
     start: int

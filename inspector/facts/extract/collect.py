@@ -25,7 +25,20 @@ from .errors import find_errors, find_exit_codes, find_failure, find_json_errors
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers
 from .paths import PathFinder
-from .segments import AGENT, ANSWERED, ASKED, CALLED, FAILED, HARNESS, LISTING, REPORT, SUMMARY, TextSegment
+from .segments import (
+    AGENT,
+    ANSWERED,
+    ASKED,
+    ATTACHED,
+    CALLED,
+    FAILED,
+    HARNESS,
+    LISTING,
+    READ_RULES,
+    REPORT,
+    SUMMARY,
+    TextSegment,
+)
 from .sentences import Hit
 from .symbols import find_calls, find_symbols, find_ticked_symbols
 from .todos import find_tasks, find_todos
@@ -47,7 +60,7 @@ KINDS = (
     ),
     "message",
 )
-BY = ("user", "model", "tool", "summary", "harness", "agent")
+BY = ("user", "model", "tool", "summary", "harness", "agent", "file")
 OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
 KIND = {kind: code for code, kind in enumerate(KINDS)}
 _OPERATION: dict[str | None, int] = {None: -1, **{name: code for code, name in enumerate(OPERATIONS)}}
@@ -56,13 +69,13 @@ _RECENT = 12  # outputs in which what the model quotes as an error is looked for
 _BREAK = "\n\x1f\n"  # between two texts: nothing that is found reaches across
 
 Ints = NDArray[np.int32]
-_SPEAKER = np.array([0, 1, 1, 2, 2, 2, 2, 4, 3, 5], np.uint8)
+_SPEAKER = np.array([0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 6, 6], np.uint8)
 
 
 _PROSE = ("constraint", "choice", "decision", "todo")
 _LEAD = re.compile(r"^[\s,;:.)\]|>~]+(?=[\w\"'`*(\[])")
 _CLOSES = re.compile(r"(?<=[^\s*`])(?:\*\*|`)(?=[\s.,;:)!?]|$)")
-_WORDS = (ASKED, ANSWERED, HARNESS, SUMMARY, AGENT)
+_WORDS = (ASKED, ANSWERED, HARNESS, ATTACHED, SUMMARY, AGENT)
 _REPORTS = (REPORT, FAILED)
 
 
@@ -118,16 +131,11 @@ class FactOccurrences:
         text = _BREAK.join(texts)
         begins = np.zeros(len(texts), np.int64)
         np.cumsum([len(item) + len(_BREAK) for item in texts[:-1]], out=begins[1:])
-        urls = list(find_urls(text)) if "://" in text or "git@" in text else []
         rows = array("q")
-        self._note(rows, "url", urls)
-        bare = _without(text, urls)
-        bare = bare if finder.windows else blank_escapes(bare)
-        listed = _OPERATION["listed"] if sort == LISTING else -1
-        self._note(rows, "file", finder.find(bare, base or None), listed)
-        for kind, hits in _searches(text, bare, sort, finder):
-            check_stopped()
-            self._note(rows, kind, hits)
+        if sort == READ_RULES:
+            self._note(rows, "constraint", find_rules(text))
+        else:
+            self._look(rows, text, sort, base, finder)
         found = np.frombuffer(rows, np.int64).reshape(-1, 4)
         which = np.searchsorted(begins, found[:, 1], "right") - 1
         whole = found[:, 2] <= begins[which] + np.array([len(item) for item in texts])[which]
@@ -136,6 +144,18 @@ class FactOccurrences:
             (found[:, 0], np.array(numbers)[which], found[:, 1] + ahead, found[:, 2] + ahead, found[:, 3])
         )
         self._rows.append(places[whole])
+
+    def _look(self, rows: array[int], text: str, sort: int, base: str, finder: PathFinder) -> None:
+        """Everything that is looked for in a text of that sort."""
+        urls = list(find_urls(text)) if "://" in text or "git@" in text else []
+        self._note(rows, "url", urls)
+        bare = _without(text, urls)
+        bare = bare if finder.windows else blank_escapes(bare)
+        listed = _OPERATION["listed"] if sort == LISTING else -1
+        self._note(rows, "file", finder.find(bare, base or None), listed)
+        for kind, hits in _searches(text, bare, sort, finder):
+            check_stopped()
+            self._note(rows, kind, hits)
 
     def _note(self, rows: array[int], kind: str, hits: Iterable[Hit], operation: int = -1) -> None:
         known, extend = self._numbers[kind].get, rows.extend
@@ -245,7 +265,7 @@ def _searches(
         own = _BREAK.join(map(blank_pasted, text.split(_BREAK)))
         yield "constraint", find_typed_rules(own)
         yield "choice", find_choices(own)
-    elif sort in (HARNESS, SUMMARY):
+    elif sort in (HARNESS, ATTACHED, SUMMARY):
         yield "constraint", find_rules(text)
     if sort in (ANSWERED, SUMMARY):
         yield "decision", find_decisions(text)

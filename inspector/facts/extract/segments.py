@@ -15,12 +15,16 @@ from ...session.toolcalls.positions import unescape
 from ...session.toolcalls.shell import directory_after, output_of
 from ...session.toolcalls.tool_names import TOOLS, bare_name, is_shell, operation_of
 from ...session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MICRO, NOTE, USER
+from .instructions import blank_numbers, find_attached, reads_instructions
 from .paths import PathFinder
 
 _STARTS = re.compile(r"(?:^|[|&;] )([a-z][\w.-]+) ")  # the programs of a command
 
-# What a text is, which settles what is looked for in it and who says it.
-ASKED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY, AGENT = range(10)
+# What a text is, which settles what is looked for in it and who says it. An instruction file that was read is
+# a file's content, and once more what only rules are looked for in.
+ASKED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY, AGENT, READ_RULES, ATTACHED = (
+    range(12)
+)
 _SORT: dict[Speaker, int] = {
     "user": ASKED,
     "model": ANSWERED,
@@ -59,23 +63,32 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegmen
             if block.kind == "tool_call":
                 lost = undone.get((position, at), frozenset())
                 segment, named = _read_tool(session, finder, block, (position, at), known, lost)
-                answers[block.id] = _Answered(block.name, *_answer(block, session.cwd, named))
+                in_force = session.cwd is not None and reads_instructions(named)
+                answers[block.id] = _Answered(block.name, *_answer(block, session.cwd, named), in_force)
                 yield segment, named
             elif block.kind == "tool_output":
                 unknown = _Answered("", REPORT if block.name else CONTENT, None)
-                tool, sort, base = answers.get(block.call_id, unknown)
+                tool, sort, base, in_force = answers.get(block.call_id, unknown)
                 sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
                 for start, end, speaker, way in find_speech(entry, block, tool):
                     own = speaker == "tool" or (sort == FAILED and speaker == "agent")
                     said = sort if own else _SORT.get(speaker, sort)
                     text = block.text[start:end]
                     named = _read_words(text, start, way) if said == ASKED else []
-                    yield TextSegment(position, at, start, said, text, base if own else None), named
+                    for piece in _part_attached(
+                        TextSegment(position, at, start, said, text, base if own else None), session.cwd
+                    ):
+                        yield piece, named
+                    if in_force and said == CONTENT:
+                        yield TextSegment(position, at, start, READ_RULES, blank_numbers(text)), []
             elif block.kind == "text" and role == USER and words != SUMMARY:
                 for start, end, speaker, way in find_speech(entry, block):
                     text = block.text[start:end]
                     named = _read_words(text, start, way) if speaker == "user" else []
-                    yield TextSegment(position, at, start, _SORT[speaker], text), named
+                    for piece in _part_attached(
+                        TextSegment(position, at, start, _SORT[speaker], text), session.cwd
+                    ):
+                        yield piece, named
             elif block.kind in ("text", "reasoning", "document") and block.text:
                 kept = CONTENT if block.kind == "document" and words == ASKED else words
                 yield TextSegment(position, at, 0, kept, block.text), []
@@ -92,12 +105,28 @@ def _read_words(text: str, start: int, way: str) -> list[Named]:
     return [Named(kind, form, start, start + len(said), None) for kind in kinds]
 
 
+def _part_attached(segment: TextSegment, cwd: str | None) -> Iterator[TextSegment]:
+    """A text of the harness parted into its own words and the instruction files that it attaches."""
+    if segment.sort != HARNESS:
+        yield segment
+        return
+    last, text = 0, segment.text
+    for start, end in find_attached(text, cwd):
+        yield segment._replace(at=segment.at + last, text=text[last:start])
+        yield segment._replace(at=segment.at + start, text=text[start:end], sort=ATTACHED)
+        last = end
+    if last < len(text) or not last:
+        yield segment._replace(at=segment.at + last, text=text[last:])
+
+
 class _Answered(NamedTuple):
-    """The tool that an output is of, what the output is made of, and where its relative paths start."""
+    """The tool that an output is of, what the output is made of, where its relative paths start, and whether
+    it is an instruction file that is in force in its folder."""
 
     tool: str
     sort: int
     base: str | None
+    in_force: bool = False
 
 
 def _read_tool(

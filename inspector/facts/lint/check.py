@@ -384,10 +384,11 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
     elif traced.fate != "lost":
         return
     elif kind == "constraint":
-        sayings = [said for said in known(traced) if said.by == "user"]
-        if sayings:
-            when = _when(traced, sayings[-1].ref)
-            yield "CI002", f"The constraint {form}, said by the user {when}, is lost."
+        sayings = {said.by: said.ref for said in known(traced)}
+        by = "user" if "user" in sayings else "file"
+        if by in sayings:
+            who = {"user": "the user", "file": "an instruction file"}[by]
+            yield "CI002", f"The constraint {form}, said by {who} {_when(traced, sayings[by])}, is lost."
     elif kind == "todo":
         by_user = any(said.by == "user" for said in known(traced))
         if by_user if look.todos is None else fact.form in look.todos:

@@ -50,7 +50,7 @@ _CHECKS = (
         "CI002",
         "user constraint lost",
         "error",
-        "Something that the user said must or must never be done is said nowhere any more.",
+        "What the user, or the instruction file of a folder, said must or must not be done is said nowhere.",
         "The constraint never push to main, said by the user in turn 1, is lost.",
     ),
     Check(

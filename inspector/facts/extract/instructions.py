@@ -1,0 +1,68 @@
+"""Instruction files that are in force in a folder of a project: AGENTS.md, CLAUDE.md, GEMINI.md.
+
+Their rules hold for whoever works below that folder, as long as the context holds them. The one in the
+working directory, and those above it, are told apart: harnesses send these with every request, whatever a
+compaction does, and most transcripts do not show it. So are files of tests, templates and other people's
+packages: they are read as any file is. It costs the rules of files whose working directory nobody tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from ...session.toolcalls.arguments import Named
+from ...session.toolcalls.call_paths import names
+
+_NAME = r"(?:CLAUDE|AGENTS|GEMINI)\.md"
+_BELOW = re.compile(rf"(?P<folder>[^/~.][^/]*(?:/[^/]+)*)/{_NAME}$")
+_ATTACHED = re.compile(rf"(?m)^Contents of (?P<path>[^\n:]{{1,400}}?{_NAME})(?: \([^\n]{{0,200}}\))?:[ \t]*$")
+_NO_FOLDERS = names(
+    "test tests testdata fixtures templates template examples example node_modules vendor third_party"
+)
+_NUMBERED = re.compile(r"(?m)^[ \t]*\d{1,6}(?:→|\t|: ?)")
+
+
+def reads_instructions(named: Iterable[Named]) -> bool:
+    """Whether a call reads one file, and that an instruction file of a folder below the working directory.
+
+    >>> reads_instructions([Named("file", "packages/api/AGENTS.md", 0, 1, "read")])
+    True
+    >>> reads_instructions([Named("file", "AGENTS.md", 0, 1, "read")])
+    False
+    """
+    files = {(form, operation) for kind, form, _, _, operation in named if kind == "file"}
+    return len(files) == 1 and all(done == "read" and is_below(form) for form, done in files)
+
+
+def is_below(path: str) -> bool:
+    """Whether a path, relative to the working directory, is an instruction file of a folder below it."""
+    found = _BELOW.match(path.replace("\\", "/"))
+    return found is not None and not _NO_FOLDERS & set(found["folder"].lower().split("/"))
+
+
+def find_attached(text: str, cwd: str | None) -> Iterator[tuple[int, int]]:
+    """(start, end) of every instruction file of a folder below the working directory that a harness attached.
+
+    >>> said = "Contents of /app/api/CLAUDE.md:\\n\\nNever log a token."
+    >>> [said[start:end].strip() for start, end in find_attached(said, "/app")]
+    ['Never log a token.']
+    >>> list(find_attached(said, "/app/api"))
+    []
+    """
+    if cwd is None or "Contents of " not in text:
+        return
+    heads = list(_ATTACHED.finditer(text))
+    for head, end in zip(heads, [*(head.start() for head in heads[1:]), len(text)], strict=True):
+        folder, path = cwd.rstrip("/") + "/", head["path"]
+        if path.startswith(folder) and is_below(path[len(folder) :]):
+            yield head.end(), end
+
+
+def blank_numbers(text: str) -> str:
+    """The text with blanks for the numbers that a tool puts before lines, so that places stay.
+
+    >>> blank_numbers("    1→# API\\n    2→Never log.")
+    '      # API\\n      Never log.'
+    """
+    return _NUMBERED.sub(lambda match: " " * len(match[0]), text)

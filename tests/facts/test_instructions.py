@@ -1,0 +1,84 @@
+"""Instruction files in force in a folder are a source of rules of their own, those at the root are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.facts.facts import find_facts
+from inspector.facts.lint.check import lint
+from inspector.facts.trace import trace_recorded
+from inspector.session.session import Session
+from tests.facts.test_explain import compact, use
+from tests.test_cuts import build, say, user
+
+RULE = "Never log a token."
+FILE = f"# API\n\n{RULE}\nThe server listens on 8080.\n"
+
+
+def after(path: str, output: str = FILE, summary: str = "All is well.", tool: str = "Read") -> Session:
+    """A session below /app that read a file before its compaction."""
+    given = {"command": f"cat {path}"} if tool == "Bash" else {"file_path": path}
+    session = build(user("go"), *use(1, tool, output, **given), say("ok"), compact(summary), user("on"))
+    return session.model_copy(update={"cwd": "/app"})
+
+
+def speakers(session: Session) -> list[str]:
+    return [said.by for fact in find_facts(session).by_kind("constraint") for said in fact.said]
+
+
+def attached(path: str) -> Session:
+    reminder = f"ok\n<system-reminder>\nContents of {path}:\n\n{FILE}</system-reminder>"
+    return after("/app/api/main.py", reminder)
+
+
+@pytest.mark.parametrize(
+    "session",
+    [
+        after("/app/api/AGENTS.md"),
+        after("api/CLAUDE.md", tool="Bash"),
+        after("/app/api/v2/GEMINI.md", "\n".join(f"{n:6}→{x}" for n, x in enumerate(FILE.split("\n"), 1))),
+        attached("/app/api/CLAUDE.md"),
+        attached("/app/api/CLAUDE.md (project instructions)"),
+    ],
+    ids=["read", "cat", "numbered", "attached", "attached with a remark"],
+)
+def test_a_rule_of_a_folders_instruction_file_is_an_error_when_it_is_lost(session: Session) -> None:
+    assert speakers(session) == ["file"]
+    (finding,) = lint(session, rules="CI002")
+    assert finding.severity == "error"
+    assert finding.sentence == f"The constraint {RULE}, said by an instruction file in turn 1, is lost."
+    (trace,) = trace_recorded(session)
+    assert (
+        trace["constraint", RULE]
+        .why()
+        .startswith(f'The rule "{RULE}" was first said by an instruction file in turn 1 (the output of ')
+    )
+
+
+def test_what_else_a_file_holds_is_as_of_any_file() -> None:
+    facts = find_facts(after("/app/api/AGENTS.md", FILE + "See `src/main.py`.\n"))
+    assert {said.by for said in facts["file", "src/main.py"].said} == {"tool"}
+    # What a harness attaches is the file's word, not the harness's, and its own words stay its own.
+    facts = find_facts(attached("/app/api/CLAUDE.md"))
+    assert facts["constraint", RULE].said[0].by == "file"
+
+
+def test_a_rule_that_stands_is_no_finding() -> None:
+    assert not lint(after("/app/api/AGENTS.md", summary=f"Mind: {RULE}"), rules="CI002")
+
+
+@pytest.mark.parametrize(
+    ("session", "by"),
+    [
+        (after("/app/AGENTS.md"), []),  # harnesses send it with every request
+        (after("/other/api/AGENTS.md"), []),
+        (after("/app/testdata/x/AGENTS.md"), []),
+        (after("/app/api/README.md"), []),
+        (after("/app/api/AGENTS.md").model_copy(update={"cwd": None}), []),
+        (attached("/app/CLAUDE.md"), ["harness"]),
+    ],
+    ids=["root", "elsewhere", "testdata", "another file", "nobody tells where", "attached root"],
+)
+def test_other_files_have_no_rules_in_force(session: Session, by: list[str]) -> None:
+    assert speakers(session) == by
+    assert not lint(session, rules="CI002")
