@@ -138,10 +138,12 @@ def _ran(traced: TracedFact, ref: BlockRef) -> bool:
 
 def _speaker(traced: TracedFact, ref: BlockRef) -> str:
     """Who says it there: of a block with several speakers the one whose words name it."""
+    session = traced.scene.session
+    entry, block = session[ref.entry], session.block(ref)
     by = next((said.by for said in traced.fact.said if said.ref == ref), "")
+    if block.kind == "document":
+        return "an attached file"
     if not by:
-        session = traced.scene.session
-        entry, block = session[ref.entry], session.block(ref)
         spans = list(find_speech(entry, block))
         by = spans[0].speaker if spans else who_speaks(entry).speaker
         if len(spans) > 1:
@@ -161,7 +163,8 @@ def _last(traced: TracedFact) -> str:
     standing = _standing(traced)
     if not standing:
         said = "1 block said it" if number == 1 else f"{number:,} blocks said it, the last"
-        return f"Up to here {said} in {last}; right before, only {_carried(traced)} still named it."
+        still = "told of" if traced.fact.kind in (*PROSE, "message") else "named"
+        return f"Up to here {said} in {last}; right before, only {_carried(traced)} still {still} it."
     if len(standing) < number:
         still = plural(len(standing), "was", "were")
         last = _at(traced.scene, standing[-1], form)
@@ -240,11 +243,10 @@ def _gone(traced: TracedFact, event: str) -> str:
         by = f"the {outputs} that said it had been cleared"
     else:
         by = "the context did not hold it"
-    again = (
-        ""
-        if traced.fate == "lost"
-        else f" {event[0].upper()}{event[1:]} names it again in {_placed(traced)}."
-    )
+    again = ""
+    if traced.fate != "lost":
+        does = "tells it again in other words," if traced.words == OTHER_WORDS else "names it again"
+        again = f" {event[0].upper()}{event[1:]} {does} in {_placed(traced)}."
     return f"It could not be read any more when this one came: {by}.{again}"
 
 
@@ -304,6 +306,8 @@ def _describe(session: Session, ref: BlockRef) -> str:
         return f"the output of {printable(block.name, 40)}" if block.name else "a tool's output"
     if block.kind == "reasoning":
         return "the model's thinking"
+    if block.kind == "document":
+        return "a document"
     speech = who_speaks(entry)
     return (
         "the plan that the user approved" if speech.way == "plan" else _WORDS.get(speech.speaker, "a message")

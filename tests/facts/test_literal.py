@@ -7,6 +7,8 @@ import pytest
 from inspector.facts.literal import find_literal
 from inspector.facts.trace import trace_recorded
 from inspector.facts.traced import TracedFact
+from inspector.session.blocks import Document, Text
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from tests.facts.test_explain import compact, use
 from tests.test_cuts import build, say, user
@@ -92,9 +94,29 @@ def test_other_words_and_some_words_are_told_as_such() -> None:
         assert why.startswith(f'The message "{said}" was first said by the user in turn 1')
 
 
+def test_what_a_summary_before_told_in_other_words_is_not_said_to_be_named() -> None:
+    said = "Please remove the flaky checkpoint tests before tomorrow's release branch"
+    told = "- the release branch: remove flaky checkpoint tests before tomorrow"
+    session = build(
+        *(user(said), say("ok"), compact(told), user("on"), say("ok"), compact("Nothing."), user("on")),
+        *(say("ok"), compact(told), user("on")),
+    )
+    second, third = (recorded["message", said].why() for recorded in trace_recorded(session)[1:])
+    assert "right before, only the summary of an earlier compaction (e2/0) still told of it." in second
+    assert third.endswith("The third recorded compaction tells it again in other words, in its summary.")
+
+
 def test_the_working_directory_is_called_so() -> None:
     session = build(user("go"), *use(1, "Bash", command="ls", workdir="/home/me/app"), compact("No."), user())
     session = session.model_copy(update={"cwd": "/home/me/app"})
     assert (
         trace(session, "/home/me/app").why().startswith("The working directory /home/me/app was first said")
     )
+
+
+def test_what_an_attached_file_holds_is_the_files() -> None:
+    attached = Document(text="const sidebar_rows = 41;", media_type="text/plain")
+    asked = Entry(id="", role="user", blocks=(Text(text="look at this"), attached))
+    session = build(asked, say("ok"), compact("Nothing."), user("on"))
+    for text in ("sidebar_rows", "const sidebar_rows = 41;"):
+        assert " first said by an attached file in turn 1 (a document, e0/1)." in trace(session, text).why()
