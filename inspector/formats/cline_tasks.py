@@ -138,7 +138,8 @@ def read_task(messages: list[Any]) -> Session:
             more["usage"] = _read_metrics(fields.rest.get("metrics"))
         else:
             texts = [block.text for block, _ in found if block.kind == "text"]
-            texts += [f"[{b.name}] Result:\n{b.text}" for b, _ in found if isinstance(b, ToolOutput)]
+            answers = [b for b, _ in found if isinstance(b, ToolOutput)]
+            texts += [f"[{b.name or 'tool'}] Result:\n{b.text}" for b in answers]
             other = any(block.kind in ("image", "document") for block, _ in found)
             more["meta"] = not is_typed(texts) and not (other and not texts)
         parents = [raw.get(key) for key in ("condenseParent", "truncationParent")]

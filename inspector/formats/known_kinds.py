@@ -136,6 +136,11 @@ ROWS: tuple[RowKind, ...] = (
         _is_goose_event,
         advice="they may be a part of a session: export the session with `goose session export`",
     ),
+    RowKind(
+        "a transcript that Entire shortened",
+        lambda row: {"v", "agent", "type", "ts", "content"} <= row.keys(),
+        advice="it leaves out compactions and what the cache gave: open the full.jsonl beside it",
+    ),
     RowKind("the context of a Kimi session", _is_kimi_context),
     RowKind(
         "a transcript of Cursor's agent",

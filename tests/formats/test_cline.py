@@ -260,6 +260,14 @@ def test_a_task_s_message_is_a_person_s_where_a_person_says_something(texts: lis
     assert is_typed(texts) is typed
 
 
+def test_the_answer_of_a_call_that_is_not_in_the_file_opens_no_turn() -> None:
+    details = {"type": "text", "text": "<environment_details>\nx\n</environment_details>"}
+    answer = {"type": "tool_result", "tool_use_id": "gone", "content": "12 lines"}
+    rows = [said("user", 1, "<task>\nGo\n</task>"), said("assistant", 2, "I go.")]
+    rows.append({"role": "user", "content": [answer, details], "ts": 1_767_225_603_000})
+    assert len(read_session(json.dumps(rows)).turns) == 1
+
+
 def said(role: str, number: int, text: str, **more: Any) -> dict[str, Any]:
     content = [{"type": "text", "text": text}]
     return {"role": role, "content": content, "ts": 1_767_225_600_000 + number * 1000, **more}

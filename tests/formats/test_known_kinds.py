@@ -109,6 +109,13 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "the events of `droid exec` of 2 rows",
         "they do not hold the context: the session is in ~/.factory/sessions",
     ),
+    "Entire's own form": (
+        rows(
+            {"v": 1, "agent": "claude-code", "cli_version": "1", "type": "user", "ts": "t", "content": SAID}
+        ),
+        "a transcript that Entire shortened of 1 row",
+        "it leaves out compactions and what the cache gave: open the full.jsonl beside it",
+    ),
     "Amp, whose messages are much like Anthropic's": (
         document(v=1, id="T-1", messages=[{"role": "user", "messageId": 0, "content": SAID}]),
         "a thread of Amp's of 1 message",

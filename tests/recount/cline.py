@@ -32,15 +32,18 @@ def recount(path: Path) -> Figures:
     if not messages:
         path = path.with_name(f"{path.stem}.messages.json")
         messages = _load(path)
-    compactions = _count_compactions(messages)
-    if compactions:
+    compacted = _is_sidecar(path)
+    if compacted:
         own = path.with_name(path.name.removesuffix(".compaction.json") + ".messages.json")
         beside = [own] if own.exists() else sorted(path.parent.glob("*.messages.json"))
-        messages = _load(beside[0]) if beside else messages
+        same = [each for each in beside if _is_same(path, each) and not _is_sidecar(each)]
+        compacted = bool(same) or _count_compactions(messages) > 0
+        messages = _load(same[0]) if same else messages
     else:
         sidecar = path.with_name(path.name.removesuffix(".messages.json") + ".compaction.json")
-        compactions = _count_compactions(_load(sidecar)) if sidecar.exists() else 0
-    figures = Figures(turns=sum(_is_typed(message) for message in messages), compactions=min(compactions, 1))
+        compacted = sidecar.exists() and _is_same(path, sidecar) and _is_sidecar(sidecar)
+    turns = sum(_is_typed(message) for message in messages)
+    figures = Figures(turns=max(turns, 1), compactions=int(compacted))
     replies: list[list[Request]] = []
     for message in messages:
         if message["role"] != "assistant":
@@ -64,6 +67,17 @@ def recount(path: Path) -> Figures:
 def _load(path: Path) -> list[Message]:
     messages = json.loads(path.read_bytes()).get("messages")
     return messages if isinstance(messages, list) else []
+
+
+def _is_sidecar(path: Path) -> bool:
+    """Whether a file holds the state after a compaction."""
+    return "source_message_count" in read_document(path) or _count_compactions(_load(path)) > 0
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Whether two files are of one session, as far as they tell."""
+    ours, theirs = (read_document(each).get("sessionId") for each in (path, other))
+    return ours is None or ours == theirs
 
 
 def _count_compactions(messages: list[Message]) -> int:
