@@ -35,7 +35,7 @@ from ..session.speakers import judge
 from ..text import plural
 from .codex_agents import CopiedRows, find_beside, find_parent, join_agents, started_agent
 from .codex_kinds import BOOKKEEPING, EVENTS
-from .codex_parts import read_part, read_reasoning, read_tools, tells_failure
+from .codex_parts import find_kinds, read_part, read_reasoning, read_tools, tells_failure
 from .json_document import Fields, Found, find_blocks, unknown
 from .json_lines import Data, Reader, iter_lines, read_lines
 from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
@@ -295,8 +295,13 @@ class _RolloutReading:
         label = fields.text("role")
         found = find_blocks(fields.any("content"), read_part)
         said = "\n".join(block.text for block, _ in found if block.kind == "text")
-        if label != "user":
+        kinds = find_kinds(fields.rest)
+        foreign = bool(kinds) and not any(kind.startswith("user.") for kind in kinds)
+        if label != "user" or foreign:
             more |= {"meta": True}
+            fields.rest |= judge(said).extra if foreign else {}
+        elif "user.text" in kinds:
+            more |= {"meta": False}
         elif found and all(block.kind == "text" for block, _ in found):
             speech = judge(said)
             typed = self.typed is None or said.strip() in self.typed

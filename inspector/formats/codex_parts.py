@@ -74,3 +74,10 @@ def tells_failure(output: Any) -> bool:
     told = Fields(parse_given(output)).rest
     code = Fields(told.get("metadata")).rest.get("exit_code", told.get("exit_code"))
     return isinstance(code, int) and code != 0
+
+
+def find_kinds(item: dict[str, Any]) -> list[str]:
+    """What an item of September 2026 and later tells its parts to be: `user.text` is what a person typed."""
+    passed = item.get("internal_chat_message_metadata_passthrough")
+    kinds = passed.get("content_item_kinds") if isinstance(passed, dict) else None
+    return [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []

@@ -507,3 +507,29 @@ def test_what_another_agent_sent_is_no_reply_and_no_prompt() -> None:
     assert [entry.role for entry in session.entries] == ["user", "assistant", "user", "assistant"]
     assert session.unknown == 0 and len(session.turns) == 1
     assert [entry.usage is not None for entry in session.entries] == [False, True, False, True]
+
+
+def test_the_newest_items_tell_themselves_whether_a_person_typed_them(tmp_path: Path) -> None:
+    """Without an event that repeats the words, and whatever these begin with."""
+
+    def tell(at: int, text: str, *kinds: str) -> dict[str, Any]:
+        passed = {"turn_id": "u1", "content_item_kinds": [*kinds]}
+        part = {"type": "input_text", "text": text}
+        row = told("response_item", at, type="message", role="user", content=[part])
+        row["payload"]["internal_chat_message_metadata_passthrough"] = passed
+        return row
+
+    rows = [
+        told("session_meta", 0, id="t1", cwd="/w"),
+        tell(1, "Tides are told in feet.", "agents_md.instructions", "environments.environment_context"),
+        tell(2, "<environment_context> is what? Explain the tag.", "user.text"),
+        words(3, "assistant", "It tells where you are."),
+        tell(4, "A hook has this to add.", "hooks.additional_context"),
+        words(5, "assistant", "Heard."),
+    ]
+    path = tmp_path / "rollout-t1.jsonl"
+    path.write_bytes(dump(*rows))
+    session = open_session(path)
+    assert [entry.meta for entry in session.entries if entry.role == "user"] == [True, False, True]
+    assert len(session.turns) == 1
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []

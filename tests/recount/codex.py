@@ -3,7 +3,7 @@
 - What the model writes up to the next output, the next words of the user's, or the next row of usage is one
   reply. Words that only an event holds count as the item they would be.
 - A turn is what a person typed: an item of the user's that an event repeats. Where no event tells what was
-  typed, it is one that begins as no harness's does.
+  typed, it is one that begins as no harness's does. Newer items tell themselves of what kind they are.
 - `token_usage_record` tells what a response took, once by its id and for this thread; a `compacted` row names
   the one that its summary took. Without such records it is `last_token_usage`, once for each time that the
   totals change; all zeros are Codex's own estimate, and no request.
@@ -191,6 +191,11 @@ class _Count:
             return False
         if any(isinstance(part, dict) and "text" not in part for part in listed(parts)):
             return True  # a picture: nobody but a person sends one
+        kinds = held(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds") or []
+        if "user.text" in kinds:
+            return True
+        if kinds and not any(str(kind).startswith("user.") for kind in kinds):
+            return False
         text = say(parts)
         if not is_typed(text) or text.startswith(_HARNESS):
             return False
