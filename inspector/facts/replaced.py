@@ -3,11 +3,13 @@
 In go a session's facts and the blocks on a path, out come the facts that nobody should go by any more, each
 with the sentence that says so. Two sentences that a person typed are about the same thing when both say of
 the same words what they are ("the cap is $481", "actually, the cap is now $710", "raise the cap to $900"), or
-when they are one sentence with another limit ("never spend more than $481"). A fact is replaced when the user
+when they are one sentence with another limit ("never spend more than $481"). In other words a value is
+replaced where the later sentence names both ("make it $710 instead of $481", "use `b`, not `a`"), and only
+one thing has the old one. A fact is replaced when the user
 said it in such earlier sentences alone, and no tool did: what tools show is there, whatever is said of it.
 
-It costs the values that are replaced in other words, and the ones that only the model gave: a model counts
-anew all the time, and its "12 tests" does not take back its "10 tests".
+It costs the values that are replaced in words that name the new one alone, and the ones that only the model
+gave: a model counts anew all the time, and its "12 tests" does not take back its "10 tests".
 """
 
 from __future__ import annotations
@@ -46,6 +48,24 @@ _CHANGES = re.compile(
     r"(?i)\b(?:set|change|raise|lower|increase|decrease|reduce|extend|bump|update|move|switch|make|put)\s+"
     rf"(?P<subject>[^.?!:=\n]{{2,60}}?)\s+(?:from \S+ )?(?:to|=)\s+{_FILLED}{_VALUE}{_REST}$"
 )
+_OLD, _NEW = (_VALUE.replace("<value>", f"<{name}>") for name in ("old", "new"))
+_TAKE = r"(?:use|take|go with|(?:make|set|keep) (?:it|that|this|them)(?: to| at)?)"
+_FROM_TO = (
+    r"\b(?:change|switch|move|bump|raise|lower|increase|decrease|reduce|update|extend|go)"
+    rf"(?: (?:it|that|this|them))?\s+from\s+{_OLD}\s+to\s+{_NEW}"
+)
+_INSTEAD = rf"{_NEW}(?: for (?:it|that|this|now))?,? (?:instead of|rather than|and not|not)\s+{_OLD}"
+_SWAPS = tuple(
+    re.compile("(?i)" + pattern)
+    for pattern in (
+        rf"\b{_TAKE}\s+{_INSTEAD}",
+        rf"\b(?:instead of|rather than)\s+{_OLD},?\s+(?:please |let['’]s |we |i )?{_TAKE}\s+{_NEW}",
+        _FROM_TO,
+        rf"\b(?:it|that|this)(?:['’]s| is| should be| must be)\s+(?:now\s+)?{_NEW},? (?:and )?not\s+{_OLD}",
+        rf"\bnot\s+{_OLD},?\s+but\s+{_NEW}",
+        rf"\breplace\s+{_OLD}\s+(?:by|with)\s+{_NEW}",
+    )
+)
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
 _LIMITS = re.compile(
     r"(?i)\b(?:at (?:most|least)|(?:more|less|fewer|longer|larger|higher|lower|later|earlier) than"
@@ -71,7 +91,8 @@ _MARGIN = 2  # characters: a fact's sentence may hold the mark around it
 
 
 class Statement(NamedTuple):
-    """A sentence that tells a value: where it stands, what it is about (`key`) and the value."""
+    """A sentence that tells a value: where it stands, what it is about (`key`) and the value; `swaps` says
+    that it names the value before too."""
 
     entry: int
     block: int
@@ -80,6 +101,7 @@ class Statement(NamedTuple):
     words: str
     key: tuple[str, ...]
     value: str
+    swaps: bool = False
 
 
 class Replacement(NamedTuple):
@@ -118,6 +140,21 @@ def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
     return None
 
 
+def read_swap(words: str) -> tuple[str, str] | None:
+    """The old value and the new one where a sentence names both; None where it does not.
+
+    >>> read_swap("Make it $710 instead of $481."), read_swap("Use 8 workers instead of threads.")
+    (('$481', '$710'), None)
+    """
+    if len(words) > _MOST or words.endswith("?"):
+        return None
+    told = next(filter(None, (pattern.search(words) for pattern in _SWAPS)), None)
+    if told is None or not all(any(c.isdigit() or c in "/`" for c in told[name]) for name in ("old", "new")):
+        return None
+    old, new = _tidy(told["old"]), _tidy(told["new"])
+    return (old, new) if old != new else None
+
+
 def _tell_words(text: str) -> tuple[str, ...]:
     words = (word.strip("'-").casefold() for word in _WORD.findall(text))
     return tuple(word for word in words if word and word not in _EMPTY)
@@ -153,8 +190,13 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """What was said more than once of one thing, with more than one value; kept beside the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
     for entry, block, start, end, words in find_typed(facts.session):
+        place = (entry, block, start, end, words)
         if (told := read_statement(words)) is not None:
-            groups.setdefault(told[0], []).append(Statement(entry, block, start, end, words, *told))
+            groups.setdefault(told[0], []).append(Statement(*place, *told))
+        elif (swap := read_swap(words)) is not None:
+            keys = [key for key, said in groups.items() if said[-1].value == swap[0]]
+            if len(keys) == 1:
+                groups[keys[0]].append(Statement(*place, keys[0], swap[1], swaps=True))
     return tuple(tuple(each) for each in groups.values() if len({one.value for one in each}) > 1)
 
 
@@ -191,11 +233,15 @@ def find_replacements(facts: Facts, said: Bools | None = None) -> dict[int, Repl
     session, start = facts.session, facts.session.tree.start
     said = np.ones(int(start[-1]) + 1, bool) if said is None else said
     old: list[tuple[Statement, Statement]] = []
+    swaps: list[Statement] = []
     for group in _STATEMENTS.of(facts, lambda: _gather(facts)):
         mine = [one for one in group if said[start[one.entry] + one.block]]
         old += [(one, mine[-1]) for one in mine if one.value != mine[-1].value]
+        swaps += [one for one in mine if one.swaps]
     inside = [_find_inside(facts, statement) for statement, _ in old]
-    elsewhere: Bools = said[start[facts.entry] + facts.block] & ~np.any(inside, axis=0) if old else said[:0]
+    # That a later sentence names the old value to replace it is no word for it.
+    named = [*inside, *(_find_inside(facts, statement) for statement in swaps)]
+    elsewhere: Bools = said[start[facts.entry] + facts.block] & ~np.any(named, axis=0) if old else said[:0]
     out: dict[int, Replacement] = {}
     for rows, (_, later) in zip(inside, old, strict=True):
         for number in np.unique(facts.fact[rows]).tolist():

@@ -35,6 +35,11 @@ OLD, NEW = "The monthly cap is $481.", "Actually, the monthly cap is now $710."
         ("Never spend more than $481 a month.", "Never spend more than $710 a month.", "$481"),
         ("The staging host is db-7.", "Correction: the staging host is db-9.", "db-7"),
         ("The deadline is 2026-03-01.", "Move the deadline to 2026-04-01.", "2026-03-01"),
+        (OLD, "Make it $710 instead of $481.", "$481"),
+        (OLD, "It should be $710, not $481.", "$481"),
+        ("Set requestTimeout = 30 for all of them.", "Go from 30 to 45.", "requestTimeout = 30"),
+        ("The staging host is db-7.", "Instead of db-7, use db-9.", "db-7"),
+        ("The deadline is 2026-03-01.", "Replace 2026-03-01 with 2026-04-01.", "2026-03-01"),
     ],
 )
 def test_a_value_that_was_replaced_is_stale(old: str, new: str, value: str) -> None:
@@ -91,6 +96,11 @@ def test_the_moment_decides_and_so_does_a_plan() -> None:
         ("We have 12 tests.", "We have 14 tests."),
         (OLD, "> the monthly cap is $710."),
         (OLD, 'He wrote: "the monthly cap is $710."'),
+        (OLD, "Make it $710 instead of $480."),
+        (OLD, "Should we make it $710 instead of $481?"),
+        (OLD, "Don't make it rather than $481."),
+        (OLD, "Use a script instead of $481."),
+        ("The API port is 8080. The admin port is 8080.", "Use 9000 instead of 8080."),
     ],
 )
 def test_what_was_not_replaced_is_not_stale(said: tuple[str, ...]) -> None:
@@ -105,6 +115,13 @@ def test_a_value_that_comes_back_is_not_stale_and_the_one_between_is() -> None:
     session = talk(OLD, NEW, "No, keep it as it was: the monthly cap is $481.")
     (trace,) = trace_recorded(session, session.facts)
     assert (trace["$481"].fate, trace["$710"].fate) == ("lost", "stale")
+
+
+def test_a_value_that_comes_back_after_both_were_named_is_not_stale() -> None:
+    session = talk(OLD, "Make it $710 instead of $481.", "Make it $481 instead of $710.")
+    (trace,) = trace_recorded(session, session.facts)
+    assert trace["$481"].fate == "lost"
+    assert trace["choice", "Make it $710 instead of $481."].fate == "stale"
 
 
 def test_what_a_tool_shows_too_is_not_stale() -> None:
