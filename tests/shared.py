@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ needs_shared = pytest.mark.skipif(
 )
 
 
-@lru_cache(maxsize=32)
+@cache
 def open_shared(path: Path) -> Session:
     """One of these sessions, opened once in a process, so that its facts are found once too."""
     return open_session(path)

@@ -47,7 +47,9 @@ def find_known(found: Occurrences, session: Session) -> tuple[Bools, Bools]:
 def find_stood(found: Occurrences, known: Bools, before: Remaining) -> Bools:
     """Which of the known facts can be read in a standing, in a block known to say them or anywhere else."""
     stood: Bools = found.any(before.rows) & known
-    for number in np.flatnonzero(known & ~stood).tolist():
+    sought = np.flatnonzero(known & ~stood).tolist()
+    before.expect_many(len(sought))
+    for number in sought:
         check_stopped()
         stood[number] = before.names(found.pattern(number, before.session))
     return stood

@@ -33,8 +33,8 @@ from .mentions import (
     refer,
 )
 
-FEW = 64
-"""Facts that are looked for one by one before all texts are indexed, which takes as long as some hundred."""
+FEW = 16
+"""Facts that are looked for one by one before all texts are indexed, which takes as long as some twenty."""
 How = Literal["head", "shortened", "summary", "notice", "pointer"]
 
 
@@ -106,6 +106,11 @@ class Remaining:
         """Whether an index of all texts is there, or worth its making."""
         return "index" in self.__dict__ or len(self._readable) >= FEW
 
+    def expect_many(self, facts: int) -> None:
+        """Index all texts at once where that many facts are to be looked for, and not after the first few."""
+        if facts > FEW:
+            _ = self.index
+
     def names(self, pattern: FactPattern) -> bool:
         """Whether any text that stands names all of a fact, marked or not; kept once found."""
         if pattern not in self._readable:
@@ -119,9 +124,20 @@ class Remaining:
         return others, self._find_unmarked(pattern)
 
     def _find_unmarked(self, pattern: FactPattern) -> tuple[BlockRef, ...]:
-        index = self.index if self._is_asked_often else _index(_holding(self._said, pattern))
+        index = self.index if self._is_asked_often else self._index_holding(pattern)
         hit = index.find(pattern, self.rows)
-        return refer(self.session, hit[0]) if hit is not None and hit[1].full else ()
+        # The index of some texts has them in the order in which they were needed.
+        return refer(self.session, sorted(hit[0])) if hit is not None and hit[1].full else ()
+
+    @cached_property
+    def _some(self) -> TextIndex:
+        """The texts that single facts were looked for in, each read once."""
+        return TextIndex()
+
+    def _index_holding(self, pattern: FactPattern) -> TextIndex:
+        held = _holding(self._said, pattern)
+        _add(self._some, {row: text for row, text in held.items() if row not in self._some.texts})
+        return self._some
 
     def mentions(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, Mention]]:
         """Where a fact is found in the other texts."""
@@ -148,10 +164,14 @@ class Remaining:
 
 def _index(texts: Mapping[int, str]) -> TextIndex:
     index = TextIndex()
+    _add(index, texts)
+    return index
+
+
+def _add(index: TextIndex, texts: Mapping[int, str]) -> None:
     for row, text in texts.items():
         # What a block holds is not kept beside it: few are asked for again.
         index.add(row, SearchText(text), set(WORD.findall(text)), find_paths(text))
-    return index
 
 
 def _holding(texts: Mapping[int, str], pattern: FactPattern) -> dict[int, str]:
@@ -163,7 +183,7 @@ def _holding(texts: Mapping[int, str], pattern: FactPattern) -> dict[int, str]:
 
 class TextIndex:
     """Texts by number: those that hold a word, those that hold what may be a path (by its last part, then
-    whole), and those with a path through a folder. Numbers are added in rising order.
+    whole), and those with a path through a folder. What is found is in the order in which texts were added.
 
     >>> index = TextIndex()
     >>> text = SearchText("see src/a.py")
@@ -180,6 +200,7 @@ class TextIndex:
     def add(self, number: int, text: SearchText, words: Iterable[str], runs: Iterable[str]) -> None:
         """A text with those of its words, and of its runs, by which it is to be found; each once."""
         self.texts[number] = text
+        self.__dict__.pop("folders", None)
         for word in words:
             self.words.setdefault(word, []).append(number)
         for run in runs:

@@ -6,7 +6,7 @@ the path say it literally, whether the summary does, whether what was kept does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -60,14 +60,18 @@ def live_texts(session: Session, without: str) -> list[str]:
     return [words_of(block) for block in blocks]
 
 
-def sessions() -> Iterator[Session]:
+@cache
+def traced() -> list[tuple[Session, tuple[Trace, ...]]]:
+    """The shared sessions with a recorded compaction on the path, each with the traces of all of them."""
+    found = []
     for path in sorted((SHARED / "sessions").rglob("*.json*")):
         try:
             session = open_shared(path)
         except InspectorError:
             continue
         if any(session.entries[i].kind == "compaction" for i in session.path):
-            yield session
+            found.append((session, trace_recorded(session, session.facts)))
+    return found
 
 
 def recount(session: Session, trace: Trace) -> tuple[int, list[tuple[str, str, str, str]]]:
@@ -97,8 +101,8 @@ def test_every_fate_agrees_with_a_literal_recount() -> None:
     """What is not told is never there; what is told though it is not there to the letter stands under another
     name: a path relative to another folder, a command in a longer line, an exit code in other words."""
     counted, other, wrong = 0, 0, []
-    for session in sessions():
-        for trace in trace_recorded(session, session.facts):
+    for session, traces in traced():
+        for trace in traces:
             number, different = recount(session, trace)
             counted += number
             for kind, form, literal, told in different:
@@ -122,8 +126,8 @@ def test_every_fate_agrees_with_a_literal_recount() -> None:
 def test_first_and_last_mention_agree_with_a_literal_recount() -> None:
     """Every block that says an id, an address or a path to the letter is named, in the order of the path."""
     compared = 0
-    for session in sessions():
-        for trace in trace_recorded(session, session.facts):
+    for _, traces in traced():
+        for trace in traces:
             before = trace.scene.session
             texts = [
                 (BlockRef(before.entries[i].id, at), words_of(block))

@@ -18,7 +18,7 @@ from inspector.facts.facts import find_facts
 from inspector.facts.grounding import Sources, check_grounding, ground_recorded
 from inspector.facts.mentions import find_runs
 from inspector.facts.regret import find_regret
-from inspector.facts.remaining import stand_live
+from inspector.facts.remaining import FEW, stand_live
 from inspector.facts.trace import find_moment, recall_occurrences, trace_again, trace_facts, trace_recorded
 from inspector.facts.traced import FATES, TIERS, Trace, TracedFact
 from inspector.planning.assemble import build_context
@@ -523,9 +523,9 @@ def test_a_few_facts_are_found_without_an_index_of_all_texts_and_the_same_with_o
     found = recall_occurrences(facts, session)
     patterns = [found.pattern(number, session) for number in range(len(facts))]
     each, indexed = [], stand_live(before)
-    for pattern in patterns:
+    for at in range(0, len(patterns), FEW - 1):
         fresh = stand_live(before)
-        each.append((fresh.names(pattern), fresh.carriers(pattern)))
+        each += [(fresh.names(pattern), fresh.carriers(pattern)) for pattern in patterns[at : at + FEW - 1]]
         assert "index" not in vars(fresh)
     assert len(indexed.index.texts) > 10
     assert each == [(indexed.names(pattern), indexed.carriers(pattern)) for pattern in patterns]

@@ -54,6 +54,12 @@ def made(model: WorkbenchModel) -> page.Page:
     return make(model, names, ["claude-code", "keep-recent-turns"])
 
 
+@pytest.fixture(scope="module")
+def plain(model: WorkbenchModel) -> page.Page:
+    """With the model's own plan alone, and all that was found redacted."""
+    return make(model, policies=[])
+
+
 def planted_session(tmp_path: Path) -> Session:
     """A Claude Code file with every planted secret in every kind of place, cut lengths among them."""
     said = "\n".join(frame.format(secret) for frame, secret in PLANTED.values())
@@ -207,12 +213,11 @@ def test_what_is_nested_too_deeply_is_refused_with_a_sentence(tmp_path: Path) ->
     assert "nested too deeply" in answer_query(model, {"type": "review", "id": 1})["sentence"]
 
 
-def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(model: WorkbenchModel) -> None:
-    made = make(model, policies=[])
-    (still,) = re.findall(r"<noscript>(.*?)</noscript>", made.html, re.S)
+def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(plain: page.Page) -> None:
+    (still,) = re.findall(r"<noscript>(.*?)</noscript>", plain.html, re.S)
     assert "This page works with scripts" in still
-    assert all(html.escape(note) in still for note in made.notes)
-    assert any("redacted" in note for note in made.notes)
+    assert all(html.escape(note) in still for note in plain.notes)
+    assert any("redacted" in note for note in plain.notes)
 
 
 def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
@@ -456,11 +461,10 @@ def test_what_a_person_wants_goes_with_the_page() -> None:
 
 
 def test_a_page_too_large_says_what_was_shortened(
-    model: WorkbenchModel, monkeypatch: pytest.MonkeyPatch
+    model: WorkbenchModel, plain: page.Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = make(model, policies=[])
-    assert len(whole.html) < LARGEST
-    monkeypatch.setattr(page, "LARGEST", len(whole.html) - 40_000)
+    assert len(plain.html) < LARGEST
+    monkeypatch.setattr(page, "LARGEST", len(plain.html) - 40_000)
     less = make(model, policies=[])
     assert len(less.html.encode()) <= page.LARGEST
     (note,) = [note for note in less.notes if "to keep this page under" in note]

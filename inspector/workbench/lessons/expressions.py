@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ...errors import EditError, LessonError
@@ -85,6 +86,7 @@ def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
     return found
 
 
+@lru_cache(maxsize=256)
 def parse(expression: str) -> ast.expr:
     """The tree of an expression. Raises `LessonError` for what is none, too long or too deep, and for a loop
     in a loop, which may take for ever."""

@@ -135,6 +135,8 @@ class Answers:
         self.moment = self.clean.at(self.redactor.clean(at)) if at else self.clean
         self.lines: dict[str, int] = {}
         self.spent = 0
+        # Places and policies mostly leave the same in a block's place.
+        self.told_apart: dict[tuple[int, str], list[int | str]] = {}
         first = self._clean_plan(model.plan.policy.name)
         # Each piece is clean; what they are put together to is looked through once more.
         tidy = redactor.clean_tree
@@ -270,12 +272,12 @@ class Answers:
         told: dict[str, Any] = {}
         for row, block in side.blocks.items():
             if STANDS[side.fate[row]]:
-                before, text = (
-                    self.bodies[row]["before"],
-                    "" if block is None else self.redactor.clean(block.text),
-                )
-                whole = before["total"] <= BODY_CHARS
-                pieces = _compare(before["text"], printable(text)) if whole else []
+                text = "" if block is None else self.redactor.clean(block.text)
+                if (row, text) not in self.told_apart:
+                    before = self.bodies[row]["before"]
+                    whole = before["total"] <= BODY_CHARS
+                    self.told_apart[row, text] = _compare(before["text"], printable(text)) if whole else []
+                pieces = self.told_apart[row, text]
                 told[str(row)] = [printable(text, BODY_CHARS), len(text), pieces]
         return told
 
