@@ -28,7 +28,7 @@ test("a lane knows the tokens of its bars, and sections outside the lanes have n
 test("full height is the 98th percentile, rounded up to 1, 2, 4 or 8 times a power of ten", () => {
   expect([1, 3, 5, 20, 81, 240, 8309].map(roundUp)).toEqual([1, 4, 8, 20, 100, 400, 10_000]);
   expect(lanes.full).toEqual([20, 100]);
-  expect(lanes.scale.join("")).toBe("to 100; above, to 20");
+  expect(lanes.scale.join("")).toBe("to 100; others to 20");
 });
 
 test("the height is in proportion to the tokens, and that of a longer bar is the lane's", () => {

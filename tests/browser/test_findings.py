@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenWorkbench
@@ -29,6 +30,40 @@ def test_W2_2_it_opens_on_the_first_loss_its_cause_and_the_nearest_words(
     expect(mark).to_be_in_viewport()
     expect(page.get_by_test_id("tab-findings")).to_contain_text("14")
     screenshot(page, "findings")
+
+
+@pytest.mark.parametrize("width", [1400, 900, 560])
+def test_W2_16_the_first_fix_stands_on_the_first_screen(
+    page: Page, open_workbench: OpenWorkbench, width: int
+) -> None:
+    """What would have kept it, with its price, is seen without a scroll or a click."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.add_style_tag(content="body { padding: 0 !important }")
+    open_workbench(policy="auto", height=900)
+    wait_for_story(page)
+    fix = page.get_by_test_id("story-fix").first
+    expect(fix).to_contain_text("+92")
+    expect(fix.get_by_role("button", name="Pin")).to_be_in_viewport(ratio=1)
+    last = page.get_by_test_id("became").last.bounding_box()
+    box = fix.bounding_box()
+    assert box is not None and last is not None and box["y"] < last["y"]
+
+
+def test_the_list_of_findings_is_gone_through_by_arrows_where_the_story_takes_its_place(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    page.set_viewport_size({"width": 900, "height": 900})
+    open_workbench(policy="auto", height=860)
+    wait_for_story(page)
+    page.get_by_role("button", name="‹ Findings").press("Enter")
+    rows = page.get_by_test_id("finding")
+    rows.first.press("ArrowDown")
+    expect(rows.nth(1)).to_be_focused()
+    expect(rows.nth(1)).to_contain_text("never touch")
+    expect(page.get_by_test_id("cause")).to_be_hidden()
+    rows.nth(1).press("Enter")
+    expect(page.get_by_test_id("story-title")).to_contain_text("never touch")
+    expect(rows.nth(1)).to_be_hidden()
 
 
 def test_W2_15_what_became_of_it_changes_chain_text_and_fixes(page: Page, opened: Workbench) -> None:

@@ -215,7 +215,7 @@ def test_W2_13_bars_are_in_proportion_and_longer_ones_are_notched(
     wide = len(rows[0]) / steps
     scales = {"tool_output": 8_000, "low": 200}
     text = page.locator("[data-lane=tool_output] small").inner_text()
-    assert text == f"to {short(scales['tool_output'])}; above, to {scales['low']}"
+    assert text == f"to {short(scales['tool_output'])}; others to {scales['low']}"
     floor, clipped = 0, 0
     for lane in scene["lanes"]:
         tall = lane["id"] == "tool_output"

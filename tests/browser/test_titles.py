@@ -154,16 +154,106 @@ def test_titles_of_blocks_are_seen_beside_and_above_the_one_that_is_chosen(
     wait_for_python(page)
     page.locator("[data-fold][aria-expanded=false]").nth(2).click()
     expect(page.get_by_test_id("fate-row").nth(6).locator(".ci-what > b")).not_to_be_empty()
-    for width in (1400, 1000, 900, 730, 560):
+    story, back = page.get_by_test_id("block"), page.get_by_role("button", name="‹ Blocks")
+    for width in (1400, 1000, 900, 760, 730, 560):
         resize(page, width)
+        if back.is_visible():
+            back.click()
         page.get_by_test_id("fate-row").nth(6).click()
-        expect(page.get_by_test_id("block")).to_be_visible()
+        expect(story).to_be_visible()
+        if 720 < width - 20 <= 1080:
+            # The story stands in the list's place, and the list in the story's.
+            expect(page.get_by_test_id("fate-row").nth(6)).to_be_hidden()
+            expect(back).to_be_focused()
+            back.press("Enter")
+            expect(story).to_be_hidden()
+        expect(back).to_be_hidden()
         page.wait_for_timeout(200)
         rows = page.evaluate(ROWS)
         assert sum(row["seen"] and row["title"].count("(") for row in rows) >= 3, "calls are named"
         assert [row["title"] for row in rows if row["title"] and not row["seen"]] == [], width
         assert [row["inside"] for row in rows if row["chosen"]] == [True], width
         page.evaluate("document.querySelector('[data-testid=fates]').focus()")
+
+
+def test_blocks_are_master_and_detail_by_keys_where_there_is_no_room_for_both(
+    page: Page, opened: Workbench
+) -> None:
+    """WORKBENCH2, section 3: a story replaces the list, with a way back and on, by the keyboard too."""
+    resize(page, 900)
+    opened.tab = "blocks"
+    wait_for_python(page)
+    page.locator("[data-fold][aria-expanded=false]").nth(2).click()
+    page.get_by_test_id("fate-row").nth(6).click()
+    story, back = page.get_by_test_id("block"), page.get_by_role("button", name="‹ Blocks")
+    expect(back).to_be_focused()
+    first = story.inner_text()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Next difference (n)")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(story).not_to_have_text(first, use_inner_text=True)
+    second = story.inner_text()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("treegrid")).to_be_focused()
+    expect(story).to_be_hidden()
+    # Arrows go through the list, which stays; Enter tells the story of the row they stand on.
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_test_id("fate-row").first).to_be_visible()
+    expect(story).to_be_hidden()
+    page.keyboard.press("Enter")
+    expect(story).to_be_visible()
+    expect(back).to_be_focused()
+    wait_for_python(page)
+    expect(story).not_to_have_text(second, use_inner_text=True)
+    # The text of a block opens in the list.
+    page.get_by_test_id("show-text").click()
+    expect(story).to_be_hidden()
+    expect(page.locator(".ci-bodies")).to_be_visible()
+    resize(page, 1400)
+    expect(story).to_be_visible()
+    expect(page.get_by_test_id("fate-row").first).to_be_visible()
+
+
+def test_every_sign_of_the_session_is_explained_beside_it(page: Page, opened: Workbench) -> None:
+    key = page.get_by_test_id("overview-key")
+    expect(key).to_contain_text("cache rebuilt")
+    for width in (1400, 900):
+        resize(page, width)
+        signs = key.locator("span")
+        assert [text[0] for text in signs.all_inner_texts()] == ["◆", "◇", "↺", "$", "┄"]
+        edge = page.get_by_test_id("overview").bounding_box()
+        assert edge is not None
+        for sign in signs.all():
+            box = sign.bounding_box()
+            assert box is not None and box["y"] + box["height"] <= edge["y"] + edge["height"] + 1, width
+
+
+def test_the_row_of_the_chosen_thing_is_called_by_its_name_at_every_width_that_has_it(
+    page: Page, opened: Workbench
+) -> None:
+    thread = page.get_by_test_id("thread")
+    for width in (1400, 900):
+        resize(page, width)
+        expect(thread.get_by_text("offsets.py")).to_be_visible()
+
+
+def test_nothing_is_drawn_over_the_words_of_a_summary(page: Page, opened: Workbench) -> None:
+    opened.tab = "summary"
+    for width in (1400, 900, 760):
+        resize(page, width)
+        side = page.get_by_test_id("side").last
+        expect(side).to_contain_text("Planned")
+        button = page.get_by_role("button", name="Write a summary…").bounding_box()
+        words = side.locator("h3").evaluate(
+            "node => { const r = document.createRange(); r.selectNodeContents(node);"
+            " return [...r.getClientRects()].map(b => [b.right, b.top]) }"
+        )
+        assert button is not None and words
+        low = button["y"] + button["height"]
+        assert all(right <= button["x"] or top >= low for right, top in words), (width, words, button)
 
 
 def test_the_three_dots_of_a_title_that_is_too_short_are_noticed(page: Page, opened: Workbench) -> None:

@@ -10,8 +10,11 @@ import pytest
 from inspector import Session, build_context, open_demo, open_session
 from inspector.text import printable
 from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.opening import list_marks
 from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared
+from tests.workbench.test_recorded import chain, compaction, user
+from tests.workbench.test_recorded import model as said
 
 
 def ask(model: WorkbenchModel, question: str, **query: Any) -> dict[str, Any]:
@@ -115,3 +118,60 @@ def test_a_summary_that_the_plan_takes_over_is_told_once() -> None:
     model.answer({"policy": "flue"})
     reply = ask(model, "summaries")
     assert reply["planned"]["text"] and reply["planned"]["text"] != reply["recorded"]["text"]
+
+
+def sealed_model() -> WorkbenchModel:
+    """A compaction whose summary only the provider can read, looked at as the file records it."""
+    session = chain(
+        user("a" * 400), said("b" * 5_000), compaction(extra={"unreadable": True}), user("c"), said("d")
+    )
+    model = WorkbenchModel(session, "auto", window=2_000)
+    model.answer({"at": "e1"})
+    assert model.inputs["look"] == "recorded:1"
+    return model
+
+
+def test_a_recorded_summary_that_nobody_can_read_is_said_to_be_one() -> None:
+    reply = ask(sealed_model(), "summaries")
+    assert (reply["recorded"]["title"], reply["recorded"]["text"]) == ("◆1 recorded", "")
+    assert "nobody can read it" in reply["recorded"]["sentence"]
+    assert reply["sentence"] == ""
+
+
+def test_what_stands_in_the_place_of_a_sealed_summary_is_said() -> None:
+    model = sealed_model()
+    assert "a placeholder in its place" in ask(model, "context")["sentence"]
+    model.answer({"look": "plan"})
+    assert ask(model, "context")["sentence"] == ""
+
+
+def test_where_outputs_were_cleared_nothing_was_summarised() -> None:
+    session = open_demo()
+    model = WorkbenchModel(session, "auto")
+    model.answer({})
+    micro = next(mark for mark in list_marks(session, model.history) if mark.kind == "micro")
+    model.answer({"at": micro.at})
+    reply = ask(model, "summaries")
+    assert reply["recorded"] is None and "outputs were cleared here" in reply["sentence"]
+
+
+def test_what_the_file_records_has_no_trigger_of_its_own() -> None:
+    """It did compact here: nothing on the screen says that it would not."""
+    model = WorkbenchModel(open_demo(), "auto")
+    answer = model.answer({})
+    rules = answer["_plan"]["rules"]
+    assert rules[0]["kind"] == "trigger" and rules[0]["sentence"] == "compact where the file records it"
+    assert answer["_plan"]["trigger"]["sentence"] == ""
+    flue = model.answer({"policy": "flue"})["_plan"]
+    assert "{reserve_tokens}" in flue["rules"][0]["sentence"]
+    assert flue["trigger"]["sentence"].startswith("Does not fire: ")
+
+
+@pytest.mark.parametrize(
+    ("policy", "name"),
+    [("flue", "Flue (May 2026)"), ("gemini-cli", "Gemini CLI"), ("openhands", "OpenHands")],
+)
+def test_W2_19_the_margin_has_room_for_a_policy_s_name(policy: str, name: str) -> None:
+    model = WorkbenchModel(open_demo(), policy)
+    plan = model.answer({})["_plan"]
+    assert plan["gauge"]["name"] == name

@@ -411,6 +411,9 @@ def check_fixes(model: WorkbenchModel, number: int, place: int) -> list[str]:
         model.answer(fix["changes"])
         assert model.plan.after == before.after + fix["tokens"], fix["said"]
         assert f"{fix['tokens']:+,} tokens" in fix["said"]
+        if fix["does"] == "Set":
+            rules = [part.sentence for part in model.plan.policy.parts]
+            assert fix["words"].replace(",", "") in [rule.replace(",", "") for rule in rules], fix["words"]
         now = tell(model, number, "plan")["outcomes"][-1]
         assert now["id"] == "plan" and ORDER.index(now["fate"]) < ORDER.index(fate), fix["said"]
         model.answer(inputs)

@@ -44,6 +44,7 @@ OUTSIDE = {
 }
 """Parts of a request that are not in the file."""
 PLACEHOLDER = "A model writes another one each time."
+SEALED = "Nobody can read the recorded summary: this is the plan's request, with a placeholder in its place."
 
 
 class ContextPiece(Payload, frozen=True):
@@ -121,10 +122,18 @@ def describe_request(model: WorkbenchModel, plan: Plan, query: Mapping[str, Any]
         count=len(pieces),
         outline=request.outline,
         after=plan.after,
-        sentence="" if pieces else "Nothing of this session stands in the next request.",
+        sentence=_limit(model) if pieces else "Nothing of this session stands in the next request.",
         # What a file records has been sent.
         refused=find_refusal(plan) if model.inputs["look"] == "plan" else "",
     )
+
+
+def _limit(model: WorkbenchModel) -> str:
+    """What keeps the pieces from being those that are looked at, "" where nothing does."""
+    recorded = model.recorded
+    if recorded is None or recorded.plan is not None or model.inputs["look"] != recorded.mark.look:
+        return ""
+    return SEALED if recorded.mark.kind == "compact" else ""
 
 
 class _Request(NamedTuple):

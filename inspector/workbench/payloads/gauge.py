@@ -23,6 +23,8 @@ from .base_payload import Labelled, Payload
 from .sections import format_tokens
 
 MOST_CHARS = 120
+ROOM = 16
+"""Characters of a policy's name that the margin beside its bar has room for at every width."""
 _PACE: Memo[tuple[float, int]] = Memo()
 
 
@@ -133,11 +135,16 @@ def short_title(policy: Policy) -> str:
 
 
 def _name_edited(plan: Plan) -> str:
-    """The policy's name, and what was set by hand: "As recorded + 1 pin"."""
+    """The policy's name, and what was set by hand: "As recorded + 1 pin".
+
+    A name that the margin has no room for is told as briefly as in a sentence.
+    """
     edits = plan.edits
     added = [plural(len(edits.settings), "setting")] if edits.settings else []
     added += [plural(len(edits.pins), "pin")] if edits.pins else []
-    return " + ".join([printable(plan.policy.title or plan.policy.name, MOST_CHARS), *added])
+    whole = printable(plan.policy.title or plan.policy.name, MOST_CHARS)
+    name = whole if len(whole) <= ROOM else short_title(plan.policy)
+    return " + ".join([name, *added])
 
 
 def _find_pace(plan: Plan) -> tuple[float, int]:
@@ -166,7 +173,12 @@ def is_head_above(plan: Plan) -> bool:
 
 
 def describe_fill(plan: Plan) -> str:
-    """The trigger's verdict with the headroom and the share of history."""
+    """The trigger's verdict with the headroom and the share of history.
+
+    What a file records was not decided by a trigger, and nothing is said of one.
+    """
+    if plan.policy.name == RECORDED.name:
+        return ""
     headroom = find_headroom(plan)
     said = [plan.verdict.sentence, *([headroom.sentence] if headroom is not None else [])]
     if len(plan.table.tokens):

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from ...errors import InspectorError, PolicyError
 from ...planning.plan import Plan
 from ...policies.base_rule import Rule
+from ...policies.builtin.recorded import RECORDED
 from ...policies.part import PolicyPart
 from ...policies.policy import Policy
 from ...policies.registry import find_policy
@@ -27,6 +28,8 @@ from .gauge import describe_fill
 from .played import LessonStep, first_rule, play_plan, say_cut
 
 MOST_CHARS = 120
+WHERE_RECORDED = "compact where the file records it"
+"""What is said in place of the trigger of what the file records."""
 KnobType = Literal["integer", "number", "boolean", "choice", "python"]
 Setting = int | float | bool | str | None
 _TYPES: dict[str, KnobType] = {"integer": "integer", "number": "number", "boolean": "boolean"}
@@ -114,6 +117,8 @@ def describe_rules(plan: Plan) -> list[RulePayload]:
     steps = {step.rule: step for step in play_plan(plan)}
     head = policy.parts[: first_rule(policy)]
     shown = [_describe(part, number, was) for number, part in enumerate(head, 1)]
+    if policy.name == RECORDED.name:
+        shown[0] = replace(shown[0], sentence=WHERE_RECORDED)
     for number, rule in enumerate(policy.rules, len(head) + 1):
         step = steps.pop(number - 1, None)
         delta = None if step is None else step.after - step.before

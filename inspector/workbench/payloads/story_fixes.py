@@ -265,9 +265,11 @@ def _describe(
     settings = changes.get("settings", {})
     assert isinstance(settings, dict)
     (key, value), *_ = settings.items()
-    rule, _, field = key.partition(".")
-    words = f"{rule.replace('-', ' ')}, {field.replace('_', ' ')}: {value:,}"
-    return "Set", "Set", words
+    kind, _, name = key.partition(".")
+    # As the rule will say it.
+    rule = next(one for one in plan.policy.parts if one.kind == kind)
+    said = rule.model_copy(update={name: value}).sentence
+    return "Set", "Set", said.replace(str(value), f"{value:,}")
 
 
 def _changes(model: WorkbenchModel, told: Told, plan: Plan, edits: Edits) -> StoryChanges:

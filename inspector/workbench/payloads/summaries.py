@@ -22,6 +22,7 @@ MOST_TEXT = 40_000
 """Characters of a summary that are sent."""
 SEALED = "The file holds this summary sealed or not at all: nobody can read it."
 NO_RECORDED = "The file records no compaction right after this moment."
+CLEARED = "The file records that outputs were cleared here; nothing was summarised."
 NONE_PLANNED = "This plan writes no summary."
 SAME = "The same text so far: drag the cut, or choose a policy."
 NAMED = ("verbatim", "restated")
@@ -70,11 +71,15 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
     ('changed files', 10, 12)
     """
     recorded = model.recorded
-    side = None
-    if recorded is not None and recorded.plan is not None:
-        side = _describe(recorded.plan, recorded.plan.trace, f"{recorded.mark.sign} recorded")
-        if not side.text:
-            side = SummarySide(side.title, side.size, "", 0, "", side.counts, SEALED)
+    side, sentence = None, NO_RECORDED
+    if recorded is not None:
+        title = f"{recorded.mark.sign} recorded"
+        if recorded.plan is not None:
+            side = _describe(recorded.plan, recorded.plan.trace, title)
+        if recorded.mark.kind == "micro":
+            sentence = CLEARED
+        elif side is None or not side.text:
+            side = SummarySide(title, "", "", 0, "", side.counts if side else [], SEALED)
     # The plan's own place where the recorded side is looked at: the query's is that of what is seen.
     plan = model.plan
     place = int(query["place"]) if model.shown is plan else plan.place or 0
@@ -83,7 +88,7 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
     if side is not None and planned.text and planned.text == side.text:
         # One text is read once.
         planned = replace(planned, text="", total=0, note="", sentence=SAME)
-    return SummariesReply(side, planned, "" if side is not None else NO_RECORDED)
+    return SummariesReply(side, planned, "" if side is not None else sentence)
 
 
 def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:

@@ -140,147 +140,81 @@ const takeCut = (reach: Reach) => {
 
 const ASKS: Partial<Record<TabId, Asked>> = { facts: "python", replay: "python", lesson: "lesson" };
 
+type Entry = Omit<Key, "shown" | "group"> & Partial<Pick<Key, "shown">>;
+
+/** A key is shown as it is called, unless it says otherwise. */
+const inGroup = (group: string, entries: readonly Entry[]): Key[] =>
+  entries.map(entry => ({ shown: entry.keys[0] as string, group, ...entry }));
+
 export const KEYS: readonly Key[] = [
-  { keys: ["j"], shown: "j", help: "next turn", group: "Look", act: turn(1) },
-  { keys: ["k"], shown: "k", help: "turn before", group: "Look", act: turn(-1) },
-  {
-    keys: ["]"],
-    shown: "]",
-    asks: "python",
-    help: "to the next recorded compaction",
-    group: "Look",
-    act: moment(1),
-  },
-  {
-    keys: ["["],
-    shown: "[",
-    asks: "python",
-    help: "to the recorded compaction before",
-    group: "Look",
-    act: moment(-1),
-  },
-  {
-    keys: ["/"],
-    shown: "/",
-    help: "search the whole session",
-    group: "Look",
-    act: reach => reach.focusSearch(),
-  },
-  {
-    keys: ["f"],
-    shown: "f",
-    asks: "python",
-    help: "find a fact: where did it go?",
-    group: "Look",
-    act: reach => reach.focusFacts(),
-  },
-  { keys: ["n"], shown: "n", help: "next hit, or next difference", group: "Look", act: hit(1) },
-  { keys: ["N"], shown: "N", help: "the one before", group: "Look", act: hit(-1) },
-  {
-    ...{ keys: ["Enter"], shown: "Enter", help: "open the block's text", group: "Look" },
-    act: ({ picture: { row }, actions }) => row >= 0 && actions.openBody(row),
-  },
-  {
-    ...{ keys: ["y"], shown: "y", help: "copy a link to the block", group: "Look" },
-    act: ({ picture: { row }, actions }) => actions.copyLink(row),
-  },
-  {
-    keys: ["+", "="],
-    shown: "+",
-    help: "nearer: fewer steps, wider (or ctrl and the wheel)",
-    group: "Look",
-    act: zoom(0.5),
-  },
-  { keys: ["-"], shown: "−", help: "farther", group: "Look", act: zoom(2) },
-  {
-    keys: ["0"],
-    shown: "0",
-    help: "all steps",
-    group: "Look",
-    act: ({ actions }) => actions.brush(0, Number.POSITIVE_INFINITY),
-  },
-  { keys: ["c"], shown: "c", help: "take the cut", group: "Plan", act: takeCut },
-  { keys: ["ArrowRight"], shown: "→", help: "move the cut on", group: "Plan", act: slide(1) },
-  { keys: ["ArrowLeft"], shown: "←", help: "move the cut back", group: "Plan", act: slide(-1) },
-  {
-    ...{ keys: ["a"], shown: "a", asks: "python", help: "add a rule", group: "Plan" },
-    act(reach) {
-      reach.actions.openTab("rules");
-      reach.addRule();
+  ...inGroup("Look", [
+    { keys: ["j"], help: "next turn", act: turn(1) },
+    { keys: ["k"], help: "turn before", act: turn(-1) },
+    { keys: ["]"], asks: "python", help: "to the next recorded compaction", act: moment(1) },
+    { keys: ["["], asks: "python", help: "to the recorded compaction before", act: moment(-1) },
+    { keys: ["/"], help: "search the whole session", act: reach => reach.focusSearch() },
+    { keys: ["f"], asks: "python", help: "find a fact: where did it go?", act: reach => reach.focusFacts() },
+    { keys: ["n"], help: "next hit, or next difference", act: hit(1) },
+    { keys: ["N"], help: "the one before", act: hit(-1) },
+    {
+      ...{ keys: ["Enter"], help: "open the block's text" },
+      act: ({ picture: { row }, actions }) => row >= 0 && actions.openBody(row),
     },
-  },
-  { keys: ["p"], shown: "p", asks: "python", help: "pin the block, or unpin it", group: "Plan", act: pin },
-  {
-    ...{ keys: ["s"], shown: "s", asks: "python", help: "write the summary", group: "Plan" },
-    act: reach => reach.focusSummary(),
-  },
-  { keys: ["b"], shown: "b", help: "hold this plan as B, or let B go", group: "Plan", act: hold },
-  {
-    ...{ keys: ["z", "mod+z"], shown: "z", help: "undo", group: "Plan" },
-    act: ({ actions }) => actions.undo(),
-  },
-  {
-    ...{ keys: ["Z", "mod+Z", "mod+y"], shown: "Z", help: "redo", group: "Plan" },
-    act: ({ actions }) => actions.redo(),
-  },
-  {
-    ...{
-      keys: ["l"],
-      shown: "l",
-      asks: "lesson",
-      help: "to the lesson: answer, check, next",
-      group: "Teach",
+    {
+      ...{ keys: ["y"], help: "copy a link to the block" },
+      act: ({ picture: { row }, actions }) => actions.copyLink(row),
     },
-    act: reach => reach.focusLesson(),
-  },
-  { keys: ["."], shown: ".", asks: "lesson", help: "play the next rule", group: "Teach", act: play(1) },
-  { keys: [","], shown: ",", asks: "lesson", help: "one rule back", group: "Teach", act: play(-1) },
-  {
-    keys: ["g"],
-    shown: "g",
-    asks: "lesson",
-    help: "guess the cut, then show it",
-    group: "Teach",
-    act: guess,
-  },
-  {
-    ...{
-      keys: ["shift+ArrowRight"],
-      shown: "⇧→",
-      asks: "lesson",
-      help: "try the next place, legal or not",
-      group: "Teach",
+    { keys: ["+", "="], help: "nearer: fewer steps, wider (or ctrl and the wheel)", act: zoom(0.5) },
+    { keys: ["-"], shown: "−", help: "farther", act: zoom(2) },
+    { keys: ["0"], help: "all steps", act: ({ actions }) => actions.brush(0, Number.POSITIVE_INFINITY) },
+  ]),
+  ...inGroup("Plan", [
+    { keys: ["c"], help: "take the cut", act: takeCut },
+    { keys: ["ArrowRight"], shown: "→", help: "move the cut on", act: slide(1) },
+    { keys: ["ArrowLeft"], shown: "←", help: "move the cut back", act: slide(-1) },
+    {
+      ...{ keys: ["a"], asks: "python", help: "add a rule" },
+      act(reach) {
+        reach.actions.openTab("rules");
+        reach.addRule();
+      },
     },
-    ...{ onCut: true, act: nudge(1) },
-  },
-  {
-    ...{
-      keys: ["shift+ArrowLeft"],
-      shown: "⇧←",
-      asks: "lesson",
-      help: "try the place before",
-      group: "Teach",
+    { keys: ["p"], asks: "python", help: "pin the block, or unpin it", act: pin },
+    { keys: ["s"], asks: "python", help: "write the summary", act: reach => reach.focusSummary() },
+    { keys: ["b"], help: "hold this plan as B, or let B go", act: hold },
+    { keys: ["z", "mod+z"], help: "undo", act: ({ actions }) => actions.undo() },
+    { keys: ["Z", "mod+Z", "mod+y"], help: "redo", act: ({ actions }) => actions.redo() },
+  ]),
+  ...inGroup("Teach", [
+    {
+      ...{ keys: ["l"], asks: "lesson", help: "to the lesson: answer, check, next" },
+      act: reach => reach.focusLesson(),
     },
-    ...{ onCut: true, act: nudge(-1) },
-  },
-  ...TABS.map(({ id, title }, at) => ({
-    ...{ keys: [`${at + 1}`], shown: `${at + 1}`, help: title, group: "Tabs" },
-    asks: ASKS[id],
-    act: ({ actions }: Reach) => actions.openTab(id),
-  })),
-  {
-    ...{ keys: ["F6"], shown: "F6", help: "next part of the screen", group: "Workbench" },
-    act: reach => reach.goToRegion(1),
-  },
-  {
-    ...{ keys: ["shift+F6"], shown: "⇧F6", help: "the part before", group: "Workbench" },
-    act: reach => reach.goToRegion(-1),
-  },
-  {
-    ...{ keys: ["P"], shown: "P", help: "larger type for a room, or as it was", group: "Workbench" },
-    act: reach => reach.present(),
-  },
-  { keys: ["?"], shown: "?", help: "these keys", group: "Workbench", act: reach => reach.openHelp() },
+    { keys: ["."], asks: "lesson", help: "play the next rule", act: play(1) },
+    { keys: [","], asks: "lesson", help: "one rule back", act: play(-1) },
+    { keys: ["g"], asks: "lesson", help: "guess the cut, then show it", act: guess },
+    {
+      ...{ keys: ["shift+ArrowRight"], shown: "⇧→", asks: "lesson", onCut: true },
+      ...{ help: "try the next place, legal or not", act: nudge(1) },
+    },
+    {
+      ...{ keys: ["shift+ArrowLeft"], shown: "⇧←", asks: "lesson", onCut: true },
+      ...{ help: "try the place before", act: nudge(-1) },
+    },
+  ]),
+  ...inGroup(
+    "Tabs",
+    TABS.map(({ id, title }, at) => ({
+      ...{ keys: [`${at + 1}`], help: title, asks: ASKS[id] },
+      act: ({ actions }: Reach) => actions.openTab(id),
+    })),
+  ),
+  ...inGroup("Workbench", [
+    { keys: ["F6"], help: "next part of the screen", act: reach => reach.goToRegion(1) },
+    { keys: ["shift+F6"], shown: "⇧F6", help: "the part before", act: reach => reach.goToRegion(-1) },
+    { keys: ["P"], help: "larger type for a room, or as it was", act: reach => reach.present() },
+    { keys: ["?"], help: "these keys", act: reach => reach.openHelp() },
+  ]),
 ];
 
 /** Those that do something where Python is, or in a page without it. */

@@ -35,7 +35,7 @@ export interface Lanes {
   /** Tokens of each lane and bin. */
   sums: Float64Array[];
   height: number;
-  /** "to 8k" and "; above, to 400". */
+  /** "to 8k" and "; others to 400". */
   scale: [string, string];
 }
 
@@ -62,7 +62,7 @@ export const measureLanes = (scene: Scene, axis: Axis, stacked = false): Lanes =
   const full = list.map(lane => (isTall(lane) ? tall : low));
   const scale: Lanes["scale"] = [
     `to ${short(tall || low)}`,
-    tall > 0 && low > 0 ? `; above, to ${short(low)}` : "",
+    tall > 0 && low > 0 ? `; others to ${short(low)}` : "",
   ];
   return { list, stacked, laneOf, tops, floors, full, sums, height: y, scale };
 };

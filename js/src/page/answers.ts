@@ -74,15 +74,13 @@ export class Answering implements Line {
     if (scene === null) throw new Error("The page holds no session.");
     this.scene = scene;
     this.placeOf = makeCuts(scene).placeOf;
-    this.granted = { ...held.wanted, replay: false };
+    this.granted = { ...held.wanted, replay: held.run !== null };
     const [wire, data] = this.find(held.wanted.policy, held.wanted.cut);
     this.plan = this.decode(wire, data);
     this.columns = data;
     const compared = this.compare(held.wanted.versus);
-    if (held.run !== null) this.granted.replay = true;
     host.receive({
       ...this.granted,
-      tab: held.tab ?? "",
       _scene: held.scene,
       _scene_data: store.bytes(held.sceneData),
       _plan: wire,

@@ -29,7 +29,8 @@ const start = async (el: HTMLElement) => {
   const store = await unpack(document.getElementById("data")?.textContent ?? "");
   host.line = new Answering(store, host);
   host.linkTo = ref => writeRef(location.href, ref);
-  host.receive({ block: readRef(location.hash) });
+  // The page's first tab is the one that it was made on.
+  host.receive({ block: readRef(location.hash), tab: store.held.tab ?? "" });
   addEventListener("hashchange", () => host.receive({ block: readRef(location.hash) }));
   host.hasLessons = Boolean(store.held.lessons);
   renderBench(host, el, TABS);

@@ -11,16 +11,20 @@ const TWO = "Plan A | plan B";
 export interface FateHead {
   /** The heading, and the names of the columns. */
   readonly heading: HTMLElement;
+  /** From a story back to the list whose place it has taken. */
+  readonly back: HTMLElement;
   readonly columns: HTMLElement;
   /** Names the list and its columns; true where there is a plan B. */
   name(picture: Picture, grid: HTMLElement): boolean;
   count(scene: Scene, folding: Folding): void;
 }
 
-export const makeFateHead = (step: (way: 1 | -1) => void): FateHead => {
+export const makeFateHead = (step: (way: 1 | -1) => void, showList: () => void): FateHead => {
   const title = document.createTextNode(ONE);
   const differing = h("span", { "data-testid": "differing" });
   const columns = h("div", { role: "row", class: "ci-row ci-columns" });
+  const back = h("button", { class: "ci-link ci-back" }, "‹ Blocks");
+  back.addEventListener("click", showList);
   const makeStep = (way: 1 | -1, words: string, label: string) => {
     const button = h("button", { class: "ci-link", "aria-label": label, title: label }, words);
     button.addEventListener("click", () => step(way));
@@ -31,7 +35,8 @@ export const makeFateHead = (step: (way: 1 | -1) => void): FateHead => {
     makeStep(1, "next", "Next difference (n)"),
   ];
   return {
-    heading: h("h3", {}, title, h("span", { class: "ci-count" }, differing, ...steps)),
+    back,
+    heading: h("h3", {}, back, title, h("span", { class: "ci-count" }, differing, ...steps)),
     columns,
     name({ other }, grid) {
       const two = other !== null;

@@ -9,6 +9,7 @@ import {
   nextDiffering,
   type Row,
 } from "../../model/folds";
+import { exact } from "../../model/format";
 import { type Scene, turnOfRow } from "../../model/plan";
 import { refOf, rowOf } from "../../model/refs";
 import { makeLabels } from "../../store/labels";
@@ -27,7 +28,10 @@ export interface Fates extends View {
 }
 
 export const makeFates = (actions: Actions): Fates => {
-  const head = makeFateHead(way => step(way));
+  const head = makeFateHead(
+    way => step(way),
+    () => showList(),
+  );
   const base = makeId("item");
   /** Rows whose folds are open, and rows (or cuts) whose texts are. */
   const unfolded = new Set<number>();
@@ -158,6 +162,21 @@ export const makeFates = (actions: Actions): Fates => {
     if (folding !== undefined) activate(nextDiffering(folding.compared, items, active, way));
   };
 
+  /** Where there is no room for both, the story of what is chosen stands in the list's place: true if it does. */
+  const showStory = (item: Item): boolean => {
+    if (item.kind !== "row") return false;
+    node.dataset.story = "";
+    if (grid.offsetParent !== null) return false;
+    head.back.focus();
+    return true;
+  };
+
+  const showList = () => {
+    delete node.dataset.story;
+    scroller.reveal(active);
+    grid.focus();
+  };
+
   grid.addEventListener("click", event => {
     const line = (event.target as Element).closest<HTMLElement>(".ci-row");
     if (line === null || line.id === "") return;
@@ -165,7 +184,7 @@ export const makeFates = (actions: Actions): Fates => {
     const item = items[index] as Item;
     const again = item.kind !== "row" || shown?.row === item.row;
     activate(index);
-    if (again) toggle(item);
+    if (!showStory(item) && again) toggle(item);
   });
   grid.addEventListener("keydown", event => {
     const item = items[active];
@@ -175,6 +194,7 @@ export const makeFates = (actions: Actions): Fates => {
     event.preventDefault();
     if (act === "next") step(1);
     else if (act === "previous") step(-1);
+    else if (event.key === "Enter" && showStory(item)) return;
     else if (act === "toggle" || act === (isOpen(item, expanded) ? "close" : "open")) toggle(item);
     else if (typeof act === "number") activate(Math.max(0, Math.min(items.length - 1, active + act)));
   });
@@ -195,6 +215,7 @@ export const makeFates = (actions: Actions): Fates => {
         for (const set of [unfolded, expanded]) moveRows(set as Set<Key>, scene, picture.scene);
         scene = picture.scene;
         labels.clear(picture.scene.blocks);
+        actions.countTab("blocks", exact(picture.scene.blocks));
         const { words, told } = picture.scene.foot;
         setText(foot, words);
         // A paragraph has no name of its own; with a role it is read with its exact figures.
@@ -220,10 +241,15 @@ export const makeFates = (actions: Actions): Fates => {
       const ref = picture.row < 0 ? "" : refOf(picture.scene, picture.row);
       // A session that grows moves no list under the eyes of who reads it.
       const asksFor = parts.has("row") && ref !== "" && (ref !== chosen || !parts.has("scene"));
-      if (asksFor && document.activeElement !== grid) reveal(picture.row);
+      if (asksFor && document.activeElement !== grid) {
+        reveal(picture.row);
+        if (ref !== chosen) node.dataset.story = "";
+      }
+      if (ref === "") delete node.dataset.story;
       chosen = ref;
     },
     openBody(row) {
+      delete node.dataset.story;
       expanded.add(row);
       fold();
       reveal(row);

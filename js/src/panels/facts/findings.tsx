@@ -4,7 +4,7 @@ import { exact } from "../../model/format";
 import type { FindingRow, FindingsReply, StoryReply } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";
-import { SummaryText } from "./near";
+import { SummaryText } from "./nearest-words";
 import { isLiteral, Story } from "./story";
 
 const SIGNS = { lost: "■", outcome: "▲", stale: "≠", again: "↺" } as const;
@@ -73,10 +73,15 @@ export const Findings = ({ picture, actions }: PanelProps) => {
           choose={each => {
             setChosen(each);
             setPick("");
-            setIsList(false);
           }}
+          open={() => setIsList(false)}
         />
         {reply.unchecked && <p class="ci-quiet">{reply.unchecked}</p>}
+        {row === null && (
+          <button type="button" class="ci-link" onClick={() => actions.openTab("facts")}>
+            All facts
+          </button>
+        )}
       </div>
       {told === null && row !== null && (
         <p class="ci-quiet">{story.problem || "Looking for what became of it …"}</p>
@@ -120,11 +125,13 @@ interface ListProps {
   rows: readonly FindingRow[];
   row: FindingRow | null;
   choose(row: FindingRow): void;
+  /** Its story takes the list's place, where there is no room for both. */
+  open(): void;
 }
 
 /** The groups; one stop of the tab key, with arrows inside. */
-const List = ({ reply, rows, row, choose }: ListProps) => {
-  const [open, setOpen] = useState<readonly string[]>([]);
+const List = ({ reply, rows, row, choose, open }: ListProps) => {
+  const [whole, setWhole] = useState<readonly string[]>([]);
   const node = useRef<HTMLFieldSetElement>(null);
   const move = (event: KeyboardEvent) => {
     const way = ({ ArrowDown: 1, ArrowUp: -1 } as Record<string, number>)[event.key];
@@ -139,7 +146,7 @@ const List = ({ reply, rows, row, choose }: ListProps) => {
   return (
     <fieldset class="ci-fd-plain" ref={node} onKeyDown={move} aria-label="Findings">
       {reply.groups.map(group => {
-        const some = open.includes(group.id) ? group.rows : group.rows.slice(0, FEW);
+        const some = whole.includes(group.id) ? group.rows : group.rows.slice(0, FEW);
         const left = group.rows.length - some.length;
         return (
           <section key={group.id} aria-label={group.title}>
@@ -155,7 +162,10 @@ const List = ({ reply, rows, row, choose }: ListProps) => {
                 aria-current={each === row ? "true" : undefined}
                 tabIndex={each === row ? 0 : -1}
                 data-testid="finding"
-                onClick={() => choose(each)}
+                onClick={() => {
+                  choose(each);
+                  open();
+                }}
               >
                 <span class={`ci-fd-sign ci-fd-sign-${each.sign}`} title={MEANINGS[each.sign]}>
                   {SIGNS[each.sign]}
@@ -167,7 +177,7 @@ const List = ({ reply, rows, row, choose }: ListProps) => {
               </button>
             ))}
             {left > 0 && (
-              <button type="button" class="ci-link" onClick={() => setOpen([...open, group.id])}>
+              <button type="button" class="ci-link" onClick={() => setWhole([...whole, group.id])}>
                 Show {left} more
               </button>
             )}

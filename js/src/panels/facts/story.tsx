@@ -64,33 +64,11 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
           </li>
         ))}
       </ol>
-      {story.outcomes.length > 1 && !isPage && (
-        <section aria-label="What became of it">
-          <h4>What became of it</h4>
-          <ul class="ci-st-became">
-            {story.outcomes.map(one => (
-              <li key={one.id}>
-                <button
-                  type="button"
-                  class={`ci-st-chain-${one.sign}`}
-                  aria-pressed={one.id === story.pick}
-                  data-testid="became"
-                  onClick={() => onPick(one.id)}
-                >
-                  <span aria-hidden="true">{signOf(one)}</span>
-                  <span>{one.words}</span>
-                  <span class="ci-st-number">{one.note}</span>
-                </button>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
       {(story.fixes.length > 0 || story.fixesNote) && (
         <section class="ci-st-fixes" aria-label="Would have kept it">
           <h4>
             <span>
-              {story.fixesTitle}{" "}
+              {story.fixesTitle} ·{" "}
               <button type="button" class="ci-link" onClick={() => copyText(story.focus)}>
                 copy words for /compact
               </button>
@@ -114,6 +92,28 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
               <span class="ci-st-number">{one.price}</span>
             </p>
           ))}
+        </section>
+      )}
+      {story.outcomes.length > 1 && !isPage && (
+        <section aria-label="What became of it">
+          <h4>What became of it</h4>
+          <ul class="ci-st-became">
+            {story.outcomes.map(one => (
+              <li key={one.id}>
+                <button
+                  type="button"
+                  class={`ci-st-chain-${one.sign}`}
+                  aria-pressed={one.id === story.pick}
+                  data-testid="became"
+                  onClick={() => onPick(one.id)}
+                >
+                  <span aria-hidden="true">{signOf(one)}</span>
+                  <span>{one.words}</span>
+                  <span class="ci-st-number">{one.note}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
         </section>
       )}
       <Places {...{ story, actions }} />

@@ -8,7 +8,7 @@ import type { Choices } from "../../payloads/host";
 import type { LessonReply, LessonStep, LessonStepReply } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, setAttributes, setShown } from "../../ui/dom";
-import { makeSteps } from "./steps";
+import { makeSteps } from "./step";
 
 /** What there is to do, the first that is there: an answer that was right leads on. */
 const FOCUS = [

@@ -25,7 +25,8 @@ export const makeAgainMarks = (height: number) => {
         `Cache rebuilt ${plural(rebuilds.length, "time")}.`,
       ];
       setAttributes(node, { "aria-label": [...said, ...own.map(({ sentence }) => sentence)].join(" ") });
-      const x = (step: number) => ((step + 0.5) * width) / scene.overview.steps;
+      // The signs of the last steps stand whole.
+      const x = (step: number) => Math.min(((step + 0.5) * width) / scene.overview.steps, width - 5);
       paint(node, width, height, palette.ratio, context => {
         context.font = `12px ${palette.font}`;
         context.textAlign = "center";

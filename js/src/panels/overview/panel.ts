@@ -139,14 +139,11 @@ const drawCurve = (canvas: HTMLCanvasElement, { scene, palette, found }: Picture
     context.fill();
     drawDownstream(context, scene, palette, width);
     context.lineJoin = context.lineCap = "round";
-    // A thin line leads over steps without a record, but never over a compaction.
-    const breaks = new Set(scene.boundaries.filter(({ kind }) => kind === "compact").map(({ step }) => step));
-    context.strokeStyle = palette.faint;
-    context.lineWidth = 0.6;
-    traceLine(context, reported, x, y, (from, to) => to - from > 1 && !crosses(breaks, from, to));
+    // One line leads over steps without a record, but never over a compaction.
+    const breaks = scene.boundaries.filter(({ kind }) => kind === "compact").map(({ step }) => step);
     context.strokeStyle = palette.dim;
     context.lineWidth = 1.25;
-    traceLine(context, reported, x, y, (from, to) => to - from === 1 && !breaks.has(to));
+    traceLine(context, reported, x, y, breaks);
     drawDiamonds(context, scene, palette, x);
     context.fillStyle = palette.ink;
     for (const hit of found?.hits ?? []) {
@@ -179,29 +176,25 @@ const drawDownstream = (
   }
 };
 
-/** Joins neighbouring records where `joined` allows, and marks each that stands alone. */
+/** Joins each record with the one before, unless a break is between them, and marks each that stands alone. */
 const traceLine = (
   context: CanvasRenderingContext2D,
   reported: Int32Array,
   x: (step: number) => number,
   y: (tokens: number) => number,
-  joined: (from: number, to: number) => boolean,
+  breaks: readonly number[],
 ) => {
   context.beginPath();
   let last = -1;
   reported.forEach((tokens, step) => {
     if (tokens < 0) return;
-    if (last >= 0 && joined(last, step)) context.moveTo(x(last), y(reported[last] as number));
+    if (last >= 0 && !breaks.some(at => last < at && at <= step))
+      context.moveTo(x(last), y(reported[last] as number));
     else context.moveTo(x(step) - 0.01, y(tokens));
     context.lineTo(x(step), y(tokens));
     last = step;
   });
   context.stroke();
-};
-
-const crosses = (breaks: ReadonlySet<number>, from: number, to: number): boolean => {
-  for (let step = from + 1; step <= to; step++) if (breaks.has(step)) return true;
-  return false;
 };
 
 /** A line where the context fell; buttons above say what happened there. */

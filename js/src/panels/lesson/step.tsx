@@ -1,9 +1,10 @@
-// The lessons of a session, one step at a time: what the picture shows, a question, and what is said to an answer.
+// A step of a lesson: what the picture shows, a question, what is said to an answer, and the way back and on.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { LessonCheckReply, LessonStepReply, LessonsReply } from "../../payloads/types";
 import { makeComponentView, type PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";
 import type { Actions, View } from "../../store/view";
+import { LessonList } from "./lesson-list";
 
 /** Has the workbench set what a step shows, once its texts are there. */
 type Begin = (step: LessonStepReply, again?: boolean) => void;
@@ -31,53 +32,12 @@ const LessonSteps = ({ picture, actions, begin }: PanelProps & { begin: Begin })
   if (list === null) return null;
   return (
     <>
-      <List {...{ list, link }} shown={told?.step.lesson} open={actions.openStep} />
+      <LessonList {...{ list, link }} shown={told?.step.lesson} open={actions.openStep} />
       {link !== "" && told?.link === link && (
         <Step key={link} {...{ picture, actions, link, begin }} step={told.step} />
       )}
       {link !== "" && told?.link !== link && <p class="ci-quiet ci-step">{problem || "Setting it up …"}</p>}
     </>
-  );
-};
-
-interface ListProps {
-  list: LessonsReply;
-  link: string;
-  /** The title of the lesson that is open. */
-  shown: string | undefined;
-  open(link: string): void;
-}
-
-const List = ({ list, link, shown, open }: ListProps) => {
-  const away = list.elsewhere;
-  if (list.here.length + away.length === 0) return null;
-  return (
-    <nav class="ci-lessons" aria-label="Lessons">
-      {list.here.map(({ number, title, steps }) => (
-        <button
-          type="button"
-          key={number}
-          data-testid={`lesson-${number}`}
-          aria-current={link !== "" && title === shown ? "step" : undefined}
-          onClick={() => open(`${number}.1`)}
-        >
-          <span>{number}</span> {title} <small>{steps} steps</small>
-        </button>
-      ))}
-      {link !== "" && (
-        <button type="button" data-testid="lesson-leave" onClick={() => open("")}>
-          <span /> Play the policy yourself
-        </button>
-      )}
-      {away.length > 0 && (
-        <p class="ci-quiet">
-          {list.here.length > 0 ? "On another session:" : "Lessons, each on a session of its own:"}
-          {away.map(({ name }) => (
-            <code key={name}>open_lesson("{name}")</code>
-          ))}
-        </p>
-      )}
-    </nav>
   );
 };
 
