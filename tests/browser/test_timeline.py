@@ -277,3 +277,31 @@ def test_where_it_is_low_or_narrow_all_lanes_are_one(page: Page, open_workbench:
     assert strip["width"] > 500
     fill_page(page, *SIZE)
     expect(grid.get_by_role("rowheader")).to_have_count(5)
+
+
+MEASURED = """() => {
+  const { get } = Object.getOwnPropertyDescriptor(Element.prototype, 'clientWidth')
+  window.measured = []
+  Object.defineProperty(Element.prototype, 'clientWidth', {
+    configurable: true,
+    get() { window.measured.push(this.className); return get.call(this) },
+  })
+}"""
+
+
+def test_W2_7_the_overview_is_not_measured_in_the_frames_of_a_drag(page: Page, workbench: Workbench) -> None:
+    """A frame that asks for a width after it has written lays everything out twice."""
+    handle = page.get_by_test_id("cut-handle")
+    box, lanes = handle.bounding_box(), page.get_by_test_id("bars").bounding_box()
+    assert box is not None and lanes is not None
+    before, y = handle.get_attribute("aria-valuetext"), box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, y)
+    page.mouse.down()
+    page.evaluate(MEASURED)
+    for share in (0.6, 0.5, 0.4, 0.3):
+        page.mouse.move(lanes["x"] + share * lanes["width"], y, steps=3)
+        page.wait_for_timeout(40)
+    measured = page.evaluate("() => window.measured")
+    page.mouse.up()
+    assert handle.get_attribute("aria-valuetext") != before
+    assert [name for name in measured if "ci-moments" in name] == []

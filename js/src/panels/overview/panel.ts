@@ -38,6 +38,7 @@ export const makeOverview = (actions: Actions): View => {
     stage,
   );
   let shown: Picture | undefined;
+  let width = 0;
 
   // A press on a button is none on the curve under it.
   compactions.node.addEventListener("pointerdown", event => event.stopPropagation());
@@ -60,7 +61,8 @@ export const makeOverview = (actions: Actions): View => {
       const { scene } = picture;
       const has = (...names: Part[]) => names.some(part => parts.has(part));
       if (!has("scene", "range", "size", "theme", "found", "tracing", "tab", "look", "place")) return;
-      const width = stage.clientWidth;
+      // Asked in a frame that has written already, it would lay out everything once more.
+      if (has("scene", "size")) width = stage.clientWidth;
       if (has("scene", "tracing")) key.replaceChildren(...listSigns(picture));
       if (has("scene", "range", "size")) brush.draw(picture, width);
       if (has("scene", "size", "theme", "found")) drawCurve(canvas, picture, width);
