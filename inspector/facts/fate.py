@@ -18,7 +18,7 @@ from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
 from .facts import Fact, Facts
-from .literal import find_literal
+from .literal import find_literal, tell_absence
 from .mentions import FactPattern, Mention, Occurrences, SearchText, read_words, refer
 from .remaining import Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
@@ -111,6 +111,10 @@ class FateFinder:
         before = self.scene.before
         stood = bool(before.rows[rows].any()) or before.names(self.found.pattern(number, self.scene.session))
         return TracedFact(self, number, stood)
+
+    def tell_absence(self, form: str | tuple[str, str]) -> str:
+        """Why there is no such fact: what else in the file says it, if anything."""
+        return tell_absence(self.scene.session, form if isinstance(form, str) else form[1])
 
     def _look_up_literal(self, text: str) -> TracedFact | None:
         """Words that are no fact, where the path says them to the letter."""

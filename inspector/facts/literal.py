@@ -17,7 +17,7 @@ from ..session.toolcalls.call_paths import LONGEST
 from ..session.toolcalls.core_command import core_command, name_command
 from ..session.toolcalls.path_syntax import ROOTS, looks_like_path
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
-from ..text import has_words
+from ..text import brief, has_words
 from .extract.collect import FactOccurrences
 from .extract.segments import AGENT, ANSWERED, ASKED, CALLED, HARNESS, REPORT, SUMMARY, TextSegment
 from .facts import Fact, Facts
@@ -94,3 +94,36 @@ def _look_like(wording: str) -> str:
         return "file" if looks_like_path(wording, ROOTS) else "text"
     runs = name_command(wording) or (core_command(wording) != wording and _PROGRAM.match(program))
     return "command" if runs else "text"
+
+
+def tell_absence(session: Session, text: str) -> str:
+    """Why nothing on a session's path says a text: what else in the file does, if anything.
+
+    >>> from inspector.demo import open_demo
+    >>> session = open_demo()
+    >>> start = session.at(session.entries[session.path[0]].id)
+    >>> tell_absence(start, session.entries[session.path[-1]].blocks[0].text[:20]).partition(" (")[0]
+    'it is first said later'
+    >>> tell_absence(start, "nobody has said this")
+    'nothing said so far holds it'
+    """
+    wording, path = " ".join(text.split()), set(session.path)
+    found: dict[str, str] = {}
+    for at, entry in enumerate(session.entries) if wording else ():
+        if at in path and session.tree.sort[at] not in (COMPACTION, BRANCH_SUMMARY):
+            continue
+        if any(has_words(" ".join(readable_text(block).split()), wording) for block in entry.blocks):
+            found.setdefault(_tell_place(session, at), entry.id)
+    for place in ("it is first said later", "only a summary says it", "only another branch says it"):
+        if place in found:
+            return f"{place} ({brief(found[place])})"
+    return next((f"{place} ({brief(name)})" for place, name in found.items()), "nothing said so far holds it")
+
+
+def _tell_place(session: Session, at: int) -> str:
+    """What an entry that no path holds is to that path."""
+    if session.tree.sort[at] in (COMPACTION, BRANCH_SUMMARY):
+        return "only a summary says it"
+    if session.entries[at].sidechain is not None:
+        return "only a sub-agent's own conversation says it"
+    return "it is first said later" if at > max(session.path, default=-1) else "only another branch says it"

@@ -74,6 +74,8 @@ class Look(Protocol):
 
     def look_up(self, form: str | tuple[str, str]) -> TracedFact | None: ...
 
+    def tell_absence(self, form: str | tuple[str, str]) -> str: ...
+
 
 class TracedFact:
     """A fact and what becomes of it.
@@ -344,9 +346,10 @@ class Trace(Framed):
         return {" ".join(one.fact.form.split()): one for one in reversed(self.traced)}
 
     def __getitem__(self, form: str | tuple[str, str]) -> TracedFact:
+        """What became of a text. Raises `EditError` where nothing said so far holds it, with what does."""
         found = self._find(form)
         if found is None:
-            raise EditError("fact", str(form), "nothing said so far holds it")
+            raise EditError("fact", str(form), self._look.tell_absence(form))
         return found
 
     def __contains__(self, form: object) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from inspector.errors import EditError
 from inspector.facts.literal import find_literal
 from inspector.facts.trace import trace_recorded
 from inspector.facts.traced import TracedFact
@@ -120,3 +123,18 @@ def test_what_an_attached_file_holds_is_the_files() -> None:
     session = build(asked, say("ok"), compact("Nothing."), user("on"))
     for text in ("sidebar_rows", "const sidebar_rows = 41;"):
         assert " first said by an attached file in turn 1 (a document, e0/1)." in trace(session, text).why()
+
+
+def test_what_was_not_said_yet_is_told_where_it_is_said() -> None:
+    session = build(user("go"), say("ok"), compact("All nine lamps glow."), user("see later.md"), say("ok"))
+    aside = Entry(id="side", sidechain="agent", role="assistant", blocks=(Text(text="a sidelong look"),))
+    session = session.with_entries((*session.entries, aside), session.leaf)
+    (recorded,) = trace_recorded(session)
+    for text, reason in (
+        ("later.md", "it is first said later (e3)"),
+        ("nine lamps", "only a summary says it (e2)"),
+        ("sidelong look", "only a sub-agent's own conversation says it (side)"),
+        ("nobody says it", "nothing said so far holds it"),
+    ):
+        with pytest.raises(EditError, match=re.escape(f"fact {text!r}: {reason}")):
+            recorded[text]
