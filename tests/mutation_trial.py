@@ -22,7 +22,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import product
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -460,7 +459,7 @@ class Trial:
         return sorted(near, key=order)
 
     def choose_tests(self, file: str, place: Place) -> Iterator[list[str]]:
-        """The tests that reach the place, file by file, up to the budget: the quick ones of all files first.
+        """The tests that reach the place, file by file, up to the budget: its room's quick ones first.
 
         Then, up to the same budget, the others that are near: what an earlier test had worked out and kept
         was not reached again while it was measured, and a test that is run alone may reach it all the same.
@@ -480,7 +479,11 @@ class Trial:
         found = False
         asked: set[str] = set()
         # What only other imports read is in no test's lines: then whatever is near may notice it.
-        order = product((False, True), (QUICK, float("inf")), files)
+        near = [tests for tests in files if not tests.startswith(OTHERS)]
+        order = [
+            *((False, QUICK, tests) for tests in near),
+            *((every, float("inf"), tests) for every in (False, True) for tests in files),
+        ]
         for every, longest, tests in order:
             if every and found and place.function is None:
                 return
