@@ -10,11 +10,13 @@ import pytest
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Piece
 from inspector.planning.diff.contexts import Change, Insert, Keep, Remove, diff_contexts, patch_context
-from inspector.planning.plan import Plan
+from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.table import FATES
 from inspector.replays.carry import carry_entries, chain, count_carried, join_ledger
-from inspector.session.blocks import Block, Text
+from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
 from inspector.summaries.record import changes_stored, promise_context, record_plan
 from inspector.tokens.ledger import count_tokens
 from tests.fixed_policies import fixed_plan
@@ -151,3 +153,30 @@ def test_a_diff_tells_every_piece_once_and_leads_from_one_context_to_the_other(s
     single = {piece.origin for piece in after.pieces if piece.fate not in FATE_OF_NEW}
     if is_simple(plan) and plan.notice is None:
         assert not [row for row in diff.rows if isinstance(row, Remove) and row.before.origin in single]
+
+
+def test_what_was_emptied_before_stays_emptied_whatever_a_rule_makes_of_it() -> None:
+    """A recorded compaction of outputs empties the call wherever it stands, so a pointer in its place would
+    not be what the session goes on with."""
+    call = ToolCall(id="c", name="read", input={"path": "a.py"})
+    output = ToolOutput(call_id="c", name="read", parts=(Text(text="word " * 50),))
+    entries = (
+        Entry(id="u", blocks=(Text(text="look"),)),
+        Entry(id="a", parent="u", role="assistant", blocks=(call,)),
+        Entry(id="t", parent="a", role="tool", blocks=(output,)),
+        Entry(id="m", parent="t", kind="micro", boundary=Boundary(kind="micro", cleared=("c",))),
+        Entry(id="b", parent="m", role="assistant", blocks=(Text(text="done"),)),
+    )
+    session = Session(format="demo", entries=entries, leaf="b")
+    rule = {"kind": "point-large-outputs", "characters": 0, "recent": True, "form": "compat"}
+    ledger = count_tokens(session, LENGTH)
+    plan = make_plan(session, ledger, {"name": "mine", "rules": [rule]})
+    pointed = [piece for piece in build_context(session, plan).pieces if piece.fate == "pointer"]
+    assert [piece.block.text.startswith("[archived read(a.py)") for piece in pointed] == [True]
+    promised = promise_context(plan, None)
+    done = record_plan(plan, None, "new")
+    shown = live_context(done, count_tokens(done, LENGTH))
+    assert [piece.block for piece in promised.pieces] == [piece.block for piece in shown.pieces]
+    assert [piece.block for piece in promised.pieces] == [
+        piece.block for piece in live_context(session, ledger).pieces
+    ]
