@@ -6,7 +6,7 @@ import pytest
 
 from inspector.tokens.rows import SECTIONS
 from tests.fixed_policies import fixed_plan
-from tests.reference.fates import BOUND, END, PAIR, SUMMARISED, WITHHELD, Side, tell_fates
+from tests.reference.fates import BOUND, END, PAIR, SUMMARISED, VERBATIM, WITHHELD, Side, tell_fates
 
 SEEDS = range(70)
 
@@ -75,3 +75,34 @@ def test_the_notes_tell_how_many_blocks_share_a_fate(seed: int) -> None:
     for words, count in wanted.items():
         told = [note for note in plan.notes if words in note]
         assert [note.split()[0] for note in told] == ([f"{count}"] if count else []), (words, plan.notes)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_not_in_the_file_goes_with_its_blocks_or_with_any_compaction(seed: int) -> None:
+    """The fixed part stays. What a block weighs beyond its count shrinks as it does, rounded down, and goes
+    with it; what came before the file goes as soon as anything is summarised or dropped."""
+    plan = fixed_plan(seed)
+    outside, spread = plan.outside, plan.outside.spread.tolist()
+    had = plan.table.tokens.tolist()
+    places = [point.place for point in plan.cuts if point.legal] + (
+        [] if plan.place is None else [plan.place]
+    )
+    for place in places:
+        slow = tell_fates(plan, place, plan.depth)
+        withheld = 0
+        for row, one in enumerate(slow):
+            if not one.stands or (one.changed and one.now is None):
+                continue
+            left = had[row] if one.fate == VERBATIM else min(one.tokens, had[row])
+            withheld += spread[row] * left // had[row] if had[row] else spread[row]
+        taken = any(not one.stands and one.by != WITHHELD for one in slow)
+        passing = [0, 0] if taken else [outside.earlier.tokens, outside.attached.tokens]
+        notice = plan.tier.notice
+        if notice is None or not notice.echoes(place):
+            wanted = [outside.fixed.tokens, withheld, *passing]
+            if not any(decision.unpaired for decision in plan.tier.decisions):
+                assert plan.tier.cuts.outside[place].tolist() == wanted, place
+            if place == plan.place:
+                assert list(plan.parts_after.values()) == wanted
+                low, high = plan.after_range
+                assert low <= plan.after <= high and plan.after == plan.counted_after + sum(wanted)
