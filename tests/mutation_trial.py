@@ -518,7 +518,12 @@ class Trial:
         if place.function and find_code(code, place.function) is None:
             place = place._replace(function=None)
         tried = 0
-        for chosen in self.choose_tests(file, place):
+        batches: Iterable[list[str]] = self.choose_tests(file, place)
+        if place.function is None or place.called:
+            # What an import does is tried in a process that imports all anew: not file by file.
+            first, *rest = [*batches] or [[]]
+            batches = [first, [name for chosen in rest for name in chosen]]
+        for chosen in filter(None, batches):
             tried += len(chosen)
             if by := self.try_tests(file, place, changed, chosen):
                 return by
@@ -529,8 +534,8 @@ class Trial:
         path = self.root / file
         source, stat = path.read_text("utf-8"), path.stat()
         while chosen:
-            seen = self.seen[chosen[0].partition("::")[0]]
-            seconds = SLOWER * sum(seen[name][0] for name in chosen) + SECONDS
+            took = (self.seen[name.partition("::")[0]][name][0] for name in chosen)
+            seconds = SLOWER * sum(took) + SECONDS
             path.write_text(changed, "utf-8")
             try:
                 done = self.run(file, place, changed, chosen, seconds)
@@ -547,7 +552,7 @@ class Trial:
                 return "killed", done.sent
             print(f"   left out, it fails by itself: {done.sent}", file=sys.stderr, flush=True)
             chosen.remove(done.sent)
-            del seen[done.sent]
+            del self.seen[done.sent.partition("::")[0]][done.sent]
         return None
 
     def passes(self, tests: tuple[str, ...]) -> bool:

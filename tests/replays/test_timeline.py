@@ -180,3 +180,9 @@ def test_what_no_entry_holds_stays_in_front_when_the_replay_plans() -> None:
     (done,) = run.compactions
     assert (done.plan.outside.fixed.tokens, done.plan.outside.withheld.tokens) == (1_000, 90)
     assert (done.before, done.after) == (1_350, 1_150)
+
+
+def test_a_request_of_one_token_is_told_as_one() -> None:
+    session = session_of(say("u1", None, ""), reply("a1", "u1", 1, "", output=0))
+    run = replay(session, "flue", ledger=count_tokens(session, LENGTH), window=1_000)
+    assert "sent 1 token in 1 request," in repr(run)
