@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.policies.pi_estimate import weigh_message
-from inspector.session.blocks import Image, Text, Unknown
+from inspector.session.blocks import Document, Image, Reasoning, Text, Unknown
 from inspector.session.entries import Entry
 from inspector.tokens.counters.chars4_utf16 import IMAGE_CHARS
 from tests.formats.test_readers import HEADER, pi_row, read_pi
@@ -61,8 +61,10 @@ def test_a_role_of_pi_s_in_another_format_counts_the_words_that_pi_would_send(
 
 @pytest.mark.parametrize("pictures", [0, 1, 2])
 def test_an_extension_s_message_counts_its_texts_and_each_of_its_pictures(pictures: int) -> None:
-    """Texts of 5 and of 2 units; a picture is 4,800 characters (FLUE §13.2)."""
+    """Texts of 5 and of 2 units; a picture is 4,800 characters, anything else nothing (FLUE §13.2)."""
     assert IMAGE_CHARS == 4800
     texts = (Text(text="hello"), Text(text="\N{GRINNING FACE}"))
-    entry = Entry(id="a", role="custom", blocks=(*texts, *(Image(media_type="image/png"),) * pictures))
+    others = (Reasoning(text="r" * 40), Document(text="d" * 40))
+    blocks = (*texts, *others, *(Image(media_type="image/png"),) * pictures)
+    entry = Entry(id="a", role="custom", blocks=blocks)
     assert weigh_message(entry, "pi-1.5.2") == 1200 * pictures + 2
