@@ -91,6 +91,12 @@ def _is_gemini_stream(row: Json) -> bool:
     return row.get("type") == "init" and {"session_id", "model", "timestamp"} <= row.keys()
 
 
+def _is_training(row: Json) -> bool:
+    """A row of a data set of trajectories: the messages are a text, or a list beside the task's name."""
+    return "instance_id" in row and (isinstance(row.get("messages"), str) or "trajectory" in row)
+
+
+ONE_ROW = 'write the messages of one row as {"messages": […]} to open them'
 ROWS: tuple[RowKind, ...] = (
     RowKind(
         "the events of `gemini --output-format stream-json`",
@@ -140,6 +146,12 @@ ROWS: tuple[RowKind, ...] = (
         "a transcript that Entire shortened",
         lambda row: {"v", "agent", "type", "ts", "content"} <= row.keys(),
         advice="it leaves out compactions and what the cache gave: open the full.jsonl beside it",
+    ),
+    RowKind("trajectories to train with", _is_training, advice=ONE_ROW),
+    RowKind(
+        "the answers of a batch of OpenAI's",
+        lambda row: {"custom_id", "response", "error"} <= row.keys(),
+        advice="they do not hold what was asked: open the batch's input",
     ),
     RowKind("the context of a Kimi session", _is_kimi_context),
     RowKind(
@@ -219,6 +231,13 @@ def _count_contents(value: Any) -> int | None:
     return len(listed) if google and all("type" not in Fields(part).rest for part in first["parts"]) else None
 
 
+def _count_browsing(value: Any) -> int | None:
+    """How many steps a history of browser-use's holds: each has what was seen and what was done."""
+    steps = Fields(value).items("history")
+    first = Fields(steps[0]).rest if steps else {}
+    return len(steps) if steps and {"model_output", "result", "state"} <= first.keys() else None
+
+
 DOCUMENTS: tuple[DocumentKind, ...] = (
     DocumentKind(
         "a saved checkpoint of Gemini's",
@@ -241,6 +260,9 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
         "call",
         "what they only point to is not in the file",
     ),
+    DocumentKind("results of τ-bench", _listed("traj", "reward"), "run", ONE_ROW),
+    DocumentKind("results of τ²-bench", _items("simulations", "tasks"), "run", ONE_ROW),
+    DocumentKind("a history of browser-use", _count_browsing, "step"),
     DocumentKind("conversations to train with (ShareGPT)", _listed("conversations"), "conversation"),
     DocumentKind("a request to Gemini", _items("contents"), "message"),
     DocumentKind(

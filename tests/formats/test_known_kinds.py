@@ -29,6 +29,7 @@ def document(**fields: Any) -> bytes:
     return json.dumps(fields).encode()
 
 
+ONE_ROW = 'write the messages of one row as {"messages": […]} to open them'
 KINDS: dict[str, tuple[bytes, str, str]] = {
     "a rollout whose first row is of another version": (
         rows(ITEM, ITEM, {"type": "compacted", "payload": {}}, ITEM),
@@ -195,6 +196,36 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         json.dumps([{"id": "1", "trace_id": "t", "op_name": "weave:///a", "inputs": {}}]).encode(),
         "calls exported from Weave of 1 call",
         "what they only point to is not in the file",
+    ),
+    "a data set whose messages are a text": (
+        rows({"instance_id": "i", "messages": "[]"}, {"instance_id": "j", "messages": "[]"}),
+        "trajectories to train with of 2 rows",
+        ONE_ROW,
+    ),
+    "a data set of trajectories": (
+        rows({"instance_id": "i", "trajectory": [{"role": "system", "text": None}], "exit_status": "x"}),
+        "trajectories to train with of 1 row",
+        ONE_ROW,
+    ),
+    "answers of a batch": (
+        rows({"id": "b", "custom_id": "a", "response": {"status_code": 200, "body": {}}, "error": None}),
+        "the answers of a batch of OpenAI's of 1 row",
+        "they do not hold what was asked: open the batch's input",
+    ),
+    "τ-bench": (
+        json.dumps([{"task_id": 0, "reward": 1.0, "traj": [{"role": "user", "content": "Hi"}]}]).encode(),
+        "results of τ-bench of 1 run",
+        ONE_ROW,
+    ),
+    "τ²-bench": (
+        json.dumps({"info": {}, "tasks": [], "simulations": [{"id": "s", "messages": []}]}).encode(),
+        "results of τ²-bench of 1 run",
+        ONE_ROW,
+    ),
+    "browser-use": (
+        json.dumps({"history": [{"model_output": None, "result": [], "state": {"url": "u"}}]}).encode(),
+        "a history of browser-use of 1 step",
+        "",
     ),
     "ShareGPT": (
         json.dumps([{"id": "1", "conversations": [{"from": "human", "value": "Hi"}]}]).encode(),
