@@ -73,7 +73,9 @@ def join_requests(format: str, requests: Sequence[WholeRequest], made: Recording
     }
     if len(joining.threads) > 1:
         others = plural(len(joining.threads) - 1, "other conversation stands", "other conversations stand")
-        made.warnings.append(f"{others} apart: they share no message with the longest one")
+        made.warnings.append(
+            f"{others} apart: they share no message with the longest one, or have another name"
+        )
     for thread in joining.threads:
         if thread is not main:
             joining.set_apart(thread)

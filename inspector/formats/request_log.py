@@ -44,6 +44,8 @@ OTHERS = frozenset(
 )
 """Fields of a message that say it is another system's."""
 KEYS = ("session_id", "conversation_id", "thread_id", "conversation")
+TASKS = ("traj_id", "trajectory_id", "instance_id", "custom_id")
+"""What names a row's task in data sets and batches: rows of two tasks are two conversations."""
 
 
 def sniff(data: Data) -> str | None:
@@ -213,7 +215,7 @@ class _RequestLog:
         if number is not None:
             self.replies[number] = [*messages, *reply]
         usage = next((u for u in (answer, told, fields) if isinstance(u.rest.get("usage"), dict)), answer)
-        keys = (told.rest.get(key, fields.rest.get(key)) for key in KEYS)
+        keys = (told.rest.get(key, fields.rest.get(key)) for key in KEYS + TASKS)
         system = [fields.any(key) for key in ("system", "instructions")]
         self.requests.append(
             WholeRequest(

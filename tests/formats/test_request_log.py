@@ -112,6 +112,19 @@ def test_one_conversation_by_its_name_is_never_two() -> None:
     assert len(session.boundaries) == 1 and not session.warnings
 
 
+@pytest.mark.parametrize("name", ["instance_id", "traj_id", "custom_id"])
+def test_rows_of_two_tasks_are_two_conversations_though_they_begin_with_the_same_example(name: str) -> None:
+    """As data sets and batches hold them: no summary stands between one task and the next."""
+    example = ("user", "So it was done once: the weir was mended.")
+    rows = [
+        request(("system", "Mend what you are told."), example, ("user", text), reply="yes", **{name: text})
+        for text in ("the sluice", "the quay")
+    ]
+    session = read_session(dump(*rows))
+    assert not session.boundaries and len(session.warnings) == 1
+    assert [entry.text for entry in session.entries if entry.sidechain][-2:] == ["the quay", "yes"]
+
+
 def test_responses_are_joined_by_the_reply_they_go_on_from() -> None:
     session = open_session(CASES / "request-log.responses.json")
     assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]

@@ -315,6 +315,7 @@ def _ask(value: Row) -> Asked | None:
         said = []
     usage = next((u for each in (answer, value, body) if isinstance(u := each.get("usage"), dict)), None)
     keys = ("session_id", "conversation_id", "thread_id", "conversation")
+    keys += ("traj_id", "trajectory_id", "instance_id", "custom_id")
     key = next((k for name in keys if isinstance(k := value.get(name, body.get(name)), str)), "")
     total = usage.get("total_tokens") if usage is not None else None
     return Asked(
