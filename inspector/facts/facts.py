@@ -94,8 +94,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         keys, columns = found.finish()
         self._keys: tuple[tuple[str, str], ...] = tuple(keys)
         self._numbers = {key: number for number, key in enumerate(self._keys)}
-        self.fact, self.entry, self.block, self.start, self.end = (columns[:, at].copy() for at in range(5))
-        self.by, self.operation = columns[:, 5].astype(np.uint8), columns[:, 6].astype(np.int8)
+        self.fact, self.start, self.end, self.entry, self.block, self.by, self.operation = columns
         self.kind = np.array([KIND[kind] for kind, _ in self._keys], np.uint8)
         self.offset = np.searchsorted(self.fact, np.arange(len(self._keys) + 1)).astype(np.int32)
 

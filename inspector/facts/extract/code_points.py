@@ -5,13 +5,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+Codes = NDArray[np.uint8] | NDArray[np.uint16]
+OUTSIDE = 0xFFFF
+"""What stands for a character past the first plane."""
 
-def code_points(text: str) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """One number per character; those past the first plane become 0xFFFF."""
+
+def code_points(text: str) -> Codes:
+    """One number per character; those past the first plane become OUTSIDE."""
     if text.isascii():
         return np.frombuffer(text.encode("ascii"), np.uint8)
+    narrow = text.encode("utf-16-le", "surrogatepass")
+    if len(narrow) == 2 * len(text):
+        return np.frombuffer(narrow, "<u2").astype(np.uint16, copy=False)
     wide = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return np.minimum(wide, 0xFFFF).astype(np.uint16)
+    return np.minimum(wide, OUTSIDE).astype(np.uint16)
+
+
+def latin_bytes(text: str) -> bytes:
+    """One byte per character; those past Latin-1 become "?"."""
+    return text.encode("latin-1", "replace")
 
 
 def _word_characters() -> NDArray[np.bool_]:

@@ -9,6 +9,8 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +23,10 @@ from ...session.toolcalls.positions import blank_escapes, restore
 from .commands import find_commands
 from .constraints import find_rules, find_typed_rules
 from .decisions import find_choices, find_decisions
-from .errors import find_errors, find_exit_codes, find_failure, find_json_errors, find_repeated
+from .errors import ERROR_WORDS, find_errors, find_exit_codes, find_failure, find_json_errors, find_repeated
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers
-from .paths import PathFinder
+from .paths import PATH_WORDS, PathFinder
 from .segments import (
     AGENT,
     ANSWERED,
@@ -40,9 +42,10 @@ from .segments import (
     TextSegment,
 )
 from .sentences import Hit
-from .symbols import find_calls, find_symbols, find_ticked_symbols
-from .todos import find_tasks, find_todos
+from .symbols import SYMBOL_WORDS, Names, find_calls, find_symbols, find_ticked_symbols
+from .todos import TODO_MARKS, find_tasks, find_todos
 from .typed import blank_pasted
+from .word_places import Places, WordTable
 
 KINDS = (
     *(
@@ -69,7 +72,8 @@ _RECENT = 12  # outputs in which what the model quotes as an error is looked for
 _BREAK = "\n\x1f\n"  # between two texts: nothing that is found reaches across
 
 Ints = NDArray[np.int32]
-_SPEAKER = np.array([0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 6, 6], np.uint8)
+_SPEAKER = (0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 6, 6)
+_NEVER = np.iinfo(np.int64).max
 
 
 _PROSE = ("constraint", "choice", "decision", "todo")
@@ -79,6 +83,23 @@ _WORDS = (ASKED, ANSWERED, HARNESS, ATTACHED, SUMMARY, AGENT)
 _REPORTS = (REPORT, FAILED)
 
 
+@cache
+def _table() -> WordTable:
+    return WordTable((*SYMBOL_WORDS, *PATH_WORDS, *TODO_MARKS, *ERROR_WORDS))
+
+
+class OccurrenceColumns(NamedTuple):
+    """Where facts are said, by fact and then in the order of the path: see `Facts`."""
+
+    fact: Ints
+    start: Ints
+    end: Ints
+    entry: Ints
+    block: Ints
+    by: NDArray[np.uint8]
+    operation: NDArray[np.int8]
+
+
 class FactOccurrences:
     """Collects occurrences, and numbers the facts."""
 
@@ -86,8 +107,8 @@ class FactOccurrences:
         self._keys: list[tuple[str, str]] = []
         self._numbers: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self._segments: list[TextSegment] = []
-        self._rows: list[NDArray[np.int64]] = []
-        self._named: list[int] = []
+        self._rows: list[Ints] = []
+        self._named = array("i")
 
     def add(self, segment: TextSegment, named: Iterable[Named]) -> None:
         """Take a text to search later, and what is already known to be named in it."""
@@ -96,7 +117,7 @@ class FactOccurrences:
         for kind, form, start, end, operation in named:
             if 0 < len(form) <= LONGEST:
                 fact = self._number(kind, form)
-                self._named += (fact, number, start, end, _OPERATION[operation])
+                self._named.extend((fact, number, start, end, _OPERATION[operation]))
 
     def _number(self, kind: str, form: str) -> int:
         numbers = self._numbers[kind]
@@ -143,7 +164,7 @@ class FactOccurrences:
         places = np.column_stack(
             (found[:, 0], np.array(numbers)[which], found[:, 1] + ahead, found[:, 2] + ahead, found[:, 3])
         )
-        self._rows.append(places[whole])
+        self._rows.append(places[whole].astype(np.int32))
 
     def _look(self, rows: array[int], text: str, sort: int, base: str, finder: PathFinder) -> None:
         """Everything that is looked for in a text of that sort."""
@@ -152,8 +173,11 @@ class FactOccurrences:
         bare = _without(text, urls)
         bare = bare if finder.windows else blank_escapes(bare)
         listed = _OPERATION["listed"] if sort == LISTING else -1
-        self._note(rows, "file", finder.find(bare, base or None), listed)
-        for kind, hits in _searches(text, bare, sort, finder):
+        places = _table().find(bare)
+        self._note(rows, "file", finder.find(bare, base or None, places), listed)
+        for names in find_symbols(bare, places):
+            self._note_names(rows, names)
+        for kind, hits in _searches(text, bare, places, sort, finder):
             check_stopped()
             self._note(rows, kind, hits)
 
@@ -169,17 +193,26 @@ class FactOccurrences:
                 fact = self._number(kind, form)
             extend((fact, start, end, operation))
 
+    def _note_names(self, rows: array[int], names: Names) -> None:
+        """The same of many symbols at a time."""
+        facts = list(map(self._numbers["symbol"].get, names.forms))
+        for at in [at for at, fact in enumerate(facts) if fact is None]:
+            facts[at] = self._number("symbol", names.forms[at])
+        new = np.full((len(facts), 4), _OPERATION[None], np.int64)
+        new[:, 0], new[:, 1], new[:, 2] = facts, names.starts, names.ends
+        rows.frombytes(new.tobytes())
+
     def _add_failures(self, numbers: list[int]) -> None:
         """A failed output in which no line reports an error says in its first words what went wrong."""
         errors = {number for form, number in self._numbers["error"].items() if form[:9] != "exit code"}
-        found = np.concatenate(self._rows) if self._rows else np.zeros((0, 5), np.int64)
+        found = np.concatenate(self._rows) if self._rows else np.zeros((0, 5), np.int32)
         reported = set(found[np.isin(found[:, 0], list(errors)), 1].tolist())
         rows: list[int] = []
         for number in numbers:
             if number not in reported:
                 for start, end, form in find_failure(self._segments[number].text, 0):
                     rows += (self._number("error", form), number, start, end, -1)
-        self._rows.append(np.array(rows, np.int64).reshape(-1, 5))
+        self._rows.append(np.array(rows, np.int32).reshape(-1, 5))
 
     def _add_repeated(self) -> None:
         """What the model quotes as an error is one where one of the last outputs holds it, flag or none."""
@@ -197,40 +230,47 @@ class FactOccurrences:
                     for one, at in places:
                         begin = self._segments[one].at + at
                         rows += (fact, one, begin, begin + len(words), -1)
-        self._rows.append(np.array(rows, np.int64).reshape(-1, 5))
+        self._rows.append(np.array(rows, np.int32).reshape(-1, 5))
 
-    def finish(self) -> tuple[list[tuple[str, str]], Ints]:
-        """The facts in the order they are first said, and int32[k,7]: the columns of their occurrences."""
-        found = np.concatenate([np.array(self._named, np.int64).reshape(-1, 5), *self._rows])
-        found = np.ascontiguousarray(found[_order(found)].T)
+    def finish(self) -> tuple[list[tuple[str, str]], OccurrenceColumns]:
+        """The facts in the order they are first said, and the columns of their occurrences."""
+        rows = [np.array(self._named, np.int32).reshape(-1, 5), *self._rows]
+        found = np.concatenate([each.T for each in rows], 1)
+        fact, segment, start = found[:3]
+        first = np.full(len(self._keys), _NEVER)
+        np.minimum.at(first, fact, segment.astype(np.int64) << 32 | start)
+        kinds = np.array([KIND[kind] for kind, _ in self._keys], np.uint8)
+        ranked = np.lexsort((kinds, first))[: np.count_nonzero(first != _NEVER)]
+        numbers = np.empty(len(first), np.int32)
+        numbers[ranked] = np.arange(len(ranked))
+        found[0] = numbers[fact]
+        found = np.take(found, _order(found), 1)
         fresh = np.ones(found.shape[1], bool)
         fresh[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in found[:4]])
-        found = found if fresh.all() else found[:, fresh]
+        found = found if fresh.all() else np.take(found, np.flatnonzero(fresh), 1)
         fact, segment, start, end, operation = found
-        opens = np.flatnonzero(np.diff(fact, prepend=-1))
-        keys = [self._keys[number] for number in fact[opens].tolist()]
-        kinds = np.array([KIND[kind] for kind, _ in keys], np.int64)
-        ranked = np.lexsort((kinds, start[opens], segment[opens]))
-        sizes = np.diff(opens, append=len(fact))[ranked]
-        begins = np.cumsum(sizes) - sizes
-        order = np.repeat(opens[ranked] - begins, sizes) + np.arange(len(fact))
-        places = np.array([(s.entry, s.block, _SPEAKER[s.sort]) for s in self._segments], np.int32)
-        said = places.reshape(-1, 3)[segment[order]]
-        columns = np.empty((len(fact), 7), np.int32)
-        columns[:, 0] = np.repeat(np.arange(len(keys)), sizes)
-        columns[:, 1:3], columns[:, 5] = said[:, :2], said[:, 2]
-        columns[:, 3], columns[:, 4], columns[:, 6] = start[order], end[order], operation[order]
-        return [keys[at] for at in ranked.tolist()], columns
+        count = len(self._segments)
+        entry, block = (
+            np.fromiter((place[at] for place in self._segments), np.int32, count)[segment] for at in range(2)
+        )
+        by = np.fromiter((_SPEAKER[sort] for _, _, _, sort, *_ in self._segments), np.uint8, count)[segment]
+        keys = [self._keys[at] for at in ranked.tolist()]
+        said = OccurrenceColumns(
+            fact.copy(), start.copy(), end.copy(), entry, block, by, operation.astype(np.int8)
+        )
+        return keys, said
 
 
-def _order(found: NDArray[np.int64]) -> NDArray[np.int64]:
+def _order(found: Ints) -> NDArray[np.int64]:
     """The order by fact, text and place; of one place, what a tool does to it first."""
-    fact, segment, start, end, operation = found.T
+    fact, segment, start, end, operation = found
     bits = [int(column.max(initial=0)).bit_length() for column in (segment, start)]
     if int(fact.max(initial=0)).bit_length() + sum(bits) > 63:
         return np.lexsort((-operation, end, start, segment, fact))
-    keys = (fact << bits[0] | segment) << bits[1] | start  # one number sorts several times as fast
-    order = np.argsort(keys, kind="stable")
+    keys = (fact.astype(np.int64) << bits[0] | segment) << bits[
+        1
+    ] | start  # one number sorts several times as fast
+    order = np.argsort(keys)
     same = np.diff(keys[order]) == 0
     tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
     rows = order[tied]
@@ -239,13 +279,12 @@ def _order(found: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _searches(
-    whole: str, text: str, sort: int, finder: PathFinder
+    whole: str, text: str, places: Places, sort: int, finder: PathFinder
 ) -> Iterator[tuple[str, Iterable[tuple[int, int, str]]]]:
     """What is looked for in a text of that sort, beside addresses and paths; `whole` has its addresses."""
-    yield "symbol", find_symbols(text)
     yield "symbol", find_calls(text)
     if sort != LISTING:
-        yield "todo", _restored(text, find_todos(text), sort)
+        yield "todo", _restored(text, find_todos(text, places), sort)
     yield "id", find_hashes(text, uuids=sort in _WORDS or sort == CALLED)
     if sort in _WORDS or sort in _REPORTS:
         yield "id", find_issues(text)
@@ -254,7 +293,7 @@ def _searches(
         yield "number", find_flags(text)
         yield "symbol", find_ticked_symbols(text)
     if sort in _REPORTS or sort in (ASKED, SUMMARY):
-        yield "error", find_errors(text)
+        yield "error", find_errors(text, places)
     if sort in _REPORTS:
         yield "error", find_exit_codes(text)
         yield "error", find_json_errors(text)

@@ -172,6 +172,15 @@ _SETTING = re.compile(
     r"|^\W*(?:please )?(?:use|keep|avoid|stick|always|never|prefer) [^?]{3,}$(?<!it)(?<!this)(?<!that)"
     r"|\bcan you (?:please )?ensure\b|\bregardless\b|\bat no (?:point|time)\b|\bno exceptions?\b|\bstrictly\b"
 )
+_SETTING_CUES = (
+    "no ", "s to", "to be", "for now", "want", "ideally", "regardless", " else", "one commit", "two commit",
+    "three commit", "separate commit", "directly", "if not", " first", "focus ", "good enough", "under no",
+    "capped", "cap ", "the expected", "not move", "deadline ", "hard ", "approv", "sign", "review",
+    "confirmation", "permission", "consent", "prefer", " like", " need", " expect", " asked", " dislike",
+    " hate", "favo", "use ", "keep ", "avoid ", "stick ", "always ", "never ", "ensure", "at no ",
+    "exception", "strictly",
+)  # fmt: skip
+"""In lower case: what holds none of these is no setting, which takes less long to see."""
 _ENSURES = re.compile(r"(?i)\W*(?:\w+\W+){0,3}?can you (?:please )?ensure\b")
 _DOUBTS = re.compile(
     r"(?i)\b(?:maybe|perhaps|i wonder|not sure|i guess|wouldn['’]t it|shouldn['’]t|would need to be)\b"
@@ -241,15 +250,21 @@ def _is_told(form: str) -> bool:
     return any(one.search(form) for one in patterns) or any(one.match(form) for one in begins)
 
 
+def _sets(words: str) -> bool:
+    """Whether words say what something is to be, without an order."""
+    low = words.lower()
+    return any(cue in low for cue in _SETTING_CUES) and _SETTING.search(words) is not None
+
+
 def _find_typed_rule(words: str, form: str) -> tuple[int, int] | None:
     """Where in a sentence the rule is: in brackets, in the clause that starts with it, or all of it."""
     for match in _IN_BRACKETS.finditer(words):
         inner = match[1]
-        if inner.count(" ") > 1 and _SETTING.search(inner) and not _SETTING.search(words[: match.start()]):
+        if inner.count(" ") > 1 and _sets(inner) and not _sets(words[: match.start()]):
             return match.start(1), match.end(1)
     if _is_told(form):
         return None
-    if _SETTING.search(form) or any(one.match(form) for one in (_WHENEVER, _FOR_ALL, _IN_MANNER)):
+    if _sets(form) or any(one.match(form) for one in (_WHENEVER, _FOR_ALL, _IN_MANNER)):
         own = _ITS_OWN.search(words)
         clause = own is not None and own.start() > 0 and words[: own.start()].rstrip()[-1:] in ",;"
         return (own.start() if own is not None and clause else 0), len(words)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import cache
 
 from ...session.toolcalls.call_paths import LONGEST, names
 from ...session.toolcalls.positions import find_each
+from .word_places import Places, WordTable
 
 Hit = tuple[int, int, str]
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
@@ -24,13 +26,15 @@ def tidy_error(line: str) -> str:
     return _TOOK.sub("", line)
 
 
-_ERROR_WORDS = (
+ERROR_WORDS = (
     "rror", "ERROR ", "xception", "FAIL", "fatal: ", "panic: ", "panicked at", "not found",
     "No such file", "denied", "refused", ".go:", "annot find", "timed out", "CONFLICT (", "merge failed",
-    "× ", "✖ ", "✗ ", "✘ ", "(fail) ", "Failed to ", "(HTTP ", ": *** ", "curl: (", "ERR!",
+    "(fail) ", "Failed to ", "(HTTP ", ": *** ", "curl: (", "ERR!",
 )  # fmt: skip
+_MARKS = ("× ", "✖ ", "✗ ", "✘ ")
 # What a log writes in front: the part of a program that speaks, and the time.
 _LEAD = re.compile(r"(?:\[[^\]\n]{1,60}\] ?|\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d[\d.,Z+:]* ?)+")
+_MARK = re.compile(r"^E\s{1,8}")
 _ERROR = re.compile(
     r"(?:Uncaught (?:\(in promise\) )?|Unhandled |Caused by: )?"
     r"(?:[A-Za-z_][\w.$]{0,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Failure)(?:\s?\[\w{1,40}\])?(?::\s*\S|$)"
@@ -50,9 +54,10 @@ _ERROR_INSIDE = re.compile(
     r"[\w)]: (?:fatal )?error(?: \w{1,12})?: \S|: command not found|: No such file or directory"
     r"|[Pp]ermission denied"
     r"|[Cc]onnection refused|Cannot find (?:module|package|name)\b|: not found$|\berror TS\d+: "
-    r"|[a-z_]\w*(?:\.\w+)+(?:Error|Exception): \S|: timed out"
+    r"|: timed out"
     r"|: (?:syntax|parse|compile|runtime|internal|type) error\b|\(HTTP [45]\d\d\)$"
 )
+_QUALIFIED = re.compile(r"[a-z_]\w*(?:\.\w+)+(?:Error|Exception): \S")
 _NO_ERROR = re.compile(
     r"^(?:\d+\s*(?:[\t→|-]|:(?!\d))|[+<]|//|#|\*|(?:raise|except|return|import|from|if|throw|catch|func|def"
     r"|class|case|assert)\b)"
@@ -62,16 +67,22 @@ _EXIT = re.compile(r"(?i:\bexit(?:ed)?(?: with)?(?: (?:code|status))|\breturn ?c
 _TAGS = re.compile(r"</?tool_use_error>|</?error>|</?stderr>")
 
 
-def find_errors(text: str) -> Iterator[Hit]:
-    """Lines of a command's output that report an error."""
-    for start, end in _lines_with(text, _ERROR_WORDS):
+def find_errors(text: str, places: Places | None = None) -> Iterator[Hit]:
+    """Lines of a command's output that report an error; `places` are those of ERROR_WORDS, where known."""
+    for start, end in _find_lines(text, _table().find(text) if places is None else places):
         line = text[start:end]
-        bare = _ESCAPES.sub("", line).strip()
-        bare = re.sub(r"^E\s{1,8}", "", bare)
+        bare = (_ESCAPES.sub("", line) if "\x1b" in line else line).strip()
+        bare = _MARK.sub("", bare) if bare[:1] == "E" else bare
         lead = _LEAD.match(bare)
         logged = bool(lead and _ERROR.match(bare, lead.end()))
-        if logged or (not _NO_ERROR.search(bare) and (_ERROR.match(bare) or _ERROR_INSIDE.search(bare))):
+        if logged or (not _NO_ERROR.search(bare) and (_ERROR.match(bare) or _tells_error(bare))):
             yield from _trimmed(line, start)
+
+
+def _tells_error(line: str) -> bool:
+    """Whether a line has an error in its middle; a class by its full name takes longest to look for."""
+    named = "Error: " in line or "Exception: " in line
+    return _ERROR_INSIDE.search(line) is not None or (named and _QUALIFIED.search(line) is not None)
 
 
 def find_exit_codes(text: str) -> Iterator[Hit]:
@@ -126,7 +137,7 @@ def find_json_errors(text: str) -> Iterator[Hit]:
 
 def find_repeated(text: str) -> Iterator[Hit]:
     """What a model quotes as an error: one where a tool printed it too, whatever it looks like there."""
-    for match in _REPEATED.finditer(text):
+    for match in _REPEATED.finditer(text) if any(mark in text for mark in '`"“') else ():
         if " " in match[1].strip() and not _NO_ERROR.search(match[1]):
             yield *match.span(1), tidy_error(match[1])
 
@@ -178,16 +189,24 @@ def _trimmed(line: str, start: int) -> Iterator[Hit]:
         yield start + lead, start + len(line.rstrip()), form
 
 
-def _lines_with(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
-    """Where the lines stand that hold any of the words, cut to 400 characters."""
+@cache
+def _table() -> WordTable:
+    return WordTable(ERROR_WORDS)
+
+
+def _find_lines(text: str, places: Places) -> list[tuple[int, int]]:
+    """Where the lines stand that hold a word or a mark of an error, cut to 400 characters."""
     found: set[tuple[int, int]] = set()
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
+    words = [(len(word), places[word].tolist()) for word in ERROR_WORDS if word in places]
+    for size, starts in [*words, *((len(mark), find_each(text, mark)) for mark in _MARKS)]:
+        after = 0
+        for at in starts:
+            if at < after:
+                continue
             low = max(0, at - LONGEST // 2)
             start = text.rfind("\n", low, at) + 1 or low
             end = text.find("\n", at, start + LONGEST)
             end = min(len(text), start + LONGEST) if end < 0 else end
             found.add((start, end))
-            at = text.find(word, max(end, at + len(word)))
+            after = max(end, at + size)
     return sorted(found)

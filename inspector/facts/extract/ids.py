@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...session.toolcalls.call_paths import LONGEST, names
-from .code_points import WORD, code_points
+from .code_points import WORD, Codes, code_points
 
 Hit = tuple[int, int, str]
 
@@ -52,12 +52,8 @@ def find_urls(text: str) -> Iterator[Hit]:
             yield start, match.start() + len(url), scheme.group() + url
 
 
-_HEX = np.where(WORD, 3, 0).astype(np.uint8)
-# 0 no word · 1 hex letter · 2 digit · 3 another word character
-for _char in "abcdef":
-    _HEX[ord(_char)] = 1
-for _char in "0123456789":
-    _HEX[ord(_char)] = 2
+_HEX = np.zeros(0x10000, bool)
+_HEX[[ord(char) for char in "0123456789abcdef"]] = True
 _BLOB = re.compile(r"(?:\bindex (?:[0-9a-f]{7,40}\.\.)?|sha256:|agentId: )$")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\w-])")
 
@@ -65,16 +61,12 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 def find_hashes(text: str, uuids: bool = True) -> Iterator[Hit]:
     """Commit ids: 7 to 40 hex digits with letters among them; with `uuids`, UUIDs too. Neither the blobs of
     a diff's index line nor what a log gives a UUID as `session_id=`."""
-    sorts = _HEX[code_points(text)]
-    edges = np.flatnonzero(np.diff(sorts != 0, prepend=False, append=False))
-    starts, ends = edges[::2], edges[1::2]
-    long = (ends - starts >= 7) & (ends - starts <= 40)
-    starts, ends = starts[long], ends[long]
+    codes = code_points(text)
+    starts, ends = _find_hex(codes)
     if not len(starts):
         return
-    strange, letters, digits = (_count(sorts == sort, starts, ends) for sort in (3, 1, 2))
-    size = ends - starts
-    hashes = (strange == 0) & (digits > 0) & ((letters > 0) & ((size <= 12) | (size == 40)) | (size == 8))
+    size, digits = ends - starts, _count((codes >= 0x30) & (codes <= 0x39), starts, ends)
+    hashes = (digits > 0) & ((digits < size) & ((size <= 12) | (size == 40)) | (size == 8))
     until = 0
     for start, end in zip(starts[hashes].tolist(), ends[hashes].tolist(), strict=True):
         if start < until:
@@ -90,6 +82,20 @@ def find_hashes(text: str, uuids: bool = True) -> Iterator[Hit]:
             if re.search(r"[0-9a-f]{4}-$", text[max(0, start - 5) : start]):
                 continue  # the tail of a UUID of another layout
             yield start, end, text[start:end]
+
+
+def _find_hex(codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the words of 7 to 40 hex digits start and end."""
+    inside = _HEX[codes]
+    two = inside[1:] & inside[:-1]
+    four = two[2:] & two[:-2]
+    seven = four[3:] & four[:-3]  # seven hex digits from here on: few places, where edges of words are many
+    edges = np.flatnonzero(np.diff(seven, prepend=False, append=False))
+    starts, ends = edges[::2], edges[1::2] + 6
+    alone = ends - starts <= 40
+    alone &= (starts == 0) | ~WORD[codes[starts - 1]]
+    alone &= (ends == len(codes)) | ~WORD[codes[ends - len(codes)]]
+    return starts[alone], ends[alone]
 
 
 def _count(mask: NDArray[np.bool_], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...session.toolcalls.call_paths import names
-from .code_points import WORD, code_points
+from .code_points import WORD, Codes, code_points
 
 Hit = tuple[int, int, str]
-Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 _SET = re.compile(r"(?:\": ?|: |=|= |→)(?:\\?[\"'])?-?$")
 _VALUE = re.compile(

@@ -25,15 +25,19 @@ from ...session.toolcalls.path_syntax import (
 )
 from ...session.toolcalls.positions import find_each
 from .code_points import WORD, code_points
+from .word_places import Places
 
 _IMPORT = re.compile(r"(?:\bfrom|\bimport|require\(|import\(|\bmodule|\bresolve)\s*$")
 _DYNAMIC_BEFORE, _DYNAMIC_AFTER = frozenset("$}*<{"), frozenset("*{")
 _QUOTED = re.compile(r"""["'`]((?:~|\.\.?|[A-Za-z]:)?[/\\][^"'`\n]{1,300})["'`]""")
 # As a terminal writes a path that is dropped into it, Claude Code the source of a picture, macOS a picture.
 _DROPPED = re.compile(r"(?<![\w\\/.~])(?:~|\.{0,2})/(?:[^\s\\\"'`<>|]|\\ |\u202f){1,300}")
+_PICTURE_WORD = "[Image: source: "
 _PICTURE = re.compile(r"\[Image: source: ([^\]\n]{1,400})\]")
+_SHOT_WORDS = ("Screenshot", "Screen Shot", "Screen Recording", "CleanShot")
+PATH_WORDS = (*WELL_KNOWN, *_SHOT_WORDS, _PICTURE_WORD)
 _SHOT = re.compile(
-    r"(?:(?:~|\.{0,2})/(?:[\w.@+%~-]{1,80}/){0,20})?(?:Screenshot|Screen Shot|Screen Recording|CleanShot)"
+    rf"(?:(?:~|\.{{0,2}})/(?:[\w.@+%~-]{{1,80}}/){{0,20}})?(?:{'|'.join(_SHOT_WORDS)})"
     r"[ \u202f]\d{4}-\d\d-\d\d[ \u202f]at[ \u202f]\d{1,2}\.\d\d\.\d\d(?:[ \u202f][AP]M)?"
     r"(?: \(?\d{1,3}\)?)?(?:@2x)?\.[A-Za-z]\w{1,3}"
 )
@@ -70,20 +74,21 @@ class PathFinder:
             self._known.add(path)
             path = posixpath.dirname(path)
 
-    def find(self, text: str, base: str | None = None) -> Iterator[tuple[int, int, str]]:
+    def find(self, text: str, base: str | None, places: Places) -> Iterator[tuple[int, int, str]]:
         """(start, end, canonical form) of every path that `text` names, those with spaces first.
 
-        `base` is the directory that relative paths start from, when it is not the session's.
+        `base` is the directory that relative paths start from, when it is not the session's; `places` are
+        those of PATH_WORDS.
         """
         verdicts = self._verdicts.setdefault(base, {})
-        quoted = list(self._spaced(text))
+        quoted = list(self._spaced(text, places))
         yield from quoted
         pieces, last = [], 0
         for start, end, _ in quoted:
             pieces += [text[last:start], " " * (end - start)]
             last = end
         text = "".join([*pieces, text[last:]]) if quoted else text
-        starts, ends = _runs(text)
+        starts, ends = _runs(text, places)
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
             if end - start > LONGEST:
                 continue
@@ -118,7 +123,7 @@ class PathFinder:
                     continue  # relative to the importing file, which the text does not name
             yield start + skip, start + skip + length, form
 
-    def _spaced(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def _spaced(self, text: str, places: Places) -> Iterator[tuple[int, int, str]]:
         """Paths with spaces or brackets in them, in their order: those that tools were given wherever they
         stand, whole inside quotes with a suffix that files have, and as a terminal or macOS writes them."""
         hits = [
@@ -133,12 +138,12 @@ class PathFinder:
             if " " in path and SUFFIX.search(path) and not re.search(r"[,;|&<>*$(){}]| -|\s\s", path):
                 if not any(part[:1] in ("/", "~") for part in path.split(" ")[1:]):
                     hits.append((match.start(1), match.end(1), path))
-        if "\\ " in text:
+        if "\\" in text and "\\ " in text:
             dropped = (match for match in _DROPPED.finditer(text) if "\\ " in match[0])
             hits += [(*match.span(), match[0]) for match in dropped if SUFFIX.search(match[0])]
-        if "[Image: source: " in text:
+        if _PICTURE_WORD in places:
             hits += [(*match.span(1), match[1]) for match in _PICTURE.finditer(text) if " " in match[1]]
-        if " at" in text or "\u202fat" in text:
+        if any(word in places for word in _SHOT_WORDS):
             hits += [(*match.span(), match[0]) for match in _SHOT.finditer(text)]
         until = 0
         for start, end, path in sorted(hits, key=lambda hit: (hit[0], -hit[1])):
@@ -173,20 +178,20 @@ def _in_diff(text: str, start: int) -> bool:
     return text.find("diff --git ", line, min(line + 24, start)) >= 0  # a line number may stand before it
 
 
-def _runs(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the runs of path characters start and end that hold a slash or a suffix."""
+def _runs(text: str, places: Places) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the runs of path characters start and end that hold a slash, a suffix or a well-known name."""
     codes = code_points(text)
-    inside = _PATH_CHARACTERS[codes]
-    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
-    starts, ends = edges[::2], edges[1::2]
-    if not len(starts):
-        return starts, ends
     slashes = np.flatnonzero((codes == 0x2F) | (codes == 0x5C))
     suffixes = np.fromiter((match.start() for match in BARE.finditer(text)), np.int64)
-    named = np.fromiter((at for name in WELL_KNOWN for at in find_each(text, name)), np.int64)
+    telling = [slashes, suffixes, *(places[name] for name in WELL_KNOWN if name in places)]
+    if not any(map(len, telling)):
+        return slashes, slashes
+    inside = _PATH_CHARACTERS[codes]
+    telling = [at[inside[at]] for at in telling]  # a name may stand in a path that has been blanked
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    starts, ends = edges[::2], edges[1::2]
     wanted = np.zeros(len(starts), bool)
-    wanted[np.searchsorted(starts, slashes, "right") - 1] = True
-    wanted[np.searchsorted(starts, suffixes, "right") - 1] = True
-    wanted[np.searchsorted(starts, named, "right") - 1] = True
+    for each in telling:
+        wanted[np.searchsorted(starts, each, "right") - 1] = True
     wanted &= ends - starts > 2
     return starts[wanted], ends[wanted]

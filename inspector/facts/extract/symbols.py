@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...session.toolcalls.call_paths import names
+from .code_points import OUTSIDE, WORD, Codes, code_points
+from .word_places import Places
 
 Hit = tuple[int, int, str]
 
-# Each with the letters it starts with: a stretch without them is not searched.
+
+class Names(NamedTuple):
+    """Names in their order: where each starts, where it ends (int64[n]), and how it is written."""
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    forms: list[str]
+
+
+_LEAD = re.compile(r"[a-z ]*(?=\()")
+# Each with the letters it starts with, as it is looked for only where they stand, and how many characters
+# come before the name (None: it varies).
 _SYMBOLS = tuple(
-    (re.split(r"[(\\\[]", pattern.removeprefix("("), maxsplit=1)[0], re.compile(pattern))
+    (
+        re.split(r"[(\\\[]", pattern.removeprefix("("), maxsplit=1)[0],
+        re.compile(pattern),
+        lead.end() if (lead := _LEAD.match(pattern)) else None,
+    )
     for pattern in (
         r"def ([A-Za-z_]\w{1,99})(?=\()",
         r"class ([A-Z_]\w{1,99})(?= ?[:({<]| extends| implements|$)",
@@ -34,6 +57,11 @@ _SYMBOLS = tuple(
         r"(test_\w{3,150})(?![\w.])",
     )
 )
+SYMBOL_WORDS = tuple(letters for letters, _, _ in _SYMBOLS)
+_MANY = 2_000
+"""So many places of a word that its pattern is looked for all through the text at once."""
+_NO_START = WORD.copy()  # what no definition stands right after, as it is no start of a word
+_NO_START[[ord(char) for char in "_$*&."]] = True
 _TICKED = re.compile(r"`([A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#)[A-Za-z_]\w{0,60}){0,4})(\([^`\n]{0,80}\))?`")
 _SUFFIXED = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|md|json|toml|ya?ml|sh|txt|log|html|css)$")
 _HEX = re.compile(r"[0-9a-f]{7,40}$")
@@ -47,15 +75,45 @@ _EMPTY = re.compile(r"\(\)")
 _CALLED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[\w$]+)*$")
 
 
-def find_symbols(text: str) -> Iterator[Hit]:
-    """Names that code defines, and tests that a runner reports."""
-    for letters, pattern in _SYMBOLS:
-        for match in pattern.finditer(text) if letters in text else ():
-            start = match.start()
-            before = text[start - 1] if start else " "
-            if before in " \n\t" or not (before.isalnum() or before in "_$*&."):
-                start, end = match.span(1)
-                yield start, end, text[start:end]
+def find_symbols(text: str, places: Places) -> Iterator[Names]:
+    """Names that code defines, and tests that a runner reports; `places` are those of SYMBOL_WORDS."""
+    codes = code_points(text)
+    for letters, pattern, lead in _SYMBOLS:
+        starts = places.get(letters)
+        if starts is None:
+            continue
+        if lead is not None and len(starts) >= _MANY:
+            yield _find_many(text, codes, pattern, lead)
+            continue
+        spans, forms = array("q"), []
+        for start in starts[_opens(text, codes, starts)].tolist():
+            if (match := pattern.match(text, start)) is not None:
+                spans.extend(match.span(1))
+                forms.append(match[1])
+        ends = np.frombuffer(spans, np.int64)
+        yield Names(ends[::2], ends[1::2], forms)
+
+
+def _find_many(text: str, codes: Codes, pattern: re.Pattern[str], lead: int) -> Names:
+    """The same where there are many: no object is made but the name itself."""
+    pieces = pattern.split(text)  # what stands before a name, the name, what stands before the next one, …
+    sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
+    sizes[1::2] += lead
+    ends, sizes, forms = np.cumsum(sizes)[1::2], sizes[1::2], pieces[1::2]
+    opens = _opens(text, codes, ends - sizes)
+    if not opens.all():
+        ends, sizes = ends[opens], sizes[opens]
+        forms = list(compress(forms, opens.tolist()))
+    return Names(ends - sizes + lead, ends, forms)
+
+
+def _opens(text: str, codes: Codes, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Before which places neither a letter or digit stands nor what joins words."""
+    before = codes[starts - 1]
+    opens: NDArray[np.bool_] = ~_NO_START[before]
+    for at in np.flatnonzero(before == OUTSIDE).tolist():
+        opens[at] = not text[starts[at] - 1].isalnum()
+    return opens | (starts == 0)
 
 
 def find_calls(text: str) -> Iterator[Hit]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from .word_places import Places
+
 Hit = tuple[int, int, str]
 
 _BOX = re.compile(r"(?:^|[\n\"→\t])[ \t]*(?:[-*+] |\d{1,3}\. )\[ \][ \t]+(\S[^\n]{2,400})")
 _MARKED = re.compile(r"\bTODO(?:\([\w@.-]{1,40}\))?:[ \t]+(\S[^\n]{2,400})")
 _STATUS = re.compile(r"(?:^|\n)[ \t]*#?\d{0,4}[.:]? ?\[(?:pending|in_progress)\] (\S[^\n]{2,400})")
+_MARKS = {"[ ]": _BOX, "TODO": _MARKED, "[pending]": _STATUS, "[in_progress]": _STATUS}
+TODO_MARKS = tuple(_MARKS)
 _NEED = re.compile(
     r"(?:(?:^|(?<=[\n.!?:*-]))[ \t]*|(?<=\. )|(?<=, so )|(?<=, and )|(?<=, but ))"
     r"((?:(?:Now|Next|First|Then|So|Also|But|And|Finally|Actually),? )?"
@@ -70,15 +74,10 @@ def _items(text: str, at: int) -> Iterator[Hit]:
         at = end
 
 
-def find_todos(text: str) -> Iterator[Hit]:
-    """Tasks still open: `- [ ] …` and `TODO: …`."""
-    for pattern, mark in (
-        (_BOX, "[ ]"),
-        (_MARKED, "TODO"),
-        (_STATUS, "[pending]"),
-        (_STATUS, "[in_progress]"),
-    ):
-        for match in pattern.finditer(text) if mark in text else ():
+def find_todos(text: str, places: Places) -> Iterator[Hit]:
+    """Tasks still open: `- [ ] …` and `TODO: …`; `places` are those of TODO_MARKS."""
+    for mark, pattern in _MARKS.items():
+        for match in pattern.finditer(text) if mark in places else ():
             task = match[1]
             for end in ('",', '"}', " [blocked by "):  # in a call's text its string ends there
                 task = task.partition(end)[0]

@@ -59,7 +59,7 @@ def blank_escapes(text: str) -> str:
     >>> print(blank_escapes(r"see a.go\nand C:\new\t.txt"))
     see a.go  and C:\new\t.txt
     """
-    if "\\n" not in text and "\\t" not in text and "\\r" not in text:
+    if "\\" not in text or ("\\n" not in text and "\\t" not in text and "\\r" not in text):
         return text
     return _ESCAPES.sub(lambda hit: hit[0] if hit[0][0] != "\\" else " " * len(hit[0]), text)
 

@@ -6,6 +6,7 @@ A server's tool is looked up by its last name: `mcp__fs__read_file` is `readfile
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from .call_paths import names
@@ -100,6 +101,12 @@ HARNESSES: dict[str, dict[str, str]] = {
 
 def bare_name(name: str) -> str:
     """A tool's own name in lower case without marks: `mcp__fs__read_file` is `readfile`."""
+    # A session asks for a few names all the time; a long one is none that is asked for again.
+    return _bare_name(name) if len(name) <= 100 else _bare_name.__wrapped__(name)
+
+
+@lru_cache(256)
+def _bare_name(name: str) -> str:
     name = name.rsplit("__", 1)[-1].rsplit(".", 1)[-1].rsplit("/", 1)[-1]
     return re.sub(r"[^a-z0-9]", "", name.lower()[:100])
 
