@@ -17,13 +17,16 @@ from ..session.blocks import BlockRef
 from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
+from .extract.collect import KIND
 from .facts import Fact, Facts
 from .literal import find_literal, tell_absence
-from .mentions import FactPattern, Mention, Occurrences, SearchText, read_words, refer
-from .remaining import Remaining, RemainingText, TextIndex
+from .mentions import FactPattern, Mention, Occurrences, SearchText, longest_word, read_words, refer
+from .remaining import FEW, Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
 from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope
 
+_AS_SAID = frozenset((KIND["symbol"], KIND["id"]))
+"""Kinds whose form is in the text word for word, wherever they are said."""
 _WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
     ("verbatim", ("head", "shortened")),
     ("restated", ("summary", "notice")),
@@ -51,6 +54,10 @@ def find_stood(found: Occurrences, known: Bools, before: Remaining) -> Bools:
     before.expect_many(len(sought))
     for number in sought:
         check_stopped()
+        if len(sought) > FEW and found.kind[number] in _AS_SAID:
+            # How it is looked up is not worked out where its longest word stands nowhere.
+            if not before.may_hold(longest_word(found.facts[number].form)):
+                continue
         stood[number] = before.names(found.pattern(number, before.session))
     return stood
 

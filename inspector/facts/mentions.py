@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ..session.blocks import BlockRef
+from ..session.blocks import Block, BlockRef
 from ..session.session import Session
 from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.core_command import drop_options, name_command, split_core
@@ -295,11 +295,8 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     """How a fact is looked up: its canonical form, and as it was said first and last."""
     wordings = dict.fromkeys([" ".join(fact.form.split())])
     start, end = fact.facts.offset[fact.number : fact.number + 2].tolist()
-    for at in dict.fromkeys([*range(start, min(start + _SURFACES, end)), max(end - 1, start)]):
-        said = fact.facts.said(at)
-        if said.ref.entry in session.index:
-            block = session.block(said.ref)
-            words = block.text[said.start : said.end]
+    for block, words in _find_surfaces(fact, session):
+        if words != fact.form or "\\" in words or '"' in words:
             words = restore(unescape(words)) if block.kind == "tool_call" else " ".join(words.split())
             if words:
                 wordings.setdefault(words)
@@ -336,6 +333,18 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     if spread:
         prose = long_words(max(wordings, key=len)) - _EVERYDAY
     return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails, spread)
+
+
+def _find_surfaces(fact: Fact, session: Session) -> Iterator[tuple[Block, str]]:
+    """The blocks that say a fact first and last, and how it is written there."""
+    facts = fact.facts
+    start, end = facts.offset[fact.number : fact.number + 2].tolist()
+    entries, index = facts.session.entries, session.index
+    for at in dict.fromkeys([*range(start, min(start + _SURFACES, end)), max(end - 1, start)]):
+        entry = entries[facts.entry[at]]
+        if entry.id in index:
+            block = session.entries[index[entry.id]].blocks[facts.block[at]]
+            yield block, block.text[facts.start[at] : facts.end[at]]
 
 
 _ONLY_NAMED = {-1, OPERATIONS.index("listed")}

@@ -111,6 +111,10 @@ class Remaining:
         if facts > FEW:
             _ = self.index
 
+    def may_hold(self, word: str) -> bool:
+        """Whether any text that stands holds a word; none at all stands everywhere."""
+        return not word or word in self.index.words or word in self.other_index.words
+
     def names(self, pattern: FactPattern) -> bool:
         """Whether any text that stands names all of a fact, marked or not; kept once found."""
         if pattern not in self._readable:

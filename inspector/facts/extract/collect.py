@@ -10,6 +10,7 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -195,8 +196,8 @@ class FactOccurrences:
 
     def _note_names(self, rows: array[int], names: Names) -> None:
         """The same of many symbols at a time."""
-        facts = list(map(self._numbers["symbol"].get, names.forms))
-        for at in [at for at, fact in enumerate(facts) if fact is None]:
+        facts = list(map(self._numbers["symbol"].get, names.forms, repeat(-1)))
+        for at in [at for at, fact in enumerate(facts) if fact < 0]:
             facts[at] = self._number("symbol", names.forms[at])
         new = np.full((len(facts), 4), _OPERATION[None], np.int64)
         new[:, 0], new[:, 1], new[:, 2] = facts, names.starts, names.ends

@@ -113,7 +113,8 @@ def _opens(text: str, codes: Codes, starts: NDArray[np.int64]) -> NDArray[np.boo
     opens: NDArray[np.bool_] = ~_NO_START[before]
     for at in np.flatnonzero(before == OUTSIDE).tolist():
         opens[at] = not text[starts[at] - 1].isalnum()
-    return opens | (starts == 0)
+    opens |= starts == 0
+    return opens
 
 
 def find_calls(text: str) -> Iterator[Hit]:
