@@ -186,3 +186,15 @@ def test_a_request_of_one_token_is_told_as_one() -> None:
     session = session_of(say("u1", None, ""), reply("a1", "u1", 1, "", output=0))
     run = replay(session, "flue", ledger=count_tokens(session, LENGTH), window=1_000)
     assert "sent 1 token in 1 request," in repr(run)
+
+
+@pytest.mark.parametrize(("warn", "told"), [(0.47, True), (0.55, False)])
+def test_what_an_entry_weighs_more_does_not_stand_before_the_messages(warn: float, told: bool) -> None:
+    """1,000 of a window of 2,100 stand in front: that alone is over 47 % of it and not over 55 %."""
+    hidden = reply("a1", "u1", 1_100, "a" * 10, output=100)
+    later = (say("u2", "a1", "u" * 100), reply("a2", "u2", 1_300, "a" * 50, output=50))
+    session = session_of(ASKED, hidden, *later)
+    policy = {"name": "mine", "harness": {"warn": warn}, "trigger": {"tokens": 10**6}, "rules": []}
+    run = replay(session, policy, ledger=count_tokens(session, LENGTH), window=2_100)
+    assert "warned" in {event.kind for event in run.events}
+    assert any(finding.kind == "head" for finding in run.findings) == told

@@ -7,6 +7,9 @@ import pytest
 from inspector import count_tokens, make_plan, open_demo
 from inspector.cuts import find_cuts
 from inspector.policies.rules.keep_recent_share import KeepRecentShare
+from inspector.session.blocks import Text, ToolOutput
+from inspector.session.entries import Entry
+from tests.test_cuts import build, call, say, user
 
 DEMO = open_demo()
 BEFORE = DEMO.at(next(entry for entry in DEMO.entries if entry.kind == "compaction").parent)
@@ -49,3 +52,14 @@ def test_the_cut_is_the_nearest_legal_place_on_its_side(snap: str) -> None:
 )
 def test_the_rule_says_what_its_share_is_a_share_of(rule: KeepRecentShare, said: str) -> None:
     assert rule.sentence.startswith(said)
+
+
+@pytest.mark.parametrize(("amount", "place"), [(1, 4), (3, 4), (4, 3), (5, 2)])
+def test_two_results_and_words_beside_them_are_three_messages(amount: int, place: int) -> None:
+    """PEERS §1: each result is a message of its own, and so are the words."""
+    outputs = [ToolOutput(call_id=name, parts=(Text(text="ok"),)) for name in "ab"]
+    answers = Entry(id="", role="user", blocks=(*outputs, Text(text="go on")))
+    session = build(user(), say(), call("a", "b"), answers, say())
+    rule = {"kind": KEPT, "amount": amount, "measure": "messages", "snap": "none"}
+    plan = make_plan(session, count_tokens(session), {"name": "mine", "rules": [rule]}, reason="manual")
+    assert plan.place == place
