@@ -72,6 +72,13 @@ def test_S4_43_a_section_that_is_missing_is_named(missing: str) -> None:
     assert checked.faults[0].sentence == f"A section is missing: {missing}."
 
 
+@pytest.mark.parametrize(("missing", "said"), [(1, "A section is missing"), (2, "Sections are missing")])
+def test_of_the_sections_that_are_missing_it_says_how_many_and_which(missing: int, said: str) -> None:
+    kept = [f"## {name}\n- none" for name in SECTIONS[missing:]]
+    (fault,) = (fault for fault in check("\n".join(kept)).faults if fault.kind == "sections")
+    assert fault.sentence == f"{said}: {', '.join(SECTIONS[:missing])}."
+
+
 def test_S4_43_sections_are_known_by_other_systems_headings_too() -> None:
     text = (
         "## Goal\n## Constraints & Preferences\n## Progress\n### Done\n## Key Decisions\n"
