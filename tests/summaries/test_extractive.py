@@ -250,6 +250,15 @@ def test_a_task_that_only_stands_in_what_was_read_is_told_apart_and_comes_last()
     assert section(write(empty), "Next steps").splitlines() == ["- In what was read: support thin packs"]
 
 
+def test_a_task_told_since_the_user_spoke_last_is_open_however_late_that_was() -> None:
+    talk = [entry for _ in range(3) for entry in (user("go on"), say("Sure."))]
+    told = say("We need to push the branch first.")
+    late = build(*talk, user("and now?"), told)
+    assert section(write(late), "Next steps").splitlines() == ["- [ ] We need to push the branch first."]
+    early = build(*talk, told, user("and now?"), say("Sure."))
+    assert "[ ]" not in section(write(early), "Next steps")
+
+
 def test_what_the_harness_says_in_the_user_s_place_is_no_rule_of_the_user_s() -> None:
     caveat = user("Caveat: DO NOT respond to these messages unless the user asks you to.")
     session = build(
