@@ -266,3 +266,16 @@ def test_each_tab_fits_wide_and_narrow_light_and_dark(page: Page, workbench: Wor
             page.wait_for_timeout(350)
             assert find_sticking_out(page) <= 1, "nothing is cut off at the right"
             screenshot(page, f"shell-{tab}-{name}-{'dark' if dark else 'light'}", ".ci")
+
+
+def test_the_table_of_keys_is_made_when_it_is_asked_for(page: Page, workbench: Workbench) -> None:
+    expect(page.get_by_test_id("help")).to_have_count(1)
+    expect(page.locator("[data-testid=help] kbd")).to_have_count(0)
+    # The screen as it opens; the gate counts what JupyterLab has beside it too.
+    assert page.evaluate("document.querySelectorAll('.ci *').length") < 620
+    for _ in range(2):
+        focus_workbench(page)
+        page.keyboard.press("?")
+        expect(page.get_by_test_id("help").get_by_text("next turn").first).to_be_visible()
+        expect(page.get_by_test_id("help").get_by_text("take the cut")).to_have_count(1)
+        page.keyboard.press("Escape")

@@ -20,11 +20,12 @@ const INSIDE: readonly [string, string, string][] = [
 export const makeHelp = (host: Host): View & { open(): void } => {
   const letters = makeLetterKeys(host);
   const close = h("button", { class: "ci-button" }, "Close");
+  const table = h("div", { class: "ci-helps" });
   const node = h(
     "dialog",
     { class: "ci-help", "aria-label": "Keys", "data-testid": "help" },
     h("h3", {}, "Keys", letters.node, close),
-    h("div", { class: "ci-helps" }, ...groupKeys(host).map(([name, rows]) => drawGroup(name, rows))),
+    table,
   );
   close.addEventListener("click", () => node.close());
   node.addEventListener("click", event => event.target === node && node.close());
@@ -40,6 +41,9 @@ export const makeHelp = (host: Host): View & { open(): void } => {
     draw() {},
     open() {
       letters.refresh();
+      // Nearly two hundred elements that most never look at.
+      if (table.firstChild === null)
+        table.append(...groupKeys(host).map(([name, rows]) => drawGroup(name, rows)));
       if (!node.open) node.showModal();
     },
   };
