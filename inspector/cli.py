@@ -24,6 +24,7 @@ needs is imported by that command.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from .workbench.model import WorkbenchModel
 
 FAILED, REFUSED, INTERRUPTED = 1, 2, 130
+LOADED = 100_000
+"""New objects after which memory is looked through for the first time: more than a short command makes."""
 DEFAULT_COUNTER = "calibrated"
 BY_LINE = ("text", "github")
 """Forms of a report that can follow one another."""
@@ -57,6 +60,10 @@ EXIT_CODES = "Ends with 0 when no error was found, 1 when one was, 2 when the se
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments say, by default those of the process. The exit code."""
+    if arguments is None:
+        # The process is this command's own, and what it loads stays to its end: looking for what could go
+        # every few hundred objects would be a twelfth of a short command.
+        gc.set_threshold(LOADED)
     asked = make_parser().parse_args(arguments)
     try:
         if asked.window is not None:

@@ -60,50 +60,55 @@ Kept = tuple[Block, Block | None, int, bool]
 """A block, what became of it, the tokens of that (-1: left alone), and whether it holds reasoning."""
 
 
-_REWRITES: Memo[dict[tuple[int, bool | Same], Kept]] = Memo(64)
+Name = int | tuple[int, bool | Same]
+"""A block as a rewrite gets it: by the ledger's row, and where it is not the file's, by what else it is."""
+
+
+_REWRITES: Memo[dict[Name, Kept]] = Memo(64)
 
 
 def rewrite_rows(
     table: Table, rewrite: Rewrite, rows: list[int], before: Mapping[int, Block | None], again: bool
 ) -> Rewritten:
     """Rewrite live rows. `before` holds what earlier stages made of some; those are left unless `again`."""
-    ledger = table.ledger
-    memory: dict[tuple[int, bool | Same], Kept] = {}
+    ledger, cleared = table.ledger, table.live.cleared
+    memory: dict[Name, Kept] = {}
     if rewrite.key is not None:
         memory = _REWRITES.of(ledger, dict, rewrite.key)
-    at = table.moment.rows
-    found: list[tuple[int, Block | None, int, bool]] = []
-    new: list[tuple[int, tuple[int, bool | Same], Block, Block]] = []
-    for row in rows:
-        if row in before and not again:
-            continue
-        earlier = before.get(row)
-        if earlier is None and row in before:
-            continue
+    if before:
+        rows = [row for row in rows if row not in before or (again and before[row] is not None)]
+    names: list[Name] = table.moment.rows[rows].tolist()
+    if before or cleared.any():
         # An emptied output, or what a stage made of a block, is another block of the same row.
-        name = (int(at[row]), bool(table.live.cleared[row]) if earlier is None else Same(earlier))
-        kept = memory.get(name)
+        for index, row in enumerate(rows):
+            if row in before or cleared[row]:
+                names[index] = int(table.moment.rows[row]), Same(before[row]) if row in before else True
+    # Nearly all were rewritten for the plan before.
+    known = list(map(memory.get, names))
+    done: list[Kept] = []
+    new: list[int] = []
+    for index, kept in enumerate(known):
         if kept is None:
-            block = table.block(row) if earlier is None else earlier
-            made = rewrite.make(block, row)
+            block = before.get(rows[index]) or table.block(rows[index])
+            made = rewrite.make(block, rows[index])
             kept = (block, made, -1 if made is block else 0, made is not None and _holds_reasoning(made))
             if made is None or made is block:
-                memory[name] = kept
+                memory[names[index]] = kept
             else:
-                new.append((len(found), name, block, made))
-        found.append((row, kept[1], kept[2], kept[3]))
-    counted = ledger.count_blocks([made for *_, made in new]).tolist() if new else []
+                new.append(index)
+        done.append(kept)
+    fresh = [made for index in new if (made := done[index][1]) is not None]
+    counted = ledger.count_blocks(fresh).tolist() if new else []
     # Kept only once it is counted: another thread may read it as soon as it stands there.
-    for (index, name, block, made), tokens in zip(new, counted, strict=True):
-        row, holds = found[index][0], found[index][3]
-        memory[name] = (block, made, tokens, holds)
-        found[index] = (row, made, tokens, holds)
-    changed = [each for each in found if each[2] >= 0]
+    for index, tokens in zip(new, counted, strict=True):
+        block, made, _, holds = done[index]
+        memory[names[index]] = done[index] = (block, made, tokens, holds)
+    changed = [(row, kept) for row, kept in zip(rows, done, strict=True) if kept[2] >= 0]
     return Rewritten(
-        np.array([row for row, *_ in changed], np.int32),
-        [rewritten for _, rewritten, _, _ in changed],
-        np.array([tokens for _, _, tokens, _ in changed], np.int32),
-        np.array([row for row, _, _, holds in changed if holds], np.int32),
+        np.array([row for row, _ in changed], np.int32),
+        [rewritten for _, (_, rewritten, _, _) in changed],
+        np.array([tokens for _, (_, _, tokens, _) in changed], np.int32),
+        np.array([row for row, (_, _, _, holds) in changed if holds], np.int32),
     )
 
 

@@ -66,10 +66,14 @@ class Plan(Drawable):
     policy: Policy
     edits: Edits
     table: Table
-    cuts: CutPoints
     tiers: StageOutcomes
     depth: int
     checkpoint: Checkpoint | None = None
+
+    @property
+    def cuts(self) -> CutPoints:
+        """Where one may cut."""
+        return self.table.cuts
 
     @property
     def tier(self) -> StageOutcome:
@@ -501,7 +505,7 @@ def plan_moment(
     if recorded is not None and by_hand is None:
         by_hand = recorded.place
     tiers = StageOutcomes(configured, table, pinned, by_hand)
-    plan = Plan(session, moment.ledger, configured, edits, table, moment.cuts, tiers, tiers.stop())
+    plan = Plan(session, moment.ledger, configured, edits, table, tiers, tiers.stop())
     if recorded is None or not plan.summarises:
         return plan
     return plan.with_summary(recorded.write_up(table, plan.place or 0))

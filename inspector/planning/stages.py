@@ -196,7 +196,7 @@ class StageOutcomes:
         )
         self._tiers: list[StageOutcome] = []
         self._raw: list[tuple[SideFates, SideFates]] = []
-        self._free: tuple[Bools, Bools] = (~pinned, ~pinned)
+        self._free: tuple[Bools, Bools] = (~pinned,) * 2
 
     @property
     def last(self) -> int:
@@ -222,11 +222,19 @@ class StageOutcomes:
         decisions = list(before.decisions if before is not None else [Decision()] * len(rules))
         for code in codes:
             decisions[code] = _ask(rules[code], table)
-        sides, free = [], []
+        sides: list[SideFates] = []
+        free: list[Bools] = []
+        asked: list[tuple[int, Claim]] = []
         starts = self._raw[-1] if self._raw else (start_side(table, self.pinned, self.withheld),) * 2
         for side, index in (("older", 0), ("kept", 1)):
             start = starts[index]
             claims = [(code, claim) for code in codes for claim in _listed(getattr(decisions[code], side))]
+            if sides and claims == asked and start is starts[0] and self._free[1] is self._free[0]:
+                # Rules that know no sides claim the same on both, and what follows is the same.
+                sides.append(sides[0])
+                free.append(free[0])
+                continue
+            asked = claims
             decided, left = decide_stage(table, start, claims, self._free[index])
             sides.append(decided)
             free.append(left)
@@ -235,8 +243,11 @@ class StageOutcomes:
         self._raw.append((sides[0], sides[1]))
         place, why = self._place(decisions, depth)
         if not any(decision.unpaired for decision in decisions):
-            sides = [close_messages(table, close_pairs(table, side)) for side in sides]
-        older, kept = sides
+            older = close_messages(table, close_pairs(table, sides[0]))
+            same = sides[1] is sides[0]
+            kept = older if same else close_messages(table, close_pairs(table, sides[1]))
+        else:
+            older, kept = sides
         uncut, edge = kept, len(table.live)
         if self.bound:
             m = len(table.tokens)

@@ -53,6 +53,13 @@ class Rule(PolicyPart):
         since the one before."""
         return characters > 0
 
+    def rests(self, tokens: int, model: str | None) -> bool:
+        """Whether it certainly changes nothing of a request of at most so many tokens to a model.
+
+        Where all rules that edit requests in flight say so, a replay plans no edit; False has it planned.
+        """
+        return False
+
     @property
     def by_provider(self) -> bool:
         return self.wire

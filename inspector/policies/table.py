@@ -66,13 +66,17 @@ class Table:
     # Columns of the moment. As attributes of the table they are quick to read, block by block.
     ledger: Ledger = field(init=False)
     live: Live = field(init=False)
-    cuts: CutPoints = field(init=False)
     tokens: Ints = field(init=False)
     section: Bytes = field(init=False)
 
     def __post_init__(self) -> None:
-        for name in ("ledger", "live", "cuts", "tokens", "section"):
+        for name in ("ledger", "live", "tokens", "section"):
             object.__setattr__(self, name, getattr(self.moment, name))
+
+    @property
+    def cuts(self) -> CutPoints:
+        """Where one may cut; worked out when a rule asks, for not all do."""
+        return self.moment.cuts
 
     def sibling(self, kind: str) -> PolicyPart | None:
         """The policy's rule of that kind, if it has one that is switched on."""

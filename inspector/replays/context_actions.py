@@ -99,6 +99,8 @@ class ContextActions:
         """Another model reads from now on, or another window."""
         before = self.context.window
         self.context.switch(model, window)
+        if self.wire_edits is not None:
+            self.wire_edits.forget()
         if model is not None:
             self.log.model, self.log.provider = model, provider or self.log.provider
             # It knows nothing of what the one before has cached.

@@ -87,6 +87,11 @@ class ReplayedContext:
         return max(self._counted + self.hidden, 0)
 
     @property
+    def most(self) -> int:
+        """Tokens that a request of it has at most: all that is counted, and what is not in the file."""
+        return self._counted + max(self.hidden, 0)
+
+    @property
     def asked(self) -> int:
         """Tokens of the request that the next entry answers: reported for it, as long as nothing changed."""
         if self.changed:

@@ -96,6 +96,10 @@ def is_tokens(value: Number) -> bool:
     return 0 <= value <= MOST_TOKENS
 
 
+CUT_SHORT = ("aborted", "error")
+"""Why a reply stopped that was aborted, or failed."""
+
+
 SYNTHETIC = "<synthetic>"
 """The model that Claude Code names for what no model wrote, such as "API Error …": no request holds it."""
 
@@ -167,7 +171,7 @@ class Entry(Value):
     @property
     def cut_short(self) -> bool:
         """Whether a reply was aborted or failed: what it reports as usage is passed over."""
-        return self.stop_reason in ("aborted", "error")
+        return self.stop_reason in CUT_SHORT
 
     @property
     def opens_turn(self) -> bool:

@@ -7,6 +7,7 @@ fit into: `[summary] + path[first kept … compaction) + path(after the compacti
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
     from .entries import Entry
 
 UNSEEN = (COMPACTION, MICRO, NOTE)
+
+
+def find_members(values: Ints, some: Sequence[int]) -> Bools:
+    """`np.isin`, in a tenth of the time where there are few of `some`."""
+    if len(some) > len(UNSEEN):
+        return np.isin(values, some)
+    out = np.zeros(len(values), bool)
+    for one in some:
+        out |= values == one
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +128,7 @@ def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> Live:
         start=start,
         position=position,
         block=block,
-        cleared=tree.answers[rows] & np.isin(tree.call[rows], _cleared(tree, entries, path)),
+        cleared=tree.answers[rows] & find_members(tree.call[rows], _cleared(tree, entries, path)),
         pairs=pairs,
         orphans=orphans,
         pending=pending,
@@ -127,8 +138,9 @@ def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> Live:
 
 def _surviving(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> tuple[Ints, int]:
     """Positions on the path that are in the context, in context order, and where the summary stands."""
-    seen = ~np.isin(tree.sort[path], UNSEEN)
-    compactions = np.flatnonzero(tree.sort[path] == COMPACTION)
+    sort = tree.sort[path]
+    seen = ~find_members(sort, UNSEEN)
+    compactions = np.flatnonzero(sort == COMPACTION)
     if not len(compactions):
         return np.flatnonzero(seen).astype(np.int32), -1
     last = int(compactions[-1])
@@ -149,6 +161,8 @@ def _surviving(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> tuple[Ints
 def _cleared(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> list[int]:
     """Numbers of the calls whose outputs a micro-compaction on the path emptied."""
     calls, bounded = tree.calls, tree.bounded
+    if not len(bounded):
+        return []
     boundaries = [entries[i].boundary for i in bounded[np.isin(bounded, path)].tolist()]
     return [
         calls[call]

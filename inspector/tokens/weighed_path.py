@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..session.blocks import KINDS
-from ..session.entries import SYNTHETIC
+from ..session.blocks import KINDS, fields_of
+from ..session.entries import CUT_SHORT
 from ..session.live import Live
 from ..session.session import Session
 from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, MICRO, TOOL, Bools, Ints
@@ -26,7 +26,7 @@ from .ledger import Ledger
 from .memo import Memo
 from .outside import NOTHING, Outside, Part
 from .reattached import ATTACHING, MOST, SHARE, UNSEEN, Reattached, find_reattached
-from .reported import request_tokens, whole_tokens
+from .reported import read_usages, whole_tokens
 
 SEEN = (MESSAGE, COMPACTION, BRANCH_SUMMARY)
 REASONING = KINDS.index("reasoning")
@@ -93,18 +93,18 @@ _AFTER_FIRST: Memo[Part] = Memo()
 
 def find_replies(session: Session) -> Replies:
     """Replies whose usage is told: neither those that failed, nor those that no model wrote."""
-    rows = []
-    for at in session.tree.reports.tolist():
-        entry = session.entries[at]
-        usage = entry.usage
-        if usage is None or entry.role != "assistant" or entry.kind != "message":
-            continue
-        if entry.cut_short or entry.model == SYNTHETIC:
-            continue
-        if (prompt := request_tokens(usage)) > 0:
-            rows.append((at, prompt, whole_tokens(usage.output), whole_tokens(usage.cache_read)))
-    table = np.array(rows, np.int64).reshape(-1, 4)
-    return Replies(table[:, 0].astype(np.int32), table[:, 1], table[:, 2], table[:, 3])
+    tree, entries = session.tree, session.entries
+    # What a harness wrote in a model's name counts as a note there.
+    written = (tree.role[tree.reports] == ASSISTANT) & (tree.sort[tree.reports] == MESSAGE)
+    told = [
+        (at, fields["usage"])
+        for at in tree.reports[written].tolist()
+        if (fields := fields_of(entries[at]))["stop_reason"] not in CUT_SHORT
+    ]
+    at = np.array([at for at, _ in told], np.int32)
+    prompt, output, cached = read_usages([usage for _, usage in told])
+    sized = prompt > 0
+    return Replies(at[sized], prompt[sized], output[sized], cached[sized])
 
 
 def find_outside(session: Session, ledger: Ledger) -> Outside:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector.planning.assemble import build_context, live_context
 from inspector.policies.harness import BUNDLED, STATES, Dialect, Harness, Mode
 from inspector.policies.policy import Policy
-from inspector.policies.registry import POLICIES
+from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.rules import find_rule
+from inspector.policies.rules.clear_tool_outputs import ClearToolOutputs
 from inspector.policies.rules.summarise_older import SummariseOlder
 from inspector.policies.table import CLEARED, FATES, SUMMARISED
 from inspector.policies.trigger import Check, Trigger
@@ -21,6 +22,8 @@ from inspector.replays.engine import replay
 from inspector.replays.run import Compaction, Run
 from inspector.replays.scenario import Deed, Scenario, ScenarioEvent, SimulatedSummariser
 from inspector.replays.timeline import find_life
+from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.history import History, trace_history
 from inspector.tokens.ledger import count_tokens
@@ -161,6 +164,60 @@ def test_any_life_is_told_in_order_with_every_field_and_drawn(given: dict[str, A
     assert run.peak >= (run.context.max() if len(run) else 0)
     draw_run(run)
     assert repr(run)
+
+
+class PlannedEachTime(ClearToolOutputs):
+    """The same rule, which never says that it rests: so every request is planned."""
+
+    def rests(self, tokens: int, model: str | None) -> bool:
+        return False
+
+
+MOVES = {
+    "asks": [Entry(id="", role="user", blocks=(Text(text="And now? " * 4),))],
+    "says": [Entry(id="", role="assistant", blocks=(Text(text="This. " * 4),))],
+    "calls": [
+        Entry(id="", role="assistant", blocks=(ToolCall(id="c", name="ls", input={"path": "x" * 20}),))
+    ],
+    "answers": [Entry(id="", role="tool", blocks=(ToolOutput(call_id="c", parts=(Text(text="y" * 60),)),))],
+    "thinks": [Entry(id="", role="assistant", blocks=(Reasoning(text="Hm. " * 4), Text(text="So.")))],
+    "nothing": [Entry(id="", role="assistant")],
+    "another model": [Entry(id="", role="assistant", model="claude-haiku-4-5", blocks=(Text(text="Hi."),))],
+}
+MOVES["uses"] = MOVES["calls"] + MOVES["answers"]
+MOVES["twice"] = MOVES["calls"] + MOVES["calls"] + MOVES["answers"]
+
+
+@given(
+    st.lists(st.sampled_from([*["asks", "says", "uses", "uses"] * 3, *MOVES]), min_size=4, max_size=30),
+    st.sampled_from((None, 200, 600, 1500)),
+    st.integers(0, 2),
+    st.sampled_from(("claude-opus-4-6", "claude-haiku-4-5")),
+)
+@example(["asks", *["uses"] * 12, "says"], 600, 1, "claude-opus-4-6")
+@example(["asks", "says", "asks", "calls", "asks", "says", "asks", "says"], 1500, 1, "claude-opus-4-6")
+@example(["asks", "says", "asks", "says", "answers", "says", "asks", "says"], 1500, 1, "claude-opus-4-6")
+@example(
+    ["asks", "says", *["asks", "thinks"] * 3, "another model", "asks", "says"], 1500, 1, "claude-opus-4-6"
+)
+def test_a_request_that_no_edit_touches_is_what_its_plan_says(
+    moves: list[str], tokens: int | None, keep: int, model: str
+) -> None:
+    """S0-49: a rule that rests spares the plan, and nothing else."""
+    said = [entry for move in moves for entry in MOVES[move]]
+    entries = chain(entry.model_copy(update={"id": f"e{at}"}) for at, entry in enumerate(said))
+    session = Session(format="demo", model=model, entries=entries, leaf=entries[-1].id)
+    policy = find_policy("anthropic-context-editing")
+    knobs = {"trigger_tokens": tokens, "keep": keep, "clear_inputs": True}
+
+    def edited(rule: ClearToolOutputs) -> Run:
+        rules = tuple(rule if each.kind == rule.kind else each for each in policy.rules)
+        changed = policy.model_copy(update={"rules": rules})
+        return replay(session, changed, ledger=count_tokens(session, LENGTH))
+
+    spared, planned = edited(ClearToolOutputs(**knobs)), edited(PlannedEachTime(**knobs))
+    assert spared.events == planned.events
+    assert all((getattr(spared, name) == getattr(planned, name)).all() for name in COLUMNS)
 
 
 @given(lives())

@@ -40,9 +40,16 @@ class ClearThinking(Rule):
             return "the provider clears earlier thinking as the model does by default"
         return "the provider keeps all thinking" if self.keep == "all" else self.phrase
 
+    def _keeps(self, model: str | None) -> int | Literal["all"] | None:
+        return default_keep(model) if self.keep is None else self.keep
+
+    def rests(self, tokens: int, model: str | None) -> bool:
+        """Where all thinking stays."""
+        return not isinstance(self._keeps(model), int)
+
     def decide(self, table: Table) -> Decision:
         """Claim the thinking of earlier turns, on both sides of the cut."""
-        keep = default_keep(model_of(table.session)) if self.keep is None else self.keep
+        keep = self._keeps(model_of(table.session))
         if not isinstance(keep, int):
             return Decision()
         rows = table.kind == REASONING

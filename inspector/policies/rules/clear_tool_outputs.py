@@ -43,6 +43,10 @@ class Clearing(Rule):
         None, ge=0, le=LARGE, description="Clears only after more tool uses; none clears always"
     )
 
+    def rests(self, tokens: int, model: str | None) -> bool:
+        """As long as its own trigger of tokens is not reached."""
+        return self.trigger_tokens is not None and tokens <= self.trigger_tokens
+
     @property
     def template(self) -> str:
         return self.phrase + self.once

@@ -30,6 +30,10 @@ class KeepPairs(Rule):
     def template(self) -> str:
         return self.phrase if self.form == "fixed" else "calls and their outputs are left as they fall"
 
+    def rests(self, tokens: int, model: str | None) -> bool:
+        """It claims nothing."""
+        return True
+
     def decide(self, table: Table) -> Decision:
         """Claim nothing; only say whether pairs are kept."""
         return Decision(unpaired=self.form == "compat")

@@ -19,6 +19,10 @@ class KeepSystem(Rule):
 
     kind: Literal["keep-system"] = "keep-system"
 
+    def rests(self, tokens: int, model: str | None) -> bool:
+        """It keeps, and changes nothing."""
+        return True
+
     def decide(self, table: Table) -> Decision:
         """Claim the blocks of system messages inside the conversation, on both sides."""
         live = table.live
