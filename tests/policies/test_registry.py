@@ -11,7 +11,7 @@ from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.builtin.stud import STUD_WARNING, STUD_WIKI
 from inspector.policies.policy import Policy
-from inspector.policies.registry import configure_policy, find_policy, find_tool, swap_tool
+from inspector.policies.registry import add_policy, configure_policy, find_policy, find_tool, swap_tool
 from inspector.policies.table import FATES
 from inspector.replays.engine import replay
 from inspector.wire.checks import check_context
@@ -176,3 +176,10 @@ def test_the_figures_of_a_policy_are_those_that_its_source_publishes(
     policy = find_policy(name)
     found = {setting: knob(policy, *setting.split(".")) for setting in figures}
     assert found == figures
+
+
+@pytest.mark.parametrize("parts", [("fl", "ue"), ("record", "ed")])
+def test_no_policy_of_ones_own_takes_the_name_of_a_built_in_one(parts: tuple[str, str]) -> None:
+    """However the name was made."""
+    with pytest.raises(PolicyError, match="a built-in policy has this name"):
+        add_policy({"name": "".join(parts), "rules": []})

@@ -95,3 +95,8 @@ def test_a_published_share_fires_only_where_more_than_it_is_filled(policy: str) 
     threshold = trigger.threshold(200_000)
     assert threshold == (190_000 if policy == "claude-code" else 180_000)
     assert [trigger.fires(threshold + more, 200_000) for more in (-1, 0, 1)] == [False, False, True]
+
+
+def test_the_smallest_window_is_one_and_none_is_unknown() -> None:
+    trigger = Trigger(ratio=1)
+    assert [trigger.fires(5, window) for window in (0, 1, 5, 6)] == [False, True, True, False]
