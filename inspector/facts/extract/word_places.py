@@ -61,7 +61,7 @@ class WordTable:
 
         >>> found = WordTable(["def ", "TODO", "fn "]).find("def a; fn b; undef TODO def c")
         >>> {word: places.tolist() for word, places in found.items()}
-        {'def ': [0, 24], 'fn ': [7], 'TODO': [19]}
+        {'TODO': [19], 'def ': [0, 15, 24], 'fn ': [7]}
         """
         codes = np.frombuffer(b"\0\0" + latin_bytes(text) + bytes(8 - len(text) % 2), np.uint8)
         pairs = codes.view("<u2")
