@@ -106,19 +106,24 @@ def _find_beside(patterns: Sequence[str], place: Path) -> list[Path]:
     for pattern in patterns:
         with suppress(OSError, ValueError):
             found |= dict.fromkeys(sorted(place.parent.glob(pattern))[:MANY])
-    folder = place.parent.resolve()
-    return [each for each in found if each != place and _is_readable(each, folder)][:MANY]
+    return [each for each in found if each != place and _is_readable(each, place.parent)][:MANY]
 
 
-def _is_readable(place: Path, folder: Path) -> bool:
-    """Whether it is a file of this folder: a link may lead to what whoever asks is not to read."""
+def _is_readable(place: Path, home: Path) -> bool:
+    """Whether it lies where its path says, below `home`: a link may lead to what is not to be read."""
+    folder = home.resolve() / place.parent.relative_to(home)
     return place.is_file() and place.resolve().parent == folder and place.stat().st_size <= LARGE
 
 
 def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
-    """The contents of the session's other files, by their names."""
-    patterns = _name_beside(reader, data, place)
-    return {each.name: each.read_bytes() for each in _find_beside(patterns, place)}
+    """The contents of the session's other files, by their paths from its folder."""
+    patterns, read = _name_beside(reader, data, place), dict[str, Data]()
+    for each in _find_beside(patterns, place):
+        with suppress(OSError), each.open("rb") as file:
+            head = file.read(MARK)
+            if reader.is_foreign is None or not reader.is_foreign(data, head):
+                read[each.relative_to(place.parent).as_posix()] = head + file.read()
+    return read
 
 
 def _read_all(reader: Reader, data: Data, beside: Mapping[str, Data]) -> Session:
@@ -135,8 +140,7 @@ def _read_whole(place: Path) -> tuple[FileStat, bytes]:
         head = file.read(BEGINNING)
         if not head:
             raise ReadError(str(place), detail="it is empty")
-        known = holds_files(head) or _find_log(place, head) is not None
-        if not (status.st_size <= LARGEST and known):
+        if status.st_size > LARGEST or not (holds_files(head) or _find_log(place, head)):
             refuse_foreign(head, str(place))
         file.seek(0)
         return _status(status), _settle(place, file.read())
@@ -194,10 +198,8 @@ def _spell_out(path: StrPath, call: str) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        home = Path(text).parts[0]
-        raise ArgumentError(
-            call, "path", text, f"the path of a file; nobody here is called {home[1:]}"
-        ) from None
+        wanted = f"the path of a file; nobody here is called {Path(text).parts[0][1:]}"
+        raise ArgumentError(call, "path", text, wanted) from None
 
 
 _OTHER_FILES = (
@@ -350,9 +352,8 @@ def open_plan(path: StrPath, session: Session | StrPath, *, ledger: Ledger | Non
 
     place = find_place(path)
     saved = read_plan(place.read_bytes(), str(place))
-    if not isinstance(session, Session):
-        session = open_session(session)
-    return make_again(saved, session, str(place), ledger)
+    whole = session if isinstance(session, Session) else open_session(session)
+    return make_again(saved, whole, str(place), ledger)
 
 
 def read_plans_beside(home: str) -> dict[str, bytes]:
@@ -418,12 +419,11 @@ def write_beside(name: str, content: bytes, home: str = "") -> Path:
         target = folder / number_name(name, number)
         try:
             write_new(target, content)
+            return target
         except FileExistsError:
             if target.is_file() and target.read_bytes() == content:
                 return target
             number += 1
-        else:
-            return target
 
 
 def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = None) -> Path:
@@ -586,9 +586,10 @@ class FollowedFile:
 
     def _read(self, reader: Reader, data: Data, *, several: bool) -> tuple[Session, IncrementalReader | None]:
         """The session, and what can go on with it: where it is one file of lines, of a certain format."""
-        if reader.start is None or several:
-            return _read_all(reader, data, _read_beside(reader, data, self.path)), None
-        growth = IncrementalReader(reader)
+        beside = _read_beside(reader, data, self.path) if several else {}
+        if reader.start is None or (beside and reader.start_all is None):
+            return _read_all(reader, data, beside), None
+        growth = IncrementalReader(reader, beside)
         growth.feed(bytes(data))
         session = growth.make_session()
         settled = self.format is not None or (len(data) > HEAD and session.records > LINES)

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..session.entries import Entry, Source
+from ..session.entries import Source
 from ..session.json_text import stringify
 from ..session.session import Session
 from ..text import plural
 from .json_document import Fields
 from .json_lines import Data
 from .recording import Json
+from .set_apart import set_apart
 
 _STARTED = re.compile(rb'"(?:new_thread_id|agent_thread_id)"\s*:\s*"([0-9A-Za-z_-]{4,64})"')
 
@@ -84,14 +85,11 @@ def _find_turn(payload: Any) -> str | None:
 
 
 def join_agents(main: Session, agents: Iterable[Session]) -> Session:
-    """The session with its sub-agents' entries behind its own, each on a sidechain by its thread.
-
-    Their rows are in other files, so their entries name no place in this one.
-    """
+    """The session with its sub-agents' entries behind its own, each on a sidechain by its thread."""
     entries = list(main.entries)
     heard = {}
     for agent in agents:
-        entries += [_set_apart(entry, agent.id) for entry in agent.entries]
+        entries += set_apart(agent, agent.id)
         heard[agent.id] = agent
     if not heard:
         return main
@@ -103,26 +101,5 @@ def join_agents(main: Session, agents: Iterable[Session]) -> Session:
             "entries": tuple(entries),
             "subagents": tuple(silent),
             "warnings": (*main.warnings, told),
-        }
-    )
-
-
-def _set_apart(entry: Entry, thread: str) -> Entry:
-    """An entry of a sub-agent's under a name that is its own in the session."""
-
-    def name(own: str | None) -> str | None:
-        return None if own is None else f"{thread}/{own}"
-
-    boundary = entry.boundary
-    if boundary is not None:
-        kept = tuple(f"{thread}/{each}" for each in boundary.kept)
-        boundary = boundary.model_copy(update={"kept": kept, "first_kept": name(boundary.first_kept)})
-    return entry.model_copy(
-        update={
-            "id": f"{thread}/{entry.id}",
-            "parent": name(entry.parent),
-            "sidechain": thread,
-            "boundary": boundary,
-            "sources": (),
         }
     )

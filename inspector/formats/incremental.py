@@ -5,9 +5,11 @@ At any time the session is the one that reading all of the file anew would give.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..session.entries import Corrupt, Source
 from ..session.session import Session
-from .json_lines import Reader, iter_lines, paused_gc
+from .json_lines import Data, Reader, iter_lines, paused_gc
 from .readers import clear_usage
 
 
@@ -18,14 +20,14 @@ class IncrementalReader:
     whole; else it is a corrupt record for now, and read again with what follows.
     """
 
-    def __init__(self, reader: Reader) -> None:
-        """Nothing yet. Raises `ValueError` for a format that is none of lines."""
+    def __init__(self, reader: Reader, beside: Mapping[str, Data] | None = None) -> None:
+        """Nothing yet, with what lies `beside` it. Raises `ValueError` for a format that is none of lines."""
         if reader.start is None:
             raise ValueError(f"{reader.name} is no format of lines")
         self.reader = reader
         self.offset = 0
         self._line = 1
-        self._lines = reader.start()
+        self._lines = reader.start_all(beside) if reader.start_all and beside else reader.start()
         self._unended = False
         self._unfinished: Corrupt | None = None
 

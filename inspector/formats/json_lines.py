@@ -58,8 +58,10 @@ class Reader:
     begins to read; such a file can be followed while it grows.
 
     A session may stand in several files. `find_beside` answers, for the content and the name of one of them,
-    which others are looked for in its folder: names, or patterns with `*`. `read_all` reads them together: it
-    is given the contents of those that are there, by their names.
+    which others are looked for in its folder and below: names, or patterns with `*`. `read_all` reads them
+    together: it is given the contents of those that are there, by their names. `is_foreign` knows one that is
+    none of them by its beginning, so that the rest is not read. `start_all` begins to read a file of lines
+    with others beside it, for one that is followed while it grows.
     """
 
     name: str
@@ -69,6 +71,8 @@ class Reader:
     start: Callable[[], Lines] | None = None
     find_beside: Callable[[Data, str], tuple[str, ...]] | None = None
     read_all: Callable[[Data, Mapping[str, Data]], Session] | None = None
+    is_foreign: Callable[[Data, bytes], bool] | None = None
+    start_all: Callable[[Mapping[str, Data]], Lines] | None = None
 
 
 def read_lines(lines: Lines, data: Data) -> Session:

@@ -46,7 +46,7 @@ from . import (
     vscode_chat,
 )
 from . import mini_claude_code as mini
-from .claude_code import read as claude_code
+from .claude_code import agents as claude_code
 from .containers import GZIP, ZIP, ZSTD, unpack
 from .file_kind import describe_text, name_foreign
 from .json_lines import Data, Reader

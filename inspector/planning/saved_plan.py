@@ -87,7 +87,7 @@ def pack_plan(plan: Plan) -> SavedPlan:
     # A summary that was written is not saved; the one that the file records belongs to the policy.
     plan = plan if plan.policy.name == RECORDED.name else plan.with_summary(None)
     whole = plan.ledger.session
-    count = len(whole.entries)
+    count = _count_own(whole)
     counts = Multiset(plan.fate.tolist())
     return SavedPlan(
         session=Origin(
@@ -175,7 +175,7 @@ def count_added(saved: SavedPlan, session: Session, name: str = "the plan") -> i
     Raises `OtherSession` for a session that the plan was not saved of.
     """
     _as_it_was(saved, session, name)
-    return len(session.entries) - saved.session.entries
+    return max(_count_own(session) - saved.session.entries, 0)
 
 
 def name_plan(session: Session, path: str = "") -> str:
@@ -210,9 +210,20 @@ def _as_it_was(saved: SavedPlan, session: Session, name: str) -> Session:
         raise OtherSession(
             name, f"it was made of {_describe_session(origin.format, origin.id, count)}; {here}"
         )
-    if len(session.entries) == count:
+    own = _count_own(session)
+    if count in (own, len(session.entries)):
         return session if session.leaf == origin.leaf else session.at(origin.leaf)
-    return session.with_entries(session.entries[:count], origin.leaf)
+    return session.with_entries((*session.entries[:count], *session.entries[max(own, count) :]), origin.leaf)
+
+
+def _count_own(session: Session) -> int:
+    """Entries of the session's own file; those of files beside it stand behind them."""
+    count = len(session.entries)
+    while (
+        count and session.entries[count - 1].sidechain is not None and not session.entries[count - 1].sources
+    ):
+        count -= 1
+    return count
 
 
 def _describe_session(format: str, id: str, entries: int) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import EmptySession, ReadError
-from inspector.formats.claude_code.read import READER
+from inspector.formats.claude_code.agents import READER
 from inspector.formats.claude_code.rows import decode_row, decode_row_slowly
 from inspector.formats.readers import READERS, read_session
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, build

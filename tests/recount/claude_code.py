@@ -11,6 +11,10 @@ The rules, as CLAUDE §3, §5.1 and §9 and the notes D2 to D12 and D20 of TRUTH
 - Rows of `<synthetic>` and with `isApiErrorMessage` are Claude Code's own: no tokens, no money.
 - Sub-agents: rows with `isSidechain`, and replies in rows of type progress (`data.type` agent_progress). The
   last reply of the latter is only in `toolUseResult.usage`. A run of which calls are missing is unknown.
+- Files of sub-agents, `<session>/subagents/agent-<id>.jsonl` or beside it, are a session's where their first
+  row that names a session names it and all that is said is a sidechain's. What the session's own file holds
+  too counts there. One whose lines are all JSON and which ends with a reply without calls is whole: what else
+  tells of it adds nothing.
 - A turn opens with a prompt of a person on the way from the last row to the first.
 """
 
@@ -43,7 +47,7 @@ class Reply:
         self.ended = self.own_words = False
         self.said: dict[str, list[Row]] = {}
 
-    def take(self, row: Row, message: Row, number: int) -> None:
+    def take(self, row: Row, message: Row, number: Any) -> None:
         usage = message.get("usage")
         if isinstance(usage, dict) and (
             self.usage is None or whole(usage.get("output_tokens")) >= whole(self.usage.get("output_tokens"))
@@ -122,7 +126,7 @@ def _request(row: Row, model: str | None) -> Request:
     return Request(model, tokens, hour_told=told)
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
+def read_rows(path: Path) -> Iterator[tuple[Any, Row]]:
     """The rows that are JSON objects, with their line numbers."""
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         try:
@@ -133,9 +137,59 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row]]:
             yield number, row
 
 
+class _AgentFile:
+    """The rows of a sub-agent's file that no other file holds, whose they are, and whether all are there."""
+
+    def __init__(self, path: Path, told: set[Any]) -> None:
+        agent = path.name.removeprefix("agent-").removesuffix(".jsonl")
+        every = list(read_rows(path))
+        self.session = next(
+            (row["sessionId"] for _, row in every if isinstance(row.get("sessionId"), str)), None
+        )
+        self.all_talk = [row for _, row in every if row.get("type") in ("user", "assistant")]
+        self.rows = [
+            (f"{path}:{number}", {"agentId": agent, **row})
+            for number, row in every
+            if row.get("uuid") is None or row.get("uuid") not in told
+        ]
+        self.agent = next((row["agentId"] for _, row in reversed(self.rows) if row.get("message")), agent)
+        last = self.all_talk[-1].get("message") if self.all_talk else None
+        name = last.get("id") if isinstance(last, dict) else None
+        ends = [row["message"] for row in self.all_talk if name and row["message"].get("id") == name]
+        calls = any(block.get("type") == "tool_use" for each in ends for block in _blocks(each))
+        lines = sum(bool(line.strip()) for line in path.read_bytes().split(b"\n"))
+        self.whole = bool(ends) and not calls and lines == len(every)
+
+    def belongs(self, session: Any, inside: bool) -> bool:
+        named = self.session == session if self.session is not None else inside
+        return named and bool(self.all_talk) and all(row.get("isSidechain") is True for row in self.all_talk)
+
+
+def _blocks(message: Row) -> list[Row]:
+    content = message.get("content")
+    return [each for each in content if isinstance(each, dict)] if isinstance(content, list) else []
+
+
+def _find_agents(path: Path, rows: list[tuple[Any, Row]]) -> Iterator[_AgentFile]:
+    """The files of sub-agents of this session that lie beside it."""
+    if path.name.startswith("agent-"):
+        return
+    named = [row.get("sessionId") for _, row in rows if row.get("type") in ("user", "assistant", "system")]
+    session = next((each for each in reversed(named) if isinstance(each, str)), None)
+    told = {row.get("uuid") for _, row in rows}
+    inside = path.parent / path.name.partition(".jsonl")[0] / "subagents"
+    for folder in (inside, path.parent):
+        for file in sorted(folder.glob("agent-*.jsonl")):
+            agent = _AgentFile(file, told)
+            if agent.belongs(session, folder == inside):
+                told |= {row.get("uuid") for _, row in agent.rows}
+                yield agent
+
+
 def recount(path: Path) -> Figures:
-    """Every figure of the file."""
-    rows = list(read_rows(path))
+    """Every figure of the file, with those of its sub-agents beside it."""
+    rows: list[tuple[Any, Row]] = list(read_rows(path))
+    files = list(_find_agents(path, rows))
     talk = [
         (number, row)
         for number, row in rows
@@ -167,13 +221,20 @@ def recount(path: Path) -> Figures:
         else:
             reply = main.setdefault(name, Reply())
         reply.take(row, row["message"], number)
+    for number, row in (each for file in files for each in file.rows):
+        if row.get("type") == "assistant" and isinstance(row.get("message"), dict):
+            name = row["message"].get("id")
+            name = name if isinstance(name, str) else str(row.get("uuid") or number)
+            side.setdefault((name, row["agentId"]), Reply()).take(row, row["message"], number)
     agents = {key: reply for key, reply in side.items() if key[0] not in main}
     seen: set[str] = set()
     for key in list(agents):
         if key[0] in seen:
             del agents[key]
         seen.add(key[0])
-    lines = _read_subagents(rows, {*main, *seen}, agents)
+    every = [*rows, *(each for file in files for each in file.rows)]
+    whole_ones = {file.agent for file in files if file.whole}
+    lines = _read_subagents(every, {*main, *seen}, agents, whole_ones)
     model = next(
         (reply.model for reply in reversed(main.values()) if reply.model and not reply.own_words), None
     )
@@ -191,12 +252,12 @@ def recount(path: Path) -> Figures:
             own, compactions = reply.bill(None, figures) if not reply.own_words else ([], [])
             apart[name] += own
             apart["compaction"] += compactions
-    compactions = _count_compactions(rows)
+    compactions = sum(_count_compactions(each) for each in (rows, *(file.rows for file in files)))
     unknown = {"sub-agents": lines.silent, "compactions": max(compactions - len(apart["compaction"]), 0)}
     write_bill(figures, replies, apart, unknown)
     way = _walk(rows)
     figures.compactions = compactions
-    emptied = {row.get("uuid") for _, row in rows if row.get("subtype") == "microcompact_boundary"}
+    emptied = {row.get("uuid") for _, row in every if row.get("subtype") == "microcompact_boundary"}
     figures.emptied = len(emptied)
     figures.replies = len(main)
     figures.turns = max(sum(_opens(row) for _, row in way) + _count_queued(rows, way), 1)
@@ -221,7 +282,10 @@ class _SubAgents:
 
 
 def _read_subagents(
-    rows: list[tuple[int, Row]], elsewhere: set[str], side: dict[tuple[str, Any], Reply]
+    rows: list[tuple[Any, Row]],
+    elsewhere: set[str],
+    side: dict[tuple[str, Any], Reply],
+    whole_ones: set[Any],
 ) -> _SubAgents:
     found = _SubAgents()
     progress: dict[tuple[str, str], Reply] = {}
@@ -259,6 +323,8 @@ def _read_subagents(
             found.replies.append(reply)
     heard = {reply.asked for reply in side.values()}
     for agent, by_row in results.items():
+        if agent in whole_ones:
+            continue
         told_of = list(by_row.values())
         known = [*spoken.get(agent, []), *(reply for (_, who), reply in side.items() if who == agent)]
         there = heard | {reply.asked for reply in known}
@@ -274,7 +340,7 @@ def _read_subagents(
     return found
 
 
-def _count_compactions(rows: list[tuple[int, Row]]) -> int:
+def _count_compactions(rows: list[tuple[Any, Row]]) -> int:
     """Boundaries, each once, and summaries that no boundary announces."""
     boundaries: set[str] = set()
     waiting = count = 0
@@ -297,14 +363,14 @@ def _count_compactions(rows: list[tuple[int, Row]]) -> int:
     return count
 
 
-def _walk(rows: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
+def _walk(rows: list[tuple[Any, Row]]) -> list[tuple[Any, Row]]:
     """The rows from the last one that is said in the conversation up to the first, in file order.
 
     A compaction's row follows the one that was before it. Where a parent is not in the file, or stands after
     a compaction that kept it, the row before stands for it. The last row is that which a rewind names, if
     nothing is said after it.
     """
-    told: dict[str, tuple[int, Row]] = {}
+    told: dict[str, tuple[Any, Row]] = {}
     last: str | None = None
     pinned: list[Any] = []  # where a rewind left the conversation, until something is said after it
     for number, row in rows:
@@ -327,7 +393,7 @@ def _walk(rows: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
     if pinned and pinned[0] in where:
         last = pinned[0]
     at: int | None = where.get(last) if last is not None else None
-    way: list[tuple[int, Row]] = []
+    way: list[tuple[Any, Row]] = []
     seen: set[int] = set()
     while at is not None and at not in seen:
         seen.add(at)
@@ -371,7 +437,7 @@ def _typed(text: str) -> bool:
     return bool(text.strip()) and not _NOT_TYPED.match(text)
 
 
-def _count_queued(rows: list[tuple[int, Row]], way: list[tuple[int, Row]]) -> int:
+def _count_queued(rows: list[tuple[Any, Row]], way: list[tuple[Any, Row]]) -> int:
     """Prompts that a person typed while the model worked, and that reached it in no row of theirs.
 
     They wait from `enqueue` on. `remove` hands one over in the middle of the work, newer versions with an

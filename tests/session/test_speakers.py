@@ -10,7 +10,7 @@ import pytest
 from inspector.cuts import find_cuts
 from inspector.facts.facts import find_facts
 from inspector.files import open_session
-from inspector.formats.claude_code.read import READER
+from inspector.formats.claude_code.agents import READER
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import read_session
 from inspector.formats.writers import export_session

@@ -6,7 +6,8 @@ lines that are not blank are exactly `session.records`. Whose words a row of the
 `speakers`. What a user queues while the model works is an entry where it was delivered (`queue`), and its
 words are in `extra["queued"]` with the line where they were queued, delivered or not. A rewind writes a row
 `last-prompt` that is `explicit` and names the leaf: it counts until something is said after it. Replies of
-sub-agents in rows of progress are in `Session.subagents`. Source: CLAUDE §3.
+sub-agents in rows of progress are in `Session.subagents`; files of sub-agents beside it stand apart in the
+session (`agents`). Source: CLAUDE §3.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ...session.speakers import Speech, judge
 from ...text import plural
 from ..anthropic_blocks import Names, read_content
 from ..json_document import tell_wordless
-from ..json_lines import Data, Reader, iter_lines, read_lines
+from ..json_lines import Data, iter_lines, read_lines
 from ..qwen import is_qwen
 from ..recording import first_rows
 from .chain import Draft, LineChain
@@ -77,9 +78,17 @@ def read(data: Data) -> Session:
 
 
 class ClaudeCodeLines:
-    """The rows of one file as they come, and the session they make."""
+    """The rows of one file as they come, and the session they make.
 
-    def __init__(self) -> None:
+    `agent` is the sub-agent whose file it is by its name: rows that name none are its own. `charged` are
+    messages that another file of the session holds too, and that are charged there; `said` is what was said
+    when the session was made last.
+    """
+
+    def __init__(self, agent: str | None = None) -> None:
+        self.agent = agent
+        self.charged: frozenset[str] = frozenset()
+        self.said = Spoken(frozenset(), {})
         self.drafts: list[Draft] = []
         self.notes: list[Note] = []
         self.corrupt: list[Corrupt] = []
@@ -106,6 +115,8 @@ class ClaudeCodeLines:
         except ValueError as error:
             self.spoil(source, str(error))
         else:
+            if self.agent is not None and row.agent_id is None:
+                row.agent_id = self.agent
             self.place(row, source)
             if type(row.data) is ProgressRow and row.data.type == "agent_progress":
                 self.subagents.take_progress(source, row.data)
@@ -305,9 +316,10 @@ class ClaudeCodeLines:
 
     def _charge_once(self) -> None:
         """A sub-agent may be shown what was said before: that is charged where it was said, or at first."""
-        for drafts in self.messages.values():
-            if len(drafts) > 1:
-                said = next((draft for draft in drafts if draft.side is None), drafts[0])
+        for name, drafts in self.messages.items():
+            if len(drafts) > 1 or self.agent is not None:
+                first = next((draft for draft in drafts if draft.side is None), drafts[0])
+                said = None if name in self.charged else first
                 for draft in drafts:
                     if draft.again != (draft is not said):
                         draft.again, draft.made = draft is not said, None
@@ -383,6 +395,7 @@ class ClaudeCodeLines:
         if aside and leaf.agent is not None:
             extra["agent_id"] = leaf.agent
         bridged = chain.bridged
+        self.said = self._find_spoken(drafts, entries)
         return build(
             Session,
             format=NAME,
@@ -394,7 +407,7 @@ class ClaudeCodeLines:
             updated=max(times, default=None),
             entries=entries,
             leaf=None if told is None else told.id,
-            subagents=self.subagents.make(self._find_spoken(drafts, entries)),
+            subagents=self.subagents.make(self.said),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),
             warnings=(
@@ -460,6 +473,3 @@ def _bridges(count: int) -> str:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-READER = Reader(name=NAME, title="Claude Code JSONL", sniff=sniff, read=read, start=ClaudeCodeLines)

@@ -26,11 +26,12 @@ class Heard(NamedTuple):
 
 
 class Spoken(NamedTuple):
-    """Replies that are entries of the file: the ids of all their messages, and those of sub-agents by
-    sub-agent; None is for rows that name none."""
+    """Replies that are entries: the ids of all their messages, and those of sub-agents by sub-agent, where
+    None is for rows that name none. Of those that are `whole` nothing is missing."""
 
     messages: frozenset[str]
     heard: dict[str | None, list[Heard]]
+    whole: frozenset[str] = frozenset()
 
 
 def hear(reply: Entry) -> Heard:
@@ -142,7 +143,9 @@ def _make(agent: str, replies: list[Entry], results: list[_Result], spoken: Spok
     model = next((each.model for each in reversed(known) if each.model is not None), None)
     told = [result.last for result in results if result.last is not None]
     untold = [last for last in told if hear(last).asked not in seen]
-    if known:
+    if agent in spoken.whole:
+        untold, silent = [], False
+    elif known:
         silent = sum(each.calls for each in known) < sum(result.calls or 0 for result in results)
     else:
         silent = bool(untold) or len(told) < len(results)
