@@ -360,7 +360,7 @@ def _is_email(value: str) -> bool:
 
 
 def _is_user(value: str) -> bool:
-    return not _ANYONE.fullmatch(value) and not value.startswith(".")
+    return not _ANYONE.fullmatch(value) and not value.startswith((".", "redacted"))
 
 
 def _entropy(value: str) -> float:

@@ -174,9 +174,7 @@ class Redactor:
         for start, end, name in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
             if end <= at or name in self.keep:
                 continue
-            out += (
-                [text[at : max(start, at)], f"[redacted {name}]"] if start >= at else [f"[redacted {name}]"]
-            )
+            out += [text[at : max(start, at)], write_placeholder(name)]
             at = end
         return "".join([*out, text[at:]]) if out else text
 
@@ -229,8 +227,18 @@ class Redactor:
             return self.clean_tree(value)
         spans = _assigned(key, value, self._find)
         if spans and (name := name_secret(spans[0].kind, value)) not in self.keep:
-            return f"[redacted {self._names.get(value, name)}]"
+            return write_placeholder(self._names.get(value, name))
         return self.clean(value)
+
+
+def write_placeholder(name: str) -> str:
+    """What stands in the place of a secret of this name. That of a user's name may stand in a path, which
+    stays one path, so that what is found in a cleaned text is what was found before.
+
+    >>> write_placeholder("github-token 63ae26e9"), write_placeholder("user 7011fb86")
+    ('[redacted github-token 63ae26e9]', 'redacted-user-7011fb86')
+    """
+    return f"redacted-{name.replace(' ', '-')}" if name.startswith("user ") else f"[redacted {name}]"
 
 
 def name_secret(kind: str, secret: str) -> str:

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from inspector.demo import open_demo
 from inspector.errors import EditError, RedactionError
 from inspector.files import open_session
 from inspector.redaction import detect as detector
+from inspector.redaction.clean import clean_session, look_through
 from inspector.redaction.detect import find_spans
 from inspector.redaction.patterns import PATTERNS, Pattern
 from inspector.redaction.redact import Redactor, name_secret
@@ -94,7 +96,24 @@ def test_a_planted_secret_is_found_as_what_it_is_and_taken_out(kind: str) -> Non
     assert (found.kind, found.times, found.where) == (kind, 1, ("e1/0",))
     cleaned = redactor.clean(text)
     assert secret not in cleaned
-    assert cleaned == frame.format(f"[redacted {name_secret(kind, secret)}]")
+    name = name_secret(kind, secret)
+    assert cleaned == frame.format(
+        f"redacted-{'-'.join(name.split())}" if kind == "user" else f"[redacted {name}]"
+    )
+    again = Redactor()
+    again.look("e1/0", cleaned)
+    assert again.findings == () and again.clean(cleaned) == cleaned
+
+
+def test_a_path_without_its_user_is_one_path_and_is_found_where_it_was() -> None:
+    """Of the demo every file is said in the same blocks, whoever's home it lay in."""
+    session, redactor = open_demo(), Redactor()
+    everything = range(len(session.entries))
+    look_through(session, everything, redactor)
+    cleaned = clean_session(session, everything, redactor)
+    assert "/home/marit/" in session.model_dump_json() and "marit" not in cleaned.model_dump_json()
+    before = [tuple(said.ref for said in fact.said) for fact in session.facts.by_kind("file")]
+    assert [tuple(said.ref for said in fact.said) for fact in cleaned.facts.by_kind("file")] == before
 
 
 GITHUB, AWS = PLANTED["github-token"][1], PLANTED["aws-access-key"][1]

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from ...errors import RedactionError
 from ...planning.summary_jobs import Kind, SummaryJob
 from ...redaction.clean import clean_session, look_through
-from ...redaction.redact import Redactor, SecretFinding
+from ...redaction.redact import Redactor, SecretFinding, write_placeholder
 from ...session.json_text import stringify
 from ...session.session import Session
 from ...text import plural
@@ -157,7 +157,7 @@ class RequestRedactor:
         """What was taken out of these bodies, what was kept by name, what is personal and stays."""
         text = "\0".join(part for body in bodies for part in read_texts(body))
         found = self._redactor.findings
-        counted = ((item, text.count(f"[redacted {item.name}]")) for item in found)
+        counted = ((item, text.count(write_placeholder(item.name))) for item in found)
         redacted = tuple(item._replace(times=times) for item, times in counted if times)
         kept = tuple(sorted(self._keep & {item.name for item in found}))
         personal = () if self._personal else tuple(item for item in found if item.grade != "secret")
