@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inspector import count_tokens, make_plan, open_session, price_session, reopen_session
+from inspector import count_tokens, make_plan, open_session, price_session, reopen_session, trace_recorded
 from inspector.files import FollowedFile, open_plan, save_export, save_plan, save_session
 from inspector.formats.readers import read_session
 from inspector.library import sessions
@@ -192,6 +192,25 @@ def test_what_the_session_itself_said_is_charged_there(tmp_path: Path) -> None:
     assert lines["sub-agents"].calls == 2 and lines["input"].tokens == 5 + 9
 
 
+def test_what_two_sub_agents_were_shown_is_charged_to_the_first(tmp_path: Path) -> None:
+    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
+    again = {**agent("cd2")[1]}
+    again["message"] = agent()[1]["message"]
+    write(inside(tmp_path), *agent())
+    write(inside(tmp_path, "cd2"), again, *agent("cd2")[2:])
+    session = check(path)
+    charged = [entry.id for entry in session.entries[4:] if entry.usage is not None]
+    assert charged == ["ab1/ab1-2", "ab1/ab1-4", "cd2/cd2-4"] and bill(session)["sub-agents"].calls == 3
+
+
+def test_one_that_the_session_names_is_found_among_many_of_others(tmp_path: Path) -> None:
+    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
+    for number in range(80):
+        write(outside(tmp_path, f"aa{number}"), *agent(f"aa{number}", session="another"))
+    write(outside(tmp_path), *agent())
+    assert {entry.sidechain for entry in check(path).entries} == {None, "ab1"}
+
+
 def test_a_file_that_lies_in_both_places_is_told_once(tmp_path: Path) -> None:
     path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
     for lay in (inside, outside):
@@ -257,9 +276,15 @@ def test_a_broken_file_costs_a_warning_and_never_the_session(tmp_path: Path) -> 
         session = check(path)
         assert session.entries[:4] == before.entries and session.corrupt == ()
         assert len(session.warnings) > len(before.warnings), end
-    # One whose last rows are missing leaves unknown what they took.
-    inside(tmp_path).write_bytes(dump(*agent()[:3]))
-    assert bill(check(path))["sub-agents' last replies"].calls == 1
+    # Of one whose last rows are missing, the result tells what they took.
+    for end in (2, 3):
+        inside(tmp_path).write_bytes(dump(*agent()[:end]))
+        assert bill(check(path))["sub-agents' last replies"].calls == 1
+    # One that lost a call leaves unknown what that took, and begins where it can be read.
+    inside(tmp_path).write_bytes(dump(agent()[0]) + b"{]\n" + dump(*agent()[2:]))
+    assert bill(check(path))["unknown: sub-agents"].calls == 1
+    inside(tmp_path).write_bytes(b"{]\n" + dump(*agent()[1:]))
+    assert [entry.parent for entry in check(path).entries[4:]] == [None, "ab1/ab1-2", "ab1/ab1-3"]
     inside(tmp_path).write_bytes(b"{]\n" + dump(*agent()) + b'[1]\n{"type": "new", "uuid": "x"}\n')
     assert check(path).warnings[-2:] == (
         "2 lines in files of its sub-agents cannot be read",
@@ -367,7 +392,27 @@ def test_what_is_written_of_it_counts_what_the_other_format_does_not_hold(tmp_pa
         ours = save_export(session, tmp_path / f"{to}.jsonl", to)
         theirs = save_export(inline, tmp_path / f"{to}-inline.jsonl", to)
         assert ours == theirs
-    assert [entry.id for entry in open_session(reopen_session(path)).entries] != []
+    again = open_session(reopen_session(path))
+    assert again.id != MAIN and {entry.sidechain for entry in again.entries} == {None}
+    assert [entry.text for entry in again.entries] == [entry.text for entry in session.entries[:4]]
+
+
+def test_a_compaction_of_a_sub_agents_is_no_edit_of_the_sessions_context(tmp_path: Path) -> None:
+    own = {"isSidechain": True, "agentId": "ab1"}
+    told = {"trigger": "auto", "preTokens": 900}
+    mark = {"subtype": "compact_boundary", "logicalParentUuid": "ab1-4", "compactMetadata": told}
+    rows = [
+        *agent(),
+        row("b1", None, type="system", **mark, **own),
+        user("b2", "b1", "This session is being continued.", isCompactSummary=True, **own),
+        reply("b3", "b2", "ab1-m3", (3, 4, 5), says("Done."), **own),
+    ]
+    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
+    write(inside(tmp_path), *rows)
+    session = check(path)
+    assert [name for name, _ in session.boundaries] == ["ab1/b1"]
+    assert session["ab1/b1"].parent == "ab1/ab1-4" and session["ab1/b3"].parent == "ab1/b1"
+    assert trace_recorded(session) == () and len(session.path) == 4
 
 
 def test_a_list_of_sessions_names_the_session_alone(tmp_path: Path) -> None:
