@@ -108,11 +108,15 @@ def inside(folder: Path, name: str = "ab1") -> Path:
     return folder / MAIN / "subagents" / f"agent-{name}.jsonl"
 
 
+def in_workflow(folder: Path, name: str = "ab1") -> Path:
+    return folder / MAIN / "subagents" / "workflows" / "wf_1" / f"agent-{name}.jsonl"
+
+
 def outside(folder: Path, name: str = "ab1") -> Path:
     return folder / f"agent-{name}.jsonl"
 
 
-LAYOUTS = pytest.mark.parametrize("lay", [inside, outside])
+LAYOUTS = pytest.mark.parametrize("lay", [inside, in_workflow, outside])
 
 
 def bill(session: Session) -> dict[str, BillLine]:

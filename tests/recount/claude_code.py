@@ -178,10 +178,10 @@ def _find_agents(path: Path, rows: list[tuple[Any, Row]]) -> Iterator[_AgentFile
     session = next((each for each in reversed(named) if isinstance(each, str)), None)
     told = {row.get("uuid") for _, row in rows}
     inside = path.parent / path.name.partition(".jsonl")[0] / "subagents"
-    for folder in (inside, path.parent):
+    for folder in (inside, *sorted(inside.glob("workflows/*")), path.parent):
         for file in sorted(folder.glob("agent-*.jsonl")):
             agent = _AgentFile(file, told)
-            if agent.belongs(session, folder == inside):
+            if agent.belongs(session, folder != path.parent):
                 told |= {row.get("uuid") for _, row in agent.rows}
                 yield agent
 

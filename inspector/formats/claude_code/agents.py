@@ -1,8 +1,9 @@
 """Files of sub-agents beside a Claude Code session's -> what stands apart in the session (CLAUDE §3).
 
-They lie in `<session>/subagents/`, in older versions beside it, as `agent-<id>.jsonl`. Each row names the
-session it belongs to and is a sidechain's. What they say is whole: what the session's own file repeats of it,
-in rows of progress and in results, is not told again, and what the session itself said is charged there.
+They lie in `<session>/subagents/`, those of a workflow in `workflows/<run>/` below that, in older versions
+beside the session, as `agent-<id>.jsonl`. Each row names the session it belongs to and is a sidechain's. What
+they say is whole: what the session's own file repeats of it, in rows of progress and in results, is not told
+again, and what the session itself said is charged there.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
         return ()
     named = (f"agent-{agent}.jsonl" for agent in _find_agents(bytes(data)))
     folder = _WILD.sub(r"[\g<0>]", name.partition(".jsonl")[0])
-    return (f"{folder}/subagents/agent-*.jsonl", *named, "agent-*.jsonl")
+    inside = f"{folder}/subagents/agent-*.jsonl", f"{folder}/subagents/workflows/*/agent-*.jsonl"
+    return (*inside, *named, "agent-*.jsonl")
 
 
 def _find_agents(data: bytes) -> dict[str, None]:
