@@ -169,7 +169,13 @@ def test_what_the_file_records_has_no_trigger_of_its_own() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "name"),
-    [("flue", "Flue (May 2026)"), ("gemini-cli", "Gemini CLI"), ("openhands", "OpenHands")],
+    [
+        ("flue", "Flue (May 2026)"),
+        ("gemini-cli", "Gemini CLI"),
+        ("openhands", "OpenHands"),
+        ("langchain-trim", "langchain-trim"),
+        ("stud-wiki-deterministic", "stud-wiki-deterministic"),
+    ],
 )
 def test_W2_19_the_margin_has_room_for_a_policy_s_name(policy: str, name: str) -> None:
     model = WorkbenchModel(open_demo(), policy)

@@ -16,6 +16,7 @@ from ...planning.plan import Plan
 from ...policies.builtin.recorded import RECORDED
 from ...policies.harness import FACES, Dialect, State, find_actions, level_of, name_state, write_banner
 from ...policies.policy import Policy
+from ...policies.registry import list_policies
 from ...policies.table import COUNTED
 from ...text import plural, printable
 from ...tokens.memo import Memo
@@ -137,14 +138,21 @@ def short_title(policy: Policy) -> str:
 def _name_edited(plan: Plan) -> str:
     """The policy's name, and what was set by hand: "As recorded + 1 pin".
 
-    A name that the margin has no room for is told as briefly as in a sentence.
+    A name that the margin has no room for is told as briefly as in a sentence; where that could mean another
+    policy as well, it is the name by which Python knows it.
     """
     edits = plan.edits
     added = [plural(len(edits.settings), "setting")] if edits.settings else []
     added += [plural(len(edits.pins), "pin")] if edits.pins else []
     whole = printable(plan.policy.title or plan.policy.name, MOST_CHARS)
-    name = whole if len(whole) <= ROOM else short_title(plan.policy)
+    name = whole if len(whole) <= ROOM else _name_briefly(plan.policy)
     return " + ".join([name, *added])
+
+
+def _name_briefly(policy: Policy) -> str:
+    short = short_title(policy)
+    others = (short_title(other) for other in list_policies() if other.name != policy.name)
+    return printable(policy.name, MOST_CHARS) if short in others else short
 
 
 def _find_pace(plan: Plan) -> tuple[float, int]:
