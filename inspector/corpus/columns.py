@@ -30,6 +30,7 @@ COLUMNS: dict[str, str] = {
     "after": "the same after",
     "after_low": "the least that `after` may be",
     "after_high": "the most that `after` may be",
+    "floor": "the least that the policy leaves at any legal cut: above its trigger it fires for ever",
     "fires": "whether the policy's own trigger would have fired here",
     "again": "whether it would fire again at once on what is left",
     "acts": "whether anything is taken away or rewritten",

@@ -202,7 +202,7 @@ def _measure_planned(
         plan = make_plan(moment, ledger, policy, reason="manual")
     except InspectorError as error:
         return row | {"error": f"{type(error).__name__}: {error}"}
-    row |= _tell_plan(plan)
+    row |= _tell_plan(plan) | {"floor": _find_floor(plan)}
     if {"facts", "findings"} & chosen:
         trace = trace_plan(plan)
         if "facts" in chosen:
@@ -254,6 +254,12 @@ def _tell_plan(plan: Plan) -> Row:
             if was or now
         },
     }
+
+
+def _find_floor(plan: Plan) -> int:
+    """The least that the policy leaves, wherever it might cut; where no cut is legal, what it leaves."""
+    total = plan.cut_table.total
+    return int(total[total >= 0].min(initial=plan.after))
 
 
 def _charge(price: Price | None, read: int, written: int) -> float | None:

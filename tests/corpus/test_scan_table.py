@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector import scan
+from inspector import count_tokens, find_cuts, find_policy, make_plan, open_demo, scan
 from inspector.cli import main
 from inspector.corpus import ScanTable, compare_scans, draw_pareto, open_scan
 from inspector.corpus.columns import Row, complete_keys, fill_row
+from inspector.corpus.measure import measure_session
 from inspector.corpus.resample import resample_share
 from inspector.errors import FigureError
 from tests.corpus.corpus_files import make_folder
@@ -254,6 +255,26 @@ def test_the_first_edit_after_a_compaction_is_the_one_a_reader_of_the_rows_finds
         assert told["edit_replies"] == replies
         checked += found is not None
     assert checked
+
+
+def test_the_floor_is_the_least_that_any_legal_cut_leaves() -> None:
+    """Every place of the demo's moment planned one by one, and what a policy without a cut leaves."""
+    session = open_demo()
+    for policy in ("flue", "langchain-clear"):
+        (row,) = (row for row in measure_session(session, [find_policy(policy)]) if row["policy"] == policy)
+        moment = session.at(row["at"])
+        ledger = count_tokens(session, "calibrated")
+        left = [make_plan(moment, ledger, policy, reason="manual").after]
+        if policy == "flue":
+            cuts = find_cuts(moment)
+            left += [
+                make_plan(moment, ledger, policy, {"cut": name}, reason="manual").after
+                for name, legal in zip(cuts.ids, cuts.legal.tolist(), strict=True)
+                if legal
+            ]
+        assert row["floor"] == min(left) <= row["after"]
+        assert next(iter(measure_session(session, [])))["policy"] == "recorded"
+        assert "floor" not in next(iter(measure_session(session, [])))
 
 
 def test_the_advice_is_the_policy_that_keeps_most_in_the_budget_and_says_how_surely() -> None:
