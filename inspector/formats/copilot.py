@@ -43,6 +43,9 @@ SECTIONS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens")
 USED = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
 USED_ONCE = ("input", "output", "cachedInput", "cacheWrite")
 """What a summary took, and how versions before 1.0 call the same figures."""
+STARTS = ("session.start", "session.resume")
+TOLD = {"sessionId", "selectedModel", "context", "cwd", "startTime"}
+"""What a start tells of its session; one that was copied by another program may tell little."""
 MESSAGES = ("user.message", "assistant.message")
 
 
@@ -51,10 +54,10 @@ def sniff(data: Data) -> str | None:
     named = False
     for row in first_rows(data):
         about = row.get("data")
-        if row.get("type") == "session.start" and isinstance(about, dict):
+        if row.get("type") in STARTS and isinstance(about, dict):
             if "copilotVersion" in about or str(about.get("producer")).startswith("copilot"):
                 return None
-            named = named or isinstance(about.get("sessionId"), str)
+            named = named or bool(TOLD & set(about))
         if named and row.get("type") in MESSAGES and isinstance(about, dict) and "content" in about:
             return None
     return "none of its first lines is a `session.start` of Copilot's"

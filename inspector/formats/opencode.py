@@ -1,14 +1,17 @@
 """opencode's exports (and those of its forks): a session's `info`, and its messages with their parts.
 
-In go the bytes of `opencode export`, out comes a `Session`. Source: FORMATS §7. A reply of several steps
-becomes an entry per step, since a step is a request; the figures of a message are the sum of its steps' and
-are not counted beside them. A compaction is a user's message with a part `compaction` whose answer is a
-finished `summary`; what stands from `tail_start_id` on was kept. Outputs that were cleared later still stand
-in the file, and count as cleared. What a `revert` hides is recorded and not in the context.
+In go the bytes of `opencode export`, out comes a `Session`. Source: FORMATS §7. An export may stand in an
+answer's `data`, or after the line that the program writes while it exports; the server's list of a session's
+messages is one too. A reply of several steps becomes an entry per step, since a step is a request; the
+figures of a message are the sum of its steps' and are not counted beside them. A compaction is a user's
+message with a part `compaction` whose answer is a finished `summary`; what stands from `tail_start_id` on was
+kept. Outputs that were cleared later still stand in the file, and count as cleared. What a `revert` hides is
+recorded and not in the context.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..errors import ReadError
@@ -17,19 +20,42 @@ from ..session.entries import Source, Usage
 from ..session.session import Session
 from .image_size import measure
 from .json_document import FILE, Fields, Found, is_number, iso_time, load, place, sniff_document, unknown
-from .json_lines import Data, Reader, paused_gc
+from .json_lines import BOM, Data, Reader, paused_gc
 from .recording import Json, Recording, make_cost, make_output
 
 NAME = "opencode"
 UNSEEN = ("step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction")
 
 
+_TOLD = re.compile(rb"\s*Exporting session: [^\n{]{1,200}\n")
+
+
 def sniff(data: Data) -> str | None:
-    """None for an object with the `info` of a session and messages with parts."""
-    return sniff_document(data, _judge)
+    """None for an object with the `info` of a session and messages with parts, or such messages alone."""
+    return sniff_document(_skip_told(data), _judge)
+
+
+def _skip_told(data: Data) -> Data:
+    """The export without the line before it, where what the program told went into the same file."""
+    told = _TOLD.match(bytes(memoryview(data)[:256]).removeprefix(BOM))
+    if told is None:
+        return data
+    return memoryview(data)[told.end() + (len(BOM) if bytes(memoryview(data)[:3]) == BOM else 0) :]
+
+
+def _open_answer(value: Any) -> Any:
+    """The export in an answer's `data`; a list of messages as the export that holds it."""
+    if isinstance(value, dict) and "messages" not in value and isinstance(value.get("data"), dict | list):
+        value = value["data"]
+    if not isinstance(value, list):
+        return value
+    name = _info(value[0]).get("sessionID") if value else None
+    parts = isinstance(value[0], dict) and isinstance(value[0].get("parts"), list) if value else False
+    return {"info": {"id": name}, "messages": value} if name and parts else value
 
 
 def _judge(value: Any) -> str | None:
+    value = _open_answer(value)
     if not isinstance(value, dict):
         return "not a JSON object"
     info, messages = value.get("info"), value.get("messages")
@@ -43,7 +69,7 @@ def _judge(value: Any) -> str | None:
 @paused_gc()
 def read(data: Data) -> Session:
     """The whole session. Raises `ReadError`, or `EmptySession` when nobody says anything."""
-    document = load(data)
+    document = _open_answer(load(_skip_told(data)))
     if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
         raise ReadError(FILE, detail="it has no list `messages`")
     reading = _ExportReading(document["messages"])

@@ -4,7 +4,8 @@ In go requests with their replies, out comes a `Session`. Where a request begins
 rest of it is new. Where it begins otherwise, the history was changed before it was sent: a compaction, or an
 edit, and both sides of it are known exactly: the request before, and this one. What stands in both was kept;
 what is new and stands before or among that are the words of the compaction. Requests that share nothing with
-a conversation are another one's, such as a sub-agent's, and stand apart. Source: FORMATS §13.
+a conversation, or nothing but its name, under other instructions, are another one's, such as a sub-agent's,
+and stand apart. Source: FORMATS §13.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ TELLING = 40
 class WholeRequest:
     """A request as it was sent, with its reply. `key` names its conversation, "" where nothing does.
 
+    Where it is `loose` it names what ran together, as a trace does, and not what was said to one another.
     `compaction` are fields of a boundary where the log tells that the history was compacted before it.
     """
 
@@ -40,6 +42,7 @@ class WholeRequest:
     tools: tuple[Tool, ...] = ()
     time: str | None = None
     key: str = ""
+    loose: bool = False
     compaction: Json | None = None
     extra: Json = field(default_factory=dict)
 
@@ -50,6 +53,7 @@ class _Thread:
 
     number: int
     key: str
+    loose: bool
     line: list[tuple[str, str]] = field(default_factory=list)
     requests: int = 0
     last: WholeRequest | None = None
@@ -122,15 +126,20 @@ class _Joining:
         """The conversation that a request goes on with: the one it shares most with."""
         best: tuple[int, int, _Thread] | None = None
         for thread in self.threads:
-            if thread.key != request.key:
+            grown = _count_equal(thread.line, prints)
+            goes_on = thread.loose and request.loose and 1 < len(thread.line) == grown
+            if thread.key != request.key and not goes_on:
                 continue
             known = {print_ for print_, _ in thread.line}
-            shared = _count_equal(thread.line, prints), sum(print_ in known for print_ in prints)
-            near = any(shared) or request.key != "" or _is_summed_up(thread.last, said)
+            shared = grown, sum(print_ in known for print_ in prints)
+            if not any(shared) and _has_other_system(thread.last, request):
+                continue
+            named = request.key != "" and not request.loose
+            near = any(shared) or named or _is_summed_up(thread.last, said)
             if near and (best is None or shared >= best[:2]):
                 best = (*shared, thread)
         if best is None:
-            self.threads.append(_Thread(len(self.threads) + 1, request.key))
+            self.threads.append(_Thread(len(self.threads) + 1, request.key, request.loose))
             return self.threads[-1]
         return best[2]
 
@@ -243,6 +252,25 @@ def _is_summed_up(last: WholeRequest | None, said: list[ChatMessage]) -> bool:
     """Whether the first messages repeat the last reply, as a summary is put into the next request."""
     words = "\n".join(message.text for message in last.reply).strip() if last is not None else ""
     return len(words) >= TELLING and any(words in message.text for message in said[:2])
+
+
+def _has_other_system(last: WholeRequest | None, request: WholeRequest) -> bool:
+    """Whether both have instructions, and these are another agent's: a date or a list that changed is not."""
+    told = [
+        "\n".join(message.text for message in each.system) for each in (last, request) if each is not None
+    ]
+    before, now = told if len(told) == 2 else ("", "")
+    if not before or not now:
+        return False
+    start = _count_same(before, now)
+    end = _count_same(before[start:][::-1], now[start:][::-1])
+    return start + end < min(len(before), len(now)) * 2 / 3
+
+
+def _count_same(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _find_cleared(

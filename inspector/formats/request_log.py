@@ -130,6 +130,8 @@ def _unwrap(value: Json, levels: int = 3) -> tuple[Json, Json]:
 def _is_request(value: Any) -> bool:
     if not isinstance(value, dict) or {"sessionId", "projectHash", "trajectory", "uuid", "role"} & set(value):
         return False
+    if "run_type" in value or ({"trace_id", "traceId"} & set(value) and str(value.get("type")).isupper()):
+        return False  # a tracing system's: `traces.py` knows which of them is a request
     body, _ = _unwrap(value)
     messages = body.get("messages")
     if isinstance(messages, list):

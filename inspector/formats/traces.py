@@ -9,7 +9,7 @@ read. Spans are taken in the order of their times, and go together by the conver
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from json import JSONDecoder
 from typing import Any
 
@@ -25,7 +25,7 @@ from .recording import Json, Recording, first_rows, read_inclusive
 NAME = "traces"
 CONVERSATIONS = (
     *("gen_ai.conversation.id", "session.id", "mlflow.trace.session", "langfuse.session.id", "thread_id"),
-    *("session_id", "sessionId", "conversation_id", "trace_id", "traceId"),
+    *("session_id", "sessionId", "conversation_id"),
 )
 DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
 TRACE = ("trace_id", "traceId")
@@ -33,6 +33,9 @@ NESTED = ("llm", "openinference", "gen_ai", "session", "tool")
 AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
 _OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
 _INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
+_READ = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "prompt_details.cache_read")
+_WRITTEN = ("cache_creation_input_tokens", "input_cache_creation", "prompt_details.cache_write")
+"""What SDKs call in Langfuse what the cache gave and took."""
 PAGES = ("traces", "data", "runs", "spans", "observations")
 """Where the page of an interface's answer has its list."""
 _WORD = re.compile(r"\S")
@@ -170,7 +173,8 @@ def _find_spans(value: Any) -> Iterator[Json]:
             yield {**span, "attributes": {**about, **told}}
     elif system == "langfuse-trace":
         for each in _dicts(value["observations"]):
-            yield {**each, "sessionId": value.get("sessionId"), "system": "langfuse"}
+            holder = Fields(value.get("trace")).rest or value
+            yield {**each, "sessionId": holder.get("sessionId"), "system": "langfuse"}
     elif system == "langsmith":
         below = _dicts(value.get("child_runs"))
         yield {**{key: item for key, item in value.items() if key != "child_runs"}, "system": system}
@@ -291,7 +295,9 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
     model = next((m for m in (*models, told.get("llm.model_name"), *bodies) if isinstance(m, str)), None)
     provider = told.get("gen_ai.provider.name", told.get("gen_ai.system", told.get("llm.provider")))
     tools = _open(told.get("gen_ai.tool.definitions", told.get("mlflow.chat.tools")))
-    instructions = _open(told.get("gen_ai.system_instructions"))
+    body = _open(told.get("mlflow.spanInputs", told.get("input.value")))
+    instructions = _open(told.get("gen_ai.system_instructions", _find_instructions(body)))
+    tools = tools or Fields(body).rest.get("tools")
     agent = next((str(told[key]) for key in AGENTS if isinstance(told.get(key), str)), "")
     return WholeRequest(
         None,
@@ -304,6 +310,7 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
         tools=read_chat_tools(tools),
         time=_read_time(span),
         key=f"{_find_key(told, span)}{f'/{agent}' if agent else ''}",
+        loose=_is_loose(told, span),
         extra={"span": span.get("name")},
     )
 
@@ -314,10 +321,21 @@ def _find_listed(told: Json) -> list[Json]:
     return [{"name": each.get("event.name"), "attributes": each} for each in listed if "event.name" in each]
 
 
-def _find_key(told: Json, span: Json) -> str:
+def _find_key(told: Json, span: Json, names: Sequence[str] = (*CONVERSATIONS, *TRACE)) -> str:
     """The conversation that a span names, or its trace."""
-    keys = (holder.get(key) for key in CONVERSATIONS for holder in (told, span))
+    keys = (holder.get(key) for key in names for holder in (told, span))
     return next((key for key in keys if isinstance(key, str) and key), "")
+
+
+def _is_loose(told: Json, span: Json) -> bool:
+    """Whether nothing but its trace tells which conversation a span belongs to."""
+    return not _find_key(told, span, CONVERSATIONS)
+
+
+def _find_instructions(*bodies: Any) -> Any:
+    """What a request, or the reply that repeats it, holds as instructions beside its messages."""
+    held = (Fields(body).rest.get(name) for body in bodies for name in ("system", "instructions"))
+    return next((value for value in held if value), None)
 
 
 def _read_system(given: Any, names: Names) -> list[ChatMessage]:
@@ -496,6 +514,7 @@ def _read_run(run: Json, names: Names) -> WholeRequest | None:
         model=model if isinstance(model, str) else None,
         time=_read_time(run),
         key=_find_key(about, run),
+        loose=_is_loose(about, run),
         extra={"span": run.get("name")},
     )
 
@@ -518,14 +537,13 @@ def _read_observation(item: Json, names: Names) -> WholeRequest | None:
     """An observation of Langfuse's: a generation, with the whole request."""
     if item.get("type") != "GENERATION":
         return None
-    sent = _read_body(_open(item.get("input")), names)
+    bodies = [_open(item.get(name)) for name in ("input", "output")]
+    sent = _read_body(bodies[0], names)
     if not sent:
         return None
+    told = next((tools for body in bodies if (tools := Fields(body).rest.get("tools"))), None)
     used = Fields(item.get("usage_details") or item.get("usageDetails") or item.get("usage"))
-    cached, stored = (
-        used.number("cache_read_input_tokens") or 0,
-        used.number("cache_creation_input_tokens") or 0,
-    )
+    cached, stored = (next((n for key in keys if (n := used.number(key))), 0) for keys in (_READ, _WRITTEN))
     given, output, total = used.number("input"), used.number("output"), used.number("total")
     usage = None
     if given is not None or output is not None:
@@ -537,11 +555,14 @@ def _read_observation(item: Json, names: Names) -> WholeRequest | None:
     return WholeRequest(
         None,
         sent,
-        _read_body(_open(item.get("output")), names),
+        _read_body(bodies[1], names),
         usage=usage,
         model=model if isinstance(model, str) else None,
+        system=_read_system(_find_instructions(*bodies), names),
+        tools=read_chat_tools(told),
         time=_read_time(item),
         key=_find_key({}, item),
+        loose=_is_loose({}, item),
         extra={"span": item.get("name")},
     )
 

@@ -44,8 +44,8 @@ def _judge(value: Any) -> str | None:
     if any("requestId" in Fields(request).rest for request in requests[:3]):
         return None
     asked = {"message", "response"} <= set(Fields(requests[0]).rest) if requests else False
-    if asked and {"responderUsername", "requesterUsername"} & set(value):
-        return None  # before 2025 a request had no id
+    if asked and {"responderUsername", "requesterUsername", "sessionId"} & set(value):
+        return None  # before 2025 a request had no id, and what other programs keep of one may have none
     named = not requests and "sessionId" in value and "version" in value
     return None if named else "its requests have no `requestId`"
 
@@ -281,9 +281,11 @@ def _read_shown(shown: Iterable[Any], *, after_calls: bool) -> list[Found]:
     for raw in shown:
         item = Fields(raw)
         kind = item.rest.get("kind")
-        value = item.rest.get("value")
+        value = item.rest.get("value", item.rest.get("content") if kind == "markdownContent" else None)
         if isinstance(value, dict):
             value = value.get("value")
+        if isinstance(value, list) and kind == "thinking":
+            value = "\n".join(part for part in value if isinstance(part, str))
         if kind in (None, "markdownContent") and isinstance(value, str):
             texts.append(value)
         elif kind == "toolInvocationSerialized" and after_calls:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector import open_session
 from inspector.errors import EmptySession, ReadError
 from inspector.formats.claude_code.agents import READER
 from inspector.formats.claude_code.rows import decode_row, decode_row_slowly
@@ -18,6 +19,7 @@ from inspector.formats.readers import READERS, read_session
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, build
 from inspector.session.entries import Entry, Note, Request, Source, Usage
 from inspector.session.session import Session
+from tests.recount.__main__ import compare
 
 Row = dict[str, Any]
 
@@ -1066,3 +1068,35 @@ def test_a_rewind_is_followed_until_something_is_said_after_it() -> None:
         assert path(read(*said, row)) == everything
     assert path(read(*said, rewound("a2"), rewound("a3"))) == everything
     assert path(read(*said, rewound(None))) == []
+
+
+def test_rows_cut_down_to_what_is_said_follow_each_other(tmp_path: Path) -> None:
+    rows = [
+        {"type": "user", "sessionId": "s", "cwd": "/w", "message": {"role": "user", "content": "Find it"}},
+        {"type": "assistant", "sessionId": "s", "message": {"role": "assistant", "content": "A race."}},
+        {
+            "type": "user",
+            "sessionId": "s",
+            "isCompactSummary": True,
+            "message": {"content": "Recap: a race."},
+        },
+        {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "Mend it"}},
+    ]
+    path = tmp_path / "s.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    session = open_session(path)
+    assert (session.format, session.cwd, len(session.turns)) == ("claude-code", "/w", 2)
+    assert [entry.parent for entry in session.entries] == [None, "line-1", "line-2", "line-3"]
+    assert [name for name, _ in session.boundaries] == ["line-3"]
+    assert all(figure.same for figure in compare(path, session))
+
+
+def test_a_row_of_a_stream_is_not_taken_for_one_of_a_file() -> None:
+    row = {
+        "type": "user",
+        "timestamp": "2026-01-01T00:00:00Z",
+        "session_id": "s",
+        "message": {"content": "a"},
+    }
+    with pytest.raises(ReadError):
+        read_session(json.dumps(row).encode(), format=None)

@@ -121,6 +121,8 @@ def test_a_log_that_tells_no_version_opens_and_other_starts_do_not() -> None:
     rows += [event(2, "user.message", content="Hi."), event(3, "assistant.message", content="Hello.")]
     session = read_session(dump(*rows))
     assert (session.format, session.id, session.cwd, len(session.turns)) == ("copilot-cli", "c-2", "/w", 1)
+    copied = read_session(dump(event(1, "session.start", selectedModel="m-1"), *rows[1:]))
+    assert (copied.format, copied.model, len(copied.turns)) == ("copilot-cli", "m-1", 1)
     assert READER.sniff(dump(rows[0])) is not None
     assert READER.sniff(dump(event(1, "session.start"), *rows[1:])) is not None
 

@@ -80,3 +80,27 @@ def test_a_real_export_holds_what_its_parts_hold(path: Path) -> None:
     assert sum(each.cache_read for each in usage) == told["cache"]["read"]
     assert len(usage) == sum(part["type"] == "step-finish" for part in parts)
     assert not len(session.live.orphans)
+
+
+def test_an_export_in_an_answer_or_after_what_the_program_told_is_the_same_session(tmp_path: Path) -> None:
+    whole = open_session(CASE)
+    text = CASE.read_text("utf-8")
+    answer = tmp_path / "answer.json"
+    answer.write_text(json.dumps({"data": json.loads(text)}), "utf-8")
+    told = tmp_path / "told.json"
+    told.write_text(f"Exporting session: ses_1\n{text}", "utf-8")
+    for session in (open_session(answer), open_session(told)):
+        assert (session.format, session.title) == ("opencode", whole.title)
+        assert [entry.id for entry in session.entries] == [entry.id for entry in whole.entries]
+        assert len(session.boundaries) == len(whole.boundaries)
+
+
+def test_the_servers_list_of_messages_is_a_session_without_a_title(tmp_path: Path) -> None:
+    messages = json.loads(CASE.read_text("utf-8"))["messages"]
+    for each in messages:
+        each["info"]["sessionID"] = "ses_1"
+    path = tmp_path / "messages.json"
+    path.write_text(json.dumps(messages), "utf-8")
+    session = open_session(path)
+    assert (session.format, session.id, session.title) == ("opencode", "ses_1", None)
+    assert [entry.id for entry in session.entries] == [entry.id for entry in open_session(CASE).entries]

@@ -404,3 +404,72 @@ def test_what_was_written_to_the_cache_is_read_under_each_of_its_names(written: 
     session = read_session([span(1, told)])
     usage = session.entries[-1].usage
     assert usage is not None and (usage.input, usage.cache_write, usage.output) == (80, 20, 5)
+
+
+def generation(number: int, sent: list[Any], reply: str, trace: str = "t", **more: Any) -> dict[str, Any]:
+    """A call of a model's as Langfuse keeps it, in a trace that names no session."""
+    told = {"id": str(number), "traceId": trace, "type": "GENERATION", "name": "call", "model": "demo-1"}
+    told |= {"startTime": f"2026-01-01T00:00:{number:02}Z", "usageDetails": {"input": 10, "output": 2}}
+    return {**told, "input": sent, "output": {"role": "assistant", "content": reply}, **more}
+
+
+def say(role: str, words: str) -> dict[str, Any]:
+    return {"role": role, "content": words}
+
+
+def test_another_agent_in_the_same_trace_is_no_compaction() -> None:
+    writer, critic = say("system", "Write a joke. Ask the tools first."), say("system", "You judge jokes.")
+    asked = [writer, say("user", "About bugs")]
+    rows = [
+        generation(1, asked, "Light attracts them."),
+        generation(2, [critic, say("user", "Rate: light attracts them.")], "Good."),
+        generation(
+            3, [*asked, say("assistant", "Light attracts them."), say("user", "Another")], "None left."
+        ),
+    ]
+    session = read_session({"trace": {"id": "t", "sessionId": None}, "observations": rows})
+    assert not session.boundaries and len(session.turns) == 2
+    assert [entry.text for entry in session.entries if entry.sidechain] == [
+        "Rate: light attracts them.",
+        "Good.",
+    ]
+    assert [block.text for block in session.system] == [writer["content"]]
+
+
+def test_a_system_prompt_with_another_date_is_the_same_agents() -> None:
+    first = [say("system", "You are a helpful agent. Today is Monday."), say("user", "one, at length")]
+    later = [say("system", "You are a helpful agent. Today is Friday."), say("user", "so far: one was said")]
+    rows = [generation(1, first, "yes", sessionId="s"), generation(2, later, "yes", sessionId="s")]
+    assert [each.kind for _, each in read_session(rows).boundaries] == ["compact"]
+
+
+def test_calls_that_share_a_trace_and_no_message_are_conversations_of_their_own() -> None:
+    rows = [generation(n, [say("user", f"prompt {n}")], f"reply {n}") for n in (1, 2)]
+    session = read_session(rows)
+    assert not session.boundaries
+    assert [bool(entry.sidechain) for entry in session.entries] == [False, False, True, True]
+
+
+def test_a_chat_of_a_trace_for_each_turn_is_one_conversation() -> None:
+    asked = [say("user", "Hello")]
+    more = [*asked, say("assistant", "Hi."), say("user", "Who are you?")]
+    rows = [generation(1, asked, "Hi.", "t1"), generation(2, more, "A model.", "t2")]
+    session = read_session([*rows, generation(3, [say("user", "Hello")], "Hey.", "t3")])
+    main = [entry.text for entry in session.entries if not entry.sidechain]
+    assert main == ["Hello", "Hi.", "Who are you?", "A model."]
+    assert len(session.turns) == 2
+
+
+def test_what_a_reply_of_openais_responses_repeats_of_its_request_is_read() -> None:
+    tool = {"type": "function", "name": "weather", "parameters": {"type": "object"}}
+    reply = {"object": "response", "instructions": "Help.", "tools": [tool]}
+    reply["output"] = [
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Sunny"}]}
+    ]
+    used = {"input": 85, "output": 29, "total": 114, "prompt_details.cache_read": 40}
+    row = generation(1, [say("user", "And in Oslo?")], "", output=reply, usageDetails=used)
+    session = read_session([row])
+    assert [block.text for block in session.system] == ["Help."]
+    assert [each.name for each in session.tools] == ["weather"]
+    usage = session.entries[1].usage
+    assert usage is not None and (usage.prompt, usage.cache_read, usage.output) == (85, 40, 29)

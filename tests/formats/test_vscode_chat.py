@@ -121,3 +121,17 @@ def test_a_chat_since_version_1_130_tells_figures_beside_its_requests_and_who_as
     assert usage is not None and (usage.prompt, usage.output) == (24_000, 1_700)
     ((_, boundary),) = session.boundaries
     assert boundary.tokens_before == 98_000
+
+
+@pytest.mark.parametrize("content", ["of the cache.", {"value": "of the cache.", "isTrusted": False}])
+def test_words_of_the_screen_are_read_wherever_they_stand(content: Any) -> None:
+    response = [
+        {"kind": "thinking", "value": ["Which one?", "The first."]},
+        {"value": "Because "},
+        {"kind": "markdownContent", "content": content},
+    ]
+    chat = {"sessionId": "s", "requests": [{"message": {"text": "Why?"}, "response": response}]}
+    session = read_session(chat)
+    assert session.format == "vscode-chat"
+    assert session.entries[1].blocks[0] == Reasoning(text="Which one?\nThe first.")
+    assert session.entries[1].text.endswith("Because of the cache.")

@@ -35,6 +35,7 @@ _NOT_TYPED = re.compile(
     r"\s*(?:<(?:task-notification|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
     r"|command-name|system-reminder|user-prompt-submit-hook)\b|\[Request interrupted by user)"
 )
+_NAMED = ("user", "assistant", "system", "attachment")
 _REMINDERS = re.compile(r"\s*<(system-reminder|user-prompt-submit-hook)>.*?</\1>", re.DOTALL)
 
 
@@ -188,7 +189,7 @@ def _find_agents(path: Path, rows: list[tuple[Any, Row]]) -> Iterator[_AgentFile
 
 def recount(path: Path) -> Figures:
     """Every figure of the file, with those of its sub-agents beside it."""
-    rows: list[tuple[Any, Row]] = list(read_rows(path))
+    rows: list[tuple[Any, Row]] = [(number, _name(row, number)) for number, row in read_rows(path)]
     files = list(_find_agents(path, rows))
     talk = [
         (number, row)
@@ -340,6 +341,12 @@ def _read_subagents(
     return found
 
 
+def _name(row: Row, number: Any) -> Row:
+    """A row with a name: where a file was cut down to what is said, rows have none and follow each other."""
+    named = isinstance(row.get("uuid"), str) or row.get("type") not in _NAMED
+    return row if named else {**row, "uuid": f"line {number}"}
+
+
 def _count_compactions(rows: list[tuple[Any, Row]]) -> int:
     """Boundaries, each once, and summaries that no boundary announces."""
     boundaries: set[str] = set()
@@ -448,6 +455,7 @@ def _count_queued(rows: list[tuple[Any, Row]], way: list[tuple[Any, Row]]) -> in
     waiting: list[str] = []
     handed: list[str] = []
     attached: list[str] = []
+    others: list[str] = []  # handed over with an attachment that names another sender than a person
     here = {row.get("uuid") for _, row in way}
     # Outputs of parallel calls hang off different rows of one reply.
     replies = {row["message"].get("id") for _, row in way if row.get("type") == "assistant"} - {None}
@@ -473,7 +481,9 @@ def _count_queued(rows: list[tuple[Any, Row]], way: list[tuple[Any, Row]]) -> in
             origin = attachment.get("origin")
             kind = origin.get("kind") if isinstance(origin, dict) else None
             person = kind in (None, "human") and attachment.get("commandMode") in (None, "prompt")
-            if attachment.get("type") == "queued_command" and person and row.get("uuid") in here:
+            if attachment.get("type") == "queued_command" and not person:
+                others.append(_said(attachment.get("prompt")))
+            elif attachment.get("type") == "queued_command" and row.get("uuid") in here:
                 attached.append(_said(attachment.get("prompt")))
         elif row.get("type") != "queue-operation":
             continue
@@ -486,7 +496,7 @@ def _count_queued(rows: list[tuple[Any, Row]], way: list[tuple[Any, Row]]) -> in
                 handed += [taken] if on_way else []
         elif operation == "popAll":
             waiting.clear()
-    return sum(_asks(text) for text in attached + [text for text in handed if text not in attached])
+    return sum(_asks(text) for text in attached + [text for text in handed if text not in attached + others])
 
 
 def _asks(text: str) -> bool:

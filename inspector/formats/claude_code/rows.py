@@ -162,18 +162,29 @@ def read_origin(origin: Any) -> str | None:
     return kind if isinstance(kind, str) and kind else None
 
 
+class _Told(msgspec.Struct, gc=False):
+    """That an object is there; what is in it is not decoded."""
+
+
 class Sign(msgspec.Struct, rename="camel", gc=False):
     """What tells a row of Claude Code's from others."""
 
     type: Any = None
     uuid: Any = None
+    message: _Told | None = None
     parent_uuid: Any = UNSET
     session_id: Any = None
     leaf_uuid: Any = None
     message_id: Any = None
+    timestamp: Any = None
+    streamed: Any = msgspec.field(name="session_id", default=None)
 
     @property
     def ours(self) -> bool:
+        if self.type in TALK and self.uuid is None:
+            # Rows cut down to what is said follow each other; those of a stream spell the session otherwise.
+            named = self.session_id is not None or isinstance(self.timestamp, str)
+            return named and self.streamed is None and self.message is not None
         if self.type in TALK or self.type == "system":
             return self.uuid is not None and (self.parent_uuid is not UNSET or self.session_id is not None)
         owner = self.session_id or self.leaf_uuid or self.message_id
