@@ -19,17 +19,10 @@ from .formats.containers import LARGEST
 from .formats.databases import MAGIC
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
-from .formats.json_lines import Data, Reader, paused_gc
+from .formats.json_lines import Data, Reader, paused_gc, read_passing
 from .formats.manifest import READER, dump_manifest
 from .formats.parts import StoredSessions, holds_files, list_parts, list_sessions, unpack_part
-from .formats.readers import (
-    clear_usage,
-    find_reader,
-    named,
-    read_session,
-    refuse_foreign,
-    unpack_named,
-)
+from .formats.readers import clear_usage, find_reader, named, read_session, refuse_foreign, unpack_named
 from .session.session import MANIFEST, Session
 
 if TYPE_CHECKING:
@@ -54,7 +47,7 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
     """
     expect("open_session", format=(format, str, None), part=(part, str, None))
     place = find_place(path)
-    data, name = unpack_part(_read_whole(place)[1], str(place), part, format)
+    data, name = unpack_part(_read_once(place), str(place), part, format)
     reader = find_reader(data, name, format)
     with named(reader, name):
         return read_with_others(reader, data, place)
@@ -129,6 +122,12 @@ def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
 def _read_all(reader: Reader, data: Data, beside: Mapping[str, Data]) -> Session:
     read_all = reader.read_all
     return clear_usage(read_all(data, beside) if read_all and beside else reader.read(data))
+
+
+def _read_once(place: Path) -> Data:
+    """The content of a file that one reader goes through once: a large one is given back behind it."""
+    with place.open("rb") as file:
+        return read_passing(file, os.fstat(file.fileno()).st_size) or _read_whole(place)[1]
 
 
 def _read_whole(place: Path) -> tuple[FileStat, bytes]:

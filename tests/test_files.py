@@ -14,6 +14,9 @@ from hypothesis import HealthCheck, given, settings
 
 from inspector.errors import EmptySession, ReadError
 from inspector.files import FollowedFile, open_session, save_session, session_schema
+from inspector.formats.claude_code.read import ClaudeCodeLines
+from inspector.formats.json_lines import LARGE, read_lines, read_passing
+from inspector.formats.readers import read_session
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Entry
 from inspector.session.session import Session
@@ -257,3 +260,34 @@ def test_a_file_that_is_followed_is_read_without_garbage_collection(transcript: 
         gc.callbacks.remove(note)
     assert gc.isenabled()
     assert len(begun) < 20, "its rows alone would have begun some hundred"
+
+
+def test_a_large_file_of_lines_is_given_back_while_it_is_read(tmp_path: Path) -> None:
+    """The session is the same, and what the reader has gone past is no longer in memory."""
+    words = "word " * 40_000
+    rows = [
+        {"type": "user", "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": "s"}
+        | {"message": {"role": "user", "content": f"{n} {words}"}}
+        for n in range(200)
+    ]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    path = tmp_path / "large.jsonl"
+    path.write_bytes(content)
+    assert len(content) > LARGE
+    session = open_session(path)
+    assert session == read_session(content)
+    with path.open("rb") as file:
+        memory = read_passing(file, len(content))
+    if memory is None:
+        pytest.skip("this system cannot give memory back")
+    assert read_lines(ClaudeCodeLines(), memory) == session
+    assert not any(memory[: len(content) // 2]), "the first half was given back"
+
+
+def test_a_small_file_and_one_of_another_kind_are_read_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "list.json"
+    path.write_bytes(b"[" + b" " * LARGE + b"]")
+    with path.open("rb") as file:
+        assert read_passing(file, LARGE + 2) is None
+        file.seek(0)
+        assert read_passing(file, LARGE - 1) is None

@@ -111,7 +111,10 @@ def test_every_figure_of_a_case_is_the_one_recounted(name: str) -> None:
 # Worked out by hand from the rows: turns, replies, compactions, and tokens of the conversation's requests
 # (fresh, from the cache, written): Codex's are the last totals, the others' the figures of each reply added.
 COUNTS: dict[str, tuple[int, int, int, int, int, int]] = {
+    "ai-sdk.json": (2, 4, 0, 0, 0, 0),
     "atif.json": (1, 4, 1, 40, 60, 10),
+    "chatgpt.json": (2, 5, 0, 0, 0, 0),
+    "claude-ai.json": (2, 4, 0, 0, 0, 0),
     "claude-stream-json.jsonl": (2, 5, 1, 290, 4_100, 53),
     "cline.task.json": (3, 6, 0, 8_000 - 6_400, 6_400, 100),
     "codex.jsonl": (2, 5, 1, 4_700 - 2_400, 2_400, 110),
@@ -119,12 +122,16 @@ COUNTS: dict[str, tuple[int, int, int, int, int, int]] = {
     "gemini-cli.json": (2, 2, 0, 600, 1_500, 38),
     "gemini-cli.log.jsonl": (3, 5, 1, 100 + 100 + 100 + 300 + 300, 3_500, 39),
     "inspect.json": (1, 3, 1, 190, 90, 19),
+    "langgraph.json": (2, 3, 1, 30 + 70 + 30, 20, 12),
     "mini-swe-agent.json": (1, 2, 0, 82, 48, 17),
     "opencode.json": (3, 5, 1, 300, 300, 29),
     "openhands.jsonl": (2, 3, 1, 210, 90, 15),
+    "pydantic-ai.json": (2, 4, 2, 30 + 30 + 60, 150, 29),
     "qwen.jsonl": (2, 4, 1, 710, 1_400, 20),
     "request-log.jsonl": (3, 4, 1, 500, 130, 24),
     "swe-agent.traj.json": (1, 3, 0, 0, 0, 0),
+    "traces.jsonl": (2, 3, 1, 100 + 210 + 90, 90, 20),
+    "vscode-chat.json": (3, 6, 2, 900 + 700 + 300, 0, 71),
 }
 
 
@@ -147,7 +154,7 @@ def test_every_format_that_is_recounted_has_a_case() -> None:
     assert counted == recount.RECOUNTS.keys()
 
 
-@pytest.mark.parametrize("name", ["traces.jsonl", "request-log.responses.json"])
+@pytest.mark.parametrize("name", ["openhands-trajectory.json", "request-log.responses.json"])
 def test_what_is_not_recounted_is_told_and_is_no_failure(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

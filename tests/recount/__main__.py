@@ -27,12 +27,16 @@ from . import (
     cline,
     codex,
     copilot,
+    exports,
+    frameworks,
     gemini,
     opencode,
     openhands,
     pi,
     stream_json,
     swe_agent,
+    traces,
+    vscode,
 )
 from .figures import Figures
 from .tally import NotRecounted
@@ -55,6 +59,13 @@ RECOUNTS = {
     "request-log": chat.recount,
     "inspect": chat.recount_inspect,
     "claude-stream-json": stream_json.recount,
+    "vscode-chat": vscode.recount,
+    "pydantic-ai": frameworks.recount_pydantic,
+    "ai-sdk": frameworks.recount_sdk,
+    "langgraph": frameworks.recount_langgraph,
+    "claude-ai": exports.recount_claude,
+    "chatgpt": exports.recount_chatgpt,
+    "traces": traces.recount,
 }
 """What recounts the files of a format."""
 CENT = 0.01

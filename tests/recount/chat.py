@@ -45,11 +45,14 @@ class Asked:
     key: str = ""
     compacted: bool = False
     total: Any = None
+    loose: bool = False  # the key names what ran together, not what was said to one another
 
 
 @dataclass
 class _Talk:
     key: str
+    loose: bool = False
+    system: str = ""
     line: list[str] = field(default_factory=list)
     messages: list[Row] = field(default_factory=list)
     requests: int = 0
@@ -138,11 +141,12 @@ def join(asked: list[Asked]) -> Figures:
     """The figures of requests in their order."""
     talks: list[_Talk] = []
     for each in asked:
-        said = list(each.sent)
+        said, system = list(each.sent), ""
         while said and said[0].get("role") in _INSTRUCTIONS:
-            del said[0]
+            system += say_all(said.pop(0))
         prints = [_print(message) for message in said]
-        talk = _find(talks, each, prints)
+        talk = _find(talks, each, prints, system)
+        talk.system = system
         same = _shared(talk.line, prints)
         if not (each.compacted and same < len(talk.line)) and same in (len(talk.line), len(prints) or -1):
             del talk.line[same:], talk.messages[same:]
@@ -182,29 +186,47 @@ def join(asked: list[Asked]) -> Figures:
     return tally.close(main.turns)
 
 
-def _find(talks: list[_Talk], each: Asked, prints: list[str]) -> _Talk:
+def say_all(message: Row) -> str:
+    """The words of a message, a text or parts."""
+    content = message.get("content")
+    return content if isinstance(content, str) else say(content)
+
+
+def _is_other(before: str, now: str) -> bool:
+    """Whether instructions are another agent's: less than two thirds of the shorter begins or ends alike."""
+    short = min(len(before), len(now))
+    start = next((at for at in range(short) if before[at] != now[at]), short)
+    end = next((at for at in range(short - start) if before[-1 - at] != now[-1 - at]), short - start)
+    return bool(before and now) and start + end < short * 2 / 3
+
+
+def _find(talks: list[_Talk], each: Asked, prints: list[str], system: str) -> _Talk:
     best: tuple[int, int, int] | None = None
     for at, talk in enumerate(talks):
-        if talk.key != each.key:
+        same = _shared(talk.line, prints)
+        goes_on = talk.loose and each.loose and 1 < len(talk.line) == same
+        if talk.key != each.key and not goes_on:
             continue
         known = set(talk.line)
-        shared = _shared(talk.line, prints), sum(print_ in known for print_ in prints)
+        shared = same, sum(print_ in known for print_ in prints)
+        if not any(shared) and _is_other(talk.system, system):
+            continue
         words = "\n".join(say(message.get("content")) for message in talk.last).strip()
         summed = len(words) >= 40 and any(
             words in print_ or json.dumps(words)[1:-1] in print_ for print_ in prints[:2]
         )
-        if (any(shared) or each.key or summed) and (best is None or shared >= best[:2]):
+        if (any(shared) or (each.key and not each.loose) or summed) and (best is None or shared >= best[:2]):
             best = (*shared, at)
     if best is not None:
         return talks[best[2]]
-    talks.append(_Talk(each.key))
+    talks.append(_Talk(each.key, each.loose))
     return talks[-1]
 
 
 def _add(talk: _Talk, said: list[Row], prints: list[str]) -> None:
     for message in said:
         if message.get("role") in ("assistant", "model"):
-            talk.replies.append((None, None, None))
+            talk.replies.append(message.get("took", (None, None, None)))
         talk.turns += _opens(message)
     talk.line += prints
     talk.messages += said

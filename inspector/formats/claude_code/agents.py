@@ -31,15 +31,16 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
     """Patterns of the files of this session's sub-agents; none for the file of one of them."""
     if _FILE.match(name):
         return ()
-    named = (f"agent-{agent}.jsonl" for agent in _find_agents(bytes(data)))
+    named = (f"agent-{agent}.jsonl" for agent in _find_agents(data))
     folder = _WILD.sub(r"[\g<0>]", name.partition(".jsonl")[0])
     inside = f"{folder}/subagents/agent-*.jsonl", f"{folder}/subagents/workflows/*/agent-*.jsonl"
     return (*inside, *named, "agent-*.jsonl")
 
 
-def _find_agents(data: bytes) -> dict[str, None]:
+def _find_agents(data: Data) -> dict[str, None]:
     """The ids of sub-agents that the rows name."""
     found: dict[str, None] = {}
+    data = bytes(data) if isinstance(data, memoryview) else data
     at = data.find(_AGENT)
     while at >= 0:
         if told := _ID.match(data, at + len(_AGENT)):
