@@ -19,10 +19,11 @@ from .formats.containers import LARGEST
 from .formats.databases import MAGIC
 from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
-from .formats.json_lines import Data, Reader, paused_gc, read_passing
+from .formats.json_lines import Data, Reader, read_passing
 from .formats.manifest import READER, dump_manifest
 from .formats.parts import StoredSessions, holds_files, list_parts, list_sessions, unpack_part
 from .formats.readers import clear_usage, find_reader, named, read_session, refuse_foreign, unpack_named
+from .session.garbage import paused_gc
 from .session.session import MANIFEST, Session
 
 if TYPE_CHECKING:
@@ -471,10 +472,9 @@ class FileStat(NamedTuple):
 class FollowedFile:
     """A session file that grows. `session` is what it held at the last look.
 
-    After each look `session == open_session(path)`, whatever was written meanwhile: a line may be half
-    written, the file may be cut short, replaced or written anew. Where a file of lines only grew, no more
-    than its new bytes are read; everything else is read anew. A file that grew *and* was changed somewhere
-    in the middle in the same moment, at equal length, is taken for one that only grew.
+    After each look `session == open_session(path)`, whatever was written meanwhile: the file may be cut
+    short, replaced or written anew. Of a file of lines that only grew, no more than its new bytes are read.
+    One that was changed in the middle too, at equal length, is taken for one that only grew.
 
     >>> from tempfile import TemporaryDirectory
     >>> row = '{"type": "user", "uuid": "%s", "parentUuid": null, "message": {"content": "Hello"}}'

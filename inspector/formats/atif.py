@@ -16,11 +16,12 @@ from typing import Any
 from ..errors import ReadError
 from ..session.blocks import Image, Reasoning, Text, ToolCall
 from ..session.entries import Entry, Source
+from ..session.garbage import paused_gc
 from ..session.json_text import stringify
 from ..session.session import Session
 from .chat_messages import read_chat_tools, read_part
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document
-from .json_lines import Data, Reader, paused_gc
+from .json_lines import Data, Reader
 from .recording import Json, Recording, make_cost, make_output, parse_given, read_inclusive
 
 NAME = "atif"

@@ -14,12 +14,13 @@ from typing import Any
 
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Document, Image, Reasoning, Text, ToolOutput
+from ..session.garbage import paused_gc
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
 from .anthropic_blocks import read_with_rest
 from .json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document, unknown
-from .json_lines import BOM, Data, Reader, paused_gc
+from .json_lines import BOM, Data, Reader
 from .recording import Json, Recording, make_output
 
 CLAUDE, CHATGPT = "claude-ai", "chatgpt"

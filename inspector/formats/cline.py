@@ -16,13 +16,14 @@ from typing import Any
 from ..errors import ReadError
 from ..session.blocks import Document
 from ..session.entries import Usage
+from ..session.garbage import paused_gc
 from ..session.json_text import stringify
 from ..session.session import Session
 from ..text import plural
 from .anthropic_blocks import Names, read_with_rest
 from .cline_tasks import NAME, is_task, read_task
 from .json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document
-from .json_lines import Data, Reader, paused_gc
+from .json_lines import Data, Reader
 from .recording import Json, Recording, make_cost, read_inclusive
 
 MESSAGES, SIDECAR = ".messages.json", ".compaction.json"

@@ -12,10 +12,11 @@ from typing import Any
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Text, Unknown
 from ..session.entries import Corrupt, Entry
+from ..session.garbage import paused_gc
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from .json_document import FILE, Fields, load, place, sniff_document, tell_wordless
-from .json_lines import Data, Reader, paused_gc
+from .json_lines import Data, Reader
 from .linearize import BranchEntry, Json, find_dropped, take_line
 from .parents import warn_of_repeated
 from .pi_ai import SummaryWording, read_boundary, read_message, read_usage, write_records

@@ -16,11 +16,12 @@ from typing import Any
 from ..errors import ReadError
 from ..session.blocks import Reasoning, ToolCall, ToolOutput
 from ..session.entries import Source
+from ..session.garbage import paused_gc
 from ..session.json_text import stringify
 from ..session.session import Session
 from .gemini_parts import make_google_usage, read_parts, read_response
 from .json_document import FILE, Fields, Found, load, place, sniff_document
-from .json_lines import Data, Reader, decode, iter_lines, paused_gc
+from .json_lines import Data, Reader, decode, iter_lines
 from .recording import Json, Recording, first_rows
 
 NAME = "gemini-cli"

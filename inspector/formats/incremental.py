@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..session.entries import Corrupt, Source
+from ..session.garbage import paused_gc
 from ..session.session import Session
-from .json_lines import Data, Reader, iter_lines, paused_gc
+from .json_lines import Data, Reader, iter_lines
 from .readers import clear_usage
 
 
@@ -42,14 +43,19 @@ class IncrementalReader:
             # The line end of a line that was taken without it.
             data, self._unended = data[1:], False
             self.offset, self._line = self.offset + 1, self._line + 1
-        view, end = memoryview(data), data.rfind(b"\n") + 1
-        for source, line in iter_lines(view[:end], self._line, self.offset):
+        first, end = self.offset, data.rfind(b"\n") + 1
+        behind, last = 0, None
+        for source, line in iter_lines(data, self._line, first):
+            if source.offset - first >= end:
+                last = source, line
+                break
             self._lines.take(source, line)
             taken = True
-        self.offset, self._line = self.offset + end, self._line + data.count(b"\n")
+            self._line, behind = source.line, source.offset - first + source.size
+        self.offset, self._line = first + end, self._line + data.count(b"\n", behind, end)
         self._unfinished = None
-        for source, line in iter_lines(view[end:], self._line, self.offset):
-            taken = self._take_last(source, line) or taken
+        if last is not None:
+            taken = self._take_last(*last) or taken
         return taken or self._unfinished != unfinished
 
     def _take_last(self, source: Source, line: memoryview) -> bool:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ReadError
 from ..session.entries import Usage
+from ..session.garbage import paused_gc
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
 from .chat_messages import Names, read_chat, read_chat_tools
 from .containers import open_zip, read_entry
 from .json_document import FILE, Fields, load, place, sniff_document
-from .json_lines import Data, Reader, decode, paused_gc
+from .json_lines import Data, Reader, decode
 from .prefix import WholeRequest, join_requests
 from .recording import Json, Recording
 

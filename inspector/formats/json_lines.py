@@ -7,20 +7,18 @@ characters, integers of any size, nesting deeper than Python recurses.
 
 from __future__ import annotations
 
-import gc
 import json
 import mmap as mmap_module
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from mmap import PAGESIZE, mmap
 from typing import Any, BinaryIO, Protocol
 
 import msgspec
 
 from ..session.entries import Corrupt, Source
+from ..session.garbage import paused_gc
 from ..session.session import Session
 
 Data = bytes | memoryview | mmap
@@ -129,11 +127,23 @@ def iter_lines(data: Data, number: int = 1, offset: int = 0) -> Iterator[tuple[S
     view = memoryview(data)
     size = len(view)
     start = len(BOM) if not offset and bytes(view[: len(BOM)]) == BOM else 0
-    for line, found in enumerate(chain(_LINE_END.finditer(view), (None,)), number):
-        end = size if found is None else found.start()
+    for line, end in enumerate(_line_ends(data, size), number):
         if end > start and (view[start] > 32 or bytes(view[start:end]).strip()):
             yield Source(line, offset + start, end - start), view[start:end]
         start = end + 1
+
+
+def _line_ends(data: Data, size: int) -> Iterator[int]:
+    """Where each line ends, the last one at the end of the data."""
+    if isinstance(data, memoryview):
+        yield from (found.start() for found in _LINE_END.finditer(data))
+    else:
+        # Three times as fast as an expression finds them.
+        end = data.find(b"\n")
+        while end >= 0:
+            yield end
+            end = data.find(b"\n", end + 1)
+    yield size
 
 
 def decode(raw: bytes | memoryview) -> Any:
@@ -205,27 +215,3 @@ def _whole(digits: str) -> int | float:
         return int(digits)
     except ValueError:
         return float(digits)
-
-
-MUCH = 20_000
-"""Objects made by one reading, from which on collecting among them is felt: a hundredth of a second."""
-
-
-@contextmanager
-def paused_gc() -> Iterator[None]:
-    """No garbage collection meanwhile: a reader makes many objects and no garbage in cycles.
-
-    Of much that was made then, all counts as old, so that the next collection does not walk through it.
-    """
-    was_on, before = gc.isenabled(), gc.get_count()[0]
-    gc.disable()
-    try:
-        yield
-    finally:
-        # The count of what is frozen is itself a walk through it, so it is not asked for a small file,
-        # whatever else was made since the last collection.
-        if gc.get_count()[0] - before > MUCH and not gc.get_freeze_count():
-            gc.freeze()
-            gc.unfreeze()
-        if was_on:
-            gc.enable()

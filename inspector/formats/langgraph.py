@@ -14,11 +14,12 @@ from typing import Any
 
 from ..errors import ReadError
 from ..session.entries import Usage
+from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..text import plural
 from .chat_messages import read_chat
 from .json_document import FILE, Fields, load, place, sniff_document
-from .json_lines import Data, Reader, paused_gc
+from .json_lines import Data, Reader
 from .prefix import WholeRequest, join_requests
 from .recording import Json, Recording, read_inclusive
 

@@ -17,10 +17,11 @@ from typing import Any
 from ..errors import ReadError
 from ..session.blocks import Document, Image, Reasoning, Text, ToolCall
 from ..session.entries import Source, Usage
+from ..session.garbage import paused_gc
 from ..session.session import Session
 from .image_size import measure
 from .json_document import FILE, Fields, Found, is_number, iso_time, load, place, sniff_document, unknown
-from .json_lines import BOM, Data, Reader, paused_gc
+from .json_lines import BOM, Data, Reader
 from .recording import Json, Recording, make_cost, make_output
 
 NAME = "opencode"

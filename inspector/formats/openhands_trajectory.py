@@ -17,12 +17,13 @@ from typing import Any
 from ..errors import ReadError
 from ..session.blocks import Text, ToolCall
 from ..session.entries import Source, Tool
+from ..session.garbage import paused_gc
 from ..session.json_text import stringify
 from ..session.session import Session
 from ..text import plural
 from .chat_messages import read_chat_tools, read_chat_usage, read_message, read_part
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document
-from .json_lines import Data, Reader, decode, iter_lines, paused_gc
+from .json_lines import Data, Reader, decode, iter_lines
 from .recording import Json, Recording, first_rows, make_output
 
 NAME = "openhands-trajectory"

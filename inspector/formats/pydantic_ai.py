@@ -12,10 +12,11 @@ from typing import Any
 from ..errors import ReadError
 from ..session.blocks import Document, Image, Reasoning, Text, ToolCall
 from ..session.entries import Source, Usage
+from ..session.garbage import paused_gc
 from ..session.json_text import stringify
 from ..session.session import Session
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document, unknown
-from .json_lines import Data, Reader, paused_gc
+from .json_lines import Data, Reader
 from .recording import Json, Recording, make_output, parse_given, read_inclusive
 
 NAME = "pydantic-ai"

@@ -13,11 +13,12 @@ from typing import Any
 
 from ..errors import ReadError
 from ..session.entries import Source
+from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..text import plural
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .json_document import FILE, Fields, iso_time, load, place, sniff_document
-from .json_lines import Data, Reader, decode, iter_lines, paused_gc
+from .json_lines import Data, Reader, decode, iter_lines
 from .prefix import WholeRequest, join_requests
 from .recording import Json, Recording, first_rows
 from .streamed import find_body, read_streamed

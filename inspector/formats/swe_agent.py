@@ -16,11 +16,12 @@ from typing import Any
 from ..errors import ReadError
 from ..session.blocks import Text, ToolOutput
 from ..session.entries import Source
+from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..text import plural
 from .chat_messages import INSTRUCTIONS, ChatMessage, read_chat, read_chat_usage, read_message
 from .json_document import FILE, Fields, iso_time, load, place, sniff_document
-from .json_lines import Data, Reader, paused_gc
+from .json_lines import Data, Reader
 from .recording import Json, Recording, make_cost
 
 NAME, MINI = "swe-agent", "mini-swe-agent"

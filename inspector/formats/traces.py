@@ -15,10 +15,11 @@ from typing import Any
 
 from ..errors import ReadError
 from ..session.entries import Source, Usage
+from ..session.garbage import paused_gc
 from ..session.session import Session
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .json_document import FILE, Fields, cut_head, iso_time, load, place, sniff_document
-from .json_lines import Data, Reader, decode, iter_lines, paused_gc
+from .json_lines import Data, Reader, decode, iter_lines
 from .prefix import WholeRequest, join_requests
 from .recording import Json, Recording, first_rows, read_inclusive
 

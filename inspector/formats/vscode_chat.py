@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 from ..errors import ReadError
 from ..session.blocks import Number, Reasoning, Text, ToolCall
 from ..session.entries import Source
+from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..text import plural
 from .json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document, unknown
-from .json_lines import Data, Reader, iter_lines, paused_gc, read_lines
+from .json_lines import Data, Reader, iter_lines, read_lines
 from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
 
 NAME = "vscode-chat"

@@ -13,9 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from ..errors import expect
-from ..session.entries import Entry
 from ..session.session import Session
+from ..session.tree import COMPACTION
 from ..text import plural
 from .models import find_claude, is_same
 from .prices import MILLION, PRICES, Price, find_price
@@ -92,7 +94,7 @@ def find_among(
     }
     models = {model for _, model in last.values()}
     prices = {model: price or find_price(model, table).price for model in models}
-    return list(_find(session.entries, last, prices))
+    return list(_find(session, last, prices))
 
 
 def sum_cache_rebuilds(found: Iterable[CacheRebuild]) -> dict[Cause, tuple[int, int, float | None]]:
@@ -127,13 +129,14 @@ def describe_rebuild(rebuild: CacheRebuild) -> str:
 
 
 def _find(
-    entries: Sequence[Entry],
+    session: Session,
     last: Mapping[int, tuple[list[int], str | None]],
     prices: Mapping[str | None, Price | None],
 ) -> Iterator[CacheRebuild]:
-    replies, ancestors = sorted(last), _Ancestors(entries, last)
+    entries, parent = session.entries, session.tree.parent
+    replies, ancestors = sorted(last), _Ancestors(session, last)
     for at in replies:
-        asked = ancestors.find_parent(at)
+        asked = parent[at]
         before, compacted = ancestors.find(asked)
         if before is None and compacted is not None:
             # A compaction often begins a new root: the reply before it in the file left what was cached.
@@ -173,13 +176,10 @@ class _Ancestors:
     A file whose parents go in a circle has an end where the circle begins anew.
     """
 
-    def __init__(self, entries: Sequence[Entry], replies: Collection[int]) -> None:
-        self._entries, self._replies = entries, replies
-        self._where = {entry.id: at for at, entry in enumerate(entries)}
+    def __init__(self, session: Session, replies: Collection[int]) -> None:
+        self._parent, self._replies = session.tree.parent, replies
+        self._compacts = {*np.flatnonzero(session.tree.sort == COMPACTION).tolist()}
         self._known: dict[int, tuple[int | None, int | None]] = {}
-
-    def find_parent(self, at: int) -> int | None:
-        return self._where.get(self._entries[at].parent or "")
 
     def find(self, at: int | None) -> tuple[int | None, int | None]:
         """The nearest reply and the compaction between, from this entry upwards."""
@@ -188,10 +188,10 @@ class _Ancestors:
         while at is not None and at not in self._known and at not in self._replies and at not in seen:
             way.append(at)
             seen.add(at)
-            at = self.find_parent(at)
+            at = self._parent[at]
         reply, compacted = (None, None) if at is None or at in seen else self._known.get(at, (at, None))
         for place in reversed(way):
-            if compacted is None and self._entries[place].kind == "compaction":
+            if compacted is None and place in self._compacts:
                 compacted = place
             self._known[place] = reply, compacted
         return reply, compacted

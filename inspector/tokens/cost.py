@@ -376,7 +376,17 @@ def price_session(
     0.01
     """
     expect("price_session", session=(session, Session), price=(price, Price, None), table=(table, Mapping))
-    spent = find_spent(session, check_ttl(ttl), counter)
+    return price_spent(session, find_spent(session, check_ttl(ttl), counter), price, table, ttl)
+
+
+def price_spent(
+    session: Session,
+    spent: Spent,
+    price: Price | None = None,
+    table: Mapping[str, Price] = PRICES,
+    ttl: TTL = "5m",
+) -> Bill:
+    """The same bill, of requests that are known already."""
     tokens = np.array(spent.tokens, np.int64).reshape(-1, len(KINDS))
     given = np.array(spent.given, np.float64).reshape(-1, len(KINDS) + 1)
     told = np.isfinite(given[:, -1]) & (price is None)

@@ -102,7 +102,8 @@ def trace_history(session: Session, ledger: Ledger) -> History:
     estimated = full[last]
     reported = np.full(len(turn), -1, np.int64)
     said = np.full(len(path), -1, np.int64)
-    for at in np.flatnonzero((role == ASSISTANT) & (sort == MESSAGE)).tolist():
+    replies = (role == ASSISTANT) & (sort == MESSAGE) & np.isin(path, tree.reports)
+    for at in np.flatnonzero(replies).tolist():
         entry = entries[path[at]]
         words = int(ledger.entry_tokens[path[at]]) if is_snapshot(session, entry) else 0
         if (tokens := context_tokens(entry.usage, words)) > 0:

@@ -222,6 +222,14 @@ class Ledger(Drawable):
         """
         return self.counter if self._counted is None else self._counted.counter
 
+    def words_by(self, counter: Counter) -> Longs | None:
+        """int64[n]: what the text of each entry counts by another counter, pictures apart; None unless it
+        was counted so for this ledger, before that was fitted."""
+        counted = self._counted
+        if counted is None or counted.counter.count is not counter.count:
+            return None
+        return _sum_entries(counted.words, counted.start)
+
     @property
     def source(self) -> str:
         """Where the counts come from, as a sentence."""

@@ -6,13 +6,17 @@ to be charged: one for each request that a reply took (CLAUDE §5.1). Nothing he
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
+from typing import Any
 
-from ..session.blocks import build
-from ..session.entries import MOST_TOKENS, Entry, Request, Usage
+import numpy as np
+
+from ..session.blocks import fields_of
+from ..session.entries import MOST_TOKENS, Entry, Usage
 from ..session.session import Session
+from .counter import Longs
 from .counters import find_counter
 from .prices import TTL
 from .reported import is_snapshot, request_tokens, whole_tokens
@@ -50,21 +54,33 @@ class Spent:
     counter: str = SNAPSHOTS
 
 
-def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS) -> Spent:
+def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: Longs | None = None) -> Spent:
     """Every request that is told in the file. `ttl` is what cache writes are taken for that are not told, and
-    `counter` counts replies whose usage was written down while they streamed."""
+    `counter` counts replies whose usage was written down while they streamed; `known` (int64[n]) is what it
+    counted for the text of each entry already."""
     spent = Spent(counter=counter)
     rows = list(_list_replies(session))
-    counts = _count_snapshots(session, [entry for _, _, entry, _ in rows], counter)
+    counts = _count_snapshots(session, rows, counter, known)
     for (whose, at, entry, usage), counted in zip(rows, counts, strict=True):
         first = len(spent.tokens)
-        requests = () if usage.cost else usage.requests
-        for request in requests or (_whole(usage),):
+        fields = fields_of(usage)
+        cost, requests = fields["cost"], fields["requests"]
+        model, given = entry.model or (session.model if at >= 0 else None), _given(usage)
+        if cost or not requests:
+            spent.whose.append(whose)
+            spent.entry.append(at)
+            spent.model.append(model)
+            spent.tokens.append(_split(fields, ttl, None if usage.prompt else request_tokens(usage)))
+            spent.given.append(given)
+            spent.untold.append(fields["cache_write_1h"] is None)
+            spent.split |= fields["cache_write_1h"] is not None
+            requests = ()
+        for request in requests:
             spent.whose.append(SUMMARY if request.kind == "compaction" else whose)
             spent.entry.append(at)
-            spent.model.append(request.model or entry.model or (session.model if at >= 0 else None))
-            spent.tokens.append(_split(request, usage, ttl))
-            spent.given.append(_given(usage))
+            spent.model.append(request.model or model)
+            spent.tokens.append(_split(fields_of(request), ttl))
+            spent.given.append(given)
             spent.untold.append(request.cache_write_1h is None)
             spent.split |= request.cache_write_1h is not None
         if not counted:
@@ -78,13 +94,20 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS) -> Spent:
     return spent
 
 
-def _list_replies(session: Session) -> Iterator[tuple[int, int, Entry, Usage]]:
+Told = tuple[int, int, Entry, Usage]
+
+
+def _list_replies(session: Session) -> Iterator[Told]:
     """Whose reply, its position, the entry and its usage, of all that took anything."""
-    for at, entry in enumerate(session.entries):
-        if entry.usage is not None and _took(entry.usage):
-            talk = REPLY if entry.sidechain is None else SUBAGENT
+    entries = session.entries
+    for at in session.tree.reports.tolist():
+        entry = entries[at]
+        fields = fields_of(entry)
+        usage = fields["usage"]
+        if _took(usage):
+            talk = REPLY if fields["sidechain"] is None else SUBAGENT
             # A note with usage is a request whose reply is not in the file.
-            yield talk if entry.kind in ("message", "note") else SUMMARY, at, entry, entry.usage
+            yield talk if fields["kind"] in ("message", "note") else SUMMARY, at, entry, usage
     for agent in session.subagents:
         for whose, replies in ((SUBAGENT, agent.replies), (RESULT, agent.results)):
             for reply in replies:
@@ -96,32 +119,37 @@ def _took(usage: Usage) -> bool:
     return usage.tokens > 0 or bool(usage.requests) or _total(usage) > 0
 
 
-def _count_snapshots(session: Session, replies: Sequence[Entry], counter: str) -> list[int]:
+def _count_snapshots(
+    session: Session, replies: Sequence[Told], counter: str, known: Longs | None
+) -> list[int]:
     """What each reply says, counted, where its usage may tell less: 0 where it is told in full."""
-    texts = [[b.text for b in reply.blocks] if is_snapshot(session, reply) else [] for reply in replies]
-    flat = [text for each in texts for text in each]
-    counts = iter(find_counter(counter).count(flat).tolist() if flat else ())
-    return [sum(next(counts) for _ in each) for each in texts]
+    counts = [0] * len(replies)
+    texts: list[str] = []
+    ends: list[tuple[int, int]] = []
+    for number, (_, at, reply, _) in enumerate(replies):
+        if not is_snapshot(session, reply):
+            continue
+        if known is not None and at >= 0 and not any(block.kind == "tool_output" for block in reply.blocks):
+            counts[number] = int(known[at])
+        else:
+            texts += [block.text for block in reply.blocks]
+            ends.append((number, len(texts)))
+    sums = np.cumsum([0, *(find_counter(counter).count(texts).tolist() if texts else ())]).tolist()
+    first = 0
+    for number, end in ends:
+        counts[number], first = sums[end] - sums[first], end
+    return counts
 
 
-def _whole(usage: Usage) -> Request:
-    """A usage as the one request it was. Of a total alone it is what the output leaves."""
-    return build(
-        Request,
-        kind="message",
-        model=None,
-        input=usage.input if usage.prompt else request_tokens(usage),
-        output=usage.output,
-        cache_read=usage.cache_read,
-        cache_write=usage.cache_write,
-        cache_write_1h=usage.cache_write_1h,
+def _split(fields: Mapping[str, Any], ttl: TTL, prompt: int | None = None) -> list[int]:
+    """A row of tokens, of the fields of a usage or of one of its requests; `prompt` is the size of a request
+    that they do not tell by its parts."""
+    given = fields["input"] if prompt is None else prompt
+    fresh, read, written, output = map(
+        whole_tokens, (given, fields["cache_read"], fields["cache_write"], fields["output"])
     )
-
-
-def _split(request: Request, usage: Usage, ttl: TTL) -> list[int]:
-    written, hour = whole_tokens(request.cache_write), request.cache_write_1h
+    hour = fields["cache_write_1h"]
     long = (written if ttl == "1h" else 0) if hour is None else min(whole_tokens(hour), written)
-    fresh, read, output = (whole_tokens(part) for part in (request.input, request.cache_read, request.output))
     return [fresh, read, written - long, long, output]
 
 

@@ -19,6 +19,7 @@ from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
 from ..replays.run import Run
 from ..replays.scenario import Provider, Scenario
+from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..text import printable
 from ..tokens.counter import Counter
@@ -100,10 +101,12 @@ class Controller:
         self._behind = False
         self._long = _is_long(session)
         self._counted = not self._long or counter in QUICK
-        ledger = None if self._counted else count_tokens(session, ESTIMATE)
-        self.model = WorkbenchModel(
-            session, policy, counter=counter, window=window, scenario=scenario, ledger=ledger
-        )
+        # Nobody waits for Python to walk through all that was just read: see `start`, too.
+        with paused_gc():
+            ledger = None if self._counted else count_tokens(session, ESTIMATE)
+            self.model = WorkbenchModel(
+                session, policy, counter=counter, window=window, scenario=scenario, ledger=ledger
+            )
         if not self._counted:
             self._count()
 
@@ -111,7 +114,8 @@ class Controller:
         self, inputs: Mapping[str, Any], replay: bool = False, provider: Provider | None = None
     ) -> Traits:
         """The first answer: every trait that there is to set. Raises what cannot be planned."""
-        traits = self.model.answer(inputs)
+        with paused_gc():
+            traits = self.model.answer(inputs)
         self.last_error, self.replaying = self.model.refused, replay
         if provider is not None:
             self.model.choose_provider(provider)

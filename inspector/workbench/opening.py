@@ -85,8 +85,8 @@ def list_marks(session: Session, history: History) -> tuple[RecordedMark, ...]:
     if not history.marks:
         return ()
     path = history.path.tolist()
-    wanted = {mark.entry for mark in history.marks}
-    where = {name: at for at, i in enumerate(path) if (name := session.entries[i].id) in wanted}
+    bounded = np.flatnonzero(np.isin(history.path, session.tree.bounded)).tolist()
+    where = {session.entries[path[at]].id: at for at in bounded}
     stretches = {stretch.at: stretch.tokens for stretch in history.segments}
     marks: list[RecordedMark] = []
     for mark in history.marks:

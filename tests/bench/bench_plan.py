@@ -24,9 +24,9 @@ from langchain_core.messages import trim_messages
 from long_session import SIZE, make_langchain, make_messages, make_pi, make_session
 from outside import Missing, time_pi
 
-from inspector.formats.json_lines import paused_gc
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
+from inspector.session.garbage import paused_gc
 from inspector.session.session import Session
 from inspector.tokens.counters import openai
 from inspector.tokens.history import trace_history

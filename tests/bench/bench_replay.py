@@ -18,10 +18,10 @@ from long_session import SIZE, make_messages, make_session
 from outside import SHARED
 
 from inspector.files import open_session
-from inspector.formats.json_lines import paused_gc
 from inspector.policies.registry import POLICIES
 from inspector.replays.engine import replay
 from inspector.replays.run import Run
+from inspector.session.garbage import paused_gc
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens

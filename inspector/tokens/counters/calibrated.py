@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from ...session.session import Session
-from ...session.tree import Bools, Ints
+from ...session.tree import COMPACTION, MICRO, Bools, Ints
 from ..counter import Calibration, Counter, Longs
 from ..models import model_of
 from ..reported import whole_tokens
@@ -108,33 +108,44 @@ def _growths(
 ) -> tuple[Longs, Longs, Longs]:
     """int64, one per reply that has an earlier reply of the same model on its chain and nothing between
     them that rewrote the context: reported growth less pictures, counted tokens, unknown costs."""
-    entries, index = session.entries, session.index
-    sums = np.stack((words, pictures, gaps), axis=1).tolist()  # running, from each chain's root
-    last = [-1] * len(entries)  # the latest reply up to an entry
-    prompt: dict[int, int] = {}
+    entries, tree = session.entries, session.tree
+    above, size = tree.parent, len(entries)
+    prompt = _read_prompts(session)
+    breaks = {*tree.bounded.tolist(), *np.flatnonzero(np.isin(tree.sort, (COMPACTION, MICRO))).tolist()}
+    sums = [column.tolist() for column in (words, pictures, gaps)]  # running, from each chain's root
+    text, drawn, gap = sums
+    last = [-1] * size  # the latest reply up to an entry
     found = []
-    for at, entry in enumerate(entries):
-        parent = index.get(entry.parent, -1) if entry.parent is not None else -1
+    for at, parent in enumerate(above):
         earlier = -1
-        if 0 <= parent < at:
-            sums[at] = [a + b for a, b in zip(sums[at], sums[parent], strict=True)]
+        if parent is not None and parent < at:
+            text[at] += text[parent]
+            drawn[at] += drawn[parent]
+            gap[at] += gap[parent]
             earlier = last[parent]
-        if entry.boundary is not None or entry.kind in ("compaction", "micro"):
+        if at in breaks:
             earlier = -1
-        reported = whole_tokens(entry.usage.prompt) if entry.usage is not None else 0
-        if entry.role == "assistant" and reported > 0 and not entry.cut_short:
-            prompt[at] = reported
-            if earlier >= 0 and entries[earlier].model == entry.model == model:
+        if at in prompt:
+            if earlier >= 0 and parent is not None and entries[earlier].model == entries[at].model == model:
                 # The earlier reply itself is what its own request did not hold yet.
-                name = entries[earlier].parent
-                first = index.get(name, -1) if name is not None else -1
-                before = sums[first] if 0 <= first < earlier else (0, 0, 0)
-                text, drawn, gap = (a - b for a, b in zip(sums[parent], before, strict=True))
-                found.append((reported - prompt[earlier] - drawn, text, gap))
+                first = above[earlier]
+                known = first is not None and first < earlier
+                grown = [each[parent] - (each[first] if known else 0) for each in sums]
+                found.append((prompt[at] - prompt[earlier] - grown[1], grown[0], grown[2]))
             earlier = at
         last[at] = earlier
     table = np.array(found, np.int64).reshape(-1, 3)
     return table[:, 0], table[:, 1], table[:, 2]
+
+
+def _read_prompts(session: Session) -> dict[int, int]:
+    """The size of the request of each reply that tells it and came to its end, by its position."""
+    prompts: dict[int, int] = {}
+    for at in session.tree.reports.tolist():
+        entry = session.entries[at]
+        if entry.role == "assistant" and entry.usage is not None and not entry.cut_short:
+            prompts[at] = whole_tokens(entry.usage.prompt)
+    return {at: tokens for at, tokens in prompts.items() if tokens > 0}
 
 
 def _quantile(values: np.ndarray[tuple[int], np.dtype[np.float64]], weights: Longs, share: float) -> float:

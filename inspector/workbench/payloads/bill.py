@@ -5,11 +5,11 @@ In go a ledger, for its session; out comes a payload. What is unknown is a row w
 
 from __future__ import annotations
 
-from ...tokens.cost import Bill, price_session
-from ...tokens.counters import ESTIMATE
+from ...tokens.cost import Bill, price_spent
+from ...tokens.counters import ESTIMATE, find_counter
 from ...tokens.ledger import Ledger
 from ...tokens.memo import Memo
-from ...tokens.spent import SNAPSHOTS
+from ...tokens.spent import SNAPSHOTS, find_spent
 from .base_payload import Payload
 
 QUICK = "chars4_utf16"
@@ -41,9 +41,16 @@ class BillPayload(Payload, frozen=True):
 
 def describe_bill(ledger: Ledger) -> BillPayload:
     """The bill of the ledger's session, worked out once."""
-    # By an estimate first where all is: an exact count takes the tables of tokens, and comes with its ledger.
-    quick = ledger.base is ESTIMATE
-    bill = _BILLS.of(ledger, lambda: price_session(ledger.session, counter=QUICK if quick else SNAPSHOTS))
+    bill = _BILLS.of(ledger, lambda: _price(ledger))
     rows = [BillRow(*line) for line in bill.lines] if bill.tokens or bill.has_unknown else []
     total = None if bill.cost is None else bill.cost.total
     return BillPayload(bill.currency, total, not bill.has_unknown, rows, list(bill.notes) if rows else [])
+
+
+def _price(ledger: Ledger) -> Bill:
+    # By an estimate first where all is: an exact count takes the tables of tokens, and comes with its ledger.
+    counter = QUICK if ledger.base is ESTIMATE else SNAPSHOTS
+    return price_spent(
+        ledger.session,
+        find_spent(ledger.session, "5m", counter, known=ledger.words_by(find_counter(counter))),
+    )

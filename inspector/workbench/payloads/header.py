@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import chain
 from textwrap import shorten
 
+from ...session.blocks import fields_of
 from ...session.session import Session
 from ...session.speakers import find_speech, judge, who_speaks
 from ...text import plural, printable
@@ -110,7 +112,8 @@ def _one_line(text: str) -> str:
 
 
 def _list_unknown(session: Session) -> list[str]:
-    blocks = (block.type for entry in session.entries for block in entry.blocks if block.kind == "unknown")
-    counts = Counter(f"block {kind or 'without a type'}" for kind in blocks)
+    blocks = map(fields_of, chain.from_iterable(fields_of(entry)["blocks"] for entry in session.entries))
+    kinds = (block["type"] for block in blocks if block["kind"] == "unknown")
+    counts = Counter(f"block {kind or 'without a type'}" for kind in kinds)
     counts.update(f"record {note.type or 'without a type'}" for note in session.notes if not note.known)
     return [printable(f"{what}: {number:,}", MOST_CHARS) for what, number in counts.most_common()]

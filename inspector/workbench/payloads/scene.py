@@ -19,6 +19,7 @@ from ...planning.plan_words import write_recipe
 from ...planning.summary_jobs import Checkpoint
 from ...policies.registry import list_policies
 from ...policies.table import COUNTED, FATES
+from ...session.blocks import REASONING, fields_of
 from ...session.queries import is_summary
 from ...session.session import Session
 from ...text import plural, printable
@@ -425,7 +426,9 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
     ]
     if (more := len(session.corrupt) - 3) > 0:
         notices.append(f"{plural(more, 'more line')} could not be read; session.corrupt lists all.")
-    sealed = sum(b.kind == "reasoning" and not b.text for e in session.entries for b in e.blocks)
+    rows = np.flatnonzero(ledger.kind == REASONING)
+    places = zip(ledger.entry[rows].tolist(), ledger.block[rows].tolist(), strict=True)
+    sealed = sum(not session.entries[at].blocks[block].text for at, block in places if at >= 0)
     if sealed:
         notices.append(f"{plural(sealed, 'reasoning block')} encrypted or withheld: counted without text.")
     notices += [f"Not counted: {number} {what}." for what, number in ledger.missing.items()]
@@ -434,7 +437,7 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
         notices.append(f"{some} not counted: {model_of(session)} is not shown them again.")
     outside = find_moment(session, ledger).outside
     notices += [*outside.warnings, outside.note]
-    sides = len({entry.sidechain for entry in session.entries if entry.sidechain is not None})
+    sides = len({fields_of(entry)["sidechain"] for entry in session.entries} - {None})
     if sides:
         notices.append(f"{plural(sides, 'sidechain')} of sub-agents: in the file, not in this context.")
     return [printable(notice, 400) for notice in notices]
