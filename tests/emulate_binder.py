@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BASE = ("ipywidgets==8.*", "jupyter_server==2.*", "jupyterlab==4.*", "notebook==7.*")
-NOTEBOOK = "notebooks/01-open-a-session.ipynb"
+NOTEBOOK = "notebooks/00-lessons.ipynb"
 
 
 def run(*command: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> None:

@@ -14,6 +14,7 @@ from inspector.cuts import END
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 ANSWERS: dict[str, tuple[str, list[str], str]] = {
     # By the beginning of its name: the line to fill in, what is wrong, and what is right.
+    "00": ("outside = None", ["21", "5"], "17"),
     "01": ('my_cut = ""', ['"4703f6f3-8a6e-4f06-a382-6f9a521ae02a"'], f'"{END}"'),
     "02": ('fewest, keeps_most = "", None', ['"flue", False', '"codex", True'], '"codex", False'),
     "03": ("price = None", ["0", "50", "52"], "51"),

@@ -1,11 +1,12 @@
 """What recorded compactions of real sessions keep, and what else would have kept: `make benchmark`.
 
 The ground truth is deterministic: the facts that could be read right before a compaction that a file records,
-found by the package's extractor, looked up in what stands right after. No model is asked. Four tables: every
-policy at the same moments, recorded summaries by kind and speaker, texts of 5, 10, 20 and 30 % of the tokens
-before, made by baselines, and five compactions in a row as `make decay` measured them. A summary that only
-its provider can read is not available, and never 0. Intervals are by session. Writes notebooks/benchmark.md
-and notebooks/leaderboard.json.
+found by the package's extractor, looked up in what stands right after. No model is asked. Tables: every
+policy at the same moments; recorded summaries by kind and speaker, beside how well the extractor finds that
+kind, and by where a fact stood; what was needed again and paid for; texts of 5, 10, 20 and 30 % of the tokens
+before, made by baselines; five compactions in a row as `make decay` measured them. A summary that only
+its provider can read is not available, and never 0. Intervals are by session. Writes notebooks/benchmark.md,
+notebooks/leaderboard.json and the figure.
 """
 
 from __future__ import annotations
@@ -36,6 +37,15 @@ from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.summaries.write import checkpoint_from_text, summarise
 from inspector.tokens.ledger import Ledger, count_tokens
+from tests.bench.benchmark_figure import draw_benchmark
+from tests.bench.loss import (
+    list_carriers,
+    list_regret,
+    measure_carriers,
+    measure_regret,
+    tell_carriers,
+    tell_regret,
+)
 from tests.bench.retention import LEFT_OUT
 from tests.bench.yardsticks import Yardsticks, list_yardsticks, measure_yardsticks, tell_yardsticks
 from tests.shared import SHARED
@@ -43,6 +53,7 @@ from tests.shared import SHARED
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = ROOT / "notebooks"
 SESSIONS = SHARED / "sessions"
+ACCURACY = ROOT / "tests" / "cases" / "facts" / "accuracy.tsv"
 SHARES = (0.05, 0.10, 0.20, 0.30)
 COUNTER = "o200k_base"
 TOYS = ("agentsview--testdata", "atif--inspect_scout", "opencode--generated", "flue")
@@ -171,6 +182,19 @@ def by_kind(table: ScanTable, of: Callable[[str, str], bool]) -> Interval:
     return resample_share([kept for kept, _ in pairs], [stood for _, stood in pairs])
 
 
+def read_accuracy() -> dict[str, str]:
+    """Precision and recall of the extractor by kind, from the table that `make accuracy` writes.
+
+    Choices are scored on labels of what people typed alone, the other kinds on the half that was held back.
+    """
+    rows = csv.DictReader(ACCURACY.read_text("utf-8").splitlines(), delimiter="\t")
+    found = {}
+    for row in rows:
+        labelled, told, matched = (int(row[name]) for name in ("labelled", "found", "matched"))
+        found[row["kind"]] = f"{matched / told:.2f} / {matched / labelled:.2f} of {labelled}"
+    return found
+
+
 def tell_commit() -> tuple[str, str]:
     """The last commit and its day."""
     command = ["git", "log", "-1", "--format=%h %cs"]
@@ -235,6 +259,8 @@ def write(folder: Path = NOTEBOOKS) -> None:
         "compactions": rows[0].compactions,
         "sealed": rows[0].sealed,
         "policies": [describe_row(row) for row in rows],
+        "carriers": list_carriers([row for path in paths for row in measure_carriers(path)]),
+        "regret": list_regret([measure_regret(path) for path in paths]),
         "texts": [
             {"by": by, "share": share, "kept": [None if x is None else round(x, 4) for x in pool_texts(mine)]}
             for by, share, mine in group(texts)
@@ -243,6 +269,9 @@ def write(folder: Path = NOTEBOOKS) -> None:
         "yardsticks": list_yardsticks(yardsticks),
     }
     (folder / "leaderboard.json").write_text(json.dumps(board, indent=1) + "\n", "utf-8")
+    for name in ("light", "dark"):
+        picture = draw_benchmark(board["policies"], name == "dark")
+        (folder / "images" / f"benchmark-{name}.svg").write_text(picture, "utf-8", newline="\n")
     (folder / "benchmark.md").write_text(
         "\n".join(write_page(table, rows, texts, paths, board, yardsticks)), "utf-8"
     )
@@ -306,9 +335,11 @@ def write_page(
         head, [[r.policy, r.evidence, *map(tell_share, (r.left, r.kept, r.user))] for r in rows]
     )
     yield "## What the recorded summaries keep, by kind and by who said it first"
+    scores = read_accuracy()
     kinds = [
         [
             kind,
+            scores.get(kind, "–"),
             *(
                 tell_share(by_kind(table, lambda k, b, kind=kind, by=by: k == kind and by in (b, "")))  # type: ignore[misc]
                 for by in ("", "user", "model", "tool")
@@ -316,9 +347,17 @@ def write_page(
         ]
         for kind in KINDS
     ]
-    yield from tabulate(["kind", "all", "the user", "the model", "a tool"], kinds)
-    yield f"–: fewer than {FEW} facts. Speakers with few facts ({', '.join(BY[3:])}) are in *all* alone."
-    yield ""
+    head = ["kind", "extractor P / R", "all", "the user", "the model", "a tool"]
+    yield from tabulate(head, kinds)
+    yield KINDS_NOTE.format(few=FEW, others=", ".join(BY[3:]))
+    yield "## What they keep, by where it stood"
+    yield CARRIERS
+    head = ["where it stood", "facts there", "kept", "facts there alone", "kept of these"]
+    yield from tabulate(head, tell_carriers(board["carriers"]))
+    yield "## What was lost and then paid for again"
+    yield REGRET.format(readable=recorded.compactions - recorded.sealed)
+    head = ["needed again", "times", "in sessions", "tokens", "cost at least"]
+    yield from tabulate(head, tell_regret(board["regret"]))
     yield "## Texts of a given size"
     yield TEXTS
     head = ["text", *(f"{share:.0%} of before" for share in SHARES)]
@@ -360,6 +399,11 @@ def tell_rounds(rounds: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 TOP = """# A benchmark: what recorded compactions keep
 
+<picture>
+<source media="(prefers-color-scheme: dark)" srcset="images/benchmark-dark.svg">
+<img alt="Facts kept and tokens left, by policy" src="images/benchmark-light.svg">
+</picture>
+
 {compactions} compactions that {sessions} real, public sessions record, with ground truth that needs no model:
 the facts that could be read right before (paths, commands, errors, ids, numbers, instructions, decisions,
 what people typed), looked up in what stands right after. {sealed} of them left a summary that only its
@@ -375,6 +419,20 @@ presence of the words, not their use. What the extractor finds, and misses, stan
 they would ask a model, so compare `planned` with `planned`. To add a row: `inspector.corpus.scan` with your
 policy, and a pull request to `leaderboard.json`.
 """
+KINDS_NOTE = """–: fewer than {few} facts. Speakers with few facts ({others}) are in *all* alone. *extractor
+P / R*: precision and recall of what finds the facts, on so many labels that it was not made with
+(`make accuracy`); a message is what a person typed, so there is nothing to find.
+"""
+CARRIERS = """
+By the kind of block that said a fact and could be read right before: a fact that stood in several counts in
+each of them, and the last two columns count those that stood in that one alone. What a tool's output or the
+harness alone said is lost first."""
+REGRET = """
+After the {readable} readable compactions, until the next one: a file that the model read again though no
+output that showed it was left; a command run again with the same answer; an error met again; a rule that the
+user typed again. Tokens and cost are of what was sent once more, sent once; that it stays in the context
+afterwards comes on top. Few of the lost facts are needed again at all, so a share of facts kept is no measure
+of harm by itself."""
 TEXTS = """
 One text in place of everything before, as large as the share of the tokens says: the last lines, random lines
 (seed 7), and the package's extractive summary. The extractive one chooses by the same extractor that scores
@@ -396,4 +454,4 @@ Read in place and never redistributed. The hash is over those files of a folder 
 
 if __name__ == "__main__":
     write()
-    print("notebooks/benchmark.md, notebooks/leaderboard.json")
+    print("notebooks/benchmark.md, leaderboard.json, images/benchmark-light.svg, images/benchmark-dark.svg")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Page
+import json
+import os
+import shutil
+import subprocess
+import sys
 
-from tests.browser.lab import Lab, open_lab, open_notebook, run_all, set_theme
-from tests.browser.screen import Watch, screenshot
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.lab import Lab, open_lab, open_notebook, run_all, set_theme, wait_until_restored
+from tests.browser.screen import ROOT, Watch, screenshot
 from tests.browser.traffic import Traffic
 
 
@@ -43,3 +49,28 @@ def test_a_request_to_another_host_fails_and_is_seen(
     open_lab(page, lab)
     page.evaluate("fetch('https://example.org/').catch(() => 0)")
     assert watch.strangers(lab) == traffic.take_strangers() == ["https://example.org/"]
+
+
+def test_a_binder_launch_opens_the_lessons(page: Page, lab: Lab) -> None:
+    """What binder/postBuild imports, under a name of its own so that other tests start empty."""
+    assert "jupyter lab workspaces import binder/workspace.json" in (ROOT / "binder/postBuild").read_text()
+    (lab.notebooks / "notebooks").mkdir()
+    shutil.copy(ROOT / "notebooks/00-lessons.ipynb", lab.notebooks / "notebooks")
+    workspace = json.loads((ROOT / "binder/workspace.json").read_text("utf-8"))
+    assert workspace["metadata"]["id"] == "default"
+    kept = lab.notebooks.parent / "binder.json"
+    kept.write_text(json.dumps(workspace | {"metadata": {"id": "binder"}}), "utf-8")
+    folder = str(lab.notebooks.parent / "workspaces")
+    subprocess.run(
+        [sys.executable, "-m", "jupyterlab", "workspaces", "import", str(kept)],
+        env={**os.environ, "JUPYTERLAB_WORKSPACES_DIR": folder},
+        check=True,
+        capture_output=True,
+    )
+    page.goto(f"{lab.base}/lab/workspaces/binder?token={lab.token}")
+    wait_until_restored(page)
+    tab = page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab.lm-mod-current")
+    expect(tab).to_contain_text("00-lessons.ipynb")
+    run_all(page)
+    step = page.get_by_test_id("lesson")
+    expect(step).to_contain_text("What the next request holds")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
-from inspector import count_tokens, make_plan, open_demo
-from tests.bench.benchmark import BASELINES, find_commit, list_lines
+from inspector import count_tokens, make_plan, open_demo, open_session
+from tests.bench.benchmark import ACCURACY, BASELINES, find_commit, list_lines
+from tests.bench.loss import CARRIERS, SUMMARY, measure_carriers
 
 ROOT = Path(__file__).parents[2]
 BOARD = json.loads((ROOT / "notebooks/leaderboard.json").read_text("utf-8"))
@@ -80,3 +82,79 @@ def test_a_commit_is_found_in_what_is_told_of_it() -> None:
     told = "`HEAD` commit `63b481d64db14b98fb476b0071827f1d41b3c96d` (2026-08-21)"
     assert find_commit(told) == "63b481d64db1"
     assert find_commit("main") == "main"
+
+
+def test_the_page_tells_carriers_regret_and_accuracy_as_the_tables_hold_them() -> None:
+    page = (ROOT / "notebooks/benchmark.md").read_text("utf-8")
+    carriers = {(row["carrier"], row["alone"]): row for row in BOARD["carriers"]}
+    for carrier in CARRIERS:
+        cells = [carrier]
+        for alone in (False, True):
+            share, low, high = carriers[carrier, alone]["kept"]
+            cells += [f"{carriers[carrier, alone]['stood']:,}", f"{share:.0%} ({low:.0%}–{high:.0%})"]
+        assert f"| {' | '.join(cells)} |" in page
+        assert carriers[carrier, True]["stood"] <= carriers[carrier, False]["stood"]
+    *kinds, whole = BOARD["regret"]
+    assert whole["again"] == sum(row["again"] for row in kinds) > 0
+    # A block that two kinds paid for is counted once in the sum.
+    assert max(row["tokens"] for row in kinds) <= whole["tokens"] <= sum(row["tokens"] for row in kinds)
+    assert f"| all | {whole['again']} | {whole['sessions']} | {whole['tokens']:,} | " in page
+    rows = csv.DictReader(ACCURACY.read_text("utf-8").splitlines(), delimiter="\t")
+    scored = {row["kind"]: row for row in rows if row["kind"] != "rule"}
+    for kind, row in scored.items():
+        matched = int(row["matched"])
+        told = (
+            f"{matched / int(row['found']):.2f} / {matched / int(row['labelled']):.2f} of {row['labelled']}"
+        )
+        assert f"| {kind} | {told} |" in page
+
+
+def test_a_fact_counts_where_it_could_be_read_before(tmp_path: Path) -> None:
+    """One path in a prompt, one in a reply, one in an output alone: which the compaction keeps is known."""
+    rows = [
+        line("u1", None, "user", "Look at src/asked.py and never edit src/both.py."),
+        line("a1", "u1", "assistant", [{"type": "text", "text": "I begin with src/replied.py now."}, CALL]),
+        line("u2", "a1", "user", [RESULT]),
+        line("a2", "u2", "assistant", [{"type": "text", "text": "Read."}]),
+        line("b1", "a2", "system", None)
+        | {
+            "subtype": "compact_boundary",
+            "content": "Conversation compacted",
+            "compactMetadata": {"trigger": "manual", "preTokens": 900},
+            "parentUuid": None,
+            "logicalParentUuid": "a2",
+        },
+        line("s1", "b1", "user", "Summary: src/asked.py and src/replied.py are next.")
+        | {"isCompactSummary": True, "isVisibleInTranscriptOnly": True},
+    ]
+    path = tmp_path / "made.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    found = {(row.carrier, row.alone): row for row in measure_carriers(path)}
+    session = open_session(path)
+    files = {fact.form: fact for fact in session.facts.by_kind("file")}
+    assert {*files} >= {"src/asked.py", "src/both.py", "src/replied.py", "src/shown.py"}
+    output, asked = found["tool output", True], found["user text", False]
+    # Of what stands in an output alone the summary says nothing, of the prompt's two paths it says one.
+    assert output.stood >= 1 and output.kept == 0
+    assert 1 <= asked.kept < asked.stood
+    assert found["assistant text", False].kept >= 1
+    assert found["tool input", False].stood >= 1
+    assert found[SUMMARY, True].stood == 0
+
+
+def line(name: str, parent: str | None, role: str, content: object) -> dict[str, object]:
+    row: dict[str, object] = {
+        "uuid": name,
+        "parentUuid": parent,
+        "type": role,
+        "sessionId": "made",
+        "cwd": "/w",
+        "version": "2.1.0",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "isSidechain": False,
+    }
+    return row if content is None else row | {"message": {"role": role, "content": content}}
+
+
+CALL = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "cat notes.txt"}}
+RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "see src/shown.py for the rest"}
