@@ -182,6 +182,10 @@ def test_a_short_recipe_names_the_moment_by_its_beginning() -> None:
     session = Session(format="test", entries=entries, leaf="12345678-later")
     last = make_plan(session, count(session), "keep-recent-turns")
     assert write_recipe(last, short=True).startswith("make_plan(session, "), "a side chain is no later moment"
+    # A note is one: a reader takes it for the leaf.
+    noted = [*entries, user().model_copy(update={"id": "note", "parent": names[2], "kind": "note"})]
+    ended = Session(format="test", entries=tuple(noted), leaf="note")
+    assert write_recipe(make_plan(ended, count(ended), "keep-recent-turns")).startswith("make_plan(session, ")
     for name, short in (("87654321-second", "87654321"), ("12345678-first", "12345678-f")):
         moment = session.at(name)
         plan = make_plan(moment, count(moment), "keep-recent-turns")

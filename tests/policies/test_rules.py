@@ -283,6 +283,11 @@ def test_S2_4_outputs_over_the_size_are_shortened_and_nothing_else_is() -> None:
     assert (len(short), whole) == (100, "x" * 100)
 
 
+def test_a_text_no_longer_than_the_longest_mark_is_left_alone() -> None:
+    assert shorten("a" * 48, 10, "head") == "a" * 48
+    assert shorten("a" * 49, 10, "head") == "\n[… 49 characters left out …]\n"
+
+
 @given(st.text(max_size=400), st.integers(0, 300), st.sampled_from(["head", "head+tail"]))
 def test_shortening_never_grows_a_text_and_is_done_once(text: str, limit: int, form: Any) -> None:
     short = shorten(text, limit, form)

@@ -761,6 +761,8 @@ def test_an_act_that_is_not_on_the_path_is_an_error_that_names_it() -> None:
         live(turns(2), scenario=at("e9", "compact"))
     with pytest.raises(EditError, match="provider"):
         live(turns(2), scenario={"provider": "sometimes"})
+    with pytest.raises(EditError, match="user"):
+        live(turns(2), scenario={"user": "sleeps", "provider": "sometimes"})
 
 
 def test_a_smaller_window_fires_earlier_from_then_on() -> None:

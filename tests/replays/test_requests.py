@@ -164,6 +164,13 @@ def test_S1_30_a_reply_that_was_cut_off_is_not_asked_for_again_without_consent()
     assert (says_no.status, says_no.adopted) == ("paused", ())
 
 
+def test_a_reply_that_was_cut_off_where_nothing_can_be_compacted_surfaces() -> None:
+    policy = make_policy(OFF, Harness(mode="auto", recover_output=True))
+    first = live(turns(4), policy, at("e1", "max_output"))
+    assert kinds(first) == ["max_output", "leaf_removed", "surfaced"]
+    assert (first.status, first.adopted) == ("failed", ()) and "nothing could be compacted" in first.why
+
+
 def test_S1_30_a_state_machine_does_not_speak_for_the_user() -> None:
     def forced(mode: str, **more: Any) -> Run:
         harness = Harness.model_validate({"mode": mode, "machine": "force"})

@@ -50,6 +50,7 @@ def test_what_was_said_already_is_not_said_again_unless_inside_a_longer_word() -
         ("por", True),
         ("src/a.py", False),
         ("rc/a.py", True),
+        ("sr", True),
         ("now", False),
     ):
         text = fit([said, Item("b", "two", f"KEY {key}", 2, key)], LAYOUT, 100, WORDS, {})
