@@ -21,6 +21,7 @@ from ..session.speakers import find_speech, who_speaks
 from ..session.tree import COMPACTION
 from ..text import brief, join_words, plural, printable
 from .explanation import Cause, Explanation, NearWords
+from .extract.instructions import find_instruction_file
 from .mentions import OTHER_WORDS, PROSE, SearchText, make_pattern, read_words
 from .nearest import find_nearest
 from .remaining import Remaining, RemainingText, stand_live
@@ -112,9 +113,10 @@ def _subject(traced: TracedFact) -> str:
 def _first(traced: TracedFact) -> str:
     subject, whole = _subject(traced), " ".join(traced.fact.form.split())
     if not traced.named:
-        return f"{subject}."
+        verb = "stand" if traced.fact.kind == "text" else "stands"
+        return f"{subject} {verb} before the messages, and nobody said it in them."
     first, known = traced.named[0], set(traced.named)
-    done = dict.fromkeys(said.operation for said in traced.fact.said if said.operation and said.ref in known)
+    done = dict.fromkeys(said.operation for said in traced.sayings if said.operation and said.ref in known)
     who, where = _speaker(traced, first), _at(traced.scene, first, whole)
     if traced.fact.kind == "command":
         ran = next((ref for ref in traced.named if _ran(traced, ref)), None)
@@ -124,7 +126,16 @@ def _first(traced: TracedFact) -> str:
         return f"{subject} was first said by {who} in {where}{later}."
     operations = f"; it was {_join_operations(done)}" if done else ""
     were = "were" if traced.fact.kind == "text" else "was"
-    return f"{subject} {were} first said by {who} in {where}{operations}."
+    return f"{subject} {were} first said by {who} in {where}{operations}.{_tell_longer(traced)}"
+
+
+def _tell_longer(traced: TracedFact) -> str:
+    """Whose name it is, where the end of a path was asked for."""
+    longer = [printable(name, _NAME) for name in traced.longer]
+    if len(longer) < 2:
+        return f" It is {longer[0]}." if longer else ""
+    more = [f"{len(longer) - 3:,} more"] if len(longer) > 3 else []
+    return f" That name ends {len(longer):,} paths: {join_words([*longer[:3], *more])}."
 
 
 def _join_operations(done: Iterable[str]) -> str:
@@ -133,14 +144,14 @@ def _join_operations(done: Iterable[str]) -> str:
 
 
 def _ran(traced: TracedFact, ref: BlockRef) -> bool:
-    return any(said.ref == ref and said.operation == "ran" for said in traced.fact.said)
+    return any(said.ref == ref and said.operation == "ran" for said in traced.sayings)
 
 
 def _speaker(traced: TracedFact, ref: BlockRef) -> str:
     """Who says it there: of a block with several speakers the one whose words name it."""
     session = traced.scene.session
     entry, block = session[ref.entry], session.block(ref)
-    by = next((said.by for said in traced.fact.said if said.ref == ref), "")
+    by = next((said.by for said in traced.sayings if said.ref == ref), "")
     if block.kind == "document":
         return "an attached file"
     if not by:
@@ -150,7 +161,15 @@ def _speaker(traced: TracedFact, ref: BlockRef) -> str:
             pattern = make_pattern(traced.fact, session)
             mine = (span for span in spans if SearchText(block.text[span.start : span.end]).find(pattern))
             by = next(mine, spans[0]).speaker
+    if by == "harness" and _is_instruction_file(traced, block.text):
+        by = "file"
     return _WHO.get(by, by)
+
+
+def _is_instruction_file(traced: TracedFact, text: str) -> bool:
+    """Whether a text of the harness names it in an instruction file that it sends."""
+    first = traced.fact.form.split("\n", 1)[0].split(" ", 1)[0]
+    return find_instruction_file(text, text.find(first)) is not None
 
 
 def _last(traced: TracedFact) -> str:
@@ -212,7 +231,8 @@ def _outcome(traced: TracedFact) -> str:
     if traced.fate == "restated" and traced.words == OTHER_WORDS:
         return f"{what} keeps it in other words, in {where}."
     if traced.fate == "restated":
-        return f"{what} keeps it only in {where}."
+        name = f" as {printable(traced.words, _NAME)}" if _is_another_name(traced) else ""
+        return f"{what} keeps it only in {where}{name}."
     if traced.fate == "pointed to":
         return f"{what} leaves only a pointer to it, in {where}."
     if traced.fate == "weakened":
@@ -224,6 +244,11 @@ def _outcome(traced: TracedFact) -> str:
     if traced.tier == "inferred":
         return f"{what} left nothing of it that can be read; its summary is sealed or missing."
     return f"{what} left nothing of it."
+
+
+def _is_another_name(traced: TracedFact) -> bool:
+    """Whether what stands of a commit is its id in another length."""
+    return traced.fact.kind == "id" and traced.words not in ("", traced.fact.form)
 
 
 def _gone(traced: TracedFact, event: str) -> str:
@@ -280,8 +305,13 @@ def _place(scene: TraceScope, ref: BlockRef) -> str:
         "@system": "the system prompt",
         "@provided": "what the harness provides",
     }
+    if ref.entry == "@provided":
+        origin = scene.session.provided[ref.block].origin or scene.session.provided[ref.block].name
+        return f"what the harness provides ({printable(origin, _NAME)})" if origin else names[ref.entry]
     if ref.entry in names or ref.entry not in scene.session.index:
         return names.get(ref.entry, brief(ref))
+    if ref.entry not in scene.turns and who_speaks(scene.session[ref.entry]).way == "attached":
+        return f"what the harness attached after it ({brief(ref)})"
     turn = scene.turns.get(ref.entry)
     return f"turn {turn} ({brief(ref)})" if turn else brief(ref)
 
@@ -347,11 +377,11 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
 def _file_causes(traced: TracedFact, ref: BlockRef) -> Iterator[Cause]:
     """Why a summary did not name a file: what was done to it, which files it names, whether it has a list."""
     scene, entry, known = traced.scene, traced.scene.entry, set(traced.named)
-    done = dict.fromkeys(said.operation for said in traced.fact.said if said.operation and said.ref in known)
+    done = dict.fromkeys(said.operation for said in traced.sayings if said.operation and said.ref in known)
     changed = [name for name in done if name in _CHANGED]
     if not changed:
         only = _join_operations(done or ["named"])
-        last = next((said.ref for said in reversed(traced.fact.said) if said.ref in known), None)
+        last = next((said.ref for said in reversed(traced.sayings) if said.ref in known), None)
         turn = scene.turns.get(last.entry) if last is not None else None
         when = f" (last in turn {turn})" if turn else ""
         yield Cause("never changed", f"It was never changed, only {only}{when}.", last)
@@ -464,8 +494,8 @@ def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
 def _unseen(traced: TracedFact) -> str:
     """Through what a file came that a list of files does not look at."""
     session, ways = traced.scene.session, []
-    for said in traced.fact.said:
-        if said.ref.entry not in session.index or said.ref not in traced.said:
+    for said in traced.sayings:
+        if said.ref.entry not in session.index or said.ref not in traced.named:
             continue
         block = session.block(said.ref)
         if block.kind != "tool_call" or not isinstance(block.input, dict):

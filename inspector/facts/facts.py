@@ -178,11 +178,18 @@ def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
 
     >>> spell_fact("/app/a.py", "/app"), spell_fact("cd x && make 2>&1 | tail", None)
     (('/app/a.py', 'a.py'), ('cd x && make 2>&1 | tail', 'make'))
+    >>> spell_fact("#12", "/app"), spell_fact("--depth", "/app")
+    (('#12',), ('--depth',))
     """
-    if not text.strip():
-        return (text,)
     folded = " ".join(text.split())
-    forms = (text, canonical_path(text, cwd), folded, core_command(text), tidy_error(text))
+    if not folded:
+        return (text,)
+    forms = [text, folded]
+    # What stands behind a "#" is no place in the working directory.
+    if not folded.startswith(("#", "--")):
+        forms[1:1] = [canonical_path(text, cwd)]
+    if " " in folded:
+        forms += [core_command(text), tidy_error(text)]
     return tuple(dict.fromkeys(forms))
 
 

@@ -18,12 +18,12 @@ from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
 from .extract.collect import KIND
-from .facts import Fact, Facts
-from .literal import find_literal, tell_absence
+from .facts import Fact, Facts, Said
+from .literal import find_in_head, find_literal, respell, tell_absence
 from .mentions import FactPattern, Mention, Occurrences, SearchText, longest_word, read_words, refer
 from .remaining import FEW, Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
-from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope
+from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope, is_word
 
 _AS_SAID = frozenset((KIND["symbol"], KIND["id"]))
 """Kinds whose form is in the text word for word, wherever they are said."""
@@ -72,8 +72,10 @@ class FateFinder:
         said: Bools,
         known: Bools,
         replaced: Mapping[int, Replacement] | None = None,
+        longer: tuple[Fact, ...] | None = None,
     ) -> None:
         self.found, self.scene, self.on_path, self.known = found, scene, said, known
+        self._longer = longer
         self.replaced = find_replaced(found, said) if replaced is None else replaced
 
     def fact(self, number: int) -> Fact:
@@ -84,6 +86,29 @@ class FateFinder:
         """The blocks on the path that say it."""
         rows = self.found.rows[self.found.first[number] : self.found.first[number + 1]]
         return refer(self.scene.session, rows[self.on_path[rows]].tolist())
+
+    def longer(self, number: int) -> tuple[Fact, ...]:
+        """The files said so far that a file's name is the end of: of one it is another name."""
+        if self._longer is not None:
+            return self._longer
+        return self._ending_in(self.found.facts[number])
+
+    def _ending_in(self, fact: Fact) -> tuple[Fact, ...]:
+        if fact.kind != "file":
+            return ()
+        form = fact.form.replace("\\", "/").removeprefix("./").strip("/")
+        files = self.found.by_name.get(form.rpartition("/")[2], ())
+        return tuple(one for one in files if self.known[one.number] and one.form.endswith("/" + form))
+
+    def sayings(self, number: int) -> tuple[Said, ...]:
+        """Every place that says it, in the order of the path, under another name of the same thing too."""
+        facts = [self.fact(number), *(self.fact(short) for short in self._aliases.get(number, ()))]
+        longer = self.longer(number)
+        facts += longer if len(longer) == 1 else ()
+        order = {self.scene.session.entries[i].id: at for at, i in enumerate(self.scene.session.path)}
+        last = len(order)
+        every = {said: None for fact in facts for said in fact.said}
+        return tuple(sorted(every, key=lambda said: (order.get(said.ref.entry, last), said.ref.block)))
 
     @cached_property
     def _texts(self) -> list[tuple[int, str]]:
@@ -111,6 +136,8 @@ class FateFinder:
         if facts is None or form not in facts or len(facts) != len(self.found.facts):
             return None if isinstance(form, tuple) else self._look_up_literal(form)
         number = facts[form].number
+        if isinstance(form, str) and is_word(facts[form], form):
+            return self._look_up_literal(form)
         rows = self.found.rows[self.found.first[number] : self.found.first[number + 1]]
         rows = rows[self.on_path[rows]]
         if not len(rows):
@@ -119,21 +146,26 @@ class FateFinder:
         stood = bool(before.rows[rows].any()) or before.names(self.found.pattern(number, self.scene.session))
         return TracedFact(self, number, stood)
 
+    def respell(self, form: str) -> str | None:
+        """How the path writes words that nothing there says to the letter, if it does."""
+        return respell(self.scene.session, form)
+
     def tell_absence(self, form: str | tuple[str, str]) -> str:
         """Why there is no such fact: what else in the file says it, if anything."""
         return tell_absence(self.scene.session, form if isinstance(form, str) else form[1])
 
     def _look_up_literal(self, text: str) -> TracedFact | None:
         """Words that are no fact, where the path says them to the letter."""
-        fact = find_literal(self.scene.session, text)
+        fact = find_literal(self.scene.session, text) or find_in_head(self.scene.session, text)
         if fact is None:
             return None
         start, facts = self.scene.session.tree.start, fact.facts
         rows = (start[facts.entry] + facts.block).astype(np.int32)
         found = Occurrences((fact,), rows, np.array([0, len(rows)], np.int32))
         said, known = find_known(found, self.scene.session)
-        stood = bool(find_stood(found, known, self.scene.before)[0])
-        return TracedFact(FateFinder(found, self.scene, said, known), 0, stood)
+        stood = not len(rows) or bool(find_stood(found, known, self.scene.before)[0])
+        look = FateFinder(found, self.scene, said, known, longer=self._ending_in(fact))
+        return TracedFact(look, 0, stood)
 
     def named(self, number: int) -> tuple[BlockRef, ...]:
         """The blocks on the path that name it: those known to say it, and every other that does literally."""
@@ -248,14 +280,18 @@ class MomentFates:
         self._words: dict[str, list[int]] = {}
         self._runs: dict[str, list[int]] = {}
         self._folders: dict[str, list[int]] = {}
+        self._commits: dict[str, list[int]] = {}
         self._prose: list[tuple[int, FactPattern]] = []
         for number, pattern in self.patterns.items():
             if pattern.parts:
                 self._runs.setdefault(pattern.parts[-1], []).append(number)
-                for folder in () if pattern.is_file else pattern.wordings:
-                    self._folders.setdefault(folder, []).append(number)
+                if not pattern.is_file:
+                    self._folders.setdefault(pattern.parts[-1], []).append(number)
                 continue
             for word in pattern.keys:
+                if pattern.commit:
+                    self._commits.setdefault(word, []).append(number)
+                    continue
                 self._words.setdefault(word, []).append(number)
             if len(pattern.prose) > 1:
                 self._prose.append((number, pattern))
@@ -278,7 +314,8 @@ class MomentFates:
         for facts, texts in (
             (self._words, index.words),
             (self._runs, index.runs),
-            (self._folders, index.folders),
+            (self._folders, index.folder_names),
+            (self._commits, index.commits),
         ):
             few, many = (facts, texts) if len(facts) < len(texts) else (texts, facts)
             held.update(number for key in few if key in many for number in facts[key])

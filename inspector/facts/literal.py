@@ -6,9 +6,9 @@ In go a session and any text, out comes a `Fact` of that text alone, or nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ..session.blocks import Block
+from ..session.blocks import Block, ToolCall
 from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.speakers import find_speech, who_speaks
@@ -16,6 +16,7 @@ from ..session.toolcalls.arguments import Named
 from ..session.toolcalls.call_paths import LONGEST
 from ..session.toolcalls.core_command import core_command, name_command
 from ..session.toolcalls.path_syntax import ROOTS, looks_like_path
+from ..session.toolcalls.tool_names import is_shell
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
 from ..text import brief, has_words
 from .extract.collect import FactOccurrences
@@ -52,21 +53,83 @@ def find_literal(session: Session, text: str) -> Fact | None:
         end = start + len(text) if block.text.startswith(text, start) else len(block.text)
         sort = CALLED if block.kind == "tool_call" else _SORTS[speaker]
         segment = TextSegment(position, at, 0, sort, block.text)
-        found.add(segment, [Named("symbol" if kind == "text" else kind, wording, start, end, None)])
+        done = "ran" if kind == "command" and _runs(block, wording) else None
+        found.add(segment, [Named("symbol" if kind == "text" else kind, wording, start, end, done)])
     facts = Facts(session, found)
     return Fact(kind, wording, 0, facts) if len(facts) else None
+
+
+def find_in_head(session: Session, text: str) -> Fact | None:
+    """Any words as a fact that nobody says on the path, where what stands before the messages says them.
+
+    >>> from inspector.demo import open_demo
+    >>> find_in_head(open_demo(), "nobody has said this") is None
+    True
+    """
+    wording = " ".join(text.split())
+    head = (*session.system, *session.provided)
+    if not 0 < len(wording) <= LONGEST:
+        return None
+    if not any(has_words(" ".join(given.text.split()), wording) for given in head):
+        return None
+    found = FactOccurrences()
+    kind = _look_like(wording)
+    found.name("symbol" if kind == "text" else kind, wording)
+    return Fact(kind, wording, 0, Facts(session, found))
 
 
 def _find_places(session: Session, wording: str) -> Iterator[tuple[int, int, Block]]:
     """The blocks on the path that say a wording, each behind its entry's place and its own number there."""
     first = wording.split(" ", 1)[0]
     for position in session.path:
-        if session.tree.sort[position] in (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY):
+        if session.tree.sort[position] in _UNSAID:
             continue
         for at, block in enumerate(session.entries[position].blocks):
             words = readable_text(block)
             if first in words and has_words(" ".join(words.split()), wording):
                 yield position, at, block
+
+
+def _runs(block: Block, wording: str) -> bool:
+    """Whether a call runs a command, with whatever else it is told."""
+    given = block.input if isinstance(block, ToolCall) and is_shell(block.name) else None
+    command = (given.get("command") or given.get("cmd")) if isinstance(given, Mapping) else None
+    if not isinstance(command, str):
+        return False
+    return re.search(rf"(?:^|[;&|(\n])\s*(?:\w+=\S+ )*{re.escape(wording)}(?![\w-])", command) is not None
+
+
+def respell(session: Session, text: str) -> str | None:
+    """How a session's path writes words that nothing there says to the letter: in other letters' case, with
+    other marks between the words (backticks, asterisks, quotation marks) or without a blank before a unit.
+    None where it does not write them at all.
+
+    >>> from inspector.demo import open_demo
+    >>> session = open_demo()
+    >>> said = " ".join(session.entries[session.path[0]].blocks[0].text.split()[:4])
+    >>> respell(session, f"*{said.upper()}*") == said
+    True
+    """
+    words = [_PIECES.findall(word) for word in _WORDS.findall(text[:LONGEST])]
+    if not words or max(map(len, _WORDS.findall(text))) < _LEAST:
+        return None
+    joined = r"[^\w\n]{0,6}\n?[^\w\n]{1,6}".join(r"[ \u00a0-]?".join(map(re.escape, each)) for each in words)
+    pattern = re.compile(rf"(?<!\w){joined}(?!\w)", re.IGNORECASE)
+    longest = max((piece for each in words for piece in each), key=len).casefold()
+    for position in session.path:
+        if session.tree.sort[position] in _UNSAID:
+            continue
+        for block in session.entries[position].blocks:
+            said = readable_text(block)
+            if longest in said.casefold() and (match := pattern.search(said)) is not None:
+                return match[0]
+    return None
+
+
+_WORDS = re.compile(r"\w+")
+_PIECES = re.compile(r"\d+|[^\W\d]+")
+_LEAST = 3
+_UNSAID = (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY)
 
 
 def _is_named(text: str, path: str) -> bool:

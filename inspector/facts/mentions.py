@@ -7,7 +7,7 @@ backtracks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -42,6 +42,9 @@ _EVERYDAY = names(
     "something still such sure than thanks that their them then there these they thing think this those "
     "very want well were what when where which while will with would your youre"
 )
+_SENTENCE = 5
+"""Words in a row from which on words that someone asks for are a sentence, and may stand in other words."""
+_PLAIN = re.compile(r"[\"'(*`“]*[A-Za-z][a-z'’-]*[\"')*`”.,;:!?]*")
 _SURFACES = 4
 _DEEPEST = 64
 """Folders that a path may go through: a text can be one run with a million slashes."""
@@ -60,7 +63,8 @@ class FactPattern(NamedTuple):
     that is words too: of a path that no run of text holds whole (it has a space or a bracket in it) its last
     part, of a command its first clause, what is left without the options at its end, and its program with the
     subcommand, of an error its first clause.
-    `spread` is a message: its words count wherever they stand in a text, not in one line of it.
+    `spread` is a message: its words count wherever they stand in a text, not in one line of it. `commit` is a
+    commit's id: Git and people shorten it as they like, so another length of it names it as well.
     """
 
     wordings: tuple[str, ...]
@@ -71,10 +75,14 @@ class FactPattern(NamedTuple):
     clauses: tuple[str, ...] = ()
     tails: tuple[str, ...] = ()
     spread: bool = False
+    commit: str = ""
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Words of which one stands in every text that names it, or less than it; not for a file's parts."""
+        """Words of which one stands in every text that names it, or less than it; not for a file's parts, and
+        of a commit's id the letters that every length of it begins with."""
+        if self.commit:
+            return (self.commit[:_SHORTEST],)
         worded = [*self.clauses[:1], *self.tails]
         return tuple(dict.fromkeys([*self.longest, *map(longest_word, worded)]))
 
@@ -125,6 +133,11 @@ class SearchText:
         return tuple(dict.fromkeys(find_runs(self.text, both=True)))
 
     @cached_property
+    def commits(self) -> dict[str, list[str]]:
+        """What may be the id of a commit, by the letters that every length of it begins with."""
+        return sort_commits(self.words)
+
+    @cached_property
     def _by_last_part(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for run in self.runs:
@@ -136,13 +149,21 @@ class SearchText:
         """Every folder that a path in the text goes through."""
         return frozenset(folder for run in self.runs for folder in find_folders(run))
 
+    @cached_property
+    def folder_names(self) -> dict[str, list[str]]:
+        """The folders by their last part."""
+        return sort_by_name(self.folders)
+
     def find(self, pattern: FactPattern, loosely: bool = False) -> Mention | None:
         """The fact in this text; a file's full name goes before its tail."""
+        if pattern.commit:
+            named_as = find_commit(self.commits, pattern.commit)
+            return Mention(named_as, True) if named_as else None
         if pattern.parts:
             found = best_run(self._by_last_part.get(pattern.parts[-1], ()), pattern)
             if (found is None or not found.full) and not pattern.is_file:
-                through = next((name for name in pattern.wordings if name in self.folders), None)
-                return found if through is None else Mention(through + "/", True)
+                through = find_through(self.folder_names, pattern)
+                return Mention(through[0] + "/", True) if through else found
             return found
         for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
             if (not longest or longest in self.words) and has_words(self.flat, wording):
@@ -173,6 +194,46 @@ class SearchText:
         if number >= SAME_WORDS * every:
             return Mention(OTHER_WORDS, True)
         return Mention(f"{number} of its {every} telling words", False)
+
+
+_COMMIT = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
+_SHORTEST = 7
+"""Digits to which Git shortens the id of a commit at the least."""
+
+
+def is_commit(word: str) -> bool:
+    """Whether a word may be the id of a commit, whole or shortened.
+
+    >>> is_commit("9f5a3c7"), is_commit("1234567"), is_commit("deadbeef"), is_commit("9f5a3c7-x")
+    (True, False, False, False)
+    """
+    return _COMMIT.fullmatch(word) is not None
+
+
+def sort_commits(words: Iterable[str]) -> dict[str, list[str]]:
+    """The words that may be ids of commits, by the letters that every length of one begins with.
+
+    >>> sort_commits(["9f5a3c7", "9f5a3c761", "seven"])
+    {'9f5a3c7': ['9f5a3c7', '9f5a3c761']}
+    """
+    out: dict[str, list[str]] = {}
+    for word in words:
+        if len(word) >= _SHORTEST and _COMMIT.fullmatch(word):
+            out.setdefault(word[:_SHORTEST], []).append(word)
+    return out
+
+
+def find_commit(commits: Mapping[str, Iterable[str]], commit: str) -> str:
+    """How a commit is named among those sorted by their first letters: as it is, else in another length.
+
+    >>> said = sort_commits(["9f5a3c761"])
+    >>> find_commit(said, "9f5a3c7"), find_commit(said, "9f5a3c799")
+    ('9f5a3c761', '')
+    """
+    mine = [
+        one for one in commits.get(commit[:_SHORTEST], ()) if one.startswith(commit) or commit.startswith(one)
+    ]
+    return commit if commit in mine else max(mine, key=len, default="")
 
 
 _READ: WeakValueDictionary[str, SearchText] = WeakValueDictionary()
@@ -277,6 +338,24 @@ def _is_rooted(path: str) -> bool:
     return path.startswith(("/", "~")) or path[1:3] == ":/"
 
 
+def sort_by_name(folders: Iterable[str]) -> dict[str, list[str]]:
+    """Folders by their last part, each list in alphabetical order."""
+    named: dict[str, list[str]] = {}
+    for folder in sorted(folders):
+        named.setdefault(folder.rpartition("/")[2], []).append(folder)
+    return named
+
+
+def find_through(folders: Mapping[str, Iterable[str]], pattern: FactPattern) -> list[str]:
+    """The folders, sorted by name, that are a path's: under its name, or of two parts and more under a longer
+    one, as with files."""
+    if pattern.is_file:
+        return []
+    longer = "/" + "/".join(pattern.parts).lstrip("/") if len(pattern.parts) > 1 else None
+    mine = folders.get(pattern.parts[-1], ())
+    return [one for one in mine if one in pattern.wordings or (longer and one.endswith(longer))]
+
+
 def find_folders(run: str) -> Iterator[str]:
     """The folders that a path goes through, the outermost first; no more than `_DEEPEST`.
 
@@ -329,10 +408,20 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
             tails = (whole[0].rpartition("/")[2],)
     longest = tuple(map(longest_word, wordings))
     spread = fact.kind == "message"
-    prose = long_words(fact.form) if fact.kind in PROSE else frozenset()
+    told = fact.kind in PROSE or (fact.kind == "text" and _is_sentence(fact.form))
+    prose = long_words(fact.form) if told else frozenset()
     if spread:
         prose = long_words(max(wordings, key=len)) - _EVERYDAY
-    return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails, spread)
+    commit = fact.form if fact.kind in ("id", "symbol") and is_commit(fact.form) else ""
+    return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails, spread, commit)
+
+
+def _is_sentence(form: str) -> bool:
+    """Whether words are mostly those of prose, and not of code, a path or a log."""
+    words = form.split()
+    return len(words) >= _SENTENCE and sum(_PLAIN.fullmatch(word) is not None for word in words) >= 0.8 * len(
+        words
+    )
 
 
 def _find_surfaces(fact: Fact, session: Session) -> Iterator[tuple[Block, str]]:
@@ -340,7 +429,7 @@ def _find_surfaces(fact: Fact, session: Session) -> Iterator[tuple[Block, str]]:
     facts = fact.facts
     start, end = facts.offset[fact.number : fact.number + 2].tolist()
     entries, index = facts.session.entries, session.index
-    for at in dict.fromkeys([*range(start, min(start + _SURFACES, end)), max(end - 1, start)]):
+    for at in dict.fromkeys([*range(start, min(start + _SURFACES, end)), *range(max(end - 1, start), end)]):
         entry = entries[facts.entry[at]]
         if entry.id in index:
             block = session.entries[index[entry.id]].blocks[facts.block[at]]
@@ -400,8 +489,9 @@ class Occurrences:
 
     def aliases(self, known: Bools) -> dict[int, int]:
         """Which of the `known` files are another of them under a shorter name: the end of its path, and of no
-        other's, that no tool was given. From the moment both are known they are one file."""
-        out: dict[int, int] = {}
+        other's, that no tool was given. From the moment both are known they are one file. Of a commit's id in
+        several lengths all but the longest, where that is one."""
+        out = self._same_commits(known)
         for facts in self.by_name.values():
             mine = [fact for fact in facts if known[fact.number]] if len(facts) > 1 else []
             short = {fact.number for fact in mine if _may_be_short(fact)} if len(mine) > 1 else set()
@@ -414,6 +504,29 @@ class Occurrences:
                     for fact in longer
                 ):
                     out[number] = whole.number
+        return out
+
+    @cached_property
+    def _commits(self) -> list[list[int]]:
+        """The ids of commits that begin with the same letters, where there are several."""
+        ids = {fact.form: at for at, fact in enumerate(self.facts) if fact.kind == "id"}
+        return [[ids[form] for form in forms] for forms in sort_commits(ids).values() if len(forms) > 1]
+
+    def _same_commits(self, known: Bools) -> dict[int, int]:
+        out: dict[int, int] = {}
+        for numbers in self._commits:
+            mine = sorted(
+                (number for number in numbers if known[number]),
+                key=lambda number: len(self.facts[number].form),
+            )
+            for at, number in enumerate(mine):
+                longer = [
+                    one for one in mine[at + 1 :] if self.facts[one].form.startswith(self.facts[number].form)
+                ]
+                if longer and all(
+                    self.facts[longer[-1]].form.startswith(self.facts[one].form) for one in longer
+                ):
+                    out[number] = longer[-1]
         return out
 
     def pick(self, numbers: Iterable[int]) -> Occurrences:

@@ -26,11 +26,16 @@ from .mentions import (
     Mention,
     SearchText,
     best_run,
+    find_commit,
     find_folders,
     find_paths,
+    find_through,
+    is_commit,
     longest_word,
     read_words,
     refer,
+    sort_by_name,
+    sort_commits,
 )
 
 FEW = 16
@@ -112,8 +117,13 @@ class Remaining:
             _ = self.index
 
     def may_hold(self, word: str) -> bool:
-        """Whether any text that stands holds a word; none at all stands everywhere."""
-        return not word or word in self.index.words or word in self.other_index.words
+        """Whether any text that stands holds a word; none at all stands everywhere, and a commit's id in any
+        length of it."""
+        if not word or word in self.index.words or word in self.other_index.words:
+            return True
+        return is_commit(word) and any(
+            find_commit(each.commits, word) for each in (self.index, self.other_index)
+        )
 
     def names(self, pattern: FactPattern) -> bool:
         """Whether any text that stands names all of a fact, marked or not; kept once found."""
@@ -205,6 +215,8 @@ class TextIndex:
         """A text with those of its words, and of its runs, by which it is to be found; each once."""
         self.texts[number] = text
         self.__dict__.pop("folders", None)
+        self.__dict__.pop("folder_names", None)
+        self.__dict__.pop("commits", None)
         for word in words:
             self.words.setdefault(word, []).append(number)
         for run in runs:
@@ -220,6 +232,16 @@ class TextIndex:
                     through.setdefault(folder, set()).update(numbers)
         return {folder: sorted(numbers) for folder, numbers in through.items()}
 
+    @cached_property
+    def folder_names(self) -> dict[str, list[str]]:
+        """The folders by their last part."""
+        return sort_by_name(self.folders)
+
+    @cached_property
+    def commits(self) -> dict[str, list[str]]:
+        """The words that may be ids of commits, by the letters that every length of one begins with."""
+        return sort_commits(self.words)
+
     def find(self, pattern: FactPattern, among: Bools) -> tuple[list[int], Mention] | None:
         """Where a fact stands in the texts whose numbers are `among`: all of it, or a file's tail."""
         if pattern.parts:
@@ -227,10 +249,18 @@ class TextIndex:
             runs = {run: here for run, all_ in named.items() if (here := [n for n in all_ if among[n]])}
             best = best_run(sorted(runs), pattern)
             if best is None or not best.full:
-                for folder in _folders(pattern):
-                    if inside := [n for n in self.folders.get(folder, ()) if among[n]]:
+                for folder in find_through(self.folder_names, pattern):
+                    if inside := [n for n in self.folders[folder] if among[n]]:
                         return inside, Mention(folder + "/", True)
             return None if best is None else (runs[best.words], best)
+        if pattern.commit:
+            held = {
+                word: here
+                for word in self._lengths(pattern)
+                if (here := [n for n in self.words[word] if among[n]])
+            }
+            named_as = find_commit({pattern.keys[0]: held}, pattern.commit)
+            return (held[named_as], Mention(named_as, True)) if named_as else None
         for wording in pattern.wordings:
             if worded := [n for n in self._with(wording) if among[n]]:
                 return worded, Mention(wording, True)
@@ -245,11 +275,19 @@ class TextIndex:
         """Every text that names all of a fact."""
         if pattern.parts:
             named = self._find_path(pattern, full=True)
-            return named.union(*(self.folders.get(folder, ()) for folder in _folders(pattern)))
+            return named.union(*self._through(pattern))
+        if pattern.commit:
+            return {n for word in self._lengths(pattern) for n in self.words[word]}
         named = set(self._with_each(pattern.clauses))
         for wording in pattern.wordings:
             named.update(self._with(wording))
         return named
+
+    def _lengths(self, pattern: FactPattern) -> Iterator[str]:
+        """The lengths in which these texts name a commit."""
+        for word in self.commits.get(pattern.keys[0], ()):
+            if word.startswith(pattern.commit) or pattern.commit.startswith(word):
+                yield word
 
     def _with(self, wording: str) -> Iterator[int]:
         """The texts that hold a wording."""
@@ -270,10 +308,16 @@ class TextIndex:
 
     def may_name(self, pattern: FactPattern) -> set[int]:
         """Every text with a word without which none names a fact, in full or by a file's tail."""
+        if pattern.commit:
+            return self.find_all(pattern)
         if not pattern.parts:
             return set().union(*map(self._holding, pattern.keys))
         named = self.runs.get(pattern.parts[-1], {}).values()
-        return set().union(*named, *(self.folders.get(folder, ()) for folder in _folders(pattern)))
+        return set().union(*named, *self._through(pattern))
+
+    def _through(self, pattern: FactPattern) -> Iterator[list[int]]:
+        """The texts with a path through each folder that is a path's."""
+        return (self.folders[folder] for folder in find_through(self.folder_names, pattern))
 
     def _find_path(self, pattern: FactPattern, full: bool) -> set[int]:
         named: set[int] = set()

@@ -7,6 +7,7 @@ Only values stand here: `trace.py` makes them, `explain.py` and `fixes.py` answe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +29,7 @@ from ..tokens.models import model_of
 from ..tokens.prices import Money, price_tokens
 from .explanation import Explanation
 from .extract.collect import KINDS
-from .facts import Fact, spell_fact
+from .facts import Fact, Said, spell_fact
 from .remaining import Remaining
 from .replaced import Replacement
 
@@ -42,6 +43,12 @@ Means = Literal["pin", "cut", "knob", "carry"]
 
 
 Codes = NDArray[Any]
+_WORD = re.compile(r"[a-z][\w-]*")
+
+
+def is_word(fact: Fact, text: str) -> bool:
+    """Whether a text is hardly asked for as the folder that it names: a lower-case word is a word."""
+    return fact.kind == "file" and _WORD.fullmatch(text) is not None
 
 
 class FactOutcome(NamedTuple):
@@ -70,9 +77,15 @@ class Look(Protocol):
 
     def named(self, number: int) -> tuple[BlockRef, ...]: ...
 
+    def sayings(self, number: int) -> tuple[Said, ...]: ...
+
+    def longer(self, number: int) -> tuple[Fact, ...]: ...
+
     def find(self, number: int) -> FactOutcome: ...
 
     def look_up(self, form: str | tuple[str, str]) -> TracedFact | None: ...
+
+    def respell(self, form: str) -> str | None: ...
 
     def tell_absence(self, form: str | tuple[str, str]) -> str: ...
 
@@ -109,6 +122,17 @@ class TracedFact:
         """The blocks on the path that name it in so many words, those that say it among them, in order; no
         text of a compaction. A shorter name of the same file counts."""
         return self._look.named(self._number)
+
+    @cached_property
+    def sayings(self) -> tuple[Said, ...]:
+        """Every place of the file that is known to say it, under another name of the same thing too, with who
+        says it and what was done; in the order of the path."""
+        return self._look.sayings(self._number)
+
+    @property
+    def longer(self) -> tuple[str, ...]:
+        """The paths said so far that a file's name is the end of; of one it is another name."""
+        return tuple(fact.form for fact in self._look.longer(self._number))
 
     @cached_property
     def _found(self) -> FactOutcome:
@@ -278,8 +302,10 @@ class TraceScope:
 class Trace(Framed):
     """Every fact said up to a compaction, once each, in the order of `facts`.
 
-    `trace["src/a.py"]` or `trace["file", "src/a.py"]` finds one. A file that is known by two names is there
-    once, by the longer; asked for by the shorter, what became of that name is answered.
+    `trace["src/a.py"]` or `trace["file", "src/a.py"]` finds one; "docs" is a word like others, the folder of
+    that name is `trace["file", "docs"]`. A file that is known by two names is there once, by the longer;
+    asked for by the shorter, what became of that name is answered. So is a commit by its id in any length.
+    Words that nothing says to the letter are found in other marks and letters' case.
 
     Columns over the n facts:
 
@@ -332,11 +358,18 @@ class Trace(Framed):
         return index
 
     def _find(self, form: object) -> TracedFact | None:
+        found = self._look_up(form)
+        if found is None and isinstance(form, str) and (spelled := self._look.respell(form)) is not None:
+            return self._look_up(spelled)
+        return found
+
+    def _look_up(self, form: object) -> TracedFact | None:
         if not isinstance(form, str):
             known = self._index.get(form) if isinstance(form, tuple) else None
             return known or (self._look.look_up(form) if isinstance(form, tuple) else None)
         for spelled in spell_fact(form, self.scene.session.cwd):
-            if found := self._index.get(spelled) or self._folded.get(spelled):
+            found = self._index.get(spelled) or self._folded.get(spelled)
+            if found and not is_word(found.fact, form):
                 return found
         return self._look.look_up(form)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -36,17 +35,23 @@ def without_reasoning(session: Session) -> Session:
 
 
 def find_end(session: Session, entry_id: str) -> str:
-    """The last entry that a compaction made: itself, or the last that stands again after it.
+    """The last entry that a compaction made: itself, the last that stands again after it, or the last that
+    the harness attached with it.
 
-    Only with those is the context what the compaction left. They are told by their names, and looked for on
-    the path.
+    Only with those is the context what the compaction left. What stands again is told by its name; what was
+    attached by its way, up to the first words of anybody but the harness. Both are looked for on the path.
     """
     at = np.flatnonzero(session.trail == session.index.get(entry_id, -1))
     after = session.trail[int(at[0]) + 1 :].tolist() if len(at) else []
-    made = list(
-        takewhile(lambda entry: entry.id.startswith(f"{entry_id}."), (session.entries[i] for i in after))
-    )
-    return made[-1].id if made else entry_id
+    last = entry_id
+    for i in after:
+        entry = session.entries[i]
+        again = entry.id.startswith(f"{entry_id}.")
+        if not (again or who_speaks(entry).speaker == "harness"):
+            break
+        if again or who_speaks(entry).way == "attached":
+            last = entry.id
+    return last
 
 
 def find_next_compaction(session: Session) -> Entry | None:

@@ -46,7 +46,8 @@ SPEAKERS: tuple[Speaker, ...] = ("user", "model", "tool", "harness", "agent", "s
 class Speech(NamedTuple):
     """Whose words a message's are, and the way they came: "" for a prompt like any other.
 
-    `way` is one of queued, command, local command, shell, plan, task, notification, interrupt, notice.
+    `way` is one of queued, command, local command, shell, plan, task, notification, interrupt, notice,
+    attached.
     """
 
     speaker: Speaker

@@ -17,6 +17,7 @@ import numpy as np
 from ..session.blocks import KINDS, fields_of
 from ..session.entries import CUT_SHORT
 from ..session.live import Live
+from ..session.queries import find_end
 from ..session.session import Session
 from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, MICRO, TOOL, Bools, Ints
 from ..text import plural
@@ -403,8 +404,9 @@ class WeighedPath:
         return whole_tokens(told) if isinstance(told, int | float) and not isinstance(told, bool) else 0
 
     def _attach(self, number: int, left: int, fixed: Part) -> Part:
-        """Attached tokens where the harness tells what it left: that beyond the summary and what was kept."""
-        stands = int(self.full[self.cuts[number - 1]]) - self.ledger.head_tokens
+        """Attached tokens where the harness tells what it left: that beyond the summary, what was kept, and
+        what the file shows to be attached."""
+        stands = int(self.full[self._last_attached(number)]) - self.ledger.head_tokens
         tokens = max(left - round(self.scale.middle * stands), 0)
         slack = round(TOLD * (left + fixed.tokens))
         note = (
@@ -413,10 +415,23 @@ class WeighedPath:
         )
         return Part(tokens, max(tokens - slack, 0), tokens + slack, (), note)
 
+    def _last_attached(self, number: int) -> int:
+        """The path position of the last entry that came with a compaction: attached after it, or its own."""
+        at = self.cuts[number - 1]
+        end = find_end(self.session, self.session.entries[int(self.path[at])].id)
+        return int(self._where[self.session.index[end]])
+
     def _attaches(self, number: int) -> bool:
-        """Whether a harness that attaches files again made the compaction: the file records it."""
+        """Whether a harness that attaches files again made the compaction, and the file does not show them:
+        it records the compaction, and nothing that was attached anywhere."""
         made = self.session.entries[int(self.path[self.cuts[number - 1]])]
-        return self.session.format in ATTACHING and bool(made.sources)
+        return self.session.format in ATTACHING and bool(made.sources) and not self._shows_attached
+
+    @cached_property
+    def _shows_attached(self) -> bool:
+        """Whether the version that wrote the file keeps what the harness attaches as rows."""
+        told = self.session.entries
+        return bool(self.session.provided) or any(each.extra.get("way") == "attached" for each in told)
 
     def _slack(self, told: int) -> int:
         """Tokens by which what is withheld may be off: none where a reply told it and nothing went since."""

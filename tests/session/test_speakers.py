@@ -368,8 +368,8 @@ TURNS = {
 """Lines of the rows in which a person asks for something, judged by reading all rows of the user's role."""
 
 WAYS = {
-    "claude-code--entire-sem/cc-2.1.210-1404l.jsonl": {"queued": 1, "notification": 9},
-    "claude-code--git-sync/cc-2.1.183-648l.jsonl": {"command": 1, "notification": 4},
+    "claude-code--entire-sem/cc-2.1.210-1404l.jsonl": {"queued": 1, "notification": 9, "attached": 7},
+    "claude-code--git-sync/cc-2.1.183-648l.jsonl": {"command": 1, "notification": 4, "attached": 3},
     "claude-code--git-sync/cc-426k-ctx-1142l.jsonl": {"queued": 4, "local command": 3},
     "claude-code--cipher-box/cc-2.1.49-1compact-993l.jsonl": {
         "plan": 1,

@@ -110,6 +110,7 @@ class FactOccurrences:
         self._segments: list[TextSegment] = []
         self._rows: list[Ints] = []
         self._named = array("i")
+        self._unsaid: list[int] = []
 
     def add(self, segment: TextSegment, named: Iterable[Named]) -> None:
         """Take a text to search later, and what is already known to be named in it."""
@@ -119,6 +120,10 @@ class FactOccurrences:
             if 0 < len(form) <= LONGEST:
                 fact = self._number(kind, form)
                 self._named.extend((fact, number, start, end, _OPERATION[operation]))
+
+    def name(self, kind: str, form: str) -> None:
+        """Take a fact that no text says."""
+        self._unsaid.append(self._number(kind, form))
 
     def _number(self, kind: str, form: str) -> int:
         numbers = self._numbers[kind]
@@ -241,7 +246,10 @@ class FactOccurrences:
         first = np.full(len(self._keys), _NEVER)
         np.minimum.at(first, fact, segment.astype(np.int64) << 32 | start)
         kinds = np.array([KIND[kind] for kind, _ in self._keys], np.uint8)
-        ranked = np.lexsort((kinds, first))[: np.count_nonzero(first != _NEVER)]
+        mine = first != _NEVER
+        mine[self._unsaid] = True
+        ranked = np.lexsort((kinds, first))
+        ranked = ranked[mine[ranked]]
         numbers = np.empty(len(first), np.int32)
         numbers[ranked] = np.arange(len(ranked))
         found[0] = numbers[fact]

@@ -13,14 +13,16 @@ from .sentences import ORDERS, Hit, find_sentences, opens_with
 from .typed import typed_sentences
 
 _RULE = re.compile(
-    r"(?i)\b(?:never|always|must|shall|do not|don['’]?t|should not|shouldn['’]t|mustn['’]t|make sure"
+    r"(?i)\b(?:never|always|must|shall|(?:do not|don['’]?t)(?! want\b)|should not|shouldn['’]t|mustn['’]t"
+    r"|make sure"
     r"|be (?:sure|careful) (?:to|not)|ensure that|only use|avoid|no need to|need to be\b"
     r"|(?:it|they|this|that|these|those|rest|everything) (?:all |also )?needs? to"
     r"|(?:only|don['’]?t|do not) want|(?:is|are) (?:required|mandatory|forbidden|prohibited)\b|should\b"
     r"|has to\b|have to be\b|unless|not allowed|at most|at least|no more than|prefer(?:ably)?\b|important:"
     r"|critical:|remember to|stick (?:to|with)\b|from now on|going forward|refrain from"
     r"|(?:cannot|can['’]t|may not) be\b|you (?:may|can|are) (?:not|only)\b|let['’]s not\b"
-    r"|we (?:always|never|only|don['’]t) (?:use|commit|push|add|write|allow|touch|edit|change|do|support)\b"
+    r"|we (?:always|never|only|don['’]t) (?:use|commit|push|add|write|allow|touch|edit|change|do|support"
+    r"|deploy|merge|release|ship|squash|log|store)\b"
     r"|no (?:new|other|additional|breaking|external|extra|unnecessary|emojis?|placeholders?)\b"
     r"|without (?:changing|touching|breaking|using|adding|modifying|removing|asking|running)"
     r"|use [^.\n|]{1,120}(?:, not | instead of | rather than )|niemals|auf keinen fall|jamais|nunca"
@@ -92,7 +94,12 @@ def _is_rule(match: re.Match[str], start: int, form: str) -> bool:
     before = text[max(start, match.start() - 16) : match.start()]
     if form[-1] in "?？" or _CODE.search(form):
         return False
-    if cue in ("never", "always") and _TOLD.search(before) and not _ALSO.match(text, start):
+    if cue in ("never", "always") and not _ALSO.match(text, start):
+        if _TOLD.search(before) or (
+            before.strip() and _DOES.match(text, match.end()) and not _ORDER.search(before)
+        ):
+            return False
+    if _SAYS.search(text, max(start, match.start() - 80), match.start()):
         return False
     if cue.endswith(" want") and _OTHERS.search(before):
         return False
@@ -139,7 +146,7 @@ _FOR_ALL = re.compile(
 )
 _IN_MANNER = re.compile(
     r"(?i:\W*(?:please\W+)?(?:write|answer|respond|reply|report|format|send|use|express|give|show|present)\b)"
-    r"[^.!?\n]{1,80}? (?:in|on|with) (?:[A-Z]\w+|(?:the )?[\w-]+ (?:style|format|tone|units?|language"
+    r"[^.!?\n]{0,80}? (?:in|on|with) (?:[A-Z]\w+|(?:the )?[\w-]+ (?:style|format|tone|units?|language"
     r"|spelling)\b)"
 )
 _SETTING = re.compile(
@@ -171,6 +178,42 @@ _SETTING = re.compile(
     r"|strongly )?prefer (?!that\b)"
     r"|^\W*(?:please )?(?:use|keep|avoid|stick|always|never|prefer) [^?]{3,}$(?<!it)(?<!this)(?<!that)"
     r"|\bcan you (?:please )?ensure\b|\bregardless\b|\bat no (?:point|time)\b|\bno exceptions?\b|\bstrictly\b"
+)
+# How things are to be that most projects have rules about, in words that hold no order.
+_STANDS = re.compile(
+    r"(?i)\bhold off\b|^\W*(?:(?:and|so|also|please|always|just) )*be (?:more |less |very |as )?(?!so\b"
+    r"|able\b"
+    r"|right\b"
+    r"|back\b|sure\b|nice\b)[a-z]+\b"
+    r"|^\W*(?:(?:please|and|so|also|only|just|exactly) )*(?:one|a single|1) [\w-]+ (?:per|for each|for"
+    r" every) "
+    r"|^\W*(?:all|every|each) [\w -]{2,40} (?:in [\w-]+\W*$|needs? |gets? (?:an?|its|their) |goes? in"
+    r"|stays? |to be )"
+    r"|\b(?:goes?|belongs?|lives?) (?:in|into|under|to|on) [^.!?\n]{1,60}\bnot\b"
+    r"|\b(?:in|into|as) (?:small|smaller|tiny|separate|single) (?:steps?|commits?|chunks?|pieces?|PRs?)\b"
+    r"|\bone (?:step|thing|file|commit) at a time\b|\bstep by step\b"
+    r"|^\W*(?:please )?(?:stop|quit) (?!running|watching|waiting)\w+ing\b"
+    r"|\b(?:is|are)(?: not|n['’]t) (?:needed|necessary|required|wanted|in scope)\b"
+    r"|\blet['’]s (?:avoid|always|never|only)\b|\bhands off\b|\b(?:is|are) (?:off[- ]limits|out of scope)\b"
+    r"|\b(?:stays?|remains?|leave [^.!?\n]{1,40}) (?:as (?:it is|they are|is)|unchanged|untouched|alone)\b"
+    r"|^\W*(?:please )?(?:treat|count|handle) [^.!?\n]{2,50} as \w"
+    r"|\b(?:we|it|this|they) (?:also |still )?(?:need to|has to|have to) (?:support|stay|remain|keep|work)\b"
+    r"|\bi need (?:it|this|that|these|them|the [\w-]+) to (?:be|stay|work|have|look|support|use)\b"
+    r"|^\W*(?:please )?(?:make|do|use|write|keep|apply) [^.!?\n]{0,40}\b(?:minimal|smallest|simplest|as"
+    r" (?:few|little"
+    r"|small|short|simple|close)) "
+    r"|\bit(?:['’]s| is) (?:important|essential|crucial|critical|vital) (?:that|to (?!know|see|note))\b"
+    r"|^\W*(?:please )?(?:stay|remain) (?:on|in|within|inside) (?:this|the|that|our)\b"
+    r"|^\W*(?!.*\b(?:is|are|has|have|was|takes?|took|got|shows?)\b)[\w -]{3,40} (?:shorter|smaller|longer"
+    r"|fewer|less"
+    r"|more) than \d+ \w+\W*$"
+)
+# "The build always fails" tells what it does, "the error says it must be one" what somebody else wants.
+_DOES = re.compile(r"(?i) (?:\w+ed|\w*[^s\W]s|does|has|is|was)\b")
+_SAYS = re.compile(
+    r"(?i)\b(?:errors?|logs?|output|messages?|compiler|linter|docs?|documentation|it|reviewer|copilot|he"
+    r"|she|they)"
+    r" (?:says?|said|claims?|complains?|tells?|told|thinks?)\b[^.!?\n]{0,60}$"
 )
 _SETTING_CUES = (
     "no ", "s to", "to be", "for now", "want", "ideally", "regardless", " else", "one commit", "two commit",
@@ -236,7 +279,8 @@ def find_typed_rules(text: str) -> Iterator[Hit]:
 
 
 _PLAN = re.compile(
-    r"(?i)\blet['’]s (?!not\b|just\b|only\b|always\b|keep\b|limit\b)|\bwe can (?:also )?drop\b"
+    r"(?i)\blet['’]s (?!not\b|just\b|only\b|always\b|never\b|avoid\b|keep\b|limit\b)|\bwe can (?:also"
+    r" )?drop\b"
 )
 _ITS_OWN = re.compile(r"(?i)\b(?:it|they|this|that|these|those) (?:all |also )?(?:needs? to|has to|must)\b")
 
@@ -264,7 +308,11 @@ def _find_typed_rule(words: str, form: str) -> tuple[int, int] | None:
             return match.start(1), match.end(1)
     if _is_told(form):
         return None
-    if _sets(form) or any(one.match(form) for one in (_WHENEVER, _FOR_ALL, _IN_MANNER)):
+    if (
+        _sets(form)
+        or _STANDS.search(form)
+        or any(one.match(form) for one in (_WHENEVER, _FOR_ALL, _IN_MANNER))
+    ):
         own = _ITS_OWN.search(words)
         clause = own is not None and own.start() > 0 and words[: own.start()].rstrip()[-1:] in ",;"
         return (own.start() if own is not None and clause else 0), len(words)

@@ -93,7 +93,8 @@ _PICKS = (
 """Verbs that a person settles something with; "check", "look" and "run" only say what to do next."""
 _LETS = re.compile(
     rf"(?i)(?:^|[,;(:–—-]|\b(?:and|but|so|then|yeah|yes|ok(?:ay)?|nah|no|think|feel|ah|well)) ?"
-    rf"let['’]s (?:just |simply |maybe |completely |try |go ahead and )*(?:{_PICKS}|do (?!it$|it\b|this\b"
+    rf"let['’]s (?:just |simply |maybe |completely |try |go ahead and )*(?:{_PICKS}|stay with|name|do"
+    rf" (?!it$|it\b|this\b"
     rf"|that\b)|do (?:it|this|that) \w+"
     rf"|\w+ [^.?!\n]{1, 60}\bfor now\b|tackle (?:\d|[a-z]\b)|adding|using|making|keeping|doing)"
 )
@@ -116,16 +117,46 @@ _WANTS = re.compile(
     r"|do) (?:it|that|this|those)\b"
 )
 _GIVEN = re.compile(
-    rf"(?i)\W*(?:no|nah|nope|yes|yeah|yep|ok(?:ay)?|sure|sounds good|agreed|right)\b[ ,!.:-]+(?:then "
+    rf"(?i)\W*(?:no|nah|nope|yes|yeah|yep|ok(?:ay)?|sure|sounds good|agreed?|right)\b[ ,!.:-]+(?:then "
     rf"|please |just |so |but |and |let['’]s )*"
     rf"(?:{_PICKS}|do nothing|do (?:both|neither|all|option|the|\d|[a-d]\b)|neither|both|option|that should"
     rf"|it should|i want|we want)\b"
     rf"|\W*(?:just |maybe |then |rather )+(?:{_PICKS})\b|\W*(?:put|keep|leave|make|move|store|use"
-    rf"|call) (?:it|them|this|that|those) \w"
+    rf"|call|name) (?:it|them|this|that|those) \w"
     rf"|\W*(?:\w+[,:] )?we can (?:also |just |simply )+(?:{_PICKS})\b|\W*(?:[a-d]|\d)\) (?:i|we|it['’]s|let"
     rf"|use)\b"
     r"|\W*(?:option|variant|approach|plan) (?:\d|[a-d])\b(?! (?:is|has|or))|\W*(?:go|going) (?:with|for)\b"
     r""
+)
+_ONE = (
+    r"(?:the )?(?:first|second|third|last|latter|former|other|simple|simpler|safe|safer|short|long|old|new"
+    r"|[a-d]|\d)(?:,? (?:and|&|\+|then) (?:the )?(?:first|second|third|last|[a-d]|\d))*(?: (?:one|option"
+    r"|approach"
+    r"|variant|way|choice|solution|idea|version|fix|name))?"
+)
+# An answer that names what is taken, in a few words.
+_NAMED = re.compile(
+    rf"(?i)\W*(?:(?:yes|yeah|ok(?:ay)?|then|so|just|no|nah)[ ,]+)*(?:(?:let['’]s )?(?:do|take|use|skip|drop"
+    rf"|pick|choose"
+    rf"|go for) )?(?:(?:option|variant|approach|plan) )?(?:{_ONE}|both(?: of (?:them|those|these))?"
+    rf"|neither(?: of (?:them|those|these))?|all of (?:them|those|these)|all (?:three|four)|none of (?:them"
+    rf"|those|these))"
+    rf"(?: please| for now| then| instead)*\W*$"
+)
+_TAKEN = re.compile(
+    rf"(?i)\b(?:we|i)(?:['’]ll| will) (?:just |simply |then )?(?:use|keep|go with|take|stick|stay with|drop"
+    rf"|call)\b"
+    rf"|\bi (?:would |['’]d |do |still )?(?:strongly |much |really )*(?:prefer|like) [^.?!\n]{{1,60}}?"
+    rf" (?:over|to|more|better"
+    rf"|than)\b"
+    rf"|\bi['’]m (?:fine|ok(?:ay)?|happy|good|cool) with (?!either|whatever|any)"
+    rf"|\bgo ahead with\b|\byes (?:to|for|on) [^.?!\n]{{1,40}}\bno (?:to|for|on)\b"
+    rf"|^\W*(?:please )?(?:keep|leave|drop|skip|ditch|ship) (?:the|it|that|this|both|all|our|old|existing"
+    rf"|\d)\b"
+    rf"|^\W*(?:{_ONE}) (?:sounds|looks|seems|feels) (?:\w+ )?(?:better|best|good|right|cleaner|simpler"
+    rf"|safer)\b"
+    rf"|\bwe can (?:drop|skip|remove|leave|ignore)\b|^\W*(?:(?:ok(?:ay)?|well|then|so)[ ,]+)*we (?:do not"
+    rf"|don['’]t) need \w"
 )
 _STEPS = re.compile(
     r"(?i)\b(?:check|look|see|test|review|discuss|think|talk|understand|investigate|read|verify"
@@ -164,7 +195,7 @@ def _settles(form: str) -> bool:
     """Whether a person settles something in a sentence."""
     if form[-1] in "?？" or _NOT.search(form):
         return False
-    if _LETS.search(form) or _THINKS.search(form) or _WANTS.search(form):
+    if any(one.search(form) for one in (_LETS, _THINKS, _WANTS, _TAKEN)) or _NAMED.match(form):
         return True
     return _GIVEN.match(form) is not None and not _STEPS.search(form)
 

@@ -17,6 +17,11 @@ from ...session.toolcalls.call_paths import names
 _NAME = r"(?:CLAUDE|AGENTS|GEMINI)\.md"
 _BELOW = re.compile(rf"(?P<folder>[^/~.][^/]*(?:/[^/]+)*)/{_NAME}$")
 _ATTACHED = re.compile(rf"(?m)^Contents of (?P<path>[^\n:]{{1,400}}?{_NAME})(?: \([^\n]{{0,200}}\))?:[ \t]*$")
+# The heads under which harnesses send such files: Claude Code's, and Codex's.
+_HEADED = re.compile(
+    rf"(?m)^Contents of (?P<path>[^\n:]{{1,400}}?{_NAME})(?: \([^\n]{{0,200}}\))?:[ \t]*$"
+    rf"|\A# (?P<name>{_NAME}) instructions(?: for [^\n]{{1,400}})?$"
+)
 _NO_FOLDERS = names(
     "test tests testdata fixtures templates template examples example node_modules vendor third_party"
 )
@@ -57,6 +62,19 @@ def find_attached(text: str, cwd: str | None) -> Iterator[tuple[int, int]]:
         folder, path = cwd.rstrip("/") + "/", head["path"]
         if path.startswith(folder) and is_below(path[len(folder) :]):
             yield head.end(), end
+
+
+def find_instruction_file(text: str, at: int) -> str | None:
+    """The instruction file, in force in a folder or everywhere, whose words stand at a place of what a
+    harness says; None where they are its own.
+
+    >>> find_instruction_file("# AGENTS.md instructions for /app\n\n<INSTRUCTIONS>\nNever push.", 60)
+    'AGENTS.md'
+    >>> find_instruction_file("Contents of /app/CLAUDE.md (project):\n\nNever push.", 42)
+    '/app/CLAUDE.md'
+    """
+    heads = [head for head in _HEADED.finditer(text, 0, max(at, 0)) if head.end() <= at]
+    return (heads[-1]["path"] or heads[-1]["name"]) if heads else None
 
 
 def blank_numbers(text: str) -> str:

@@ -90,7 +90,7 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegmen
                     ):
                         yield piece, named
             elif block.kind in ("text", "reasoning", "document") and block.text:
-                kept = CONTENT if block.kind == "document" and words == ASKED else words
+                kept = CONTENT if block.kind == "document" and words in (ASKED, HARNESS) else words
                 yield TextSegment(position, at, 0, kept, block.text), []
 
 

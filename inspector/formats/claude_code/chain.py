@@ -24,8 +24,9 @@ class Draft:
 
     `parent` is what the file says. Linking finds `up`, the draft that it comes to, `above`, the id that
     stands for it where there is none, the `side` it is on, and the `owner` of an output: the reply it
-    answers. `made` is the entry it was made into last, None when a row came since. `queued` words stand in
-    no chain of the file: they follow what was there when they were delivered. What is `again` is a reply that
+    answers. `made` is the entry it was made into last, None when a row came since. `queued` words, and
+    what the harness attached, stand in no chain of the file: they follow what was there when they were
+    delivered. What is `again` is a reply that
     stands elsewhere too, and is charged there. `rows`, `parts` and
     `sources` go together. Drafts only point upwards: a circle of them would keep a whole file's text alive
     until the next full garbage collection.
@@ -130,7 +131,11 @@ class LineChain:
         for draft in drafts:
             if draft.answers:
                 self._queue(draft)
+        roots = [draft for draft in drafts if draft.up is None and not draft.queued and not draft.aside]
         for draft in drafts:
+            if draft.queued and draft.up is None and not draft.aside:
+                # What comes before the first words is sent with them.
+                draft.up = next((root for root in roots if root.order > draft.order), None)
             if draft.queued and draft.up is not None:
                 self._insert(draft, draft.up)
         for draft in drafts:

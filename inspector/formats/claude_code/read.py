@@ -28,6 +28,7 @@ from ..json_document import tell_wordless
 from ..json_lines import Data, iter_lines, read_lines
 from ..qwen import is_qwen
 from ..recording import first_rows
+from .attached import WAY, Announced, read_attachment
 from .chain import Draft, LineChain
 from .entries import SYNTHETIC, make_entry
 from .queue import QUEUE, PromptQueue, words_of
@@ -35,7 +36,6 @@ from .rows import (
     BOOKKEEPING,
     SUBTYPES,
     TALK,
-    Attachment,
     Message,
     ProgressRow,
     Row,
@@ -103,6 +103,7 @@ class ClaudeCodeLines:
         self.summaries: list[tuple[str, str | None]] = []
         self.facts: dict[str, str] = {}
         self.queue = PromptQueue()
+        self.announced = Announced()
         self.held: list[tuple[Row, str, Source]] = []
         self.messages: dict[str, list[Draft]] = {}
         self.subagents = SubAgentRows()
@@ -138,8 +139,12 @@ class ClaudeCodeLines:
             draft = self._start(row, source, row.lane, "system")
             draft.kind, draft.metadata = "micro", row.microcompact_metadata
             draft.append(row.uuid, [], source)
-        elif row.attachment is not None and row.attachment.type == "queued_command":
+        elif row.attachment is not None and row.attachment.get("type") == "queued_command":
             self._deliver(row, row.attachment, source)
+        elif row.attachment is not None and self.announced.take(row.attachment, row.rendered):
+            self._note(row, source)
+        elif row.attachment is not None and (blocks := read_attachment(row.attachment, row.rendered)):
+            self._attach(row, blocks, source)
         elif row.type == QUEUE and (words := self.queue.take(row, source)):
             self.held.append((row, words, source))
         else:
@@ -275,16 +280,30 @@ class ClaudeCodeLines:
             speech = Speech("user", "remark" if draft.role == "user" else "")
         draft.meta, draft.extra = speech.meta, speech.extra
 
-    def _deliver(self, row: Row, attachment: Attachment, source: Source) -> None:
+    def _attach(self, row: Row, blocks: list[Block], source: Source) -> None:
+        """What the harness puts beside the conversation: it stands in no chain, as what was queued."""
+        if row.uuid is not None:
+            self.chain.via[row.uuid] = None if row.parent_uuid is UNSET else row.parent_uuid
+        parent = None if row.parent_uuid is UNSET else row.parent_uuid
+        name = row.uuid if row.uuid is not None else f"line-{source.line}"
+        draft = Draft(name, parent, "user", len(self.drafts), *row.lane)
+        draft.queued, draft.meta, draft.timestamp = True, True, row.timestamp
+        draft.extra = Speech("harness", WAY).extra
+        draft.append(row.uuid, blocks, source)
+        self.drafts.append(draft)
+        self._note_session(row)
+
+    def _deliver(self, row: Row, attachment: dict[str, Any], source: Source) -> None:
         """What was queued and handed to the model while it worked, as a row of its own."""
-        blocks = read_content(attachment.prompt, self.names)
+        blocks = read_content(attachment.get("prompt"), self.names)
         text = words_of(blocks)
         self.queue.hand_over(text)
         self._withdraw(text)
         draft = self._start(row, source, row.lane)
         draft.append(row.uuid, blocks, source)
-        notified = attachment.command_mode if attachment.command_mode == "task-notification" else None
-        origin = read_origin(attachment.origin) or notified
+        mode = attachment.get("commandMode")
+        notified = mode if mode == "task-notification" else None
+        origin = read_origin(attachment.get("origin")) or notified
         speech = judge(text, origin=origin, source="queued", meta=row.is_meta is True)
         draft.meta, draft.extra = speech.meta, speech.extra
         self.spoken[row.lane[0]] = draft
@@ -407,6 +426,7 @@ class ClaudeCodeLines:
             updated=max(times, default=None),
             entries=entries,
             leaf=None if told is None else told.id,
+            provided=self.announced.make(),
             subagents=self.subagents.make(self.said),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),

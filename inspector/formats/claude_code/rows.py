@@ -71,15 +71,6 @@ class Message(msgspec.Struct, gc=False):
     usage: Any = None
 
 
-class Attachment(msgspec.Struct, rename="camel", gc=False):
-    """What was put beside the conversation; of the many types, those are read that hand over a prompt."""
-
-    type: str | None = None
-    prompt: Any = None
-    command_mode: str | None = None
-    origin: Any = None
-
-
 class ToolResult(msgspec.Struct, rename="camel", gc=False):
     """What tells the result of a sub-agent's call from that of another tool."""
 
@@ -126,7 +117,8 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     prompt_source: str | None = None
     plan_content: Any = None
     operation: str | None = None
-    attachment: Attachment | None = None
+    attachment: dict[str, Any] | None = None
+    rendered: Any = None
     is_compact_summary: bool | None = None
     compact_metadata: Any = None
     microcompact_metadata: Any = None

@@ -12,6 +12,7 @@ from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ...session.speakers import judge, who_speaks
 from ..linearize import BranchEntry, Json, LinearSession, take_line
+from .attached import WAY, write_provided
 
 NEVER = "1970-01-01T00:00:00.000Z"
 
@@ -24,6 +25,14 @@ def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, C
     losses = Counter(line.losses)
     rows = list(_write_rows(line, twigs, losses))
     common: Json = {"isSidechain": False, "sessionId": session.id, "cwd": session.cwd or ""}
+    first = next((at + 1 for at, row in enumerate(rows) if row["type"] == "user"), 0)
+    announced = [write_provided(one) for one in session.provided if first]
+    losses["provided"] -= sum(told is not None for told in announced)
+    for number, told in enumerate(announced):
+        if told is not None:
+            parent = rows[first - 1]["uuid"]
+            name = {"parentUuid": parent, "uuid": f"{parent}-provided-{number}"}
+            rows.insert(first + number, {"type": "attachment", **name, "attachment": told})
     out = [common | row for row in rows]
     if session.title is not None and rows:
         out.insert(0, {"type": "summary", "summary": session.title, "leafUuid": rows[-1]["uuid"]})
@@ -59,6 +68,8 @@ def _write_rows(line: LinearSession, twigs: Sequence[BranchEntry], losses: Count
 
 
 def _write_row(entry: Entry) -> Json:
+    if who_speaks(entry).way == WAY and len(entry.blocks) == 1:
+        return _write_attached(entry, entry.blocks[0])
     content = [write_block(block) for block in entry.blocks]
     if entry.role != "assistant":
         told = _write_speaker(entry)
@@ -68,6 +79,20 @@ def _write_row(entry: Entry) -> Json:
     message |= {name: value for name, value in reply.items() if value is not None}
     failed = {} if entry.error is None else {"isApiErrorMessage": True, "error": entry.error}
     return {"type": "assistant", "uuid": entry.id, **failed, "message": message}
+
+
+def _write_attached(entry: Entry, block: Block) -> Json:
+    """What the harness put beside the conversation: a file, or words as they were sent."""
+    if isinstance(block, Document):
+        file = {"filePath": block.title or "", "content": block.text}
+        told: Json = {
+            "type": "file",
+            "filename": block.title or "",
+            "content": {"type": "text", "file": file},
+        }
+        return {"type": "attachment", "uuid": entry.id, "attachment": told}
+    sent = [{"type": "text", "text": block.text if isinstance(block, Text) else ""}]
+    return {"type": "attachment", "uuid": entry.id, "attachment": {"type": "reminder"}, "rendered": sent}
 
 
 def _write_speaker(entry: Entry) -> Json:

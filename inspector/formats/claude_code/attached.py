@@ -1,0 +1,190 @@
+"""What Claude Code puts beside the conversation and the model reads: files, skills, instructions, reminders.
+
+Rows of type `attachment` hold each as fields by their type; the reminder's tags that it is sent in stand in
+no file. Newer versions keep beside them what was sent, `rendered`: that is taken where it is there. The types
+and their fields are those of public transcripts and of public descriptions of them (versions 2.1.97 to
+2.1.283, read in November 2026). What only the screen shows (`hook_system_message`, `hook_success` without
+content, permissions) is no text for the model; of types that are not known here nothing is taken. It costs
+the words that go around them, some tens of tokens each.
+
+Lists of agents, skills, tools and servers, and the project's instruction files, are announced again after
+every compaction, so that they are part of every request: they are what the harness provides (`Provided`),
+each line once. What a later announcement takes back stays there. The rest is said where it stands, and goes
+with a cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ...session.blocks import Block, Document, Text, build
+from ...session.entries import Provided
+from ...session.json_text import stringify
+
+WAY = "attached"
+"""How these words came, as `session.speakers` has it."""
+Fields = Mapping[str, Any]
+
+
+def read_attachment(attachment: Fields, rendered: Any = None) -> list[Block]:
+    """What the model is given of an attachment; nothing where it is not known to be given any.
+
+    >>> [block.text for block in read_attachment({"type": "date_change", "newDate": "2026-07-21"})]
+    ['2026-07-21']
+    >>> read_attachment({"type": "command_permissions", "allowedTools": []})
+    []
+    """
+    kind = attachment.get("type")
+    if kind in ("file", "new_file"):
+        return list(_read_file(attachment))
+    if sent := "\n".join(_strings(rendered)):
+        return [build(Text, text=sent)]
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    words = "" if reader is None else "\n".join(filter(None, reader(attachment))).strip()
+    return [build(Text, text=words)] if words else []
+
+
+class Announced:
+    """What the attachments of a file announce for every request, by its name and origin, in the order met."""
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[str, str], dict[str, None]] = {}
+
+    def take(self, attachment: Fields, rendered: Any = None) -> bool:
+        """Take an attachment; whether it is an announcement."""
+        kind = attachment.get("type")
+        if kind == "instructions":
+            for file in _objects(attachment.get("files")):
+                if content := _string(file.get("content")):
+                    self._lines["instructions", _string(file.get("path"))] = {content: None}
+            return True
+        if not isinstance(kind, str) or kind not in _ANNOUNCED:
+            return False
+        words = [*filter(None, _READERS[kind](attachment))] or list(filter(None, _strings(rendered)))
+        lines = self._lines.setdefault((_ANNOUNCED[kind], ""), {})
+        lines.update(dict.fromkeys(words))
+        return True
+
+    def make(self) -> tuple[Provided, ...]:
+        """The contributions as they stand now."""
+        return tuple(
+            build(Provided, name=name, text="\n".join(lines), origin=origin)
+            for (name, origin), lines in self._lines.items()
+            if lines
+        )
+
+
+_FIELDS = {
+    "agents": ("agent_listing_delta", "addedLines"),
+    "tools": ("deferred_tools_delta", "addedLines"),
+    "servers": ("mcp_instructions_delta", "addedBlocks"),
+    "skills": ("skill_listing", "content"),
+}
+_ANNOUNCED = {kind: name for name, (kind, _) in _FIELDS.items()}
+
+
+def write_provided(provided: Provided) -> dict[str, Any] | None:
+    """The attachment that announces a contribution; None for one of another harness."""
+    if provided.name == "instructions":
+        return {"type": "instructions", "files": [{"path": provided.origin, "content": provided.text}]}
+    if provided.name not in _FIELDS:
+        return None
+    kind, field = _FIELDS[provided.name]
+    return {"type": kind, field: provided.text if field == "content" else [provided.text]}
+
+
+def _read_file(fields: Fields) -> Iterator[Block]:
+    name = _string(fields.get("filename")) or _string(fields.get("displayPath"))
+    content = fields.get("content")
+    file = content.get("file") if isinstance(content, dict) else None
+    words = file.get("content") if isinstance(file, dict) else content
+    if isinstance(words, str) and words:
+        yield build(Document, media_type="text/plain", title=name or None, text=words)
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """A string, or those of a list; of objects in it their text or content."""
+    if isinstance(value, str):
+        yield value
+    for each in value if isinstance(value, list) else ():
+        if isinstance(each, dict):
+            yield _string(each.get("text")) or _string(each.get("content"))
+        else:
+            yield _string(each)
+
+
+def _read_memory(path: Any, content: Any) -> str:
+    """An instruction file with its path, in the words that older versions wrote into a message."""
+    words = content.get("content") if isinstance(content, dict) else content
+    return f"Contents of {_string(path)}:\n\n{words}" if isinstance(words, str) and words else ""
+
+
+def _read_nested(fields: Fields) -> Iterator[str]:
+    yield _read_memory(fields.get("path"), fields.get("content"))
+
+
+def _read_skills(fields: Fields) -> Iterator[str]:
+    for skill in _objects(fields.get("skills")):
+        if content := _string(skill.get("content")):
+            yield f"{_string(skill.get('name'))}\n\n{content}"
+
+
+def _read_tasks(fields: Fields) -> Iterator[str]:
+    for task in _objects(fields.get("content")):
+        words = _string(task.get("subject")) or _string(task.get("content"))
+        yield f"[{_string(task.get('status')) or 'pending'}] {words}" if words else ""
+
+
+def _read_blocked(fields: Fields) -> Iterator[str]:
+    error = fields.get("blockingError")
+    yield _string(error.get("blockingError") if isinstance(error, dict) else error)
+
+
+def _read_diagnostics(fields: Fields) -> Iterator[str]:
+    for file in _objects(fields.get("files")):
+        yield _string(file.get("uri"))
+        yield from (_string(each.get("message")) for each in _objects(file.get("diagnostics")))
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _take(*names: str) -> Callable[[Fields], Iterator[str]]:
+    """A reader of fields that hold words, or lists of them."""
+    return lambda fields: (words for name in names for words in _strings(fields.get(name)))
+
+
+def _read_resource(fields: Fields) -> Iterator[str]:
+    yield _string(fields.get("uri"))
+    content = fields.get("content")
+    yield content if isinstance(content, str) else "" if content is None else stringify(content)
+
+
+_READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
+    "agent_listing_delta": _take("addedLines"),
+    "compact_file_reference": _take("filename"),
+    "date_change": _take("newDate"),
+    "deferred_tools_delta": _take("addedLines"),
+    "diagnostics": _read_diagnostics,
+    "directory": _take("path", "content"),
+    "edited_text_file": _take("filename", "snippet"),
+    "hook_additional_context": _take("content"),
+    "hook_blocking_error": _read_blocked,
+    "hook_success": _take("content"),
+    "invoked_skills": _read_skills,
+    "mcp_instructions_delta": _take("addedBlocks"),
+    "mcp_resource": _read_resource,
+    "nested_memory": _read_nested,
+    "opened_file_in_ide": _take("filename"),
+    "plan_file_reference": _take("planFilePath", "planContent"),
+    "selected_lines_in_ide": _take("filename", "content"),
+    "skill_listing": _take("content"),
+    "task_reminder": _read_tasks,
+    "todo_reminder": _read_tasks,
+}

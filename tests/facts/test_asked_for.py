@@ -1,0 +1,215 @@
+"""What a person asks for is rarely written as the transcript writes it: it is found all the same."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from inspector.errors import EditError
+from inspector.facts.trace import trace_recorded
+from inspector.facts.traced import Trace, TracedFact
+from inspector.session.blocks import Text
+from inspector.session.session import Session
+from tests.facts.test_explain import compact, use
+from tests.test_cuts import build, say, user
+
+COMMIT = "9f5a3c761b2d4e6f8091a2b3c4d5e6f708192a3b"
+
+
+def recorded(session: Session, cwd: str | None = None) -> Trace:
+    return trace_recorded(session.model_copy(update={"cwd": cwd}) if cwd else session)[0]
+
+
+def trace(session: Session, text: str, cwd: str | None = None) -> TracedFact:
+    return recorded(session, cwd)[text]
+
+
+@pytest.mark.parametrize("asked", [COMMIT, COMMIT[:7], COMMIT[:9]])
+@pytest.mark.parametrize("told", [COMMIT, COMMIT[:7], COMMIT[:12]])
+def test_a_commit_is_the_same_in_every_length(asked: str, told: str) -> None:
+    session = build(
+        user("go"),
+        *use(1, "Bash", f"[main {COMMIT[:9]}] one", command="git commit"),
+        *(say(f"Committed as {asked}."), compact(f"Committed `{told}`."), user("on")),
+    )
+    traced = trace(session, asked)
+    assert (traced.fact.kind, traced.fate, len(traced.named)) == ("id", "restated", 2)
+    assert "first said by a tool in turn 1" in traced.why()
+
+
+def test_a_commit_that_only_begins_alike_is_another() -> None:
+    other = COMMIT[:8] + "0" + COMMIT[9:20]
+    session = build(user(f"see {COMMIT[:12]}"), say("ok"), compact(f"Saw {other}."), user("on"))
+    traced = trace(session, COMMIT[:12])
+    assert traced.fate == "lost"
+    both = build(user(f"{COMMIT[:12]} {other[:12]}"), say(COMMIT[:7]), compact(f"Saw {other}."), user("on"))
+    # The shorter one begins both: it is no name of one of them alone.
+    forms = {one.fact.form: one.fate for one in recorded(both) if one.fact.kind == "id"}
+    assert forms == {COMMIT[:12]: "lost", other[:12]: "restated", COMMIT[:7]: "restated"}
+
+
+def test_the_same_commit_is_one_fact_by_its_longest_id() -> None:
+    session = build(user(COMMIT), say(f"{COMMIT[:7]} and {COMMIT[:10]}"), compact("Nothing."), user("on"))
+    assert [one.fact.form for one in recorded(session) if one.fact.kind == "id"] == [COMMIT]
+    assert "right before" not in trace(session, COMMIT[:7]).why()
+
+
+def test_what_stands_of_a_commit_in_another_length_is_quoted() -> None:
+    session = build(user(COMMIT[:7]), say("ok"), compact(f"It is {COMMIT[:9]}."), user("on"))
+    assert f"keeps it only in its summary as {COMMIT[:9]}." in trace(session, COMMIT[:7]).why()
+
+
+def test_a_number_of_an_issue_is_no_place_in_the_working_directory() -> None:
+    session = build(
+        *(user("go"), *use(1, "Bash", "title: #1404 opened", command="cd /home/me/app && gh issue list")),
+        *(say("ok"), compact("Looked at issues."), user("on")),
+    )
+    traced = trace(session, "#1404", "/home/me/app")
+    assert (traced.fact.form, traced.fate) == ("#1404", "lost")
+
+
+def test_an_option_is_not_the_word_behind_its_dashes() -> None:
+    session = build(
+        user("the depth is 3; run it with --depth"), say("ok"), compact("Its depth is 3."), user()
+    )
+    assert trace(session, "--depth").fate == "lost"
+    assert trace(session, "depth").fate == "restated"
+
+
+def test_a_word_is_a_word_though_a_folder_has_its_name() -> None:
+    session = build(
+        user("every checkpoint counts"),
+        *use(1, "Bash", "a.go", command="ls checkpoint/"),
+        *(say("ok"), compact("Each checkpoint counts."), user("on")),
+    )
+    found = recorded(session, "/home/me/app")
+    assert (found["checkpoint"].fact.kind, found["checkpoint"].fate) == ("text", "restated")
+    assert len(found["checkpoint"].named) == 2
+    assert found["file", "checkpoint"].fact.kind == "file"
+
+
+def test_the_name_of_a_file_tells_what_was_done_to_it_under_its_path() -> None:
+    session = build(
+        user("look at cuts.py"),
+        *use(1, "Edit", "done", file_path="/home/me/app/src/cuts.py", old_string="a", new_string="b"),
+        *(say("ok"), compact("Nothing."), user("on")),
+    )
+    why = trace(session, "cuts.py", "/home/me/app").why()
+    assert (
+        "was first said by the user in turn 1 (the user's words, e0/0); it was edited. It is src/cuts.py."
+        in why
+    )
+    assert "never changed" not in why
+
+
+def test_a_name_that_several_paths_end_in_tells_them() -> None:
+    session = build(
+        user("look at index.ts"),
+        *(
+            step
+            for at, name in enumerate("abcd")
+            for step in use(at, "Read", "x", file_path=f"{name}/index.ts")
+        ),
+        *(say("ok"), compact("Nothing."), user("on")),
+    )
+    why = trace(session, "index.ts").why()
+    assert "That name ends 4 paths: a/index.ts, b/index.ts, c/index.ts and 1 more." in why
+
+
+def test_a_folder_stands_where_a_longer_path_goes_through_it() -> None:
+    session = build(
+        user("go"),
+        *use(1, "Bash", "a.ts", command="ls src/tui/"),
+        *(say("ok"), compact("Read packages/agent/src/tui/a.ts."), user("on")),
+    )
+    assert trace(session, "src/tui/").fate == "restated"
+    other = build(
+        user("go"),
+        *use(1, "Bash", "a.ts", command="ls src/tui/"),
+        say("ok"),
+        compact("Read src/gui/a.ts."),
+        user(),
+    )
+    assert trace(other, "src/tui/").fate == "lost"
+
+
+@pytest.mark.parametrize(
+    ("asked", "form"),
+    [
+        ("Use **pnpm**, not npm", "use `pnpm`, not npm"),
+        ('"use pnpm"', "use `pnpm"),
+        ("@src/cuts.py", "src/cuts.py"),
+        ("parse_rows()", "parse_rows"),
+        ("30s", "30 s"),
+        ("PARSE_ROWS", "parse_rows"),
+    ],
+)
+def test_marks_and_letters_case_are_not_what_is_asked_for(asked: str, form: str) -> None:
+    session = build(
+        user("use `pnpm`, not npm; see src/cuts.py where parse_rows(row, 3) waits for 30 s"),
+        *(say("ok"), compact("Nothing."), user("on")),
+    )
+    assert trace(session, asked).fact.form == form
+
+
+def test_words_that_are_only_alike_are_not_found() -> None:
+    session = build(user("use `pnpm`; the parser rows"), say("ok"), compact("Nothing."), user("on"))
+    found = recorded(session)
+    for asked in ("use the pnpm", "parse rows", "pnp", "x"):
+        with pytest.raises(EditError, match=re.escape("nothing said so far holds it")):
+            found[asked]
+
+
+def test_a_part_of_a_command_that_ran_was_run() -> None:
+    session = build(
+        user("go"),
+        *use(1, "Bash", "ok", command="cd app && git commit -m 'one' && git push"),
+        *(say("ok"), compact("Nothing."), user("on")),
+    )
+    found = recorded(session)
+    assert found["git commit"].why().startswith("The command git commit was first run by the model in turn 1")
+    asked = build(user("git commit it later"), say("ok"), compact("Nothing."), user("on"))
+    assert "was first said by the user" in trace(asked, "git commit").why()
+
+
+def test_a_sentence_stands_in_other_words_and_code_does_not() -> None:
+    said = "commit the changes of each section atomically"
+    session = build(
+        user(f"please {said}, would you; x = failed(to, get, agent)"),
+        *(
+            say("ok"),
+            compact("- the changes of each section: commit atomically\n- failed to get agent"),
+            user(),
+        ),
+    )
+    traced = trace(session, said)
+    assert (traced.fact.kind, traced.fate, traced.words) == ("text", "restated", "the same in other words")
+    assert trace(session, "x = failed(to, get, agent)").fate == "lost"
+
+
+def test_what_only_the_system_prompt_says_stands_in_every_request() -> None:
+    session = build(user("go"), say("ok"), compact("Nothing."), user("on"))
+    session = session.model_copy(update={"system": (Text(text="Write Report.md last."),)})
+    traced = trace(session, "Report.md")
+    assert (traced.fate, traced.stood, traced.named) == ("verbatim", True, ())
+    assert traced.why() == (
+        "The file Report.md stands before the messages, and nobody said it in them. The recorded compaction "
+        "leaves it verbatim in the system prompt."
+    )
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "# AGENTS.md instructions for /home/me/app\n\n<INSTRUCTIONS>\nKeep the lamp amber.\n</INSTRUCTIONS>",
+        "<system-reminder>\nContents of /home/me/app/CLAUDE.md (project):\n\nKeep the lamp amber.\n",
+    ],
+)
+def test_what_an_instruction_file_at_the_root_says_is_the_files(sent: str) -> None:
+    sent_by_harness = user(sent).model_copy(update={"meta": True})
+    session = build(sent_by_harness, user("go"), say("ok"), compact("Nothing."), user("on"))
+    assert " first said by an instruction file in turn 1" in trace(session, "Keep the lamp amber").why()
+    other = user("<system-reminder>Keep the lamp amber.</system-reminder>").model_copy(update={"meta": True})
+    session = build(other, user("go"), say("ok"), compact("Nothing."), user("on"))
+    assert " first said by the harness in " in trace(session, "Keep the lamp amber").why()

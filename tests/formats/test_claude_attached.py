@@ -1,0 +1,226 @@
+"""What Claude Code attaches beside the conversation: in the context where it stands, or in every request."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from inspector import count_tokens, open_session, read_session, trace_recorded
+from inspector.formats.claude_code.attached import read_attachment
+from inspector.formats.writers import export_session
+from inspector.session.blocks import Document
+from inspector.session.session import Session
+from inspector.session.speakers import who_speaks
+from inspector.tokens.moment import find_moment
+from tests.shared import SHARED, needs_shared
+
+SKILLS = "- deploy: how to roll out\n- audit: read the ledger"
+
+
+class Rows:
+    """Rows of a file, each the child of the one before."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.parent: str | None = None
+
+    def add(self, kind: str, **fields: Any) -> Rows:
+        name = f"r{len(self.rows)}"
+        common = {"sessionId": "s", "cwd": "/home/me/app", "isSidechain": False}
+        row = {"parentUuid": self.parent, "uuid": name, "type": kind, **common, **fields}
+        self.rows.append(row)
+        self.parent = name
+        return self
+
+    def say(self, text: str) -> Rows:
+        return self.add("user", message={"role": "user", "content": text})
+
+    def call(self, call: str, tokens: int = 0) -> Rows:
+        block = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "ls"}}
+        return self._answer([block], tokens)
+
+    def answer(self, text: str, tokens: int = 0) -> Rows:
+        return self._answer([{"type": "text", "text": text}], tokens)
+
+    def _answer(self, content: list[Any], tokens: int) -> Rows:
+        usage = {"usage": {"input_tokens": tokens, "output_tokens": 1}} if tokens else {}
+        message = {"id": f"m{len(self.rows)}", "role": "assistant", "content": content, **usage}
+        return self.add("assistant", message=message)
+
+    def result(self, call: str, text: str) -> Rows:
+        block = {"type": "tool_result", "tool_use_id": call, "content": text}
+        return self.add("user", message={"role": "user", "content": [block]})
+
+    def attach(self, kind: str, rendered: Any = None, **fields: Any) -> Rows:
+        more = {} if rendered is None else {"rendered": rendered}
+        return self.add("attachment", attachment={"type": kind, **fields}, **more)
+
+    def compact(self, summary: str, **told: Any) -> Rows:
+        self.add("system", subtype="compact_boundary", compactMetadata={"trigger": "auto", **told})
+        self.rows[-1]["parentUuid"] = None
+        return self.add("user", isCompactSummary=True, message={"role": "user", "content": summary})
+
+    def open(self) -> Session:
+        return read_session("".join(f"{json.dumps(row)}\n" for row in self.rows).encode())
+
+
+def file_of(name: str, text: str) -> dict[str, Any]:
+    return {"filename": name, "content": {"type": "text", "file": {"filePath": name, "content": text}}}
+
+
+def texts(session: Session) -> list[str]:
+    return ["|".join(getattr(b, "text", "") for b in session.entries[i].blocks) for i in session.path]
+
+
+@pytest.mark.parametrize(
+    ("attachment", "text"),
+    [
+        ({"type": "edited_text_file", "filename": "a.go", "snippet": "1\tpackage a"}, "a.go\n1\tpackage a"),
+        ({"type": "hook_additional_context", "content": ["one", "two"]}, "one\ntwo"),
+        ({"type": "hook_success", "content": "out", "stdout": "more"}, "out"),
+        (
+            {"type": "nested_memory", "path": "/a/b/CLAUDE.md", "content": {"content": "No."}},
+            "Contents of /a/b/CLAUDE.md:\n\nNo.",
+        ),
+        ({"type": "invoked_skills", "skills": [{"name": "x", "content": "Do."}, {"name": "y"}]}, "x\n\nDo."),
+        ({"type": "compact_file_reference", "filename": "/a/big.py"}, "/a/big.py"),
+        ({"type": "plan_file_reference", "planFilePath": "p.md", "planContent": "Step 1"}, "p.md\nStep 1"),
+        (
+            {"type": "task_reminder", "content": [{"subject": "Mend", "status": "in_progress"}]},
+            "[in_progress] Mend",
+        ),
+        ({"type": "hook_blocking_error", "blockingError": {"blockingError": "no push"}}, "no push"),
+        (
+            {"type": "diagnostics", "files": [{"uri": "a.ts", "diagnostics": [{"message": "bad"}]}]},
+            "a.ts\nbad",
+        ),
+    ],
+)
+def test_the_words_of_every_type_are_read(attachment: dict[str, Any], text: str) -> None:
+    assert [block.text for block in read_attachment(attachment)] == [text]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "attachment",
+    [
+        {"type": "hook_system_message", "content": "for the screen"},
+        {"type": "hook_success", "content": "", "stdout": "for nobody"},
+        {"type": "task_reminder", "content": []},
+        {"type": "of a later version", "content": "?"},
+        {"type": ["a"], "content": 3},
+        {"type": "file", "filename": 3, "content": {"file": None}},
+        {"type": "invoked_skills", "skills": "x"},
+        {},
+    ],
+)
+def test_what_is_not_for_the_model_is_not_read(attachment: dict[str, Any]) -> None:
+    assert read_attachment(attachment) == []
+
+
+def test_what_was_sent_goes_before_the_fields() -> None:
+    sent = [{"type": "text", "text": "as it was sent"}]
+    read = read_attachment({"type": "edited_text_file", "filename": "a.go", "snippet": "x"}, sent)
+    assert [block.text for block in read] == ["as it was sent"]  # type: ignore[union-attr]
+    assert read_attachment({"type": "of a later version"}, sent)
+
+
+def test_attached_words_stand_where_they_were_delivered_and_part_no_call_from_its_output() -> None:
+    rows = Rows().attach("hook_success", content="welcome").say("go")
+    rows.call("c1").attach("hook_additional_context", content=["mind the gap"]).result("c1", "a.py")
+    rows.attach("file", **file_of("/home/me/app/a.py", "x = 1")).answer("done")
+    session = rows.open()
+    assert texts(session) == ["go", "welcome", texts(session)[2], "a.py", "mind the gap", "x = 1", "done"]
+    attached = [session.entries[i] for i in session.path if who_speaks(session.entries[i]).way == "attached"]
+    assert [who_speaks(entry).speaker for entry in attached] == ["harness"] * 3
+    assert isinstance(attached[2].blocks[0], Document) and attached[2].blocks[0].title == "/home/me/app/a.py"
+    assert len(session.turns) == 1
+
+
+def test_lists_and_instructions_are_provided_with_every_request_once() -> None:
+    rows = Rows().say("go").attach("skill_listing", content=SKILLS)
+    rows.attach("agent_listing_delta", addedLines=["- scout: looks around"])
+    rows.attach("instructions", files=[{"path": "/home/me/app/CLAUDE.md", "content": "Never log a token."}])
+    rows.answer("ok").compact("All is well.")
+    rows.attach("skill_listing", content=SKILLS).attach(
+        "agent_listing_delta", addedLines=["- scout: looks around", "- b: c"]
+    )
+    rows.say("on").answer("ok")
+    session = rows.open()
+    assert [(one.name, one.origin, one.text) for one in session.provided] == [
+        ("skills", "", SKILLS),
+        ("agents", "", "- scout: looks around\n- b: c"),
+        ("instructions", "/home/me/app/CLAUDE.md", "Never log a token."),
+    ]
+    assert not any("scout" in text for text in texts(session))
+    why = trace_recorded(session)[0]["Never log a token"].why()
+    assert why.endswith("leaves it verbatim in what the harness provides (/home/me/app/CLAUDE.md).")
+
+
+def test_what_is_attached_after_a_compaction_stands_and_what_is_not_is_lost() -> None:
+    rows = (
+        Rows().say("read both").call("c1").result("c1", "the lamp is amber and the door is oak").answer("ok")
+    )
+    rows.compact("All is well.").attach("file", **file_of("a.py", "# the lamp is amber")).answer("on it")
+    session = rows.open()
+    trace = trace_recorded(session)[0]
+    assert (trace["the lamp is amber"].fate, trace["the door is oak"].fate) == ("verbatim", "lost")
+    assert "in what the harness attached after it (" in trace["the lamp is amber"].why()
+
+
+def test_what_a_person_attaches_later_is_no_part_of_the_compaction() -> None:
+    rows = (
+        Rows().say("read").call("c1").result("c1", "the lamp is amber").answer("ok").compact("All is well.")
+    )
+    rows.say("see @a.py").attach("file", **file_of("a.py", "# the lamp is amber")).answer("on it")
+    assert trace_recorded(rows.open())[0]["the lamp is amber"].fate == "lost"
+
+
+def test_no_guess_is_added_to_what_the_file_shows() -> None:
+    words = "word " * 4000
+    rows = Rows().say("go").attach("skill_listing", content=SKILLS).answer("ok", 30_000)
+    rows.compact("All is well.").attach("file", **file_of("a.py", words)).say("on")
+    session = rows.open()
+    ledger = count_tokens(session)
+    outside = find_moment(session, ledger).outside
+    assert outside.attached.tokens == 0
+    # All but the words of the first request stands in every one.
+    first = session.at(session.entries[session.path[0]].id)
+    assert abs(outside.fixed.tokens - (30_000 - ledger.count_context(first))) <= 60
+    without = Rows().say("go").answer("ok", 30_000).compact("All is well.").say("on").open()
+    assert find_moment(without, count_tokens(without)).outside.attached.tokens > 0
+
+
+def test_a_size_that_the_harness_tells_is_not_added_to_what_it_shows() -> None:
+    rows = Rows().say("go").answer("ok", 30_000).compact("All is well.", postTokens=4_100)
+    rows.attach("file", **file_of("a.py", "word " * 4000)).say("on")
+    session = rows.open()
+    outside = find_moment(session, count_tokens(session)).outside
+    assert outside.attached.tokens < 200
+
+
+def test_a_written_file_has_it_all_again() -> None:
+    rows = Rows().say("go").attach("skill_listing", content=SKILLS).attach("hook_success", content="welcome")
+    rows.attach("instructions", files=[{"path": "/a/CLAUDE.md", "content": "No."}])
+    session = rows.attach("file", **file_of("a.py", "x = 1")).answer("ok").open()
+    exported = export_session(session, "claude-code")
+    again = read_session(bytes(exported))
+    assert again.provided == session.provided
+    assert texts(again) == texts(session)
+    assert [who_speaks(e).way for e in again.entries] == [who_speaks(e).way for e in session.entries]
+    assert "provided" not in [loss.name for loss in exported.losses]
+
+
+@needs_shared
+def test_two_versions_have_nearly_the_same_fixed_part_once_lists_are_told_apart() -> None:
+    """System prompt and tools of versions 2.1.183 and 2.1.210 in two projects with unlike lists of agents and
+    skills: without the attachments one seems to have half as much again."""
+    fixed = []
+    for name in ("claude-code--git-sync/cc-2.1.183-648l", "claude-code--entire-sem/cc-2.1.210-1404l"):
+        session = open_session(SHARED / "sessions" / f"{name}.jsonl")
+        ledger = count_tokens(session)
+        first = session.at(session.entries[session.path[0]].id)
+        fixed.append(find_moment(session, ledger).outside.fixed.tokens)
+        assert session.provided and ledger.count_context(first) > 4_000
+    assert max(fixed) < 1.3 * min(fixed)
