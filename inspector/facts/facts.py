@@ -127,9 +127,15 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     def __len__(self) -> int:
         return len(self._keys)
 
+    @cached_property
+    def every(self) -> tuple[Fact, ...]:
+        """All of them, in the order they are first said."""
+        return tuple(Fact(*key, number, self) for number, key in enumerate(self._keys))
+
     def by_kind(self, kind: str) -> tuple[Fact, ...]:
         """All facts of one kind, in the order they are first said."""
-        return tuple(self._fact(number) for number in np.flatnonzero(self.kind == KIND[kind]).tolist())
+        every = self.every
+        return tuple(every[number] for number in np.flatnonzero(self.kind == KIND[kind]).tolist())
 
     def said(self, at: int) -> Said:
         """One occurrence, by its place in the columns."""

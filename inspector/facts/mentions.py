@@ -374,7 +374,8 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     """How a fact is looked up: its canonical form, and as it was said first and last."""
     wordings = dict.fromkeys([" ".join(fact.form.split())])
     start, end = fact.facts.offset[fact.number : fact.number + 2].tolist()
-    for block, words in _find_surfaces(fact, session):
+    # A symbol stands in every text as it is.
+    for block, words in _find_surfaces(fact, session) if fact.kind != "symbol" else ():
         if words != fact.form or "\\" in words or '"' in words:
             words = restore(unescape(words)) if block.kind == "tool_call" else " ".join(words.split())
             if words:
@@ -551,7 +552,7 @@ def find_occurrences(facts: Facts, session: Session) -> Occurrences:
     for fact in facts.by_kind("file"):
         by_name.setdefault(fact.form.replace("\\", "/").rpartition("/")[2], []).append(fact)
     rows = (session.tree.start[facts.entry] + facts.block).astype(np.int32)
-    return Occurrences(tuple(facts.values()), rows, facts.offset, by_name=by_name)
+    return Occurrences(facts.every, rows, facts.offset, by_name=by_name)
 
 
 def refer(session: Session, rows: Iterable[int]) -> tuple[BlockRef, ...]:

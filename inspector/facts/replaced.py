@@ -183,6 +183,8 @@ def find_typed(session: Session) -> Iterator[tuple[int, int, int, int, str]]:
                         yield at, number, start + first, start + last, words
 
 
+_MAY_TELL = re.compile(r"[\d/`]")
+"""What every value holds."""
 _STATEMENTS: Memo[tuple[tuple[Statement, ...], ...]] = Memo(1)
 
 
@@ -190,6 +192,8 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """What was said more than once of one thing, with more than one value; kept beside the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
     for entry, block, start, end, words in find_typed(facts.session):
+        if _MAY_TELL.search(words) is None:
+            continue
         place = (entry, block, start, end, words)
         if (told := read_statement(words)) is not None:
             groups.setdefault(told[0], []).append(Statement(*place, *told))
