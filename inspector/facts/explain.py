@@ -131,7 +131,7 @@ def _first(traced: TracedFact) -> str:
 
 def _tell_longer(traced: TracedFact) -> str:
     """Whose name it is, where the end of a path was asked for."""
-    longer = [printable(name, _NAME) for name in traced.longer]
+    longer = [printable(name, _FORM) + ("…" if len(name) > _FORM else "") for name in traced.longer]
     if len(longer) < 2:
         return f" It is {longer[0]}." if longer else ""
     more = [f"{len(longer) - 3:,} more"] if len(longer) > 3 else []

@@ -105,10 +105,14 @@ class FateFinder:
         facts = [self.fact(number), *(self.fact(short) for short in self._aliases.get(number, ()))]
         longer = self.longer(number)
         facts += longer if len(longer) == 1 else ()
-        order = {self.scene.session.entries[i].id: at for at, i in enumerate(self.scene.session.path)}
-        last = len(order)
         every = {said: None for fact in facts for said in fact.said}
-        return tuple(sorted(every, key=lambda said: (order.get(said.ref.entry, last), said.ref.block)))
+        order, index, last = self._order, self.scene.session.index, len(self._order)
+        return tuple(sorted(every, key=lambda said: (order.get(index[said.ref.entry], last), said.ref.block)))
+
+    @cached_property
+    def _order(self) -> dict[int, int]:
+        """Where every entry of the path stands in it, by its place in the file."""
+        return {i: at for at, i in enumerate(self.scene.session.path)}
 
     @cached_property
     def _texts(self) -> list[tuple[int, str]]:
@@ -184,9 +188,8 @@ class FateFinder:
                 mention = SearchText(text).find(pattern)
                 if mention is not None and (mention.full or mention.words in names):
                     rows.add(row)
-        order = {i: at for at, i in enumerate(session.path)}
         entries = np.searchsorted(session.tree.start, sorted(rows), side="right") - 1
-        ranked = sorted(zip((order[i] for i in entries.tolist()), sorted(rows), strict=True))
+        ranked = sorted(zip((self._order[i] for i in entries.tolist()), sorted(rows), strict=True))
         return refer(session, [row for _, row in ranked])
 
     def find(self, number: int) -> FactOutcome:

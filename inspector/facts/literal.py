@@ -13,7 +13,7 @@ from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.speakers import find_speech, who_speaks
 from ..session.toolcalls.arguments import Named
-from ..session.toolcalls.call_paths import LONGEST
+from ..session.toolcalls.call_paths import LONGEST, names
 from ..session.toolcalls.core_command import core_command, name_command
 from ..session.toolcalls.path_syntax import ROOTS, looks_like_path
 from ..session.toolcalls.tool_names import is_shell
@@ -146,6 +146,8 @@ _SORTS: dict[str, int] = {
     "agent": AGENT,
     "summary": SUMMARY,
 }
+_ENGLISH = names("the a an it this that these those to of and with for please sure is are be your my our")
+"""Words of a sentence that begins as a command does."""
 _PROGRAM = re.compile(r"(?:[.~]{0,2}/)?[a-z][\w.+-]*(?:/[\w.+-]+)*$")
 
 
@@ -155,6 +157,8 @@ def _look_like(wording: str) -> str:
     program, blank, _ = wording.partition(" ")
     if not blank:
         return "file" if looks_like_path(wording, ROOTS) else "text"
+    if _ENGLISH & set(wording.split()[1:]):
+        return "text"  # "make it smaller"
     runs = name_command(wording) or (core_command(wording) != wording and _PROGRAM.match(program))
     return "command" if runs else "text"
 

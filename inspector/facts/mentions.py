@@ -62,7 +62,7 @@ class FactPattern(NamedTuple):
     the commands of a chain: a text that names each names it. `tails` are what is less than all of it, where
     that is words too: of a path that no run of text holds whole (it has a space or a bracket in it) its last
     part, of a command its first clause, what is left without the options at its end, and its program with the
-    subcommand, of an error its first clause.
+    subcommand, of an error its first clause, of an address what stands before three dots.
     `spread` is a message: its words count wherever they stand in a text, not in one line of it. `commit` is a
     commit's id: Git and people shorten it as they like, so another length of it names it as well.
     """
@@ -391,6 +391,8 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
         tails = tuple(dict.fromkeys(filter(None, less)))
     elif fact.kind == "error":
         tails = tuple(shorten_error(fact.form))
+    elif fact.kind == "url":
+        tails = tuple(_shorten_url(fact.form))
     if fact.kind == "file":
         # The working directory's own form, ".", is not how anyone writes it.
         form = (session.cwd if fact.form == "." and session.cwd else fact.form).replace("\\", "/").rstrip("/")
@@ -407,6 +409,8 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
             whole = [" ".join(words.split()) for words in whole]
             wordings, parts = dict.fromkeys([*whole, *wordings]), ()
             tails = (whole[0].rpartition("/")[2],)
+    if fact.kind in ("number", "text"):
+        wordings.update(dict.fromkeys(_spell_number(fact.form)))
     longest = tuple(map(longest_word, wordings))
     spread = fact.kind == "message"
     told = fact.kind in PROSE or (fact.kind == "text" and _is_sentence(fact.form))
@@ -415,6 +419,31 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
         prose = long_words(max(wordings, key=len)) - _EVERYDAY
     commit = fact.form if fact.kind in ("id", "symbol") and is_commit(fact.form) else ""
     return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails, spread, commit)
+
+
+_VALUED = re.compile(r"(?P<name>[^=]{1,80}) = (?P<value>\S{1,40})")
+_FIGURE = re.compile(
+    r"[~≈]?(?P<figure>\d[\d.,]*)\+?(?P<blank> ?)(?P<unit>[^\W\d][\w-]{0,15}(?: \w{1,15})?|%)"
+)
+
+
+def _spell_number(form: str) -> Iterator[str]:
+    """Other ways to write a name with its value, or a figure with its unit."""
+    if (told := _VALUED.fullmatch(form)) is not None:
+        yield from (
+            f"{told['name']}{joint}{told['value']}" for joint in ("=", ": ", ":", " ", " of ", " == ")
+        )
+    elif (told := _FIGURE.fullmatch(form)) is not None:
+        blanks = ("", " ") if len(told["unit"]) < 4 else (" ",)
+        yield from (f"{told['figure']}{blank}{told['unit']}" for blank in blanks)
+
+
+def _shorten_url(url: str) -> Iterator[str]:
+    """How summaries cut an address short, the longest first: behind one of its parts, with three dots."""
+    scheme, _, rest = url.partition("://")
+    parts = rest.split("/")
+    for count in range(len(parts) - 1, 1, -1):
+        yield from (f"{scheme}://{'/'.join(parts[:count])}/{dots}" for dots in ("...", "…"))
 
 
 def _is_sentence(form: str) -> bool:

@@ -213,3 +213,43 @@ def test_what_an_instruction_file_at_the_root_says_is_the_files(sent: str) -> No
     other = user("<system-reminder>Keep the lamp amber.</system-reminder>").model_copy(update={"meta": True})
     session = build(other, user("go"), say("ok"), compact("Nothing."), user("on"))
     assert " first said by the harness in " in trace(session, "Keep the lamp amber").why()
+
+
+def test_an_address_that_is_cut_short_is_weakened() -> None:
+    url = "https://linear.example/acme/issue/ENT-250/introduce-handlers"
+    told = "see https://linear.example/acme/issue/ENT-250/..."
+    for summary, fate in ((told, "weakened"), (f"{told[:-3]}other", "lost"), (f"see {url}", "restated")):
+        session = build(user(f"look at {url}"), say("ok"), compact(summary), user("on"))
+        assert trace(session, url).fate == fate
+
+
+def test_a_sentence_that_begins_as_a_command_is_words() -> None:
+    session = build(user("can you make the icon smaller, then go test it"), say("ok"), compact("No."), user())
+    found = recorded(session)
+    assert {found[words].fact.kind for words in ("make the icon smaller", "go test it")} == {"text"}
+
+
+def test_a_long_path_is_not_cut_without_a_sign() -> None:
+    path = f"/home/me/{'deep/' * 18}cuts.py"
+    session = build(
+        user("see cuts.py"), *use(1, "Read", "x", file_path=path), say("ok"), compact("No."), user()
+    )
+    assert f"It is {path}." in trace(session, "cuts.py").why()
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("limit = 50", "Tested with limit=50 (found 26)."),
+        ("head_limit = 50", "with a head_limit: 50"),
+        ("about 1100+ lines", "`main.ts` (~1100 lines)"),
+        ("it waits for 30s", "waits for 30 s"),
+        ("it waits for 30 s", "waits 30s"),
+    ],
+)
+def test_a_figure_stands_however_its_name_and_unit_are_joined(said: str, told: str) -> None:
+    form = re.sub(r"^(?:about|it waits for) ", "", said)
+    session = build(user(f"mind that {said}"), say("ok"), compact(told), user("on"))
+    assert trace(session, form).fate == "restated"
+    other = build(user(f"mind that {said}"), say("ok"), compact(told.replace("0", "01")), user("on"))
+    assert trace(other, form).fate == "lost"
