@@ -79,19 +79,13 @@ def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
     b.jsonl  claude-code, 83 bytes
     """
     expect("open_sessions", format=(format, str, None))
-    place = find_place(path)
-    data = _read_whole(place)[1]
+    data = _read_whole(place := find_place(path))[1]
     return list_sessions(data if list_parts(data) else unpack_named(data, str(place)), str(place), format)
 
 
 MANY = 64
 """Files beside a session's that are looked at, and none that is larger than `LARGE` bytes."""
 LARGE = 1 << 28
-
-
-def _name_beside(reader: Reader, data: Data, place: Path) -> tuple[str, ...]:
-    """Names and patterns of the other files that the reader of a session asks for."""
-    return () if reader.find_beside is None else reader.find_beside(data, place.name)
 
 
 def _find_beside(patterns: Sequence[str], place: Path) -> list[Path]:
@@ -103,6 +97,12 @@ def _find_beside(patterns: Sequence[str], place: Path) -> list[Path]:
     return [each for each in found if each != place and _is_readable(each, place.parent)][:MANY]
 
 
+def list_beside(place: Path) -> list[Path]:
+    """The other files that the session in this one is read together with. Raises what `open_session` does."""
+    data = unpack_named(_read_once(place), str(place))
+    return _find_beside(find_reader(data, str(place)).name_beside(data, place.name), place)
+
+
 def _is_readable(place: Path, home: Path) -> bool:
     """Whether it lies where its path says, below `home`: a link may lead to what is not to be read."""
     folder = home.resolve() / place.parent.relative_to(home)
@@ -111,7 +111,7 @@ def _is_readable(place: Path, home: Path) -> bool:
 
 def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
     """The contents of the session's other files, by their paths from its folder."""
-    patterns, read = _name_beside(reader, data, place), dict[str, Data]()
+    patterns, read = reader.name_beside(data, place.name), dict[str, Data]()
     for each in _find_beside(patterns, place):
         with suppress(OSError), each.open("rb") as file:
             head = file.read(MARK)
@@ -554,7 +554,7 @@ class FollowedFile:
             mark, data = file.read(len(self._mark)), file.read()
         if (head, mark) != (self._head, self._mark) or not growth.continues(data):
             return None
-        if set(_name_beside(growth.reader, data, self.path)) - set(self._search):
+        if set(growth.reader.name_beside(data, self.path.name)) - set(self._search):
             return None  # new lines name another file of it
         start = growth.offset
         # Should it fail half-way, the next look reads anew.
@@ -572,7 +572,7 @@ class FollowedFile:
         status, packed = _read_whole(self.path)
         data, name = unpack_part(packed, str(self.path), None, self.format)
         reader = find_reader(data, name, self.format)
-        self._search = _name_beside(reader, data, self.path)
+        self._search = reader.name_beside(data, self.path.name)
         beside = self._look_beside()
         with named(reader, name), paused_gc():
             self.session, growth = self._read(reader, data, several=bool(beside))

@@ -16,12 +16,17 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from html import escape
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple, overload
 
 from .errors import InspectorError, UnreadFormat, expect
-from .files import open_session
+from .files import list_beside, open_session
+from .formats import codex_agents as codex
+from .formats.claude_code import agents as claude_code
+from .formats.containers import ZSTD, unpack
+from .formats.json_document import HEAD
 from .formats.places import find_places
 from .session.session import Session
 from .text import plural, printable
@@ -138,10 +143,10 @@ def sessions(
     environment = os.environ if home is None else {}
     base = Path.home() if home is None else Path(home)
     files = sorted(_list_files(environment, str(base)), key=lambda one: one.modified, reverse=True)
-    files = files if newest is None else files[: max(newest, 0)]
     until = time.monotonic() + seconds
     with _open_index(_find_index() if index is None else Path(index)) as known:
-        return FoundSessions(_read(files, known, lambda: time.monotonic() < until))
+        found = _read(files, known, lambda: time.monotonic() < until)
+        return FoundSessions(found if newest is None else islice(found, max(newest, 0)))
 
 
 def find_files(home: str | os.PathLike[str] | None = None) -> frozenset[Path]:
@@ -186,14 +191,38 @@ def _walk(folder: str, pattern: Sequence[str]) -> Iterator[os.DirEntry[str]]:
                 yield from _walk(entry.path, pattern[1:])
 
 
+def find_holder(path: Path) -> Path | None:
+    """The file of the session that reads this one as a sub-agent's; None where there is none.
+
+    Such a file is no session of its own: what it tells is told, and charged, in the one that holds it.
+    """
+    with suppress(OSError, InspectorError):
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+        if head.startswith(ZSTD):
+            head = bytes(memoryview(unpack(path.read_bytes()))[:HEAD])
+        for pattern in (*claude_code.name_holders(path.name, head), *codex.name_holders(path.name, head)):
+            for place in sorted(path.parent.glob(pattern)):
+                if place.resolve() != path.resolve() and path.resolve() in map(
+                    Path.resolve, list_beside(place)
+                ):
+                    return place
+    return None
+
+
 def _read(
     files: Sequence[FoundSession], known: _Index, in_time: Callable[[], bool]
 ) -> Iterator[FoundSession]:
     for file in files:
         facts = known.find(file)
+        if facts is not None and WITHIN in facts and not Path(str(facts[WITHIN])).is_file():
+            facts = None
         if facts is None and in_time():
-            facts = _read_facts(file.path)
+            holder = find_holder(file.path)
+            facts = _read_facts(file.path) if holder is None else {WITHIN: str(holder)}
             known.keep(file, facts)
+        if facts is not None and WITHIN in facts:
+            continue
         yield file._replace(**({"problem": UNREAD} if facts is None else facts))
 
 
@@ -238,7 +267,9 @@ def _describe(one: FoundSession) -> tuple[str, ...]:
     return (when, one.harness, project, title, f"{one.turns:,}", f"{one.compactions:,}", size, cost)
 
 
-_TOLD = frozenset(FoundSession._fields[4:])
+WITHIN = "within"
+"""What the index knows of a file that another session holds: where that one lies."""
+_TOLD = frozenset((*FoundSession._fields[4:], WITHIN))
 
 
 class _Index:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from ..errors import expect
-from ..library import FoundSession, sessions
+from ..library import FoundSession, find_holder, sessions
 
 SUFFIXES = frozenset(
     {".jsonl", ".json", ".eval", ".zip", ".db", ".sqlite", ".vscdb", ".trajectory", ".traj", ".parquet"}
@@ -49,4 +49,12 @@ def _list_path(path: Path) -> dict[str, int]:
                 suffixes.pop()
             if name[0] != "." and suffixes and suffixes[-1] in SUFFIXES and not place.is_symlink():
                 found[str(place)] = place.stat().st_size
-    return found
+    return {name: size for name, size in found.items() if not _is_held(Path(name), found)}
+
+
+def _is_held(place: Path, found: Container[str]) -> bool:
+    """Whether another of the files is the session that this one, a sub-agent's, is read in."""
+    if not place.name.startswith(("agent-", "rollout-")):
+        return False
+    holder = find_holder(place)
+    return holder is not None and os.path.normpath(holder) in found

@@ -5,7 +5,7 @@ writes what the model is shown from then on into `<…>.compaction.json` beside 
 session holds every message, and the compaction as one. A sidecar alone opens as what it is: a context that
 begins with a summary. Source: FORMATS §6. How Cline computes the hash of the messages that a sidecar stands
 for is not published, so only their number is checked. Usage counts what the cache gave as input. A task
-of an editor's extension is one list of messages (`cline_tasks`).
+of an editor's extension is one list of messages (`cline_tasks`), with its screen beside it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from .json_lines import Data, Reader
 from .recording import Json, Recording, make_cost, read_inclusive
 
 MESSAGES, SIDECAR = ".messages.json", ".compaction.json"
+TASK, SCREEN = "api_conversation_history.json", "ui_messages.json"
 SUMMARIES = ("compaction", "compaction_summary")
 _MANIFEST = ("session_id", "messages_path")
 
@@ -58,7 +59,9 @@ def _is_manifest(value: Json) -> bool:
 
 
 def find_beside(data: Data, name: str) -> tuple[str, ...]:
-    """The other files of the session: its messages and its sidecar, by their names."""
+    """The other files of the session: its messages and its sidecar, or a task's screen, by their names."""
+    if name.endswith(TASK):
+        return (name.removesuffix(TASK) + SCREEN,)
     stem = name
     for end in (MESSAGES, SIDECAR, ".json"):
         if name.endswith(end):
@@ -81,7 +84,8 @@ def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
     """The session with what its other files say of it. Raises `ReadError` for a manifest without messages."""
     document = load(data)
     if isinstance(document, list):
-        return read_task(document)
+        screens = (_load_any(content) for name, content in beside.items() if name.endswith(SCREEN))
+        return read_task(document, next(screens, None))
     if not isinstance(document, dict):
         raise ReadError(FILE, detail="it is not a JSON object")
     others = [_load_other(content) for content in beside.values()]
@@ -102,11 +106,15 @@ def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
     return _read(document, _find_same(number, others, sidecar=True), manifest)
 
 
-def _load_other(data: Data) -> Json:
+def _load_any(data: Data) -> Any:
     try:
-        value = load(data)
+        return load(data)
     except ReadError:
-        return {}
+        return None
+
+
+def _load_other(data: Data) -> Json:
+    value = _load_any(data)
     return value if isinstance(value, dict) else {}
 
 

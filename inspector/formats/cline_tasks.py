@@ -2,9 +2,10 @@
 
 In goes the list of messages, out comes a `Session`. Source: FORMATS §6, and tasks of 2025 and 2026. Messages
 are Anthropic's, with a time, and since 2026 with the model and the figures of each reply; what the cache gave
-is among what was sent. Results of tools stand as text in the user's messages in older tasks, and the harness
-writes its details into every one of them, so a message is a person's where something in it is: a task, an
-answer to a finished one, a message in plan mode, or words that nothing tells from a person's.
+is among what was sent. Before that the figures stand on the task's screen (`cline_screen`). Results of tools
+stand as text in the user's messages in older tasks, and the harness writes its details into every one of
+them, so a message is a person's where something in it is: a task, an answer to a finished one, a message in
+plan mode, or words that nothing tells from a person's.
 
 Roo Code condenses into a message that `isSummary`; those it stands for name it as `condenseParent`, and what
 follows it was kept or came later. A message that `isTruncationMarker` hides those that name it.
@@ -19,7 +20,9 @@ from typing import Any
 from ..session.blocks import Reasoning, ToolOutput
 from ..session.entries import Usage
 from ..session.session import Session
+from ..text import plural
 from .anthropic_blocks import Names, read_with_rest
+from .cline_screen import place_requests, read_requests, read_screen_usage
 from .json_document import Fields, Found, find_blocks, iso_time, place
 from .recording import Json, Recording, make_cost, read_inclusive
 
@@ -30,6 +33,7 @@ ANSWERED = ("attempt_completion", "plan_mode_respond")
 """Tools that end a turn: what is answered to them is the next prompt."""
 _SAID = re.compile(r"<(task|feedback|user_message)>\s*\S")
 """Tags that both put around what a person typed."""
+_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]{1,400})\) Files")
 _ASKED = re.compile(r"\s*New (?:instructions|message) ")
 _RESULT = re.compile(r"\s*\[([a-z_]+)(?: for [^\n]{0,400})?\] Result:")
 _HARNESS = re.compile(
@@ -96,9 +100,10 @@ def is_typed(texts: Sequence[str]) -> bool:
     return False
 
 
-def read_task(messages: list[Any]) -> Session:
-    """The whole task. Raises `EmptySession` when nobody says anything."""
+def read_task(messages: list[Any], screen: Any = None) -> Session:
+    """The whole task, with the rows of its `screen`. Raises `EmptySession` when nobody says anything."""
     made = Recording(NAME)
+    cwd: str | None = None
     names: Names = {}
     hidden: dict[str, list[str]] = {}  # what each summary or marker stands for
     shown: list[str] = []
@@ -138,6 +143,7 @@ def read_task(messages: list[Any]) -> Session:
             more["usage"] = _read_metrics(fields.rest.get("metrics"))
         else:
             texts = [block.text for block, _ in found if block.kind == "text"]
+            cwd = cwd or next((where[1] for text in texts if (where := _CWD.search(text))), None)
             answers = [b for b, _ in found if isinstance(b, ToolOutput)]
             texts += [f"[{b.name or 'tool'}] Result:\n{b.text}" for b in answers]
             other = any(block.kind in ("image", "document") for block, _ in found)
@@ -148,11 +154,31 @@ def read_task(messages: list[Any]) -> Session:
         for parent in parents:
             if isinstance(parent, str):
                 hidden.setdefault(parent, []).append(entry.id)
+    _add_figures(made, screen)
     extra = {"harness": "Roo Code"} if ours else {}
     stamps = [entry.timestamp for entry in made.entries if entry.timestamp]
     return made.make_session(
-        created=stamps[0] if stamps else None, updated=stamps[-1] if stamps else None, extra=extra
+        created=stamps[0] if stamps else None, updated=stamps[-1] if stamps else None, cwd=cwd, extra=extra
     )
+
+
+def _add_figures(made: Recording, screen: Any) -> None:
+    """What each reply took, where the task's screen tells it and the reply itself does not."""
+    requests = read_requests(screen)
+    if not requests:
+        return
+    places = {int(entry.id[1:]) - 1: entry for entry in made.entries if entry.kind == "message"}
+    replies = [at for at, entry in places.items() if entry.role == "assistant"]
+    placed = place_requests(requests, replies)
+    used = dict(zip(map(id, requests), read_screen_usage(requests), strict=True))
+    for at, request in placed.items():
+        entry = places[at]
+        more = {"usage": used[id(request)], "model": request.model, "provider": request.provider}
+        more = {key: value for key, value in more.items() if getattr(entry, key) is None}
+        made.change(entry.id, **more, timestamp=entry.timestamp or request.time)
+    if rest := len(requests) - len(placed):
+        told = plural(rest, "request", "requests")
+        made.warnings.append(f"the figures of {told} on the task's screen belong to no reply: not counted")
 
 
 def _read_block(raw: Any, names: Names) -> Found:

@@ -26,7 +26,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
-from ..errors import EmptySession
+from ..errors import EmptySession, ReadError
 from ..session.blocks import Reasoning, Text, ToolCall
 from ..session.entries import Source, SubAgent, Usage
 from ..session.json_text import stringify
@@ -36,6 +36,7 @@ from ..text import plural
 from .codex_agents import CopiedRows, find_beside, find_parent, join_agents, started_agent
 from .codex_kinds import BOOKKEEPING, EVENTS
 from .codex_parts import find_kinds, read_part, read_reasoning, read_tools, tells_failure
+from .containers import unpack
 from .json_document import Fields, Found, find_blocks, unknown
 from .json_lines import Data, Reader, iter_lines, read_lines
 from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
@@ -82,14 +83,25 @@ def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
     main = read_lines(rollout, data)
     known = CopiedRows(row for _, row in rollout.rows)
     agents: list[Session] = []
+    unread = 0
     for name in sorted(beside):
+        if name.removesuffix(".zst") in beside and name.endswith(".zst"):
+            continue  # the plain file beside a packed one is the truth
         other = Rollout()
-        for source, line in iter_lines(beside[name]):
+        try:
+            content = unpack(beside[name])
+        except ReadError:
+            unread += 1
+            continue
+        for source, line in iter_lines(content):
             other.take(source, line)
         if find_parent([row for _, row in other.rows]) == main.id:
             other.rows = list(known.leave_out(other.rows))
             with suppress(EmptySession):
                 agents.append(other.make_session())
+    if unread:
+        told = f"{plural(unread, 'rollout')} of sub-agents beside it cannot be unpacked: not read"
+        main = main.model_copy(update={"warnings": (*main.warnings, told)})
     return join_agents(main, agents)
 
 

@@ -20,13 +20,23 @@ from .json_lines import Data
 from .recording import Json
 from .set_apart import set_apart
 
+_PARENT = re.compile(rb'"parent_thread_id"\s*:\s*"([0-9A-Za-z_-]{4,64})"')
 _STARTED = re.compile(rb'"(?:new_thread_id|agent_thread_id)"\s*:\s*"([0-9A-Za-z_-]{4,64})"')
 
 
 def find_beside(data: Data, name: str) -> tuple[str, ...]:
     """Patterns of the rollouts of all sub-agents that this one names; none where it is one of those."""
     threads = dict.fromkeys(found[1].decode("ascii") for found in _STARTED.finditer(memoryview(data)))
-    return tuple(f"rollout-*{thread}.jsonl" for thread in threads if thread not in name)
+    packed = (
+        f"rollout-*{thread}.jsonl{end}" for thread in threads if thread not in name for end in ("", ".zst")
+    )
+    return tuple(packed)
+
+
+def name_holders(name: str, head: bytes) -> tuple[str, ...]:
+    """Patterns of the rollout that started the sub-agent whose rollout begins so; () for any other file."""
+    parent = _PARENT.search(head) if name.startswith("rollout-") else None
+    return (f"rollout-*{parent[1].decode('ascii')}.jsonl*",) if parent else ()
 
 
 def started_agent(event: Json) -> str | None:

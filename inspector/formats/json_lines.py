@@ -99,6 +99,10 @@ class Reader:
     is_foreign: Callable[[Data, bytes], bool] | None = None
     start_all: Callable[[Mapping[str, Data]], Lines] | None = None
 
+    def name_beside(self, data: Data, name: str) -> tuple[str, ...]:
+        """Names and patterns of the other files that are looked for beside this one; often none."""
+        return () if self.find_beside is None else self.find_beside(data, name)
+
 
 def read_lines(lines: Lines, data: Data) -> Session:
     """The session that all lines make. Raises `EmptySession` when nobody says anything in it."""

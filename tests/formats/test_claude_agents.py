@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from inspector import count_tokens, make_plan, open_session, price_session, reopen_session, trace_recorded
+from inspector.corpus.sources import list_files
 from inspector.files import FollowedFile, open_plan, save_export, save_plan, save_session
 from inspector.formats.readers import read_session
 from inspector.library import sessions
@@ -156,6 +158,26 @@ def test_a_sub_agents_file_joins_its_session_and_its_cost_is_known(
     assert {name for name in lines if "unknown" in name or "last" in name} == set()
     assert lines["input"].tokens == 5 + 9
     assert "what 1 sub-agent said is read from files beside it, and stands apart" in session.warnings
+
+
+@LAYOUTS
+def test_what_a_sub_agent_was_started_as_is_read_from_the_file_beside_it(
+    tmp_path: Path, lay: Callable[[Path], Path]
+) -> None:
+    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
+    beside = write(lay(tmp_path), *agent())
+    about = {"agentType": "Explore", "description": "find slow tests", "toolUseId": "t", "spawnDepth": 1}
+    place = beside.with_name("agent-ab1.meta.json")
+    place.write_text(json.dumps(about), "utf-8")
+    session = check(path)
+    assert session.extra["agents"] == {"ab1": about}
+    (lane,) = place_sides(session, count_tokens(session)).describe()
+    assert lane.task == "Explore: find slow tests"
+    place.write_text('{"agentType": ', "utf-8")
+    broken = open_session(path)
+    assert "agents" not in broken.extra and broken.entries == session.entries
+    (lane,) = place_sides(broken, count_tokens(broken)).describe()
+    assert lane.task == TASK
 
 
 @LAYOUTS
@@ -419,15 +441,32 @@ def test_a_compaction_of_a_sub_agents_is_no_edit_of_the_sessions_context(tmp_pat
     assert trace_recorded(session) == () and len(session.path) == 4
 
 
-def test_a_list_of_sessions_names_the_session_alone(tmp_path: Path) -> None:
+@LAYOUTS
+def test_a_list_of_sessions_names_the_session_alone(tmp_path: Path, lay: Callable[[Path], Path]) -> None:
     project = tmp_path / ".claude" / "projects" / "p"
-    write(project / f"{MAIN}.jsonl", *start(), *finish())
-    write(inside(project), *agent())
-    listed = sessions(home=tmp_path, index=tmp_path / "index")
-    assert [one.path.name for one in listed] == [f"{MAIN}.jsonl"]
+    path = write(project / f"{MAIN}.jsonl", *start(), *finish())
+    os.utime(path, (1_000_000, 1_000_000))
+    write(lay(project), *agent())
+    for _ in range(2):
+        listed = sessions(newest=1, home=tmp_path, index=tmp_path / "index")
+        assert [one.path.name for one in listed] == [f"{MAIN}.jsonl"]
     assert listed[0].turns == 1
     money = price_session(open_session(listed[0].path)).cost
     assert money is not None and listed[0].cost == pytest.approx(money.total)
+    assert [Path(name).name for name, _ in list_files(project)] == [f"{MAIN}.jsonl"]
+
+
+def test_a_sub_agent_whose_session_is_gone_is_listed_by_itself(tmp_path: Path) -> None:
+    project = tmp_path / ".claude" / "projects" / "p"
+    path, beside = write(project / f"{MAIN}.jsonl", *start(), *finish()), write(outside(project), *agent())
+    write(project / "other.jsonl", *(each | {"sessionId": "other"} for each in start()))
+    index = tmp_path / "index"
+    names = {one.path.name for one in sessions(home=tmp_path, index=index)}
+    assert names == {f"{MAIN}.jsonl", "other.jsonl"}
+    path.unlink()
+    names = {one.path.name for one in sessions(home=tmp_path, index=index)}
+    assert names == {beside.name, "other.jsonl"}
+    assert {Path(name).name for name, _ in list_files(project)} == names
 
 
 @needs_shared

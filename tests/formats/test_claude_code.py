@@ -1071,9 +1071,10 @@ def test_a_rewind_is_followed_until_something_is_said_after_it() -> None:
 
 
 def test_rows_cut_down_to_what_is_said_follow_each_other(tmp_path: Path) -> None:
+    said = {"role": "assistant", "content": "A race.", "usage": {"input_tokens": 700, "output_tokens": 25}}
     rows = [
         {"type": "user", "sessionId": "s", "cwd": "/w", "message": {"role": "user", "content": "Find it"}},
-        {"type": "assistant", "sessionId": "s", "message": {"role": "assistant", "content": "A race."}},
+        {"type": "assistant", "sessionId": "s", "message": said},
         {
             "type": "user",
             "sessionId": "s",

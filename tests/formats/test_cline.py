@@ -17,6 +17,7 @@ from inspector.formats.cline_tasks import is_typed
 from inspector.formats.readers import READERS
 from inspector.session.blocks import Document
 from inspector.session.entries import Cost, Usage
+from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
@@ -290,3 +291,82 @@ def test_what_roo_condenses_stands_before_its_summary_and_what_it_truncates_is_h
     assert (second.kept, second.trigger) == (("m4", "m3"), "truncation")
     assert session.live_names == ["m6", "m3", "m7"]
     assert session["m6"].text == "We went.\nHalf is hidden."
+
+
+def screened(
+    *figures: tuple[int, int, int, int], indexes: tuple[int, ...] | None = None
+) -> list[dict[str, Any]]:
+    """The rows of a screen: a request for each four of tokens sent, replied, read and written."""
+    rows: list[dict[str, Any]] = [{"ts": 1_767_261_600_000, "type": "say", "say": "task", "text": "Mend it"}]
+    for number, (sent, replied, read, written) in enumerate(figures):
+        told = {
+            "request": "…",
+            "tokensIn": sent,
+            "tokensOut": replied,
+            "cacheReads": read,
+            "cacheWrites": written,
+        }
+        row = {"ts": 1_767_261_601_000 + number, "type": "say", "say": "api_req_started"}
+        row["text"] = json.dumps({**told, "cost": 0.25})
+        row["modelInfo"] = {"providerId": "anthropic", "modelId": "claude-sonnet-4-5-20250929", "mode": "act"}
+        rows.append(row | ({} if indexes is None else {"conversationHistoryIndex": indexes[number]}))
+    return rows
+
+
+def write_task(folder: Path, screen: list[dict[str, Any]]) -> Path:
+    details = (
+        "<environment_details>\n# Current Working Directory (/w/app) Files\na.py\n</environment_details>"
+    )
+    messages = [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "<task>\nMend it\n</task>"},
+                {"type": "text", "text": details},
+            ],
+        },
+        reply("I look."),
+        user("[read_file for 'a.py'] Result:\n1 line"),
+        reply("Done."),
+    ]
+    (folder / "ui_messages.json").write_text(json.dumps(screen), "utf-8")
+    path = folder / "api_conversation_history.json"
+    path.write_text(json.dumps(messages), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("indexes", [None, (-1, 1)])
+def test_figures_that_stand_on_a_task_s_screen_are_its_replies(
+    tmp_path: Path, indexes: tuple[int, ...] | None
+) -> None:
+    path = write_task(tmp_path, screened((12, 30, 0, 900), (8, 40, 900, 100), indexes=indexes))
+    session = open_session(path)
+    used = [entry.usage for entry in session.entries if entry.role == "assistant"]
+    assert used == [
+        Usage(input=12, output=30, cache_write=900, cost=Cost(total=0.25)),
+        Usage(input=8, output=40, cache_read=900, cache_write=100, cost=Cost(total=0.25)),
+    ]
+    assert (session.cwd, session.model, len(session.turns)) == ("/w/app", "claude-sonnet-4-5-20250929", 1)
+    assert session.entries[1].timestamp == "2026-01-01T10:00:01.000Z"
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+def test_what_the_cache_gave_may_be_among_what_a_screen_tells_was_sent(tmp_path: Path) -> None:
+    path = write_task(tmp_path, screened((912, 30, 0, 900), (1_008, 40, 900, 100)))
+    session = open_session(path)
+    assert [entry.usage.prompt for entry in session.entries if entry.usage] == [912, 1_008]
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+def test_figures_that_belong_to_no_reply_are_told(tmp_path: Path) -> None:
+    """A request that failed has no reply: which of three is which reply's nothing tells."""
+    path = write_task(tmp_path, screened((9, 1, 0, 0), (9, 1, 0, 0), (9, 1, 0, 0)))
+    session = open_session(path)
+    assert not any(entry.usage for entry in session.entries)
+    told = "the figures of 3 requests on the task's screen belong to no reply: not counted"
+    assert told in session.warnings
+    placed = open_session(write_task(tmp_path, screened((9, 1, 0, 0), (9, 2, 0, 0), indexes=(1, 1))))
+    assert [entry.usage.output for entry in placed.entries if entry.usage] == [2]
+    assert [each for each in placed.warnings if "1 request on the task's screen" in each]
+    (tmp_path / "ui_messages.json").write_text("[{", "utf-8")
+    assert open_session(path).warnings == ()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inspector import open_session, price_session, read_session
+from inspector import open_session, price_session, read_session, sessions
 from inspector.files import FollowedFile, save_session
 from inspector.formats.codex import READER
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
@@ -458,6 +458,31 @@ def test_rollouts_of_sub_agents_beside_it_stand_apart_and_are_charged_once(tmp_p
     alone = read_session(path.read_bytes())
     assert [agent.id for agent in alone.subagents] == [CHILD, GONE]
     assert {entry.sidechain for entry in alone.entries} == {None}
+
+
+def test_a_packed_rollout_of_a_sub_agent_joins_and_is_listed_nowhere_else(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard", reason="nothing here packs zstd")
+    folder = tmp_path / ".codex" / "sessions" / "2026" / "01" / "01"
+    folder.mkdir(parents=True)
+    path = write_family(folder)
+    whole = open_session(path)
+    plain = next(folder.glob(f"*{CHILD}.jsonl"))
+    packed = plain.with_name(f"{plain.name}.zst")
+    packed.write_bytes(zstandard.compress(plain.read_bytes()))
+    assert open_session(path) == whole, "the plain file counts where both are there"
+    plain.unlink()
+    session = open_session(path)
+    assert session == whole
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+    listed = sessions(home=tmp_path, index=tmp_path / "index")
+    assert {one.path.name.removeprefix("rollout-2026-01-01T00-00-00-") for one in listed} == {
+        "t-main.jsonl",
+        "t-other.jsonl",
+    }
+    packed.write_bytes(b"(\xb5/\xfd" + b"\xff" * 40)
+    broken = open_session(path)
+    assert "1 rollout of sub-agents beside it cannot be unpacked: not read" in broken.warnings
+    assert [agent.id for agent in broken.subagents] == [CHILD, GONE]
 
 
 def test_a_sub_agent_opened_by_itself_does_not_take_its_parent_for_one(tmp_path: Path) -> None:

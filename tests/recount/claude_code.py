@@ -264,7 +264,8 @@ def recount(path: Path) -> Figures:
     figures.turns = max(sum(_opens(row) for _, row in way) + _count_queued(rows, way), 1)
     sizes = [_request(reply.last, None).tokens for reply in main.values() if not reply.own_words]
     figures.largest_request = max((sum(each[:4]) for each in sizes), default=0)
-    on_way = {row["message"].get("id") for _, row in way if row.get("type") == "assistant"}
+    talked = [row for _, row in way if row.get("type") == "assistant"]
+    on_way = {row["message"].get("id") for row in talked} | {row.get("uuid") for row in talked}
     for name, reply in main.items():
         if name in on_way and not reply.own_words and reply.usage:
             tokens = _request(reply.last, None).tokens

@@ -8,7 +8,9 @@ that answers no tool.
 A task of an editor's extension is a list of messages. What stood in the figures of a reply is `tokens` there.
 A person's are the texts in `<task>`, `<feedback>` and `<user_message>`, outside of what a tool answered that
 ends no turn, and every other text that begins as no harness's does. Roo Code's summaries and markers of
-truncation are compactions.
+truncation are compactions. Before 2026 the figures of a reply stand in `ui_messages.json`: of the first
+reply after the messages that a row tells, else in the order of the replies where there are as many.
+`tokensIn` holds the cache's where in no request it is less than that.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ Message = dict[str, Any]
 def recount(path: Path) -> Figures:
     """Every figure of the messages, and of the compaction where the file is one or one stands beside it."""
     if isinstance(document := read_document(path), list):
-        return _recount_task([each for each in document if isinstance(each, dict)])
+        return _recount_task([each for each in document if isinstance(each, dict)], _read_screen(path))
     messages = _load(path)
     if not messages:
         path = path.with_name(f"{path.stem}.messages.json")
@@ -102,11 +104,37 @@ _OWN = (
 _ENDS = ("attempt_completion", "plan_mode_respond")
 
 
-def _recount_task(messages: list[Message]) -> Figures:
+def _read_screen(path: Path) -> list[tuple[int | None, Message, Any]]:
+    """The requests of `ui_messages.json` beside a task: messages before each, its figures, its model."""
+    screen = path.with_name(path.name.replace("api_conversation_history", "ui_messages"))
+    rows = listed(read_document(screen)) if screen != path and screen.exists() else []
+    found = []
+    for row in rows:
+        if row.get("say") == "api_req_started" and str(row.get("text")).startswith("{"):
+            told = json.loads(row["text"])
+            if told.get("tokensIn") or told.get("tokensOut"):
+                index = row.get("conversationHistoryIndex")
+                model = held(row, "modelInfo").get("modelId")
+                found.append((None if index is None else index + 1, told, model))
+    return found
+
+
+def _recount_task(messages: list[Message], screen: list[tuple[int | None, Message, Any]]) -> Figures:
     tally = Tally()
     turns = 0
+    places = [at for at, each in enumerate(messages) if each.get("role") == "assistant"]
+    shown = dict(zip(places, screen, strict=True)) if len(places) == len(screen) else {}
+    if screen and all(before is not None for before, _, _ in screen):
+        shown = {}
+        for request in screen:
+            after = [at for at in places if at >= (request[0] or 0)]
+            shown |= {after[0]: request} if after else {}
+    apart = any(
+        told["tokensIn"] < whole(told.get("cacheReads")) + whole(told.get("cacheWrites"))
+        for _, told, _ in screen
+    )
     calls: dict[str, str] = {}
-    for message in messages:
+    for at, message in enumerate(messages):
         for part in listed(message.get("content")):
             if held({"p": part}, "p").get("type") == "tool_use":
                 calls[str(part.get("id"))] = str(part.get("name"))
@@ -117,7 +145,15 @@ def _recount_task(messages: list[Message]) -> Figures:
             tokens = [told.get(name) for name in ("prompt", "completion", "cached")]
             model = held(message, "modelInfo").get("modelId")
             cost = held(message, "metrics").get("cost")
-            tally.reply(split_inclusive(*tokens) if told else None, model, cost)
+            if told or at not in shown:
+                tally.reply(split_inclusive(*tokens) if told else None, model, cost)
+                continue
+            _, told, named = shown[at]
+            tokens = [
+                whole(told.get(name)) for name in ("tokensIn", "cacheReads", "cacheWrites", "tokensOut")
+            ]
+            tokens[0] -= 0 if apart else tokens[1] + tokens[2]
+            tally.reply([*tokens[:3], 0, tokens[3]], model or named, told.get("cost"))
         else:
             turns += _asks(message.get("content"), calls)
     return tally.close(turns)

@@ -37,7 +37,11 @@ def recount(path: Path) -> Figures:
     name = own.meta.get("id") or own.meta.get("session_id")
     missing = set(own.started)
     for thread in own.named:
-        for other in path.parent.glob(f"rollout-*{thread}.jsonl"):
+        beside = [
+            *path.parent.glob(f"rollout-*{thread}.jsonl"),
+            *path.parent.glob(f"rollout-*{thread}.jsonl.zst"),
+        ]
+        for other in beside[:1]:  # what is there plain and packed is the plain one
             theirs = [_flatten(row) for row in read_rows(other)]
             meta = next((payload for kind, payload, _ in theirs if kind == "session_meta"), {})
             spawned = held(meta, "source", "subagent", "thread_spawn")

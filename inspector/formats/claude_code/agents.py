@@ -1,20 +1,24 @@
 """Files of sub-agents beside a Claude Code session's -> what stands apart in the session (CLAUDE §3).
 
 They lie in `<session>/subagents/`, those of a workflow in `workflows/<run>/` below that, in older versions
-beside the session, as `agent-<id>.jsonl`. Each row names the session it belongs to and is a sidechain's. What
-they say is whole: what the session's own file repeats of it, in rows of progress and in results, is not told
-again, and what the session itself said is charged there.
+beside the session, as `agent-<id>.jsonl`; `agent-<id>.meta.json` beside it says what it was started as. Each
+row names the session it belongs to and is a sidechain's. What they say is whole: what the session's own file
+repeats of it, in rows of progress and in results, is not told again, and what the session itself said is
+charged there.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
 
+from ...errors import ReadError
 from ...session.entries import Entry, SubAgent
 from ...session.session import Session
 from ...text import plural
+from ..json_document import load
 from ..json_lines import Data, Reader, iter_lines, read_lines
 from ..set_apart import set_apart
 from .read import NAME, ClaudeCodeLines, read, sniff
@@ -23,8 +27,11 @@ from .subagents import Spoken
 _AGENT, _SESSION = b'"agentId"', rb'"sessionId"\s*:\s*"([^"\\]{1,200})"'
 _ID = re.compile(rb'\s*:\s*"([0-9A-Za-z_-]{1,64})"')
 _FILE = re.compile(r"agent-([^/]+)\.jsonl$")
+_APART = re.compile(rb'"isSidechain"\s*:\s*true')
 _WILD = re.compile(r"[*?\[]")
 TAIL = 1 << 16
+ABOUT = ".meta.json"
+"""How the file ends that tells of a sub-agent what it was started as: its type and what for."""
 
 
 def find_beside(data: Data, name: str) -> tuple[str, ...]:
@@ -33,8 +40,23 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
         return ()
     named = (f"agent-{agent}.jsonl" for agent in _find_agents(data))
     folder = _WILD.sub(r"[\g<0>]", name.partition(".jsonl")[0])
-    inside = f"{folder}/subagents/agent-*.jsonl", f"{folder}/subagents/workflows/*/agent-*.jsonl"
-    return (*inside, *named, "agent-*.jsonl")
+    folders = f"{folder}/subagents/", f"{folder}/subagents/workflows/*/"
+    inside = tuple(f"{each}agent-*.jsonl" for each in folders)
+    about = tuple(f"{each}agent-*{ABOUT}" for each in (*folders, ""))
+    return (*inside, *named, "agent-*.jsonl", *about)
+
+
+def name_holders(name: str, head: bytes) -> tuple[str, ...]:
+    """Where the session lies whose sub-agent a file is that is called and begins so; () for any other file.
+
+    >>> name_holders("agent-a1.jsonl", b'{"isSidechain":true,"sessionId":"s1","type":"user"}')
+    ('s1.jsonl', '../../s1.jsonl', '../../../../s1.jsonl')
+    """
+    session = _find_session(head) if _FILE.match(name) and _APART.search(head) else None
+    if session is None or b"/" in session:
+        return ()
+    file = f"{session.decode('utf-8', 'replace')}.jsonl"
+    return file, f"../../{file}", f"../../../../{file}"
 
 
 def _find_agents(data: Data) -> dict[str, None]:
@@ -74,6 +96,7 @@ def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
 class _Agent(NamedTuple):
     """What was read of the file of one sub-agent."""
 
+    name: str
     id: str
     lines: ClaudeCodeLines
     session: Session
@@ -91,7 +114,8 @@ class _JoinedLines(ClaudeCodeLines):
 
     def __init__(self, beside: Mapping[str, Data]) -> None:
         super().__init__()
-        self.beside = beside
+        self.beside = {name: data for name, data in beside.items() if not name.endswith(ABOUT)}
+        self.about = {name.removesuffix(ABOUT): data for name, data in beside.items() if name.endswith(ABOUT)}
         self.others: dict[str, ClaudeCodeLines] = {}
 
     def make_session(self) -> Session:
@@ -102,8 +126,10 @@ class _JoinedLines(ClaudeCodeLines):
         if not names:
             return main
         entries = list(_list_entries(main, agents))
+        told = {agent.id: about for agent in agents if (about := self._read_about(agent.name))}
         return main.model_copy(
             update={
+                "extra": main.extra | ({"agents": told} if told else {}),
                 "entries": (*main.entries, *entries),
                 "subagents": tuple(self._list_subagents(agents)),
                 "warnings": (*main.warnings, *_warn(agents, len(names) - len(agents))),
@@ -134,7 +160,14 @@ class _JoinedLines(ClaudeCodeLines):
             if lines.spoken and False not in lines.spoken:
                 session = lines.make_session()
                 charged |= lines.messages.keys()
-                yield _Agent(session.extra.get("agent_id") or file, lines, session)
+                yield _Agent(name, session.extra.get("agent_id") or file, lines, session)
+
+    def _read_about(self, name: str) -> dict[str, Any]:
+        """What stands beside the file of a sub-agent about it; nothing where that is none or broken."""
+        with suppress(ReadError):
+            about = load(self.about.get(name.removesuffix(".jsonl"), b"{}"))
+            return about if isinstance(about, dict) else {}
+        return {}
 
     def _list_subagents(self, agents: Sequence[_Agent]) -> Iterator[SubAgent]:
         """Those that are told by rows of progress and results, of any file, and in no file whole."""

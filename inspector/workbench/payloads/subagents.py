@@ -36,7 +36,7 @@ class SidePayload(Payload, frozen=True):
 
 
 class Sidechain(NamedTuple):
-    """A sidechain beside the moment: its number in the file, from 1; the first words of its task; its tokens.
+    """A sidechain beside the moment: its number in the file, from 1; what it was started for; its tokens.
 
     `call` is the row of the call in the context that started it, -1 where none is known.
     """
@@ -92,6 +92,7 @@ def place_sides(session: Session, ledger: Ledger) -> Sidechains:
         rows = np.array(entries, np.int32)
         task = next((text for i in entries if (text := session.entries[i].text.strip())), "")
         call = calls.take(task)
+        task = _tell(session.extra.get("agents"), session.entries[entries[0]].sidechain, task)
         step = clock.place(rows, live.step[live.position[call]] if call >= 0 else -1)
         here = step >= 0
         if not here.any():
@@ -103,6 +104,14 @@ def place_sides(session: Session, ledger: Ledger) -> Sidechains:
         tokens.append(sums[beside])
         named.append(Sidechain(number, task, call, int(sums.sum())))
     return Sidechains(np.concatenate(lanes), np.concatenate(steps), np.concatenate(tokens), tuple(named))
+
+
+def _tell(agents: object, name: str | None, task: str) -> str:
+    """What a sub-agent was started as, and for what; where no file says, the first words of its task."""
+    about = agents.get(name) if isinstance(agents, dict) else None
+    kind, goal = (about.get(key) if isinstance(about, dict) else None for key in ("agentType", "description"))
+    told = goal if isinstance(goal, str) and goal.strip() else task
+    return f"{kind}: {told}" if isinstance(kind, str) and kind.strip() else told
 
 
 class _Clock:

@@ -1,0 +1,94 @@
+"""What the screen of a Cline or Roo Code task tells beside its messages: `ui_messages.json` -> its requests.
+
+Until 2026 the figures of a request stand only there, in a row `api_req_started` whose text is JSON. Sources:
+FORMATS §6, and tasks of both. A row that names where the messages stood (`conversationHistoryIndex`) is of
+the next reply; where rows name none, as many requests as replies are one each in their order. Whether
+`tokensIn` holds what the cache gave depends on the provider: where in one request of the task it is less than
+that, it does not. Rows that were cut off, and requests without a reply, have no figures and count as nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ..session.entries import Usage
+from .json_document import Fields, iso_time
+from .json_lines import decode
+from .recording import Json, make_cost
+
+STARTED = "api_req_started"
+_USED = ("tokensIn", "tokensOut", "cacheReads", "cacheWrites")
+
+
+class ScreenRequest(NamedTuple):
+    """A request as the screen tells it: how many messages stood before it, -1 for unknown; what it took."""
+
+    before: int
+    told: Json
+    model: str | None
+    provider: str | None
+    time: str | None
+
+
+def read_requests(rows: Any) -> list[ScreenRequest]:
+    """The requests that a screen tells the figures of."""
+    return list(_find_requests(rows)) if isinstance(rows, list) else []
+
+
+def _find_requests(rows: list[Any]) -> Iterator[ScreenRequest]:
+    for row in rows:
+        fields = Fields(row)
+        if fields.rest.get("say") != STARTED:
+            continue
+        try:
+            told = Fields(decode((fields.text("text") or "").encode("utf-8", "surrogatepass")))
+        except ValueError:
+            continue
+        if not any(told.rest.get(name) for name in _USED[:2]):
+            continue
+        about, index, time = (
+            Fields(fields.rest.get("modelInfo")),
+            fields.number("conversationHistoryIndex"),
+            fields.number("ts"),
+        )
+        yield ScreenRequest(
+            -1 if index is None else int(index) + 1,
+            told.rest,
+            about.text("modelId"),
+            about.text("providerId"),
+            None if time is None else iso_time(time),
+        )
+
+
+def place_requests(requests: Sequence[ScreenRequest], replies: Sequence[int]) -> dict[int, ScreenRequest]:
+    """The request of each reply, by the reply's position among the messages; {} where nothing tells."""
+    if requests and all(request.before >= 0 for request in requests):
+        placed: dict[int, ScreenRequest] = {}
+        for request in requests:
+            at = next((at for at in replies if at >= request.before), None)
+            if at is not None:
+                placed[at] = request
+        return placed
+    return dict(zip(replies, requests, strict=True)) if len(requests) == len(replies) else {}
+
+
+def read_screen_usage(requests: Sequence[ScreenRequest]) -> list[Usage]:
+    """What each took."""
+    figures = [[_count(request.told, name) for name in _USED] for request in requests]
+    inclusive = all(sent >= read + written for sent, _, read, written in figures)
+    return [
+        Usage(
+            input=sent - read - written if inclusive else sent,
+            output=replied,
+            cache_read=read,
+            cache_write=written,
+            cost=make_cost(request.told.get("cost")),
+        )
+        for request, (sent, replied, read, written) in zip(requests, figures, strict=True)
+    ]
+
+
+def _count(told: Json, name: str) -> float:
+    value = Fields(told).number(name)
+    return value if value is not None and value >= 0 else 0
