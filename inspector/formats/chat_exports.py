@@ -155,7 +155,10 @@ def _read_claude(about: Fields) -> Session:
                 fields.rest if first else {}, timestamp=time, parent=begins if first else made.last, **own,
             )  # fmt: skip
             ends[name] = entry.id
+    current = ends.get(str(about.rest.get("current_leaf_message_uuid")))
+    more: Json = {} if current is None else {"leaf": current}
     return made.make_session(
+        **more,
         id=about.text("uuid") or "",
         title=about.text("name"),
         created=about.text("created_at"),

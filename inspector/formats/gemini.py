@@ -32,12 +32,12 @@ TYPES = ("user", "gemini", *UNSEEN)
 
 
 def sniff(data: Data) -> str | None:
-    """None for a document, or a first row, with `sessionId` and `projectHash`."""
+    """None for a document, or a first row, with `sessionId` and `projectHash`, or for a reply of Gemini's."""
     reason = sniff_document(data, _judge)
     if reason is None:
         return None
-    rows = first_rows(data, 4)
-    if rows and "messages" not in rows[0] and _is_about(rows[0]):
+    rows = first_rows(data, 8)
+    if rows and "messages" not in rows[0] and (_is_about(rows[0]) or any(map(_is_reply, rows))):
         return None
     return reason if "several" not in reason else "its first row has no `sessionId` and `projectHash`"
 
@@ -46,12 +46,17 @@ def _is_about(value: Json) -> bool:
     return isinstance(value.get("sessionId"), str) and isinstance(value.get("projectHash"), str)
 
 
+def _is_reply(value: Any) -> bool:
+    """Whether it is a reply as Gemini CLI keeps it; a chat that was copied may not say whose it is."""
+    return isinstance(value, dict) and value.get("type") == "gemini" and "content" in value
+
+
 def _judge(value: Any) -> str | None:
     if not isinstance(value, dict):
         return "not a JSON object"
-    if not _is_about(value):
-        return "it has no `sessionId` and `projectHash`"
     messages = value.get("messages")
+    if not _is_about(value) and not (isinstance(messages, list) and any(map(_is_reply, messages[:8]))):
+        return "it has no `sessionId` and `projectHash`"
     return None if messages is None or isinstance(messages, list) else "its `messages` are no list"
 
 

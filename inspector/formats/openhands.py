@@ -1,7 +1,8 @@
 """OpenHands' events: a line per event of a conversation, condensations among them.
 
-In go the bytes of lines of events, out comes a `Session`. Source: FORMATS §11. Actions of one reply (one
-`llm_response_id`) are one entry. A condensation names the events that it forgets and holds a summary: what is
+In go the bytes of lines of events, or of a list of them, out comes a `Session`. Source: FORMATS §11. Actions
+of one reply (one `llm_response_id`) are one entry. What the harness put behind a message, as the words of a
+skill, is an entry of its own. A condensation names the events that it forgets and holds a summary: what is
 not forgotten was kept. An event of 2026 may name its parent, so that a conversation branches; the last one of
 the file is the leaf. The figures of a request are those that `stats` list for its reply; where they only
 give sums, what a sum grew by is the next reply's.
@@ -12,16 +13,18 @@ from __future__ import annotations
 from typing import Any
 
 from ..session.blocks import Reasoning, Text, ToolCall
-from ..session.entries import Source, Tool
+from ..session.entries import Corrupt, Source, Tool
 from ..session.session import Session
 from .chat_messages import read_chat_tools, read_message, read_part
-from .json_document import Fields, Found, find_blocks
+from .json_document import Fields, Found, find_blocks, load, place, sniff_document
 from .json_lines import Data, Reader, read_lines
 from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
 
 NAME = "openhands"
 ROOT = "__root__"
 """What the first event of a conversation names as its parent, where it names any."""
+LISTS = ("items", "events", "history")
+"""Where an object has its list of events."""
 OUTPUTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 USAGE = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 KINDS = frozenset(
@@ -41,16 +44,41 @@ KINDS = frozenset(
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first lines is an event of OpenHands'."""
-    for row in first_rows(data):
-        if str(row.get("kind")) in KINDS and isinstance(row.get("source"), str) and "id" in row:
-            return None
+    """None when one of the first lines, or of the first of a list, is an event of OpenHands'."""
+    rows = first_rows(data)
+    if any(map(_is_event, rows)) or (len(rows) < 2 and sniff_document(data, _judge) is None):
+        return None
     return "none of its first lines is an event with a `kind` of OpenHands'"
+
+
+def _is_event(row: Any) -> bool:
+    kind = str(row.get("kind")) if isinstance(row, dict) else ""
+    return kind in KINDS and isinstance(row.get("source"), str) and "id" in row
+
+
+def _judge(value: Any) -> str | None:
+    return None if any(map(_is_event, _find_events(value)[:8])) else "it lists no events of OpenHands'"
+
+
+def _find_events(value: Any) -> list[Any]:
+    """The events in a list, in a page of the server's answer, or in a row of a benchmark's results."""
+    for name in LISTS if isinstance(value, dict) else ():
+        if isinstance(value.get(name), list):
+            return list(value[name])
+    return value if isinstance(value, list) else []
 
 
 def read(data: Data) -> Session:
     """All events. Raises `EmptySession` when nobody says anything."""
-    return read_lines(OpenHandsEvents(), data)
+    if any(map(_is_event, first_rows(data))):
+        return read_lines(OpenHandsEvents(), data)
+    listed = OpenHandsEvents()
+    for line, row in enumerate(_find_events(load(data)), 1):
+        if isinstance(row, dict):
+            listed.rows.append((place(line), row))
+        else:
+            listed.corrupt.append(Corrupt(line=line, offset=-1, reason="not a JSON object"))
+    return listed.make_session()
 
 
 class OpenHandsEvents(JsonRows):
@@ -96,8 +124,11 @@ class _EventReading:
             role = message.role if message.role in ("user", "assistant") else "user"
             more: Json = {} if role == message.role else {"meta": True}
             more |= {"model": self.model} if role == "assistant" else {}
+            behind = find_blocks(fields.items("extended_content"), lambda part: read_part(part, self.names))
             self._add(name, role, message.found, source, fields.rest | message.extra, timestamp=time, **more)
             self._know(fields, self.live[-1])
+            if behind:
+                self._add(f"{name}/added", "user", behind, None, {}, of=name, timestamp=time, meta=True)
         elif kind == "ActionEvent":
             self._act(name, source, fields, time)
         elif kind in OUTPUTS:
@@ -132,10 +163,19 @@ class _EventReading:
         self.live.reverse()
 
     def _add(
-        self, name: str, role: str, found: list[Found], source: Source, extra: Json, **more: Any
+        self,
+        name: str,
+        role: str,
+        found: list[Found],
+        source: Source | None,
+        extra: Json,
+        *,
+        of: str = "",
+        **more: Any,
     ) -> None:
+        """An entry of an event, which is called like it unless it is one more `of` the event."""
         entry = self.made.add(name, role, found, source, extra, parent=self.tip, **more)
-        self.events.setdefault(entry.id, []).append(name)
+        self.events.setdefault(entry.id, []).append(of or name)
         self.live.append(entry.id)
         self.tip = entry.id
 

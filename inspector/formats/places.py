@@ -35,6 +35,7 @@ PLACES = (
     Place("pi", "PI_CODING_AGENT_DIR", ".pi/agent", "sessions", "*/*.jsonl"),
     Place("Gemini CLI", "", ".gemini", "tmp", "*/chats/session-*.jsonl"),
     Place("Gemini CLI", "", ".gemini", "tmp", "*/chats/session-*.json"),
+    Place("Qwen Code", "", ".qwen", "projects", "*/chats/*.jsonl"),
     Place("Qwen Code", "", ".qwen", "tmp", "*/chats/*.jsonl"),
     Place("Copilot CLI", "", ".copilot", "session-state", "*/events.jsonl"),
     Place("Copilot CLI", "", ".copilot", "session-state", "*.jsonl"),

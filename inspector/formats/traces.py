@@ -458,7 +458,9 @@ def _read_inference(flat: Json) -> Json:
     if contents and "content" not in message:
         parts = [{k.removeprefix("message_content."): v for k, v in part.items()} for part in contents]
         message["content"] = [
-            {"type": "image_url", "image_url": part["image.image.url"]} if "image.image.url" in part else part
+            {"type": "image_url", "image_url": part[key]}
+            if (key := next((k for k in ("image.image.url", "image.url") if k in part), ""))
+            else part
             for part in parts
         ]
     calls = [

@@ -90,3 +90,17 @@ def test_a_message_of_a_sender_that_nobody_knows_is_counted() -> None:
     document = load(CLAUDE)
     document["chat_messages"].append({"uuid": "z", "sender": "robot", "text": "Beep."})
     assert read_session(document).unknown == 1
+
+
+def test_the_message_that_claude_ai_names_as_its_leaf_ends_the_conversation() -> None:
+    said = [
+        ("m1", None, "human", "hi"),
+        ("m2", "m1", "assistant", "hello"),
+        ("m3", "m1", "assistant", "again"),
+    ]
+    messages = [
+        {"uuid": name, "parent_message_uuid": parent, "sender": sender, "text": text}
+        for name, parent, sender, text in said
+    ]
+    session = read_session({"uuid": "c", "current_leaf_message_uuid": "m2", "chat_messages": messages})
+    assert session.live_names == ["m1", "m2"] and len(session.entries) == 3

@@ -235,3 +235,15 @@ def test_the_context_that_a_chat_begins_with_since_version_0_46_is_the_harness_s
     session = read_session(dump(LOG[0], {"$set": {"messages": [context]}}, asked, answered))
     assert [entry.meta for entry in session.entries] == [True, False, False]
     assert len(session.turns) == 1 and len(session.path) == 3 and not session.boundaries
+
+
+def test_a_chat_that_does_not_say_whose_it_is_is_known_by_its_replies() -> None:
+    said = [{"type": "user", "content": "first"}, {"type": "gemini", "content": "ok"}]
+    rows = [{"session_id": "s", "start_time": "t"}, *({"id": f"m{n}", **each} for n, each in enumerate(said))]
+    for data in (json.dumps({"messages": said}).encode(), dump(*rows)):
+        session = read_session(data)
+        assert (session.format, len(session.turns)) == ("gemini-cli", 1)
+        assert [(entry.role, entry.text) for entry in session.entries] == [
+            ("user", "first"),
+            ("assistant", "ok"),
+        ]

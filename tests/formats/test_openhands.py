@@ -86,3 +86,31 @@ def test_a_conversation_that_branches_goes_on_at_the_parent_that_an_event_names(
     assert onward.live_names == ["e4", "e3", "e5", "e9"]
     again = [*rows, say("e10", "e4", "user", "Or f.py?")]
     assert read_session("\n".join(map(json.dumps, again)).encode()).live_names == ["e4", "e3", "e10"]
+
+
+def test_a_list_of_events_is_the_conversation_that_its_lines_are() -> None:
+    lines = open_session(CASE)
+    events = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
+    for document in (
+        events,
+        {"items": events, "next_page_id": None},
+        {"instance_id": "i", "history": events},
+    ):
+        session = read_session(document)
+        assert session.format == "openhands"
+        assert [(entry.id, entry.text) for entry in session.entries] == [
+            (entry.id, entry.text) for entry in lines.entries
+        ]
+        assert len(session.boundaries) == len(lines.boundaries)
+
+
+def test_what_the_harness_puts_behind_a_message_is_shown_to_the_model_and_is_nobodys_prompt() -> None:
+    said = {"role": "user", "content": [{"type": "text", "text": "Mend it."}]}
+    event = {"id": "e1", "kind": "MessageEvent", "source": "user", "llm_message": said}
+    event["extended_content"] = [{"type": "text", "text": "<EXTRA_INFO>How to mend.</EXTRA_INFO>"}]
+    forgets = {"id": "e2", "kind": "Condensation", "source": "environment", "forgotten_event_ids": ["e1"]}
+    session = read_session([event, forgets | {"summary": "To mend."}])
+    assert [(entry.id, entry.meta) for entry in session.entries][:2] == [("e1", False), ("e1/added", True)]
+    assert len(session.turns) == 1
+    assert session.at("e1/added").live_names == ["e1", "e1/added"]
+    assert "e1/added" not in session.live_names, "it is forgotten with its event"

@@ -27,14 +27,14 @@ def recount_claude(path: Path) -> Figures:
         messages = [m for m in listed(each["chat_messages"]) if isinstance(m, dict)]
         messages = [m for m in messages if m.get("sender") in ("human", "assistant")]
         if messages:
-            return _count_claude(messages)
+            return _count_claude(messages, each.get("current_leaf_message_uuid"))
     raise NotRecounted("no conversation with messages")
 
 
-def _count_claude(messages: list[Row]) -> Figures:
+def _count_claude(messages: list[Row], leaf: Any) -> Figures:
     tally, turns = Tally(), 0
     where = {m.get("uuid"): at for at, m in enumerate(messages) if m.get("uuid")}
-    way, at = set[int](), len(messages) - 1
+    way, at = set[int](), where.get(leaf, len(messages) - 1)
     while at >= 0 and at not in way:
         way.add(at)
         above = messages[at].get("parent_message_uuid")

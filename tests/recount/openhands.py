@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .figures import Figures
-from .tally import Row, Tally, held, is_typed, listed, read_rows, say, split_inclusive, whole
+from .tally import Row, Tally, held, is_typed, listed, read_document, read_rows, say, split_inclusive, whole
 
 _SUMS = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 
@@ -18,7 +18,7 @@ _SUMS = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write
 def recount(path: Path) -> Figures:
     """Every figure of the file."""
     tally = Tally()
-    rows = list(read_rows(path))
+    rows = _read_events(path)
     way = _walk(rows)
     turns = 0
     replies: list[tuple[str | None, bool]] = []  # the response of each reply, and whether it is on the way
@@ -65,6 +65,17 @@ def recount(path: Path) -> Figures:
         tokens = split_inclusive(*(used.get(name) for name in _SUMS)) if used else None
         tally.reply(tokens, by, on_way=on_way)
     return tally.close(turns)
+
+
+def _read_events(path: Path) -> list[Row]:
+    """The events of lines, of a list, or of an object around one."""
+    rows = list(read_rows(path))
+    if any("kind" in row for row in rows):
+        return rows
+    document = read_document(path)
+    names = ("items", "events", "history")
+    held = next((document[n] for n in names if n in document), []) if isinstance(document, dict) else document
+    return [row for row in listed(held) if isinstance(row, dict)]
 
 
 def _walk(rows: list[Row]) -> set[int]:
