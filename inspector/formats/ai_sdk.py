@@ -1,9 +1,9 @@
 """Messages of Vercel's AI SDK, as an app saves its chats: those of the screen, or those of the model.
 
-In go the bytes of a list of messages, or of an object around one, out comes a `Session`. Source: FORMATS §12.
-A message of the screen holds a reply with all its steps: each step is a request, and becomes a reply and what
-its calls were answered. Parts that only the screen shows (sources, data) are kept beside the reply. The SDK
-saves no usage and has no compaction; what an app puts into `metadata` stays there.
+In go the bytes of a list or lines of messages, or of an object around a list, out comes a `Session`. Source:
+FORMATS §12. A message of the screen holds a reply with all its steps: each step is a request, and becomes a
+reply and what its calls were answered. Parts that only the screen shows (sources, data) are kept beside the
+reply. The SDK saves no usage and has no compaction; what an app puts into `metadata` stays there.
 
 Before version 5 a call stood with its result in a `tool-invocation` part, before version 4.2 in a list
 `toolInvocations` beside the words, which the model said after its calls. Messages of the model then named a
@@ -21,8 +21,8 @@ from ..session.garbage import paused_gc
 from ..session.json_text import stringify
 from ..session.session import Session
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document, unknown
-from .json_lines import Data, Reader
-from .recording import Json, Recording, parse_given
+from .json_lines import Data, Reader, decode, iter_lines
+from .recording import Json, Recording, first_rows, parse_given
 
 NAME = "ai-sdk"
 INVOCATION = "tool-invocation"
@@ -32,7 +32,8 @@ PLAIN = ("file", "step-start", "source-url", "source-document", "source")
 
 def sniff(data: Data) -> str | None:
     """None for messages whose parts are the AI SDK's; those of plain words alone may be anyone's."""
-    return sniff_document(data, _judge)
+    reason = sniff_document(data, _judge)
+    return _judge(first_rows(data)) if reason is not None and "several" in reason else reason
 
 
 def _judge(value: Any) -> str | None:
@@ -43,7 +44,7 @@ def _judge(value: Any) -> str | None:
         return "its messages stand in a manifest of stud's"
     if any("monotonicTs" in Fields(message).rest for message in messages):
         return "its messages are stud's"
-    marked = False
+    marked = nameless = worded = False
     for raw in messages[:64]:
         message = Fields(raw)
         if not isinstance(raw, dict):
@@ -52,12 +53,22 @@ def _judge(value: Any) -> str | None:
             return "its messages have other roles than the AI SDK's"
         parts = message.items("parts")
         if parts is not None:
-            if not isinstance(message.rest.get("id"), str) or not all(map(_is_shown, parts)):
+            if not all(map(_is_shown, parts)):
                 return "its parts are none of the AI SDK's"
-            marked = marked or bool(parts)
+            # A message that was sent to a server may have no id, but then its parts must tell.
+            marked = marked or any(map(_is_step, parts))
+            nameless = nameless or not isinstance(message.rest.get("id"), str)
+            worded = worded or bool(parts)
         marked = marked or any(map(_is_call, message.items("content") or ()))
         marked = marked or any(map(_is_invocation, message.items("toolInvocations") or ()))
+    marked = marked or (worded and not nameless)
     return None if marked else "none of its first messages has parts of the AI SDK's"
+
+
+def _is_step(part: Any) -> bool:
+    """Whether a part can be nobody else's: a call with its state, or where a step begins."""
+    kind = str(Fields(part).rest.get("type"))
+    return kind == "step-start" or kind == INVOCATION or "toolCallId" in Fields(part).rest
 
 
 def _is_shown(part: Any) -> bool:
@@ -100,12 +111,19 @@ def _renew(raw: Any) -> Json:
 @paused_gc()
 def read(data: Data) -> Session:
     """All messages. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    reading = _SavedMessages()
+    if "several" in (sniff_document(data, _judge) or ""):
+        for source, row in iter_lines(data):
+            try:
+                reading.take(source, decode(row))
+            except ValueError as error:
+                reading.made.spoil(source, str(error))
+        return reading.made.make_session(system=tuple(reading.system))
     document = load(data)
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list):
         raise ReadError(FILE, detail="it has no list of messages")
     about = Fields(document, "messages")
-    reading = _SavedMessages()
     for line, raw in enumerate(messages, 1):
         reading.take(place(line), raw)
     return reading.made.make_session(

@@ -154,3 +154,22 @@ def test_messages_of_the_model_of_version_4_are_read() -> None:
     assert [entry.role for entry in session.entries] == ["user", "assistant", "tool"]
     assert session.entries[1].blocks[0] == ToolCall(id="w", name="weather", input={"city": "Bergen"})
     assert json.loads(session.entries[2].blocks[0].text) == {"mm": 7}
+
+
+def test_messages_in_lines_and_those_of_a_request_without_ids_open() -> None:
+    call = {"type": "dynamic-tool", "toolCallId": "c1", "toolName": "ask", "state": "output-available"}
+    call |= {"input": {"question": "Your name?"}, "output": {"answer": "Ada"}}
+    said = [
+        {"role": "user", "parts": [{"type": "text", "text": "Greet me by name."}]},
+        {
+            "role": "assistant",
+            "parts": [call, {"type": "step-start"}, {"type": "text", "text": "Hello Ada."}],
+        },
+    ]
+    lines = "\n".join(json.dumps({"id": f"m{n}", **each}) for n, each in enumerate(said, 1))
+    for data in (lines.encode(), {"messages": said}):
+        session = read_session(data)
+        assert (session.format, len(session.turns)) == ("ai-sdk", 1)
+        assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
+    words = [{"role": each["role"], "parts": [{"type": "text", "text": "a"}]} for each in said]
+    assert next(reader for reader in READERS if reader.name == "ai-sdk").sniff(json.dumps(words).encode())

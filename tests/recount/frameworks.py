@@ -20,6 +20,7 @@ from .tally import (
     is_typed,
     listed,
     read_document,
+    read_rows,
     say,
     split_inclusive,
     whole,
@@ -82,10 +83,11 @@ def _take_response(tally: Tally, message: Row, parts: list[Row]) -> None:
 
 def recount_sdk(path: Path) -> Figures:
     """Every figure of a saved chat."""
-    document = read_document(path)
-    messages = listed(
-        held(document, "messages") or document.get("messages") if isinstance(document, dict) else document
-    )
+    try:
+        document = read_document(path)
+    except ValueError:
+        document = list(read_rows(path))
+    messages = listed(document.get("messages") if isinstance(document, dict) else document)
     tally, turns = Tally(), 0
     for message in messages:
         role = message.get("role") if isinstance(message, dict) else None
