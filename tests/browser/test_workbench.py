@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.bare import WidgetServer, wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import choose_policy, drag_handle, find_sticking_out, shown_place
+from tests.browser.hand import choose_policy, drag_handle, find_sticking_out, open_tab, shown_place
 from tests.browser.product import Workbench
 from tests.browser.screen import Watch, screenshot
 
@@ -66,6 +66,30 @@ def test_changing_a_rule_replans(page: Page, workbench: Workbench) -> None:
     assert workbench.settings == {"keep-recent-tokens.tokens": 4000}
     assert workbench.plan.place > first
     assert shown_place(page) == workbench.plan.place
+
+
+def test_blocks_that_changed_while_their_tab_was_closed_are_new_when_it_opens(
+    page: Page, workbench: Workbench
+) -> None:
+    """Nothing is drawn that nobody sees, so it is drawn when it is seen again."""
+    blocks = page.get_by_test_id("fates")
+    open_tab(page, "blocks")
+    before = blocks.inner_text()
+    open_tab(page, "rules")
+    knob = page.get_by_test_id("knob-keep-recent-tokens.tokens")
+    knob.fill("4000")
+    knob.press("Enter")
+    wait_for_python(page)
+    open_tab(page, "blocks")
+    expect(blocks.locator("[data-fold]").first).to_be_visible()
+    changed = blocks.inner_text()
+    assert changed != before
+    workbench.settings = {}
+    wait_for_python(page)
+    expect(blocks).to_have_text(before, use_inner_text=True)
+    workbench.settings = {"keep-recent-tokens.tokens": 4000}
+    wait_for_python(page)
+    expect(blocks).to_have_text(changed, use_inner_text=True)
 
 
 def test_a_rule_can_be_switched_off_and_on(page: Page, workbench: Workbench) -> None:

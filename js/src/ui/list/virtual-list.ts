@@ -59,6 +59,8 @@ export const makeScroller = (source: Source): Scroller => {
   // What is seen of the list, read when it changes: to ask for it while something waits to be laid out costs a layout.
   let top = 0;
   let height = 0;
+  /** Nobody sees the list, as in a tab that is not open: it is drawn when it is seen again. */
+  let hidden = false;
   /** The items that exist. */
   let shown: readonly [number, number] = [0, 0];
 
@@ -140,6 +142,8 @@ export const makeScroller = (source: Source): Scroller => {
   const resized = new ResizeObserver(() => {
     const before = height;
     look();
+    hidden = height === 0;
+    if (hidden) return;
     if (count > 0) render();
     const active = source.active?.() ?? -1;
     if (height < before && active >= 0) reveal(active);
@@ -149,10 +153,11 @@ export const makeScroller = (source: Source): Scroller => {
   return {
     node,
     show(next, anchor) {
-      if (height === 0) look();
+      if (height === 0 && !hidden) look();
       count = next;
       stack();
       top = Math.min(top, Math.max(0, totalHeight(heights) - height) + source.height);
+      if (hidden) return;
       if (anchor !== undefined) scrollTo((heights.tops[anchor.index] ?? 0) + anchor.hidden);
       render();
     },
