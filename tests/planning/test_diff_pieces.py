@@ -168,3 +168,10 @@ def test_a_body_tells_what_plan_b_does_and_who_decides_it() -> None:
 def test_a_row_that_does_not_exist_is_an_error(row: int) -> None:
     with pytest.raises(IndexError):
         describe_body(plan_over("x", "flue"), row)
+
+
+def test_words_between_two_changes_of_a_line_are_the_same() -> None:
+    pieces = find_pieces("one two three four five six seven", "one 2 three four five 6 seven")
+    assert pieces is not None
+    assert [text for kind, text in pieces if kind == "same"] == ["one ", " three four five ", " seven"]
+    assert [text for kind, text in pieces if kind == "gone"] == ["two", "six"]

@@ -75,6 +75,8 @@ def test_the_ends_of_a_text_are_the_longest_that_fit_and_part_no_character() -> 
             assert take_head(text, room) == longest_head(text, room), (text, room)
             assert take_tail(text, room) == longest_tail(text, room), (text, room)
     assert take_tail("abc", -1) == "" == take_tail("é", -1)
+    # Its second half is the last of all second halves.
+    assert take_tail("a\U000103ff", 1) == ""
 
 
 def test_units_are_counted_from_the_front_whatever_they_part() -> None:

@@ -219,6 +219,11 @@ def test_S1_19_at_the_requirement_nothing_is_sent_until_compacted_or_overridden(
     assert insisted.sent[3] == words and kinds(insisted, "overridden") == ["overridden"] * (not sent)
 
 
+def test_where_no_window_is_known_no_request_is_above_it() -> None:
+    run = live(turns(4), policy_of(), at("e3", "switch", window=0))
+    assert not [finding for finding in run.findings if finding.kind == "above_window"]
+
+
 def test_S1_27_S1_42_at_the_requirement_it_is_refused_every_time_and_goes_on_when_the_fill_falls() -> None:
     session = talk(*filled(96).entries[:3], say("assistant", 1), *turn(1, 1))
     again = live(session, WARNING, {"user": "overrides"})
