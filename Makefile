@@ -160,14 +160,21 @@ $(MADE)/mutants: $(MADE)/test
 	$(call step,What mutates the code,$(call install,$(MUTANTS)))
 	@touch $(MADE)/lab $(MADE)/test $@
 
+# Its shell is the same engine without windows and half the work; where that cannot be had, Chromium itself will do.
+BROWSERS := chromium chromium-browser google-chrome
+
 chromium:
-	@if [ -n "$$CHROMIUM" ] || command -v chromium chromium-browser google-chrome > /dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	@has() { command -v "$$@" > /dev/null; }; \
+	add() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$$@" > /dev/null; }; \
+	if [ -n "$$CHROMIUM" ] || has chromium-headless-shell; then exit 0; fi; \
+	if [ -e $(MADE)/chromium ] && has $(BROWSERS); then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && has apt-get; then \
 	  printf '\n== Chromium, for the browser tests\n'; SECONDS=0; \
-	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-	    chromium fonts-dejavu-core > /dev/null; } && printf '   %s s\n' "$$SECONDS"; \
-	else \
-	  echo 'The browser tests need Chromium. Install it and run again:'; \
-	  echo '  sudo apt-get install chromium fonts-dejavu-core      (Debian)'; \
-	  echo 'or name one that is there: make test CHROMIUM=/path/to/chrome'; exit 1; \
-	fi
+	  apt-get -o Acquire::Retries=0 -o Acquire::http::Timeout=20 update -qq; \
+	  add chromium-headless-shell fonts-dejavu-core || has $(BROWSERS) || add chromium fonts-dejavu-core; \
+	  printf '   %s s\n' "$$SECONDS"; \
+	fi; \
+	if has chromium-headless-shell $(BROWSERS); then touch $(MADE)/chromium; exit 0; fi; \
+	echo 'The browser tests need Chromium. Install it and run again:'; \
+	echo '  sudo apt-get install chromium-headless-shell fonts-dejavu-core      (Debian)'; \
+	echo 'or name one that is there: make test CHROMIUM=/path/to/chrome'; exit 1

@@ -22,7 +22,9 @@ from tests.browser.screen import Watch
 from tests.browser.traffic import Traffic
 from tests.loopback import KEY, Loopback
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The same engine without a browser's own windows, which take as much of the processor as the pages do.
+SHELL = "chromium-headless-shell"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", SHELL)
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -54,11 +56,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: ranks.get(item.path.stem, len(SLOW)))
 
 
-def find_chromium() -> str:
-    found = os.environ.get("CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
+def find_chromium(*preferred: str) -> str:
+    """The browser that CHROMIUM names, or the first that is installed, those preferred before others."""
+    names = (*preferred, *NAMES)
+    found = os.environ.get("CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)
     if found is None:
         pytest.fail(
-            "no Chromium: apt-get install chromium, or name one by CHROMIUM=/path/to/chrome", pytrace=False
+            "no Chromium: apt-get install chromium-headless-shell, or name one by CHROMIUM=/path/to/chrome",
+            pytrace=False,
         )
     return found
 
@@ -66,7 +71,7 @@ def find_chromium() -> str:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=find_chromium(SHELL), args=list(FLAGS))
         yield browser
         browser.close()
 
@@ -92,12 +97,29 @@ def window(browser: Browser) -> BrowserContext:
     return window
 
 
+@pytest.fixture(scope="session")
+def tabs(window: BrowserContext) -> list[Page]:
+    """The one tab that tests follow each other in: a new one is a new process, and takes a page's time."""
+    return [window.new_page()]
+
+
 @pytest.fixture
-def page(window: BrowserContext) -> Iterator[Page]:
-    """A fresh tab."""
-    page = window.new_page()
+def page(tabs: list[Page], window: BrowserContext) -> Iterator[Page]:
+    """A tab of the usual size with nothing in it; what a test does to it beside its page is undone."""
+    if tabs[0].is_closed():
+        tabs[0] = window.new_page()
+    page = tabs[0]
+    page.set_viewport_size(SIZE)
+    page.bring_to_front()
     yield page
-    page.close()
+    if page.is_closed():
+        return
+    page.unroute_all()
+    page.emulate_media(
+        media="null", color_scheme="light", forced_colors="none", reduced_motion="no-preference"
+    )
+    page.mouse.move(0, 0)
+    page.goto("about:blank")
 
 
 @pytest.fixture
