@@ -125,6 +125,9 @@ def start_lab(home: Path, python: str = sys.executable, **more: str) -> Iterator
     (settings / "notification.jupyterlab-settings").write_text(
         '{"fetchNews": "false", "checkForUpdates": false}'
     )
+    # At each load of the page Lab asks itself by a Node of its own whether it is to be built again.
+    (home / "config" / "labconfig").mkdir(parents=True)
+    (home / "config" / "labconfig" / "page_config.json").write_text('{"buildCheck": false}')
     folders = {
         "JUPYTER_CONFIG_DIR": "config",
         "JUPYTER_DATA_DIR": "data",
@@ -155,6 +158,7 @@ def start_lab(home: Path, python: str = sys.executable, **more: str) -> Iterator
             *(f"--ServerApp.root_dir={notebooks}", "--LabApp.expose_app_in_browser=True"),
             "--JupyterNotebookApp.expose_app_in_browser=True",
             *("--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"),
+            "--LanguageServerManager.autodetect=False",
             f"--KernelManager.transport={find_transport(connections)}",
         ]
 
