@@ -1,8 +1,8 @@
 """Every check and every test: `python tests/suite.py [GROUP or STEP ...]`.
 
-Steps that keep one core busy run first, two side by side, each told of when it is over; then those that share
-all cores out themselves, one after the other. A failing step does not hide the next one. A browser test that
-failed runs once more when nothing runs beside it, and the summary says so. The last line adds
+Steps that keep one core busy run first, several side by side, each told of when it is over; then those that
+share all cores out themselves, one after the other. A failing step does not hide the next one. A browser test
+that failed runs once more when nothing runs beside it, and the summary says so. The last line adds
 everything up: a tool's tests one by one, a check that only says yes or no as one.
 """
 
@@ -166,8 +166,8 @@ def run_twice(step: Step) -> Outcome:
 
 
 def run_all(steps: list[Step]) -> Iterator[Outcome]:
-    """Run the steps, two of those that are not to be alone side by side."""
-    pool = ThreadPoolExecutor(min(2, os.cpu_count() or 1))
+    """Run the steps, those that are not to be alone side by side: one more than cores, since some wait."""
+    pool = ThreadPoolExecutor(1 + min(2, os.cpu_count() or 1))
     try:
         yield from pool.map(run, [step for step in steps if not step.alone])
         yield from map(run_twice, [step for step in steps if step.alone])

@@ -110,8 +110,12 @@ ASKS: dict[tuple[str, str], str] = {
 }
 
 
-@cache
 def read_sources(js: Path = ROOT / "js") -> dict[str, list[Any]]:
+    return _read(js)
+
+
+@cache
+def _read(js: Path) -> dict[str, list[Any]]:
     node = shutil.which("node")
     assert node is not None and (ROOT / "js" / "node_modules" / "typescript").is_dir(), (
         "the front end's tools are not installed: run `make build`"
