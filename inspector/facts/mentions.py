@@ -254,6 +254,8 @@ def long_words(text: str) -> frozenset[str]:
 
 def longest_word(words: str) -> str:
     """The longest word of a wording: no text without it holds the wording. "" where it has none."""
+    if words.isascii() and words.isidentifier():
+        return words  # most are symbols
     return max(WORD.findall(words), key=len, default="")
 
 

@@ -66,6 +66,7 @@ _SWAPS = tuple(
         rf"\breplace\s+{_OLD}\s+(?:by|with)\s+{_NEW}",
     )
 )
+_SWAP_CUES = ("instead", "rather than", " from ", "not", "replace")
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
 _LIMITS = re.compile(
     r"(?i)\b(?:at (?:most|least)|(?:more|less|fewer|longer|larger|higher|lower|later|earlier) than"
@@ -146,7 +147,8 @@ def read_swap(words: str) -> tuple[str, str] | None:
     >>> read_swap("Make it $710 instead of $481."), read_swap("Use 8 workers instead of threads.")
     (('$481', '$710'), None)
     """
-    if len(words) > _MOST or words.endswith("?"):
+    low = words.lower()
+    if len(words) > _MOST or words.endswith("?") or not any(cue in low for cue in _SWAP_CUES):
         return None
     told = next(filter(None, (pattern.search(words) for pattern in _SWAPS)), None)
     if told is None or not all(any(c.isdigit() or c in "/`" for c in told[name]) for name in ("old", "new")):

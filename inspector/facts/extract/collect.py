@@ -201,8 +201,9 @@ class FactOccurrences:
 
     def _note_names(self, rows: array[int], names: Names) -> None:
         """The same of many symbols at a time."""
-        facts = list(map(self._numbers["symbol"].get, names.forms, repeat(-1)))
-        for at in [at for at, fact in enumerate(facts) if fact < 0]:
+        known = map(self._numbers["symbol"].get, names.forms, repeat(-1))
+        facts = np.fromiter(known, np.int64, len(names.forms))
+        for at in np.flatnonzero(facts < 0).tolist():
             facts[at] = self._number("symbol", names.forms[at])
         new = np.full((len(facts), 4), _OPERATION[None], np.int64)
         new[:, 0], new[:, 1], new[:, 2] = facts, names.starts, names.ends

@@ -181,32 +181,35 @@ _SETTING = re.compile(
 )
 # How things are to be that most projects have rules about, in words that hold no order.
 _STANDS = re.compile(
-    r"(?i)\bhold off\b|^\W*(?:(?:and|so|also|please|always|just) )*be (?:more |less |very |as )?(?!so\b"
-    r"|able\b"
-    r"|right\b"
-    r"|back\b|sure\b|nice\b)[a-z]+\b"
-    r"|^\W*(?:(?:please|and|so|also|only|just|exactly) )*(?:one|a single|1) [\w-]+ (?:per|for each|for"
-    r" every) "
-    r"|^\W*(?:all|every|each) [\w -]{2,40} (?:in [\w-]+\W*$|needs? |gets? (?:an?|its|their) |goes? in"
-    r"|stays? |to be )"
+    r"(?i)\bhold off\b"
     r"|\b(?:goes?|belongs?|lives?) (?:in|into|under|to|on) [^.!?\n]{1,60}\bnot\b"
     r"|\b(?:in|into|as) (?:small|smaller|tiny|separate|single) (?:steps?|commits?|chunks?|pieces?|PRs?)\b"
     r"|\bone (?:step|thing|file|commit) at a time\b|\bstep by step\b"
-    r"|^\W*(?:please )?(?:stop|quit) (?!running|watching|waiting)\w+ing\b"
     r"|\b(?:is|are)(?: not|n['’]t) (?:needed|necessary|required|wanted|in scope)\b"
     r"|\blet['’]s (?:avoid|always|never|only)\b|\bhands off\b|\b(?:is|are) (?:off[- ]limits|out of scope)\b"
     r"|\b(?:stays?|remains?|leave [^.!?\n]{1,40}) (?:as (?:it is|they are|is)|unchanged|untouched|alone)\b"
-    r"|^\W*(?:please )?(?:treat|count|handle) [^.!?\n]{2,50} as \w"
     r"|\b(?:we|it|this|they) (?:also |still )?(?:need to|has to|have to) (?:support|stay|remain|keep|work)\b"
     r"|\bi need (?:it|this|that|these|them|the [\w-]+) to (?:be|stay|work|have|look|support|use)\b"
-    r"|^\W*(?:please )?(?:make|do|use|write|keep|apply) [^.!?\n]{0,40}\b(?:minimal|smallest|simplest|as"
-    r" (?:few|little"
-    r"|small|short|simple|close)) "
     r"|\bit(?:['’]s| is) (?:important|essential|crucial|critical|vital) (?:that|to (?!know|see|note))\b"
-    r"|^\W*(?:please )?(?:stay|remain) (?:on|in|within|inside) (?:this|the|that|our)\b"
-    r"|^\W*(?!.*\b(?:is|are|has|have|was|takes?|took|got|shows?)\b)[\w -]{3,40} (?:shorter|smaller|longer"
-    r"|fewer|less"
-    r"|more) than \d+ \w+\W*$"
+)
+_STANDS_CUES = (
+    "hold off", " not", "n't", "n’t", " in", " as ", "one ", "step ", "let's", "let’s", "hands off", " off",
+    "out of scope", "stay", "remain", "leave ", "need to", "has to", "have to", "i need ", "important",
+    "essential", "crucial", "critical", "vital",
+)  # fmt: skip
+_STANDS_FIRST = re.compile(
+    r"(?i)\W*(?:(?:and|so|also|please|always|just) )*be (?:more |less |very |as )?"
+    r"(?!so\b|able\b|right\b|back\b|sure\b|nice\b)[a-z]+\b"
+    r"|\W*(?:(?:please|and|so|also|only|just|exactly) )*(?:one|a single|1) [\w-]+ (?:per|for each|for every) "
+    r"|\W*(?:all|every|each) [\w -]{2,40} "
+    r"(?:in [\w-]+\W*$|needs? |gets? (?:an?|its|their) |goes? in|stays? |to be )"
+    r"|\W*(?:please )?(?:stop|quit) (?!running|watching|waiting)\w+ing\b"
+    r"|\W*(?:please )?(?:treat|count|handle) [^.!?\n]{2,50} as \w"
+    r"|\W*(?:please )?(?:make|do|use|write|keep|apply) [^.!?\n]{0,40}\b"
+    r"(?:minimal|smallest|simplest|as (?:few|little|small|short|simple|close)) "
+    r"|\W*(?:please )?(?:stay|remain) (?:on|in|within|inside) (?:this|the|that|our)\b"
+    r"|\W*(?!.*\b(?:is|are|has|have|was|takes?|took|got|shows?)\b)[\w -]{3,40} "
+    r"(?:shorter|smaller|longer|fewer|less|more) than \d+ \w+\W*$"
 )
 # "The build always fails" tells what it does, "the error says it must be one" what somebody else wants.
 _DOES = re.compile(r"(?i) (?:\w+ed|\w*[^s\W]s|does|has|is|was)\b")
@@ -300,6 +303,14 @@ def _sets(words: str) -> bool:
     return any(cue in low for cue in _SETTING_CUES) and _SETTING.search(words) is not None
 
 
+def _stands(words: str) -> bool:
+    """Whether words say how things are to be, in one of the ways in which projects do."""
+    if _STANDS_FIRST.match(words):
+        return True
+    low = words.lower()
+    return any(cue in low for cue in _STANDS_CUES) and _STANDS.search(words) is not None
+
+
 def _find_typed_rule(words: str, form: str) -> tuple[int, int] | None:
     """Where in a sentence the rule is: in brackets, in the clause that starts with it, or all of it."""
     for match in _IN_BRACKETS.finditer(words):
@@ -308,11 +319,7 @@ def _find_typed_rule(words: str, form: str) -> tuple[int, int] | None:
             return match.start(1), match.end(1)
     if _is_told(form):
         return None
-    if (
-        _sets(form)
-        or _STANDS.search(form)
-        or any(one.match(form) for one in (_WHENEVER, _FOR_ALL, _IN_MANNER))
-    ):
+    if _sets(form) or _stands(form) or any(one.match(form) for one in (_WHENEVER, _FOR_ALL, _IN_MANNER)):
         own = _ITS_OWN.search(words)
         clause = own is not None and own.start() > 0 and words[: own.start()].rstrip()[-1:] in ",;"
         return (own.start() if own is not None and clause else 0), len(words)

@@ -144,19 +144,21 @@ _NAMED = re.compile(
     rf"(?: please| for now| then| instead)*\W*$"
 )
 _TAKEN = re.compile(
-    rf"(?i)\b(?:we|i)(?:['’]ll| will) (?:just |simply |then )?(?:use|keep|go with|take|stick|stay with|drop"
-    rf"|call)\b"
-    rf"|\bi (?:would |['’]d |do |still )?(?:strongly |much |really )*(?:prefer|like) [^.?!\n]{{1,60}}?"
-    rf" (?:over|to|more|better"
-    rf"|than)\b"
-    rf"|\bi['’]m (?:fine|ok(?:ay)?|happy|good|cool) with (?!either|whatever|any)"
-    rf"|\bgo ahead with\b|\byes (?:to|for|on) [^.?!\n]{{1,40}}\bno (?:to|for|on)\b"
-    rf"|^\W*(?:please )?(?:keep|leave|drop|skip|ditch|ship) (?:the|it|that|this|both|all|our|old|existing"
-    rf"|\d)\b"
-    rf"|^\W*(?:{_ONE}) (?:sounds|looks|seems|feels) (?:\w+ )?(?:better|best|good|right|cleaner|simpler"
-    rf"|safer)\b"
-    rf"|\bwe can (?:drop|skip|remove|leave|ignore)\b|^\W*(?:(?:ok(?:ay)?|well|then|so)[ ,]+)*we (?:do not"
-    rf"|don['’]t) need \w"
+    r"(?i)\b(?:we|i)(?:['’]ll| will) (?:just |simply |then )?"
+    r"(?:use|keep|go with|take|stick|stay with|drop|call)\b"
+    r"|\bi (?:would |['’]d |do |still )?(?:strongly |much |really )*(?:prefer|like) [^.?!\n]{1,60}? "
+    r"(?:over|to|more|better|than)\b"
+    r"|\bi['’]m (?:fine|ok(?:ay)?|happy|good|cool) with (?!either|whatever|any)"
+    r"|\bgo ahead with\b|\byes (?:to|for|on) [^.?!\n]{1,40}\bno (?:to|for|on)\b"
+    r"|\bwe can (?:drop|skip|remove|leave|ignore)\b"
+)
+_TAKEN_CUES = ("'ll", "’ll", " will ", "prefer", " like ", "i'm ", "i’m ", "go ahead with", "yes ", "we can ")
+_TAKEN_FIRST = re.compile(
+    r"(?i)\W*(?:please )?(?:keep|leave|drop|skip|ditch|ship) "
+    r"(?:the|it|that|this|both|all|our|old|existing|\d)\b"
+    rf"|\W*(?:{_ONE}) (?:sounds|looks|seems|feels) (?:\w+ )?"
+    r"(?:better|best|good|right|cleaner|simpler|safer)\b"
+    r"|\W*(?:(?:ok(?:ay)?|well|then|so)[ ,]+)*we (?:do not|don['’]t) need \w"
 )
 _STEPS = re.compile(
     r"(?i)\b(?:check|look|see|test|review|discuss|think|talk|understand|investigate|read|verify"
@@ -195,7 +197,12 @@ def _settles(form: str) -> bool:
     """Whether a person settles something in a sentence."""
     if form[-1] in "?？" or _NOT.search(form):
         return False
-    if any(one.search(form) for one in (_LETS, _THINKS, _WANTS, _TAKEN)) or _NAMED.match(form):
+    if any(one.search(form) for one in (_LETS, _THINKS, _WANTS)):
+        return True
+    if _NAMED.match(form) or _TAKEN_FIRST.match(form):
+        return True
+    low = form.lower()
+    if any(cue in low for cue in _TAKEN_CUES) and _TAKEN.search(form):
         return True
     return _GIVEN.match(form) is not None and not _STEPS.search(form)
 
