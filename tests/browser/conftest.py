@@ -6,6 +6,7 @@ returns the Python object behind it. What JupyterLab adds is tested in JupyterLa
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -182,9 +183,16 @@ def opened(open_workbench: OpenWorkbench) -> Workbench:
 
 @pytest.fixture(scope="session")
 def exported_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundled session as a page of its own, with neither kernel nor network."""
-    path = tmp_path_factory.mktemp("exported") / "page.html"
-    export_html(open_demo(), path)
+    """The bundled session as a page of its own, with neither kernel nor network. Of the processes that share
+    the tests out, the first that needs it makes it for all."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "exported"
+    folder.mkdir(exist_ok=True)
+    path = folder / "page.html"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            export_html(open_demo(), path)
     return path
 
 

@@ -165,12 +165,17 @@ def start_firefox(executable: str, home: Path) -> Iterator[Firefox]:
     try:
         line = loop.run(_connect(f"ws://127.0.0.1:{port}/session", running))
         yield Firefox(loop, line)
-        line.close()
+        loop.run(_close(line))
     finally:
         running.terminate()
         running.wait(STARTUP)
         loop.stop()
         told.close()
+
+
+async def _close(line: WebSocketClientConnection) -> None:
+    """In the loop's own thread, which may be writing to the line."""
+    line.close()
 
 
 async def _connect(url: str, running: subprocess.Popen[bytes]) -> WebSocketClientConnection:
