@@ -75,10 +75,13 @@ def find_files(row: Row, carriers: Carriers, files: Iterable[Path], suffix: str)
     Where the bare Python tests carry it, those that need a browser are left out: they are slow.
     """
     names = {name for one in (row.id, *row.same) for name in carriers.get(one, ())}
+    likely = {name.partition(": ")[0] for name in names}
     carrying = [
         path
         for path in files
-        if path.suffix == suffix and any(f"{path.name}: {name}" in names for name in name_tests(path))
+        if path.suffix == suffix
+        and path.name in likely
+        and any(f"{path.name}: {name}" in names for name in name_tests(path))
     ]
     return [path for path in carrying if "browser" not in path.parts] or carrying
 

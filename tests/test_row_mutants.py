@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 
 import pytest
 
-from tests.checklist import ROWS, find_carriers, list_files, read_rows
+from tests.checklist import ROWS, Carriers, find_carriers, list_files, read_rows
 from tests.row_mutants import BROKEN, KILLED, SURVIVED, Mutant, fits, read_mutants, try_mutant
 from tests.shared import SHARED, needs_shared
 
 ROW_LIST = read_rows(ROWS.read_text("utf-8"))
 MUTANTS = read_mutants(ROW_LIST)
 TRIGGER = "return tokens > threshold if self.above else tokens >= threshold"
+
+
+@cache
+def read_tests() -> tuple[list[Path], Carriers]:
+    """Every file of tests, and which tests carry which row."""
+    files = list_files()
+    return files, find_carriers(files)
 
 
 def test_every_change_can_be_made_in_the_sources_of_today() -> None:
@@ -31,8 +40,8 @@ def test_every_change_can_be_made_in_the_sources_of_today() -> None:
 )
 def test_a_change_is_noticed_or_not(old: str, new: str, outcome: str) -> None:
     mutant = Mutant("S0-12", "inspector/policies/trigger.py", old, new, "for this test")
-    files = list_files()
-    assert try_mutant(mutant, ROW_LIST["S0-12"], find_carriers(files), files).outcome == outcome
+    files, carriers = read_tests()
+    assert try_mutant(mutant, ROW_LIST["S0-12"], carriers, files).outcome == outcome
 
 
 @needs_shared
