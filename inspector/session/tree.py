@@ -7,22 +7,27 @@ goes into reaching each of them in memory; every live view is then cut out of it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .entries import SYNTHETIC
+from .blocks import fields_of
+from .entries import CUT_SHORT, SYNTHETIC
 
 if TYPE_CHECKING:
     from .entries import Entry
 
 Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+Figures = NDArray[np.float64]
 ROLES = ("user", "assistant", "tool", "system", "other")
 USER, ASSISTANT, TOOL, SYSTEM, OTHER = range(len(ROLES))
 SORTS = ("message", "compaction", "branch_summary", "micro", "note")
 MESSAGE, COMPACTION, BRANCH_SUMMARY, MICRO, NOTE = range(len(SORTS))
+FIGURES = ("input", "cache_read", "cache_write", "output")
+_FIGURES = itemgetter(*FIGURES)
 _ROLE = {role: code for code, role in enumerate(ROLES)}
 _SORT = {sort: code for code, sort in enumerate(SORTS)}
 
@@ -38,7 +43,9 @@ class Tree:
     opens   bool[n]      a user's words start here
     bounded int32[·]     entries that record a compaction, whole or micro
     named   bool[n]      the entry says which model wrote it
-    reports int32[·]     entries that tell the provider's usage
+    reports int32[k]     entries that tell the provider's usage
+    usages  float64[k,4] of each the figures of `FIGURES`, as they stand there; NaN where none is a float
+    short   bool[k]      … and whether the reply was aborted, or failed
     chain   int32[n]     the first of the entries before this one that are each the parent of the next
     start   int32[n+1]   blocks of entry i are rows start[i] … start[i+1]
     calls   dict         the id of a tool call to its number
@@ -55,6 +62,8 @@ class Tree:
     bounded: Ints
     named: Bools
     reports: Ints
+    usages: Figures
+    short: Bools
     chain: Ints
     start: Ints
     calls: dict[str, int]
@@ -74,36 +83,44 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
     bounded: list[int] = []
     named: list[bool] = []
     reports: list[int] = []
+    figures: list[float] = []
+    short: list[bool] = []
     start = [0]
     calls: dict[str, int] = {}
     call: list[int] = []
     answers: list[bool] = []
     failed: list[int] = []
     for i, entry in enumerate(entries):
-        ids.append(entry.id)
-        for alias in entry.aliases:
+        fields = fields_of(entry)
+        ids.append(fields["id"])
+        for alias in fields["aliases"]:
             aliases[alias] = i
-        parents.append(entry.parent)
-        role.append(_ROLE.get(entry.role, OTHER))
+        parents.append(fields["parent"])
+        code, model, usage = _ROLE.get(fields["role"], OTHER), fields["model"], fields["usage"]
+        role.append(code)
         # What no model wrote is told to the user alone.
-        unsent = entry.model == SYNTHETIC and entry.role == "assistant" and entry.kind == "message"
-        sort.append(NOTE if unsent else _SORT[entry.kind])
-        opens.append(role[-1] == USER and entry.opens_turn)
-        if entry.boundary is not None:
+        unsent = model == SYNTHETIC and code == ASSISTANT and fields["kind"] == "message"
+        sort.append(NOTE if unsent else _SORT[fields["kind"]])
+        opens.append(code == USER and entry.opens_turn)
+        if fields["boundary"] is not None:
             bounded.append(i)
-        named.append(bool(entry.model))
-        if entry.usage is not None:
+        named.append(bool(model))
+        if usage is not None:
             reports.append(i)
-        for block in entry.blocks:
-            number = -1
-            if block.kind == "tool_call":
-                number = calls.setdefault(block.id, len(calls))
-            elif block.kind == "tool_output":
-                number = calls.setdefault(block.call_id, len(calls))
-                if block.is_error:
+            figures += _FIGURES(fields_of(usage))
+            short.append(fields["stop_reason"] in CUT_SHORT)
+        for block in fields["blocks"]:
+            number, said = -1, fields_of(block)
+            answered = False
+            if said["kind"] == "tool_call":
+                number = calls.setdefault(said["id"], len(calls))
+            elif said["kind"] == "tool_output":
+                answered = True
+                number = calls.setdefault(said["call_id"], len(calls))
+                if said["is_error"]:
                     failed.append(len(call))
             call.append(number)
-            answers.append(block.kind == "tool_output")
+            answers.append(answered)
         start.append(len(call))
     index = aliases | {name: i for i, name in enumerate(ids)}
     parent = [None if name is None else index.get(name) for name in parents]
@@ -116,6 +133,8 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         bounded=np.array(bounded, np.int32),
         named=np.array(named, bool),
         reports=np.array(reports, np.int32),
+        usages=_read_figures(figures),
+        short=np.array(short, bool),
         chain=_chain(parent),
         start=np.array(start, np.int32),
         calls=calls,
@@ -123,6 +142,14 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         answers=np.array(answers, bool),
         failed=np.isin(np.arange(len(call)), failed),
     )
+
+
+def _read_figures(figures: list[float]) -> Figures:
+    try:
+        table = np.array(figures, np.float64)
+    except OverflowError:
+        table = np.full(len(figures), np.nan)
+    return table.reshape(-1, len(FIGURES))
 
 
 def _chain(parent: list[int | None]) -> Ints:

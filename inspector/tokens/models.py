@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from math import ceil
+from math import ceil, isfinite
 from typing import Literal, NamedTuple
 
-from ..session.blocks import fields_of
 from ..session.entries import SYNTHETIC as SYNTHETIC
 from ..session.session import Session
 
@@ -177,8 +176,12 @@ def _is_extended(model: str | None) -> bool:
 
 
 def _largest_context(session: Session) -> int:
-    told = (fields_of(fields_of(session.entries[at])["usage"]) for at in session.tree.reports.tolist())
-    used = (use["input"] + use["cache_read"] + use["cache_write"] + use["output"] for use in told)
+    fresh, read, written, output = session.tree.usages.T
+    used = (fresh + read + written + output).tolist()
+    if not all(map(isfinite, used)):
+        used = [
+            entry.usage.prompt + entry.usage.output for entry in session.entries if entry.usage is not None
+        ]
     before = (boundary.tokens_before or 0 for _, boundary in session.boundaries)
     return ceil(max(max(used, default=0), max(before, default=0)))
 

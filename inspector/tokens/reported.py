@@ -5,14 +5,11 @@ In goes a session, out come its replies' usage as columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
-from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from ..session.blocks import Number, fields_of
+from ..session.blocks import Number
 from ..session.entries import MOST_TOKENS, Cost, Entry, Usage, is_tokens
 from ..session.session import Session
 from ..session.tree import Ints
@@ -37,19 +34,18 @@ def whole_tokens(value: Number) -> int:
     return round(value) if is_tokens(value) else 0
 
 
-def read_usages(usages: Sequence[Usage]) -> tuple[Longs, Longs, Longs]:
-    """int64 each: tokens of the request, of the reply, and what was read from a cache.
+def read_usages(session: Session) -> tuple[Longs, Longs, Longs]:
+    """int64[k] each, of the entries that tell usage (`Tree.reports`): tokens of the request, of the reply,
+    and what was read from a cache.
 
     One by one `request_tokens` and `whole_tokens` tell them.
 
-    >>> read_usages([Usage(input=10, cache_read=90, output=2.5), Usage(total=100, output=10**400)])
+    >>> told = [Usage(input=10, cache_read=90, output=2.5), Usage(total=100, output=10**400)]
+    >>> entries = tuple(Entry(id=str(at), usage=usage) for at, usage in enumerate(told))
+    >>> read_usages(Session(format="demo", entries=entries))
     (array([100,   0]), array([2, 0]), array([90,  0]))
     """
-    figures = chain.from_iterable(map(_FIGURES, map(fields_of, usages)))
-    try:
-        table = np.fromiter(figures, np.float64, 4 * len(usages)).reshape(-1, 4)
-    except OverflowError:  # larger than any float
-        table = np.full((len(usages), 4), np.nan)
+    table = session.tree.usages
     prompt = table[:, 0] + table[:, 1] + table[:, 2]
     # Where a figure is none, or the request is not told by its parts, the row is read by itself.
     plain = ((table >= 0) & (table < _FAR)).all(axis=1) & (prompt > 0)
@@ -57,14 +53,13 @@ def read_usages(usages: Sequence[Usage]) -> tuple[Longs, Longs, Longs]:
         np.rint(np.where(plain, one, 0)).astype(np.int64) for one in (prompt, table[:, 3], table[:, 1])
     ]
     for at in np.flatnonzero(~plain).tolist():
-        usage = usages[at]
+        usage = session.entries[session.tree.reports[at]].usage or Usage()
         row = request_tokens(usage), whole_tokens(usage.output), whole_tokens(usage.cache_read)
         for column, value in zip(columns, row, strict=True):
             column[at] = value
     return columns[0], columns[1], columns[2]
 
 
-_FIGURES = itemgetter("input", "cache_read", "cache_write", "output")
 _FAR = MOST_TOKENS / 4
 """Three figures below it add up to a number of tokens, without rounding."""
 

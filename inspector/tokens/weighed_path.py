@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..session.blocks import KINDS, fields_of
-from ..session.entries import CUT_SHORT
+from ..session.blocks import KINDS
 from ..session.live import Live
 from ..session.queries import find_end
 from ..session.session import Session
@@ -94,17 +93,11 @@ _AFTER_FIRST: Memo[Part] = Memo()
 
 def find_replies(session: Session) -> Replies:
     """Replies whose usage is told: neither those that failed, nor those that no model wrote."""
-    tree, entries = session.tree, session.entries
+    tree, at = session.tree, session.tree.reports
+    prompt, output, cached = read_usages(session)
     # What a harness wrote in a model's name counts as a note there.
-    written = (tree.role[tree.reports] == ASSISTANT) & (tree.sort[tree.reports] == MESSAGE)
-    told = [
-        (at, fields["usage"])
-        for at in tree.reports[written].tolist()
-        if (fields := fields_of(entries[at]))["stop_reason"] not in CUT_SHORT
-    ]
-    at = np.array([at for at, _ in told], np.int32)
-    prompt, output, cached = read_usages([usage for _, usage in told])
-    sized = prompt > 0
+    written = (tree.role[at] == ASSISTANT) & (tree.sort[at] == MESSAGE)
+    sized = written & ~tree.short & (prompt > 0)
     return Replies(at[sized], prompt[sized], output[sized], cached[sized])
 
 

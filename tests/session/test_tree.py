@@ -17,6 +17,12 @@ from tests.strategies import sessions
 @given(sessions())
 def test_the_columns_say_of_every_entry_what_the_entry_says(session: Session) -> None:
     tree = session.tree
+    told = [(i, entry, entry.usage) for i, entry in enumerate(session.entries) if entry.usage is not None]
+    assert tree.reports.tolist() == [i for i, _, _ in told]
+    assert tree.usages.tolist() == [
+        [use.input, use.cache_read, use.cache_write, use.output] for *_, use in told
+    ]
+    assert tree.short.tolist() == [entry.cut_short for _, entry, _ in told]
     for i, entry in enumerate(session.entries):
         parent = tree.parent[i]
         assert (None if parent is None else session.entries[parent]) == (

@@ -14,10 +14,10 @@ from functools import partial
 import numpy as np
 
 from ...session.session import Session
-from ...session.tree import COMPACTION, MICRO, Bools, Ints
+from ...session.tree import ASSISTANT, COMPACTION, MICRO, Bools, Ints
 from ..counter import Calibration, Counter, Longs
 from ..models import model_of
-from ..reported import whole_tokens
+from ..reported import read_usages
 
 REPLIES, TOKENS = 5, 2000
 """The least it takes to fit: this many replies, and this many counted tokens between them."""
@@ -140,12 +140,11 @@ def _growths(
 
 def _read_prompts(session: Session) -> dict[int, int]:
     """The size of the request of each reply that tells it and came to its end, by its position."""
-    prompts: dict[int, int] = {}
-    for at in session.tree.reports.tolist():
-        entry = session.entries[at]
-        if entry.role == "assistant" and entry.usage is not None and not entry.cut_short:
-            prompts[at] = whole_tokens(entry.usage.prompt)
-    return {at: tokens for at, tokens in prompts.items() if tokens > 0}
+    tree, at = session.tree, session.tree.reports
+    prompt, _, _ = read_usages(session)
+    parts = tree.usages[:, :-1].sum(axis=1) != 0  # a total alone is none here
+    good = (tree.role[at] == ASSISTANT) & ~tree.short & parts & (prompt > 0)
+    return dict(zip(at[good].tolist(), prompt[good].tolist(), strict=True))
 
 
 def _quantile(values: np.ndarray[tuple[int], np.dtype[np.float64]], weights: Longs, share: float) -> float:
