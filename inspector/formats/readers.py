@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -255,6 +256,14 @@ def named(reader: Reader, name: str) -> Iterator[None]:
 
 def _list_points() -> list[EntryPoint]:
     """Where other packages say that they bring a reader. Most files need none, nor the module that looks."""
+    from importlib.metadata import distributions
+
+    return _read_points(tuple(str(getattr(one, "_path", one)) for one in distributions()))
+
+
+@lru_cache(1)
+def _read_points(packages: tuple[str, ...]) -> list[EntryPoint]:
+    """The same of the packages in these places: a file of each is read, which is too much for every call."""
     from importlib.metadata import entry_points
 
     return sorted(entry_points(group=GROUP), key=lambda point: point.name)
