@@ -30,6 +30,14 @@ _PART = re.compile(r"\.cont-(\d+)(?=\.json$)")
 _PLAIN = re.compile(r"[\w.-]+")
 
 
+def _make_inclusive(metrics: Any) -> Any:
+    """Figures whose prompt holds the cache's, as the schema says: of a writer that left it out it is less."""
+    sent, cached = (Fields(metrics).number(key) for key in (USED[0], USED[2]))
+    if sent is None or cached is None or cached <= sent:
+        return metrics
+    return {**metrics, USED[0]: sent + cached}
+
+
 def sniff(data: Data) -> str | None:
     """None for an object whose `schema_version` is one of ATIF's, with steps."""
     return sniff_document(data, _judge)
@@ -213,7 +221,7 @@ class _Trajectory:
         usage = None
         if not copied and fields.rest.get("llm_call_count") != 0:
             metrics = fields.rest.get("metrics")
-            usage = read_inclusive(metrics, *USED)
+            usage = read_inclusive(_make_inclusive(metrics), *USED)
             if usage is not None and isinstance(metrics, dict):
                 usage = usage.model_copy(update={"cost": make_cost(metrics.get("cost_usd"))})
         said = fields.text("model_name") or model

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..session.entries import Source
+from ..session.entries import Corrupt, Source
 from ..session.session import Session
 from .anthropic_blocks import Names, read_usage, read_with_rest
-from .json_document import Fields, Found, find_blocks, peek_once
-from .json_lines import Data, Reader, decode, read_lines
+from .json_document import Fields, Found, find_blocks, load, peek_once, place
+from .json_lines import Data, Reader, decode, iter_lines, read_lines
 from .recording import Json, JsonRows, Recording, first_rows
 
 NAME = "claude-stream-json"
@@ -31,23 +31,33 @@ SUMMARY = "This session is being continued"
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first rows is the beginning of a run: `system`, `init`, with its session."""
+    """None when one of the first rows begins a run (`system`, `init`), or is a message of one."""
     rows = first_rows(data)
-    if not rows and bytes(memoryview(data)[:64]).lstrip()[:1] == b"[":
+    if not rows and _is_array(data):
         value, _ = peek_once(bytes(memoryview(data)[: 1 << 20]), len(memoryview(data)) <= 1 << 20)
         rows = [row for row in value[:16] if isinstance(row, dict)] if isinstance(value, list) else []
     if any(is_droid_event(row) for row in rows):
         return "its messages are those of another harness's stream"
-    if any(_is_init(row) for row in rows):
+    if any(_is_init(row) or _is_message(row) for row in rows):
         return None
     return "none of its first rows is a `system` row `init` with a session_id"
 
 
 def _is_init(row: Json) -> bool:
     about = row.get("type") == "system" and row.get("subtype") == "init"
-    return (
-        about and isinstance(row.get("session_id"), str) and bool({"claude_code_version", "tools"} & set(row))
-    )
+    # Cursor's stream begins so too, with neither tools nor the full name of a model.
+    ours = bool({"claude_code_version", "tools"} & set(row)) or str(row.get("model")).startswith("claude-")
+    return about and isinstance(row.get("session_id"), str) and ours
+
+
+def _is_message(row: Json) -> bool:
+    """Whether a row is a message of a run, whose beginning was cut off."""
+    spoken = row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict)
+    return spoken and isinstance(row.get("session_id"), str) and "parent_tool_use_id" in row
+
+
+def _is_array(data: Data) -> bool:
+    return bytes(memoryview(data)[:64]).lstrip()[:1] == b"["
 
 
 def is_droid_event(row: Json) -> bool:
@@ -58,8 +68,27 @@ def is_droid_event(row: Json) -> bool:
 
 
 def read(data: Data) -> Session:
-    """All rows. Raises `EmptySession` when nobody says anything."""
-    return read_lines(Stream(), data)
+    """All rows, of lines or of an array, on one line or over many. Raises `EmptySession` as others do."""
+    stream = Stream()
+    if not _is_array(data) or _is_whole(data):
+        return read_lines(stream, data)
+    for at, row in enumerate(load(data), 1):
+        if isinstance(row, dict):
+            stream.rows.append((place(at), row))
+        else:
+            stream.corrupt.append(Corrupt(line=at, offset=-1, reason="not a JSON object"))
+    return stream.make_session()
+
+
+def _is_whole(data: Data) -> bool:
+    """Whether the first line is JSON by itself."""
+    for _, line in iter_lines(data):
+        try:
+            decode(line)
+        except ValueError:
+            return False
+        return True
+    return True
 
 
 class Stream(JsonRows):

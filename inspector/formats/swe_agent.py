@@ -5,7 +5,8 @@ each step what was sent: where an output was sent shorter than it stands in the 
 from then on. Several agents may share a history; the one that speaks most is the session, the others stand
 apart. It only sums up tokens, so no reply has usage. mini-swe-agent keeps the provider's whole answer beside
 a reply, and its usage with it; its first versions wrote the bare list of messages, which is known by what the
-prompt tells the model to print in the end. Neither compacts.
+prompt tells the model to print in the end. A run without a history is the messages of its last
+step. Neither compacts.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def _judge(value: Any) -> str | None:
         )
     # Of a large file only the beginning is looked at, and the history stands behind the steps.
     shaped = all({"action", "observation", "response"} <= set(Fields(step).rest) for step in steps[:3])
+    shaped = shaped or all(_find_query(step) is not None for step in steps[:3] if isinstance(step, dict))
     return None if steps and shaped else "it has no list `history`"
 
 
@@ -82,10 +84,24 @@ def read(data: Data) -> Session:
     """SWE-agent's whole history. Raises `ReadError`, or `EmptySession` when nobody says anything."""
     document = load(data)
     history = document.get("history") if isinstance(document, dict) else None
+    steps = document.get("trajectory") if isinstance(document, dict) else None
+    if not isinstance(history, list) and isinstance(steps, list):
+        history = _make_history(steps)
     if not isinstance(document, dict) or not isinstance(history, list):
         raise ReadError(FILE, detail="it has no list `history`")
-    steps = document.get("trajectory")
     return _Run(history, steps if isinstance(steps, list) else []).make_session(document)
+
+
+def _make_history(steps: list[Any]) -> list[Json] | None:
+    """What the last step was sent, its reply and what came of it, where a run kept no history."""
+    told = [step for step in steps if isinstance(step, dict)]
+    query = _find_query(told[-1]) if told else None
+    if query is None:
+        return None
+    last = Fields(told[-1])
+    said = [{"role": "assistant", "content": reply} for reply in (last.text("response"),) if reply]
+    seen = [{"role": "user", "content": output} for output in (last.text("observation"),) if output]
+    return [*(each for each in query if isinstance(each, dict)), *said, *seen]
 
 
 class _Run:

@@ -31,6 +31,9 @@ CONVERSATIONS = (
 DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
 TRACE = ("trace_id", "traceId")
 NESTED = ("llm", "openinference", "gen_ai", "session", "tool")
+OPERATION = "gen_ai.operation.name"
+AROUND = ("invoke_agent", "create_agent", "execute_tool", "invoke_workflow")
+"""Operations that stand around calls of a model."""
 AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
 _OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
 _INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
@@ -112,6 +115,7 @@ def read(data: Data) -> Session:
     made = Recording(NAME)
     names: Names = {}
     calls: list[tuple[str, int, WholeRequest]] = []
+    agents: list[tuple[str, int, WholeRequest]] = []
     count = 0
     for source, value in _find_values(data, made):
         count += 1
@@ -126,11 +130,17 @@ def read(data: Data) -> Session:
             request = _read_span(span, names)
             if request is not None:
                 request.source = where
-                calls.append((_order(span), len(calls), request))
+                whose = agents if Fields(span.get("attributes")).rest.get(OPERATION) in AROUND else calls
+                whose.append((_order(span), len(calls), request))
             elif where is not None:
                 made.note(str(span.get("name") or "span"), where)
     if not count:
         raise ReadError(FILE, detail="it holds no span")
+    for _, _, request in agents if calls else ():
+        # What an agent was asked and said in the end its calls tell, and what they took.
+        if request.source is not None:
+            made.note(str(request.extra.get("span") or "span"), request.source)
+    calls = calls or agents
     calls.sort(key=lambda call: call[:2])
     keys = {request.key for _, _, request in calls}
     return join_requests(NAME, [request for _, _, request in calls], made, id=min(keys, default=""))

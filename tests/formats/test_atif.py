@@ -136,3 +136,15 @@ def test_a_real_trajectory_holds_what_its_steps_hold(path: Path) -> None:
     assert len(session.boundaries) == len(marks)
     assert (session.records, session.unknown, session.corrupt) == (len(steps), 0, ())
     assert len(session.turns) == 1
+
+
+def test_a_prompt_that_is_less_than_what_the_cache_gave_did_not_hold_it() -> None:
+    metrics = {"prompt_tokens": 12, "cached_tokens": 120, "completion_tokens": 9}
+    steps = [
+        {"step_id": 1, "source": "user", "message": "Go"},
+        {"step_id": 2, "source": "agent", "message": "Gone", "metrics": metrics},
+    ]
+    usage = (
+        read_session({"schema_version": "ATIF-v1.7", "agent": {"name": "a"}, "steps": steps}).entries[1].usage
+    )
+    assert usage is not None and (usage.input, usage.cache_read, usage.prompt) == (12, 120, 132)

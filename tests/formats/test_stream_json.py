@@ -6,8 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from inspector import open_session, read_session
+from inspector.errors import ReadError
 from inspector.files import FollowedFile
+from tests.recount.__main__ import compare
 
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "claude-stream-json.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
@@ -89,3 +93,31 @@ def test_an_array_of_rows_is_the_same_run(tmp_path: Path) -> None:
 def test_a_part_that_was_not_written_is_told() -> None:
     lost = {"type": "system", "subtype": "session_writes_lost", "session_id": "s-1"}
     assert "not written" in read_session(dump(*ROWS, lost)).warnings[0]
+
+
+def test_an_array_over_many_lines_is_read_as_its_rows_are(tmp_path: Path) -> None:
+    """As the GitHub action writes it."""
+    rows = [json.loads(line) for line in CASE.read_text("utf-8").splitlines() if line.strip()]
+    path = tmp_path / "execution.json"
+    path.write_text(json.dumps(rows, indent=2), "utf-8")
+    session, lines = open_session(path), open_session(CASE)
+    assert [(entry.id, entry.text) for entry in session.entries] == [
+        (entry.id, entry.text) for entry in lines.entries
+    ]
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+def test_a_run_is_known_by_its_messages_where_its_beginning_was_cut_off() -> None:
+    rows = [
+        {"type": kind, "message": {"role": kind, "content": [{"type": "text", "text": words}]}}
+        | {"session_id": "s", "parent_tool_use_id": None, "uuid": kind}
+        for kind, words in (("user", "Do it"), ("assistant", "Done."))
+    ]
+    session = read_session("\n".join(map(json.dumps, rows)))
+    assert (session.format, len(session.turns)) == ("claude-stream-json", 1)
+    begun = {"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-4-8"}
+    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "Hello"}]}}
+    assert read_session("\n".join(map(json.dumps, (begun, said)))).format == "claude-stream-json"
+    other = begun | {"model": "Claude 4 Sonnet", "apiKeySource": "login"}
+    with pytest.raises(ReadError):
+        read_session("\n".join(map(json.dumps, (other, said))))

@@ -130,3 +130,13 @@ def test_a_bare_list_of_messages_is_mini_s_where_its_prompt_says_how_a_run_ends(
     assert [entry.meta for entry in session.entries] == [False, False, True, False]
     messages[1]["content"] = "Count a.py."
     assert read_session(messages).format == "request-log"
+
+
+def test_a_run_without_a_history_is_the_messages_of_its_last_step() -> None:
+    asked = [{"role": "system", "content": "Solve it."}, {"role": "user", "content": "The issue"}]
+    first = {"query": asked, "response": "I look.", "action": "ls", "observation": "a.py"}
+    seen = [{"role": "assistant", "content": "I look."}, {"role": "user", "content": "a.py"}]
+    last = {"query": [*asked, *seen], "response": "Done.", "action": "submit", "observation": "sent"}
+    session = read_session({"trajectory": [first, last], "info": {}})
+    assert session.format == "swe-agent" and len(session.turns) == 1
+    assert [entry.text for entry in session.entries] == ["The issue", "I look.", "a.py", "Done.", "sent"]

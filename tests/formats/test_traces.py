@@ -473,3 +473,33 @@ def test_what_a_reply_of_openais_responses_repeats_of_its_request_is_read() -> N
     assert [each.name for each in session.tools] == ["weather"]
     usage = session.entries[1].usage
     assert usage is not None and (usage.prompt, usage.cache_read, usage.output) == (85, 40, 29)
+
+
+def test_an_agents_span_that_repeats_what_its_calls_tell_is_not_read() -> None:
+    around = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "demo",
+        "gen_ai.usage.input_tokens": 600,
+    }
+    said = {
+        "gen_ai.conversation.id": "c",
+        "gen_ai.input.messages": json.dumps(
+            [{"role": "user", "parts": [{"type": "text", "content": "Hello"}]}]
+        ),
+        "gen_ai.output.messages": json.dumps(
+            [{"role": "assistant", "parts": [{"type": "text", "content": "Hi"}]}]
+        ),
+    }
+    call = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.usage.input_tokens": 300,
+        "gen_ai.usage.output_tokens": 5,
+    }
+    session = read_session(dump(span(1, said | around), span(2, said | call)))
+    assert [(entry.text, entry.sidechain) for entry in session.entries] == [("Hello", None), ("Hi", None)]
+    assert [entry.usage.prompt for entry in session.entries if entry.usage] == [300]
+    assert len(session.notes) == 1
+    alone = read_session(dump(span(1, said | around)))
+    assert [entry.text for entry in alone.entries] == ["Hello", "Hi"], (
+        "where no call is traced it is all there is"
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .figures import Figures
-from .tally import Row, Tally, held, is_typed, listed, read_document, say, split_inclusive
+from .tally import Row, Tally, held, is_typed, listed, read_document, say, split_inclusive, whole
 
 _PART = re.compile(r"\.cont-(\d+)")
 
@@ -119,9 +119,9 @@ def _split(step: Row) -> list[int] | None:
     told = step.get("metrics")
     if not isinstance(told, dict):
         return None
-    return split_inclusive(
-        told.get("prompt_tokens"), told.get("completion_tokens"), told.get("cached_tokens")
-    )
+    sent, cached = whole(told.get("prompt_tokens")), whole(told.get("cached_tokens"))
+    # A writer that leaves the cache out of the prompt shows itself where that is less.
+    return split_inclusive(sent + cached * (cached > sent), told.get("completion_tokens"), cached)
 
 
 def _cost(step: Row) -> Any:

@@ -12,12 +12,14 @@ from typing import Any
 
 from .chat import split_usage
 from .figures import Figures
-from .tally import Tally, held, is_typed, listed, read_rows, say
+from .tally import Tally, held, is_typed, listed, read_document, read_rows, say
 
 
 def recount(path: Path) -> Figures:
     """Every figure of the file."""
     rows = list(read_rows(path))
+    if path.read_bytes().lstrip()[:1] == b"[" and not any("type" in row for row in rows):
+        rows = [row for row in read_document(path) if isinstance(row, dict)]
     void = {name for row in rows for name in listed(row.get("supersedes"))}
     tally = Tally()
     turns, model = 0, None

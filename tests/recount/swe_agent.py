@@ -21,6 +21,11 @@ def recount(path: Path) -> Figures:
     """Every figure of SWE-agent's."""
     document = read_document(path)
     history = [each for each in listed(document.get("history")) if isinstance(each, dict)]
+    steps = [step for step in listed(document.get("trajectory")) if isinstance(step, dict)]
+    if "history" not in document and steps:
+        history = [*listed(steps[-1].get("query") or steps[-1].get("messages"))]
+        history += [{"role": "assistant", "content": steps[-1].get("response")}]
+        history += [{"role": "user", "content": steps[-1].get("observation")}]
     spoken = Counter(str(each.get("agent") or "") for each in history)
     main = spoken.most_common(1)[0][0] if spoken else ""
     tally = Tally()

@@ -35,7 +35,14 @@ def recount(path: Path) -> Figures:
     spans = [
         span for each in (document if isinstance(document, list) else [document]) for span in _spans(each)
     ]
-    calls = [(_time(span), at, call) for at, span in enumerate(spans) if (call := _ask(span)) is not None]
+    every = [(_time(span), at, call) for at, span in enumerate(spans) if (call := _ask(span)) is not None]
+    around = ("invoke_agent", "create_agent", "execute_tool", "invoke_workflow")
+    calls = [
+        each
+        for each in every
+        if held(spans[each[1]], "attributes").get("gen_ai.operation.name") not in around
+    ]
+    calls = calls or every
     if not calls:
         raise NotRecounted("its spans hold messages in a form that is not read here")
     return join([call for _, _, call in sorted(calls, key=lambda each: each[:2])])
