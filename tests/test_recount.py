@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,31 @@ def test_a_file_that_cannot_be_recounted_is_told_and_the_others_are_counted(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{tmp_path / 'a.jsonl'} (pi): cannot be recounted: KeyError('messages')"
     assert lines[-1] == "23 passed, 1 failed"
+
+
+def test_replies_that_a_log_of_requests_streamed_are_recounted(tmp_path: Path) -> None:
+    usage = {"input_tokens": 5, "cache_read_input_tokens": 40, "output_tokens": 1}
+    events: list[dict[str, object]] = [
+        {"type": "message_start", "message": {"role": "assistant", "model": "demo", "usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "One."}},
+        {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 7}},
+    ]
+    stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+    told: list[dict[str, str]] = []
+    rows = []
+    for word in ("Count.", "Again."):
+        told = [*told, {"role": "user", "content": word}]
+        body = {"model": "demo", "max_tokens": 9, "messages": told}
+        rows.append({"request": {"body": body}, "response": {"body_raw": stream}})
+        told = [*told, {"role": "assistant", "content": "One."}]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    figures = recount.compare(path, open_session(path))
+    assert [str(figure) for figure in figures if not figure.same] == []
+    recounted = {figure.name: figure.recounted for figure in figures}
+    assert (recounted["turns"], recounted["replies"], recounted["output: tokens"]) == (2, 2, 14)
+    assert recounted["cache read: tokens"] == 80
 
 
 @needs_shared

@@ -322,6 +322,10 @@ def _ask(value: Row) -> Asked | None:
     )
     answer = reply if isinstance(reply, dict) else value if "choices" in value else body
     answer = answer["body"] if isinstance(answer.get("body"), dict) else answer
+    if isinstance(stream := answer.get("body_raw"), str):
+        if '"message_start"' not in stream:
+            return None
+        answer = _join_stream(stream)
     messages = [each for each in body["messages"] if isinstance(each, dict)]
     if "choices" in answer:
         said = [
@@ -343,6 +347,30 @@ def _ask(value: Row) -> Asked | None:
     return Asked(
         messages, said, split_usage(usage), answer.get("model") or body.get("model"), key, total=total
     )
+
+
+def _join_stream(text: str) -> Row:
+    """The reply that a stream of a server's events told in pieces."""
+    told: Row = {}
+    usage: Row = {}
+    parts: dict[int, Row] = {}
+    for line in text.splitlines():
+        if not line.startswith("data: {") or not line.endswith("}"):
+            continue
+        event = json.loads(line.removeprefix("data: "))
+        told = held(event, "message") or told
+        usage = usage | held(held(event, "message"), "usage") | held(event, "usage")
+        if event.get("type") == "content_block_start":
+            parts[event["index"]] = dict(event["content_block"])
+        elif event.get("type") == "content_block_delta":
+            part, delta = parts[event["index"]], held(event, "delta")
+            for name in ("text", "thinking", "signature", "partial_json"):
+                if name in delta:
+                    part[name] = part.get(name, "") + delta[name]
+    for part in parts.values():
+        if "partial_json" in part:
+            part["input"] = json.loads(part.pop("partial_json") or "{}")
+    return told | {"content": list(parts.values()), "usage": usage}
 
 
 def split_usage(usage: Any) -> list[int] | None:
