@@ -231,6 +231,23 @@ def _count_contents(value: Any) -> int | None:
     return len(listed) if google and all("type" not in Fields(part).rest for part in first["parts"]) else None
 
 
+def _count_reply(value: Any) -> int | None:
+    """How many items a reply of OpenAI's holds, of either of its two interfaces."""
+    fields = Fields(value)
+    kinds = {"response": "output", "chat.completion": "choices"}
+    items = fields.items(kinds.get(str(fields.text("object")), ""))
+    return None if items is None else len(items)
+
+
+def _count_stored(value: Any) -> int | None:
+    """No figure: the head of a session of opencode's, and each message and part, is a file of its own."""
+    fields = Fields(value)
+    name = str(fields.text("id"))
+    head = name.startswith("ses_") and fields.text("projectID") is not None
+    inner = name.startswith(("msg_", "prt_")) and fields.text("sessionID") is not None
+    return 0 if head or inner else None
+
+
 def _count_browsing(value: Any) -> int | None:
     """How many steps a history of browser-use's holds: each has what was seen and what was done."""
     steps = Fields(value).items("history")
@@ -286,6 +303,18 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
         _items("agent", "persistence_dir"),
         "",
         "open its events, in the folder events/",
+    ),
+    DocumentKind(
+        "a reply of OpenAI's",
+        _count_reply,
+        "item",
+        "it does not hold what was asked: keep the request and it as one line, {request: …, response: …}",
+    ),
+    DocumentKind(
+        "a file of opencode's older storage",
+        _count_stored,
+        "",
+        "it is a part of a session: export the session with `opencode export`",
     ),
     DocumentKind("messages of the AI SDK", _listed("role", "parts"), "message"),
     DocumentKind("messages of pydantic-ai", _listed("kind", "parts"), "message"),

@@ -182,6 +182,26 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "a prompt of Google AI Studio of 1 turn",
         "",
     ),
+    "a reply": (
+        document(id="resp_1", object="response", model="demo", output=[{"type": "message"}]),
+        "a reply of OpenAI's of 1 item",
+        "it does not hold what was asked: keep the request and it as one line, {request: …, response: …}",
+    ),
+    "a reply of chat": (
+        document(id="c1", object="chat.completion", choices=[{"index": 0}]),
+        "a reply of OpenAI's of 1 item",
+        "it does not hold what was asked: keep the request and it as one line, {request: …, response: …}",
+    ),
+    "a head of opencode": (
+        document(id="ses_1", projectID="p", directory="/w", title="T", time={"created": 1}),
+        "a file of opencode's older storage",
+        "it is a part of a session: export the session with `opencode export`",
+    ),
+    "a message of opencode": (
+        document(id="msg_1", sessionID="ses_1", role="user", time={"created": 1}),
+        "a file of opencode's older storage",
+        "it is a part of a session: export the session with `opencode export`",
+    ),
     "Trae Agent": (
         document(task="x", llm_interactions=[{"input_messages": []}], agent_steps=[]),
         "a trajectory of Trae Agent of 1 request",
