@@ -292,10 +292,11 @@ class _Chat:
 
     def _take_calls(self, fields: Fields, found: list[Found], name: str) -> list[Found]:
         """Add the calls of a reply to its blocks, each once, and give what they were answered."""
+        calls = fields.items("toolCalls") or []
+        _name_alike(found, calls)
         told = {block.id for block, _ in found if isinstance(block, ToolCall)}
         outputs: list[Found] = []
         rest: list[Any] = []
-        calls = fields.items("toolCalls") or []
         for at, raw in enumerate(calls):
             inner = Fields(raw)
             tool = inner.text("name")
@@ -312,6 +313,24 @@ class _Chat:
         if rest:
             fields.rest["toolCalls"] = rest
         return outputs
+
+
+def _name_alike(found: list[Found], calls: list[Any]) -> None:
+    """Give calls of the content that go by another id, or by none, the id of the run of them."""
+    ids = {Fields(raw).text("id") for raw in calls}
+    told = {block.id for block, _ in found if isinstance(block, ToolCall)}
+    for inner in map(Fields, calls):
+        call, tool, given = inner.text("id"), inner.text("name"), inner.any("args")
+        if call is None or call in told:
+            continue
+        for at, (block, rest) in enumerate(found):
+            if (
+                isinstance(block, ToolCall)
+                and block.id not in ids
+                and (block.name, block.input) == (tool, given)
+            ):
+                found[at] = (block.model_copy(update={"id": call}), rest)
+                break
 
 
 def _read_thoughts(fields: Fields) -> list[Found]:

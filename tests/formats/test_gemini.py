@@ -91,6 +91,17 @@ def call_of(name: str, result: str) -> dict[str, Any]:
     return {"id": f"g-{name}", "type": "gemini", "content": "", "toolCalls": [call]}
 
 
+@pytest.mark.parametrize("number", [None, "fc-7"])
+def test_a_call_of_the_content_by_another_id_is_the_one_that_ran(number: str | None) -> None:
+    reply = call_of("one", "long")
+    asked = {"name": "read_file", "args": {}} | ({"id": number} if number else {})
+    reply["content"] = [{"text": "I look."}, {"functionCall": asked}]
+    session = read_session(dump(LOG[0], {"id": "u", "type": "user", "content": "Read."}, reply))
+    calls = [block.id for entry in session.entries for block in entry.blocks if block.kind == "tool_call"]
+    assert calls == ["one"]
+    assert session.warnings == ()
+
+
 def test_outputs_emptied_after_a_compression_are_no_second_compression() -> None:
     ask = {"id": "u", "type": "user", "content": "Read both."}
     kept, later = call_of("one", "long " * 90), call_of("two", "longer " * 90)
