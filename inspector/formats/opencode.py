@@ -22,6 +22,7 @@ from ..session.session import Session
 from .image_size import measure
 from .json_document import FILE, Fields, Found, is_number, iso_time, load, place, sniff_document, unknown
 from .json_lines import BOM, Data, Reader
+from .opencode_next import SWITCHES, find_type, translate
 from .recording import Json, Recording, make_cost, make_output
 
 NAME = "opencode"
@@ -75,7 +76,10 @@ def read(data: Data) -> Session:
         raise ReadError(FILE, detail="it has no list `messages`")
     reading = _ExportReading(document["messages"])
     for line, raw in enumerate(document["messages"], 1):
-        reading.take(place(line), raw)
+        if (kind := find_type(raw)) is not None:
+            reading.take_next(place(line), raw, kind)
+        else:
+            reading.take(place(line), raw)
     return reading.make_session(Fields(document, "messages"))
 
 
@@ -93,6 +97,18 @@ class _ExportReading:
         }  # fmt: skip
         self.cleared: dict[float, list[str]] = {}
         self.begins: dict[str, str | None] = {}
+
+    def take_next(self, source: Source, raw: Json, kind: str) -> None:
+        """One message of opencode's next form."""
+        message = translate(raw)
+        if message is None:
+            name = kind if kind in SWITCHES else f"message of type {kind}"
+            self.made.note(name, source, known=kind in SWITCHES)
+            return
+        mark = message["info"].pop("mark", None)
+        if mark is not None and message["info"]["finish"]:
+            self.marks[message["info"]["id"]] = mark
+        self.take(source, message)
 
     def take(self, source: Source, raw: Any) -> None:
         """One message with its parts."""
@@ -259,7 +275,7 @@ class _ExportReading:
             id=info.text("id") or "",
             title=info.text("title"),
             model=model,
-            cwd=info.text("directory"),
+            cwd=info.text("directory") or Fields(info.rest.get("location")).text("directory"),
             created=iso_time(times.number("created")),
             updated=iso_time(times.number("updated")),
             extra=document.rest | info.rest | ({"version": version} if version else {}),

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from .figures import Figures
-from .tally import Row, Tally, held, is_typed, listed, read_document, whole
+from .tally import Row, Tally, held, is_typed, listed, load, read_document, whole
 
 
 def recount(path: Path) -> Figures:
     """Every figure of the file."""
-    document = read_document(path)
+    document = _open(path)
     tally = Tally()
     messages = [each for each in listed(document.get("messages")) if isinstance(each, dict)]
     marks = {
@@ -28,6 +28,12 @@ def recount(path: Path) -> Figures:
     turns, on_way = 0, True
     moments: list[tuple[float, float]] = []
     for each in messages:
+        if "info" not in each:
+            on_way = on_way and each.get("id") != hidden
+            turns += on_way and each.get("type") == "user" and is_typed(str(each.get("text")))
+            _add_next(tally, each, on_way)
+            moments += [(when, held(each, "time")["created"]) for when in _pruned(each)]
+            continue
         info, parts = held(each, "info"), _parts(each)
         on_way = on_way and info.get("id") != hidden
         if info.get("role") == "user":
@@ -56,6 +62,32 @@ def recount(path: Path) -> Figures:
     return tally.close(turns)
 
 
+def _open(path: Path) -> Row:
+    """The export: in an answer's `data`, below a line that the program told, or as its messages alone."""
+    try:
+        document = read_document(path)
+    except ValueError:
+        document = load(path.read_bytes().partition(b"\n")[2])
+    if isinstance(document, dict) and "messages" not in document:
+        document = document.get("data")
+    return document if isinstance(document, dict) else {"messages": listed(document)}
+
+
+def _add_next(tally: Tally, message: Row, on_way: bool) -> None:
+    """A message of the next form: it has a `type`, and neither `info` nor parts."""
+    model, cost = held(message, "model").get("id"), message.get("cost")
+    if message.get("type") == "assistant":
+        tally.reply(_split(message.get("tokens")), model, cost, on_way=on_way)
+    elif message.get("type") == "compaction" and message.get("summary"):
+        if message.get("status", "completed") == "completed":
+            tally.compact(_split(message.get("tokens")), model, cost)
+
+
+def _pruned(message: Row) -> list[float]:
+    content = [part for part in listed(message.get("content")) if isinstance(part, dict)]
+    return [part["time"]["pruned"] for part in content if "pruned" in held(part, "time")]
+
+
 def _parts(message: Row) -> list[Row]:
     return [part for part in listed(message.get("parts")) if isinstance(part, dict)]
 
@@ -71,7 +103,8 @@ def _opens(parts: list[Row]) -> bool:
 
 def _count_emptied(moments: list[tuple[float, float]], messages: list[Row]) -> int:
     """How often outputs were cleared: moments between the same two messages are one."""
-    begins = [whole(held(each, "info", "time").get("created")) for each in messages]
+    times = [held(each, "info", "time") if "info" in each else held(each, "time") for each in messages]
+    begins = [whole(time.get("created")) for time in times]
     seen = set()
     for cleared, told in moments:
         after = [at for at, begin in enumerate(begins) if begin >= cleared and begin > told]

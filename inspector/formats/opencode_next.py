@@ -1,0 +1,82 @@
+"""A message of opencode's next form -> the same in the form of its exports.
+
+The next form has no parts: a message has a `type`, and what it holds stands beside it. Source: FORMATS §7. A
+row `compaction` holds a summary and, as text, the messages that were kept; both are what the model gets. What
+a person ran in the shell, and what the harness adds, are words that nobody typed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .json_document import Fields
+from .recording import Json
+
+SWITCHES = ("agent-switched", "model-switched")
+_ADDED = ("synthetic", "system")
+
+
+def find_type(raw: Any) -> str | None:
+    """The type of a message of the next form; None for another value."""
+    fields = Fields(raw)
+    return None if "info" in fields.rest or fields.text("id") is None else fields.text("type")
+
+
+def translate(raw: Json) -> Json | None:
+    """The message with `info` and `parts`; None for a type that has none.
+
+    >>> translate({"id": "m", "type": "user", "text": "Hi", "time": {"created": 1}})
+    {'info': {'id': 'm', 'time': {'created': 1}, 'role': 'user'}, 'parts': [{'type': 'text', 'text': 'Hi'}]}
+    """
+    fields = Fields(raw)
+    kind = fields.text("type")
+    if kind == "user":
+        said: list[Json] = [{"type": "text", "text": fields.text("text") or ""}]
+        files = [file for file in fields.items("files") or () if isinstance(file, dict)]
+        said += [
+            {"type": "file", "mime": file.get("mime"), "url": file.get("uri"), "filename": file.get("name")}
+            for file in files
+        ]
+        return {"info": fields.rest | {"role": "user"}, "parts": said}
+    if kind in _ADDED or kind == "shell":
+        words = [fields.text(name) for name in ("text", "command", "output")]
+        text = "\n".join(each for each in words if each)
+        added = [{"type": "text", "text": text, "synthetic": True}]
+        return {"info": fields.rest | {"role": "user"}, "parts": added}
+    if kind == "compaction":
+        reason, status = fields.text("reason"), fields.text("status")
+        summary, recent = fields.text("summary"), fields.text("recent")
+        done = bool(summary) and status in (None, "completed")
+        info: Json = {"role": "assistant", "summary": True, "finish": "stop" if done else None}
+        mark = {"type": "compaction"} | ({"auto": reason == "auto"} if reason else {})
+        info |= {"parentID": fields.rest.get("id"), "mark": mark} | _read_model(fields)
+        told = [{"type": "text", "text": text} for text in (summary, recent) if text]
+        return {"info": fields.rest | info, "parts": told}
+    if kind != "assistant":
+        return None
+    parts = [_make_part(part) for part in fields.items("content") or () if isinstance(part, dict)]
+    info = {"role": "assistant", "reason": fields.text("finish")} | _read_model(fields)
+    return {"info": fields.rest | info, "parts": parts}
+
+
+def _read_model(fields: Fields) -> Json:
+    model = Fields(fields.object("model"))
+    return {"modelID": model.text("id"), "providerID": model.text("providerID")}
+
+
+def _make_part(part: Json) -> Json:
+    if part.get("type") != "tool":
+        return part
+    fields = Fields(part)
+    state, times = Fields(fields.object("state")), Fields(fields.rest.get("time"))
+    answer = [Fields(each).text("text") for each in state.rest.get("content") or ()]
+    told: Json = {"output": "\n".join(each for each in answer if each)}
+    error = state.object("error")
+    if error is not None:
+        told["error"] = Fields(error).text("message")
+    if None not in answer:
+        state.rest.pop("content", None)
+    if (pruned := times.number("pruned")) is not None:
+        told["time"] = {"compacted": pruned}
+    names = {"callID": fields.text("id"), "tool": fields.text("name")}
+    return fields.rest | names | {"state": state.rest | told}
