@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from inspector.tokens import find_cache_rebuilds
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import focus_workbench
+from tests.browser.hand import fill_page, focus_workbench
 from tests.browser.product import (
     LOST_PATH,
     Workbench,
@@ -151,6 +152,60 @@ def test_a_place_that_says_it_is_chosen_in_this_moment_and_in_another(
     assert workbench.at != here, "what was said after the compaction is in another moment"
     page.get_by_test_id("tab-facts").click()
     expect(page.get_by_test_id("story-title")).to_have_text(LOST_PATH)
+
+
+MARKS = """() => [...document.querySelectorAll(".ci-dots button")].map(dot => {
+  const { x, y, width, height } = dot.getBoundingClientRect();
+  return [dot.title, document.elementFromPoint(x + width / 2, y + height / 2) === dot];
+})"""
+END_HIDES = """() => {
+  const end = document.querySelector(".ci-thread .ci-end").getBoundingClientRect();
+  const hidden = [...document.querySelectorAll(".ci-dots button")].filter(dot => {
+    const { left, right } = dot.getBoundingClientRect();
+    return right > end.left && left < end.right;
+  });
+  return hidden.length;
+}"""
+
+
+def count_marked(page: Page) -> int:
+    """How many blocks the dots under the lanes stand for, each of which a hand can hit and an eye can see."""
+    marks = page.evaluate(MARKS)
+    assert all(seen for _, seen in marks), marks
+    assert page.evaluate(END_HIDES) == 0, "the words at the end stand over a dot"
+    counts = [re.match(r"(\d+) blocks: ", title) for title, _ in marks]
+    return sum(int(count[1]) if count else 1 for count in counts)
+
+
+def count_said(workbench: Workbench, kind: str, form: str) -> int:
+    """How many blocks of the moment's context say a fact, whatever a screen tells of them."""
+    context = {str(ref) for ref in workbench.moment.live_refs()}
+    fact = find_facts(workbench.session)[kind, form]
+    return len({str(said.ref) for said in fact.said} & context)
+
+
+@pytest.mark.parametrize("width", [1840, 900])
+def test_each_block_that_a_story_names_is_marked_under_the_lanes(
+    page: Page, workbench: Workbench, width: int
+) -> None:
+    fill_page(page, width, 1000)
+    kinds = [kind["id"] for kind in answer(workbench, type="facts", place=workbench.plan.place)["kinds"]]
+    tried = 0
+    for kind in kinds:
+        page.get_by_test_id(f"facts-{kind}").click()
+        wait_for_python(page)
+        listed = answer(workbench, type="facts", place=workbench.plan.place, kind=kind)["rows"]
+        for at in {0, min(3, len(listed) - 1)}:
+            form = listed[at]["form"]
+            page.get_by_test_id("fact").nth(at).click()
+            wait_for_python(page)
+            expect(page.get_by_test_id("story")).to_be_visible()
+            expect(page.get_by_test_id("thread")).to_be_visible()
+            assert count_marked(page) == count_said(workbench, kind, form), (kind, form)
+            tried += 1
+            if width <= 1080:
+                page.get_by_role("button", name="‹ Facts").click()
+    assert tried >= 2 * len(kinds) - 3
 
 
 def test_what_was_needed_again_is_marked_and_told_in_words(page: Page, workbench: Workbench) -> None:

@@ -30,7 +30,7 @@ from .story_text import FAR, SEALED, StoryText, describe_text
 
 StepSign = Literal["named", "lost", "kept", "again", ""]
 By = Literal["file", "plan", "guess", ""]
-MOST_PLACES = 200
+MOST_PLACES = 2_000
 MOST_NAME = 20
 """Characters of a fact's name that stand beside the lanes; for a longer one stands what it is."""
 _NOUNS = {

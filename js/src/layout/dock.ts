@@ -4,7 +4,7 @@ import { totalAfter } from "../model/plan";
 import { besideTab, TABS, type TabId } from "../model/tabs";
 import type { Host } from "../payloads/host";
 import type { Actions, Picture, View } from "../store/view";
-import { h, makeId, setAttributes, setShown, setText } from "../ui/dom";
+import { h, listen, makeId, setAttributes, setShown, setText } from "../ui/dom";
 import { makeDockEdge } from "./edge";
 
 /** What each tab holds, left to right; one without views is not offered. */
@@ -28,7 +28,7 @@ export const makeDock = (views: TabViews, actions: Actions, host: Host): Dock =>
       title,
       count,
     );
-    tab.addEventListener("click", () => {
+    listen(tab, "click", () => {
       if (node.classList.contains("ci-folded")) {
         node.classList.remove("ci-folded");
         edge.keep();
@@ -58,7 +58,7 @@ export const makeDock = (views: TabViews, actions: Actions, host: Host): Dock =>
   tabs.append(edge.node);
   let opened = "";
 
-  row.addEventListener("keydown", event => {
+  listen(row, "keydown", event => {
     const way = ({ ArrowLeft: -1, ArrowRight: 1 } as const)[event.key as "ArrowLeft"];
     const here = slots.find(({ tab }) => tab === document.activeElement);
     if (way === undefined || here === undefined) return;
@@ -117,7 +117,7 @@ const makeMore = (slots: readonly Slot[], actions: Actions) => {
       { role: "menuitemradio", tabindex: -1, "data-testid": `more-${slot.id}` },
       TABS.find(tab => tab.id === slot.id)?.title ?? "",
     );
-    item.addEventListener("click", () => {
+    listen(item, "click", () => {
       open(false);
       actions.openTab(slot.id);
       button.focus();
@@ -136,8 +136,8 @@ const makeMore = (slots: readonly Slot[], actions: Actions) => {
     if (opened) items.find((_, i) => rest[i]?.tab.hidden === false)?.focus();
   };
   for (const { tab } of rest) tab.classList.add("ci-tab-rest");
-  button.addEventListener("click", () => open(menu.hidden));
-  node.addEventListener("keydown", event => {
+  listen(button, "click", () => open(menu.hidden));
+  listen(node, "keydown", event => {
     if (menu.hidden) return;
     const offered = items.filter(item => !item.hidden);
     const at = offered.indexOf(document.activeElement as HTMLButtonElement);
@@ -150,7 +150,7 @@ const makeMore = (slots: readonly Slot[], actions: Actions) => {
     event.preventDefault();
     event.stopPropagation();
   });
-  node.addEventListener("focusout", event => {
+  listen(node, "focusout", event => {
     if (!node.contains(event.relatedTarget as Node | null)) open(false);
   });
   return {

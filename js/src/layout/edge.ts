@@ -1,7 +1,7 @@
 // Two edges that are dragged or moved by arrows: the lower one of the element in a notebook, which is remembered with the
 // widget, and the upper one of the dock. A document fills its panel and has no lower edge.
 import type { Host } from "../payloads/host";
-import { h, setAttributes } from "../ui/dom";
+import { h, listen, setAttributes } from "../ui/dom";
 
 const STANDARD = 720;
 const [LEAST, MOST] = [480, 1200];
@@ -30,21 +30,21 @@ const makePull = ({ name, id, down, measure, show, keep }: Pull): HTMLElement =>
     const [, least, most] = measure();
     show(Math.round(Math.max(least, Math.min(most, wanted))));
   };
-  node.addEventListener("pointerdown", event => {
+  listen(node, "pointerdown", event => {
     if (event.button !== 0) return;
     node.setPointerCapture(event.pointerId);
     grip = { y: event.clientY, from: measure()[0] };
   });
-  node.addEventListener("pointermove", ({ clientY }) => {
+  listen(node, "pointermove", ({ clientY }) => {
     if (grip !== null && clientY !== grip.y) move(grip.from + way * (clientY - grip.y));
   });
-  for (const end of ["pointerup", "pointercancel"]) {
-    node.addEventListener(end, () => {
+  for (const end of ["pointerup", "pointercancel"] as const) {
+    listen(node, end, () => {
       if (grip !== null) keep?.();
       grip = null;
     });
   }
-  node.addEventListener("keydown", event => {
+  listen(node, "keydown", event => {
     const [now, least, most] = measure();
     const step = way * STEP;
     const moved = { ArrowDown: now + step, ArrowUp: now - step, Home: least, End: most }[event.key];
@@ -112,8 +112,8 @@ export const makeDockEdge = (host: Host, dock: HTMLElement) => {
   };
   const node = makePull({ name: "Height of the tabs", id: "dock-edge", down: false, measure, show, keep });
   tell(node, LOWEST, LOWEST, MOST);
-  node.addEventListener("focus", () => tell(node, ...measure()));
-  node.addEventListener("dblclick", () => {
+  listen(node, "focus", () => tell(node, ...measure()));
+  listen(node, "dblclick", () => {
     dock.classList.toggle("ci-folded");
     tell(node, ...measure());
     keep();

@@ -3,7 +3,7 @@
 import type { Requests } from "../payloads/requests";
 import type { ExportReply, Secret } from "../payloads/types";
 import type { View } from "../store/view";
-import { h, setText } from "../ui/dom";
+import { h, listen, setText } from "../ui/dom";
 
 const PROMISE =
   "One file that opens anywhere, with no network and no kernel: the cut can be dragged there, policies switched and compared, blocks opened. It is made here and saved by this browser; nothing is sent anywhere.";
@@ -67,11 +67,11 @@ export const makeExporter = (requests: Requests): View & { open(): void } => {
     if (focused && dialog.open && document.activeElement === document.body) make.focus();
   };
 
-  make.addEventListener("click", save);
-  cancel.addEventListener("click", () => dialog.close());
-  dialog.addEventListener("click", event => event.target === dialog && dialog.close());
+  listen(make, "click", save);
+  listen(cancel, "click", () => dialog.close());
+  listen(dialog, "click", event => event.target === dialog && dialog.close());
   // A key pressed here is for the dialog alone.
-  dialog.addEventListener("keydown", event => event.stopPropagation());
+  listen(dialog, "keydown", event => event.stopPropagation());
   return {
     node: dialog,
     draw() {},
@@ -108,7 +108,7 @@ const drawSecret = ({ name, hint, count, where, grade }: Secret): HTMLElement =>
     h("td", {}, String(count)),
     h("td", {}, keep),
   );
-  keep.addEventListener("change", () => row.classList.toggle("ci-kept", keep.checked));
+  listen(keep, "change", () => row.classList.toggle("ci-kept", keep.checked));
   return row;
 };
 

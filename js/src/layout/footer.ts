@@ -1,7 +1,7 @@
 // The Python that makes the same plan, in a line: short names are shown, whole ones copied.
 import type { View } from "../store/view";
 import { copyText } from "../ui/copy";
-import { h, setAttributes, setText } from "../ui/dom";
+import { h, listen, setAttributes, setText } from "../ui/dom";
 
 export interface Recipe extends View {
   /** The same once more, for the menu of a narrow workbench, which has no room for a foot. */
@@ -19,7 +19,7 @@ export const makeRecipe = (): Recipe => {
       clearTimeout(timer);
       timer = setTimeout(() => setText(copy, "Copy"), 1600);
     };
-    copy.addEventListener("click", async () => {
+    listen(copy, "click", async () => {
       if (await copyText(whole)) return say("Copied");
       setText(code, whole);
       getSelection()?.selectAllChildren(code);

@@ -1,7 +1,7 @@
 // The frame: which view stands where. Below the lines for trouble there is either the workbench or a blank.
 import type { Screen } from "../store/store";
 import type { Actions, View } from "../store/view";
-import { h, setAttributes, setShown, setText } from "../ui/dom";
+import { h, listen, setAttributes, setShown, setText } from "../ui/dom";
 import { showTitles } from "../ui/tooltip";
 import type { Dock } from "./dock";
 import { makeProgress } from "./progress";
@@ -104,7 +104,7 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
       timer = setTimeout(() => setText(said, ""), undo === undefined ? A_WHILE : 2 * A_WHILE);
       if (undo === undefined) return;
       const button = h("button", { class: "ci-link", "data-testid": "said-undo" }, "Undo");
-      button.addEventListener("click", () => {
+      listen(button, "click", () => {
         setText(said, "");
         undo();
       });

@@ -2,7 +2,7 @@
 import { exact } from "../model/format";
 import type { BillPayload } from "../payloads/types";
 import type { Actions, View } from "../store/view";
-import { h, setAttributes, setShown, setText } from "../ui/dom";
+import { h, listen, setAttributes, setShown, setText } from "../ui/dom";
 import { makeMenu } from "../ui/popover";
 
 /** `tools` stand between the search and the help: plans, and the page. */
@@ -45,12 +45,12 @@ export const makeHeader = (
     bill,
   );
   // In a wide workbench what More holds stands in the line itself, which the style sheet decides.
-  more.addEventListener("click", () => {
+  listen(more, "click", () => {
     const open = node.classList.toggle("ci-more-open");
     setAttributes(more, { "aria-expanded": String(open) });
   });
   setAttributes(more, { "aria-expanded": "false" });
-  node.addEventListener("keydown", event => {
+  listen(node, "keydown", event => {
     if (event.key !== "Escape" || !node.classList.contains("ci-more-open")) return;
     more.click();
     more.focus();
@@ -89,7 +89,7 @@ export const makeHeader = (
 
 const makeIcon = (sign: string, id: string, act: () => void): HTMLButtonElement => {
   const button = h("button", { class: "ci-icon", "data-testid": id }, sign);
-  button.addEventListener("click", act);
+  listen(button, "click", act);
   return button;
 };
 

@@ -1,7 +1,7 @@
 // The keys of the whole workbench, in a dialog made from the very table that acts on them.
 import type { Host } from "../payloads/host";
 import type { View } from "../store/view";
-import { h } from "../ui/dom";
+import { h, listen } from "../ui/dom";
 import { listKeys } from "./keymap";
 import { makeLetterKeys } from "./letter-keys";
 
@@ -27,10 +27,10 @@ export const makeHelp = (host: Host): View & { open(): void } => {
     h("h3", {}, "Keys", letters.node, close),
     table,
   );
-  close.addEventListener("click", () => node.close());
-  node.addEventListener("click", event => event.target === node && node.close());
+  listen(close, "click", () => node.close());
+  listen(node, "click", event => event.target === node && node.close());
   // A key pressed here is for the dialog alone.
-  node.addEventListener("keydown", event => {
+  listen(node, "keydown", event => {
     event.stopPropagation();
     if (event.key !== "?") return;
     event.preventDefault();

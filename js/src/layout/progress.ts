@@ -2,7 +2,7 @@
 import { percent } from "../model/format";
 import type { Work } from "../payloads/replies";
 import type { Actions } from "../store/view";
-import { h, setAttributes, setShown, setText } from "../ui/dom";
+import { h, listen, setAttributes, setShown, setText } from "../ui/dom";
 
 export const makeProgress = (actions: Actions) => {
   const line = h("div", { class: "ci-track", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100 });
@@ -16,7 +16,7 @@ export const makeProgress = (actions: Actions) => {
     line,
     h("p", {}, what, share, stop),
   );
-  stop.addEventListener("click", () => {
+  listen(stop, "click", () => {
     stop.disabled = true;
     actions.stop();
   });

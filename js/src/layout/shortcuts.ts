@@ -6,6 +6,7 @@ import type { Rules } from "../panels/rules/panel";
 import type { Search } from "../panels/search/panel";
 import type { Deck } from "../store/store";
 import type { Actions } from "../store/view";
+import { listen } from "../ui/dom";
 import { type Key, listKeys, nameKey } from "./keymap";
 import type { Awaited } from "./later";
 import { hearsLetters } from "./letter-keys";
@@ -91,8 +92,8 @@ export const listenKeys = (
   // JupyterLab listens on the document, on some pages before anything in a cell hears of a key.
   const shield = makeShield(root, keys);
   window.addEventListener("keydown", shield, true);
-  root.addEventListener("keydown", onKey);
-  root.addEventListener("keydown", onKey, true);
+  listen(root, "keydown", onKey);
+  listen(root, "keydown", onKey, true);
   return () => {
     window.removeEventListener("keydown", shield, true);
     root.removeEventListener("keydown", onKey);

@@ -19,7 +19,7 @@ import { hasReplay } from "../store/replay";
 import { Deck } from "../store/store";
 import { EVERYTHING } from "../store/view";
 import { readPalette } from "../ui/canvas/canvas-colours";
-import { h } from "../ui/dom";
+import { h, listen } from "../ui/dom";
 import { watchTheme } from "../ui/theme";
 import { makeDock } from "./dock";
 import { makeEdge } from "./edge";
@@ -65,13 +65,13 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   const plans = tabs.await("", ({ makePlansMenu, makeNewFile }) =>
     makePlansMenu(actions, toPlans, makeNewFile?.(deck.requests, toPlans)),
   );
-  toPlans.addEventListener("click", () => plans.use(menu => menu.toggle()));
+  listen(toPlans, "click", () => plans.use(menu => menu.toggle()));
   // A page that was exported cannot make another.
   const tools = [h("span", { class: "ci-plans-at" }, toPlans, plans.node)];
   if (keeps) {
     const exporter = tabs.await("", tabs => (tabs as typeof all).makeExporter(deck.requests));
     const open = h("button", { class: "ci-button", "data-testid": "export" }, "Export page…");
-    open.addEventListener("click", () => exporter.use(dialog => dialog.open()));
+    listen(open, "click", () => exporter.use(dialog => dialog.open()));
     tools.push(h("span", { class: "ci-export" }, open, exporter.node));
   }
   const recipe = makeRecipe();

@@ -1,5 +1,5 @@
 // Copying a text, and a button that does it and says so.
-import { h, setText } from "./dom";
+import { h, listen, setText } from "./dom";
 
 /** False where the page may not write to the clipboard. */
 export const copyText = async (text: string): Promise<boolean> => {
@@ -18,7 +18,7 @@ export const makeCopy = (
   kind = "ci-link",
 ): HTMLButtonElement => {
   const button = h("button", { class: kind }, words);
-  button.addEventListener("click", async () => {
+  listen(button, "click", async () => {
     const [text, said] = textOf();
     setText(button, (await copyText(text)) ? said : "This page may not copy");
     setTimeout(() => setText(button, words), 1600);

@@ -29,6 +29,14 @@ export const setAttributes = (node: Element, attributes: Attributes): void => {
   }
 };
 
+/** Does something at each event of a kind. */
+export const listen = <K extends keyof HTMLElementEventMap>(
+  node: HTMLElement,
+  kind: K,
+  act: (event: HTMLElementEventMap[K]) => void,
+  options?: AddEventListenerOptions | boolean,
+): void => node.addEventListener(kind, act, options);
+
 const styles = new WeakMap<HTMLElement, string>();
 
 // Not as an attribute: pages that forbid inline styles allow a script its own.

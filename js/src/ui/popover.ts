@@ -1,5 +1,5 @@
 // Something that opens over the page below its button: Escape and a press elsewhere close it, and nothing else moves.
-import { setAttributes, setShown } from "./dom";
+import { listen, setAttributes, setShown } from "./dom";
 
 export interface Popover {
   readonly isOpen: boolean;
@@ -39,13 +39,13 @@ export const makePopover = (button: HTMLElement, content: HTMLElement, opened: (
       if (held) button.focus();
     },
   };
-  content.addEventListener("keydown", event => {
+  listen(content, "keydown", event => {
     if (event.key === "Escape") popover.close();
     else if (event.key.length > 1 || event.ctrlKey || event.metaKey) return;
     // A letter typed in here is for what is in here.
     event.stopPropagation();
   });
-  content.addEventListener("focusout", event => {
+  listen(content, "focusout", event => {
     if (event.relatedTarget !== null && !isInside(event.relatedTarget)) show(false);
   });
   return popover;
@@ -54,6 +54,6 @@ export const makePopover = (button: HTMLElement, content: HTMLElement, opened: (
 /** The same for a button that has nothing else to do. */
 export const makeMenu = (button: HTMLElement, content: HTMLElement, opened: () => void): Popover => {
   const popover = makePopover(button, content, opened);
-  button.addEventListener("click", () => (popover.isOpen ? popover.close() : popover.open()));
+  listen(button, "click", () => (popover.isOpen ? popover.close() : popover.open()));
   return popover;
 };

@@ -1,7 +1,7 @@
 // A shortened block: its text with what is gone struck out and what is new underlined. Python found the pieces.
 import { exact } from "../model/format";
 import { makeCopy } from "./copy";
-import { h } from "./dom";
+import { h, listen } from "./dom";
 
 export type Pieces = readonly (readonly ["same" | "gone" | "new", string])[];
 
@@ -41,7 +41,7 @@ const drawPiece = (kind: keyof typeof TAGS, words: string): HTMLElement[] => {
   const left = countOf(words.slice(head, tail));
   const what = kind === "same" ? "the same" : kind;
   const more = h("button", { class: "ci-link ci-elided" }, `⋯ ${exact(left)} characters ${what} ⋯`);
-  more.addEventListener("click", () => {
+  listen(more, "click", () => {
     node.textContent = words;
     node.closest("pre")?.focus();
   });

@@ -1,5 +1,5 @@
 // One small label beside the pointer or the focus, for exact numbers. Everything it says is also said in text elsewhere.
-import { h } from "./dom";
+import { h, listen } from "./dom";
 
 const hints = new WeakMap<Element, HTMLElement>();
 
@@ -28,12 +28,12 @@ const showAt = (root: HTMLElement, x: number, y: number, parts: readonly string[
 
 /** What a title says under the pointer, it says to the keyboard too: under whatever has the focus, until Escape. */
 export const showTitles = (root: HTMLElement): void => {
-  root.addEventListener("focusin", ({ target }) => {
+  listen(root, "focusin", ({ target }) => {
     const { title } = target as HTMLElement;
     if (!title || !(target as Element).matches(":focus-visible")) return;
     const { left, bottom } = (target as Element).getBoundingClientRect();
     showAt(root, left, bottom + 4, [title]);
   });
-  root.addEventListener("focusout", () => showAt(root, 0, 0, null));
-  root.addEventListener("keydown", event => event.key === "Escape" && showAt(root, 0, 0, null));
+  listen(root, "focusout", () => showAt(root, 0, 0, null));
+  listen(root, "keydown", event => event.key === "Escape" && showAt(root, 0, 0, null));
 };

@@ -6,7 +6,7 @@ import { fateAt, isUncut, type Plan, turnOfRow } from "../../model/plan";
 import { refOf } from "../../model/refs";
 import type { Body, BodyReply } from "../../payloads/types";
 import type { Actions, Picture } from "../../store/view";
-import { chip, h } from "../../ui/dom";
+import { chip, h, listen } from "../../ui/dom";
 import { leftOut } from "../../ui/text";
 
 /** What Python has answered of a block, as far as it has. */
@@ -103,7 +103,7 @@ const tellPair = ({ scene, row }: Picture, { pair: label }: Known, actions: Acti
     { class: "ci-link", "data-testid": "pair" },
     `turn ${turnOfRow(scene, half) + 1}${name === "" ? "" : ` · ${name}`}`,
   );
-  go.addEventListener("click", () => actions.reveal(half));
+  listen(go, "click", () => actions.reveal(half));
   return pair(isCall ? "its call" : "its output", go);
 };
 
@@ -112,7 +112,7 @@ const sayCut = ({ scene, plan, place, row }: Picture, actions: Actions): (Node |
   if (entry === place) return [isUncut(plan, place) ? "there is no cut" : "the cut stands here"];
   if (!isLegal(scene, entry)) return [h("span", { class: "ci-bad" }, "no: "), whyNot(scene, entry)];
   const move = h("button", { class: "ci-link" }, "move the cut here");
-  move.addEventListener("click", () => actions.slideCut(entry, false));
+  listen(move, "click", () => actions.slideCut(entry, false));
   return ["legal, ", move];
 };
 

@@ -5,7 +5,7 @@ import { turnOfRow } from "../../model/plan";
 import { refOf } from "../../model/refs";
 import type { Actions, Picture, View } from "../../store/view";
 import { makeCopy } from "../../ui/copy";
-import { h } from "../../ui/dom";
+import { h, listen } from "../../ui/dom";
 import { copyOf, showProblem } from "../../ui/text";
 import { type Known, stateOf, tellBlock } from "./details";
 
@@ -99,7 +99,7 @@ const makeButtons = (picture: Picture, { reply }: Known, actions: Actions): HTML
   const { row } = picture;
   const button = (words: string, id: string, act: () => void) => {
     const made = h("button", { class: "ci-button", "data-testid": id }, words);
-    made.addEventListener("click", act);
+    listen(made, "click", act);
     return made;
   };
   const copy = makeCopy("Copy text", () => copyOf(bodyOf(reply)), "ci-button");
@@ -129,8 +129,6 @@ const makePin = ({ scene, row, pins, needsKernel }: Picture, actions: Actions): 
     },
     pinned ? "Unpin" : "Pin",
   );
-  pin.addEventListener("click", () =>
-    actions.setPins(pinned ? pins.filter(other => other !== ref) : [...pins, ref]),
-  );
+  listen(pin, "click", () => actions.setPins(pinned ? pins.filter(other => other !== ref) : [...pins, ref]));
   return [pin];
 };

@@ -2,7 +2,7 @@
 import type { Folding } from "../../model/folds";
 import type { Scene } from "../../model/plan";
 import type { Picture } from "../../store/view";
-import { h, setAttributes, setText } from "../../ui/dom";
+import { h, listen, setAttributes, setText } from "../../ui/dom";
 import { drawColumns, sayDifference } from "./row";
 
 const ONE = "Before → after";
@@ -24,10 +24,10 @@ export const makeFateHead = (step: (way: 1 | -1) => void, showList: () => void):
   const differing = h("span", { "data-testid": "differing" });
   const columns = h("div", { role: "row", class: "ci-row ci-columns" });
   const back = h("button", { class: "ci-link ci-back" }, "‹ Blocks");
-  back.addEventListener("click", showList);
+  listen(back, "click", showList);
   const makeStep = (way: 1 | -1, words: string, label: string) => {
     const button = h("button", { class: "ci-link", "aria-label": label, title: label }, words);
-    button.addEventListener("click", () => step(way));
+    listen(button, "click", () => step(way));
     return button;
   };
   const steps = [

@@ -14,7 +14,7 @@ import { type Scene, turnOfRow } from "../../model/plan";
 import { refOf, rowOf } from "../../model/refs";
 import { makeLabels } from "../../store/labels";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, makeId, setAttributes, setText } from "../../ui/dom";
+import { h, listen, makeId, setAttributes, setText } from "../../ui/dom";
 import { makeScroller } from "../../ui/list/virtual-list";
 import { makeFateHead } from "./heading";
 import { drawCut, drawFold, drawRow, tellItem } from "./row";
@@ -177,7 +177,7 @@ export const makeFates = (actions: Actions): Fates => {
     grid.focus();
   };
 
-  grid.addEventListener("click", event => {
+  listen(grid, "click", event => {
     const line = (event.target as Element).closest<HTMLElement>(".ci-row");
     if (line === null || line.id === "") return;
     const index = Number(line.id.slice(base.length + 1));
@@ -186,7 +186,7 @@ export const makeFates = (actions: Actions): Fates => {
     activate(index);
     if (!showStory(item) && again) toggle(item);
   });
-  grid.addEventListener("keydown", event => {
+  listen(grid, "keydown", event => {
     const item = items[active];
     if (event.target !== grid || item === undefined) return;
     const act = KEYS[event.key];

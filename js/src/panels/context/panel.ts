@@ -8,7 +8,7 @@ import { refOf } from "../../model/refs";
 import type { ContextPart, ContextPiece, ContextReply } from "../../payloads/types";
 import { makeLabels } from "../../store/labels";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, setAttributes, setShown, setText } from "../../ui/dom";
+import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 import { makeScroller } from "../../ui/list/virtual-list";
 import { leftOut } from "../../ui/text";
 
@@ -298,7 +298,7 @@ export const makeContext = (actions: Actions): View => {
 
 const makeLink = (words: string, act: () => void): HTMLElement => {
   const button = h("button", { class: "ci-link" }, words);
-  button.addEventListener("click", act);
+  listen(button, "click", act);
   return button;
 };
 

@@ -7,7 +7,7 @@ import { refOf } from "../../model/refs";
 import type { Choices } from "../../payloads/host";
 import type { LessonReply, LessonStep, LessonStepReply } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, setAttributes, setShown } from "../../ui/dom";
+import { h, listen, setAttributes, setShown } from "../../ui/dom";
 import { makeSteps } from "./step";
 
 /** What there is to do, the first that is there: an answer that was right leads on. */
@@ -107,7 +107,7 @@ export const makeLesson = (actions: Actions): LessonTab => {
 
 const button = (label: string, id: string, act: () => void, disabled = false): HTMLButtonElement => {
   const node = h("button", { class: "ci-button", "data-testid": id, disabled }, label);
-  node.addEventListener("click", act);
+  listen(node, "click", act);
   return node;
 };
 

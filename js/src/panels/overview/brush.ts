@@ -11,7 +11,7 @@ import {
   showsAll,
 } from "../../model/range";
 import type { Actions, Picture } from "../../store/view";
-import { h, setAttributes, setShown } from "../../ui/dom";
+import { h, listen, setAttributes, setShown } from "../../ui/dom";
 
 const GRIP = 6;
 const SLACK = 3;
@@ -62,7 +62,7 @@ export const makeBrush = (
     return Math.min(from, whole) <= at && at <= last + 1 ? "draw" : "other";
   };
 
-  stage.addEventListener("pointerdown", event => {
+  listen(stage, "pointerdown", event => {
     if (event.button !== 0 || shown === undefined) return;
     const zone = zoneOf(event, shown);
     const picture = shown;
@@ -93,16 +93,16 @@ export const makeBrush = (
         actions.brush(...pan(range, scene.steps, from - (range[0] + range[1]) / 2));
     };
     stage.setPointerCapture(event.pointerId);
-    stage.addEventListener("pointermove", follow);
-    stage.addEventListener("lostpointercapture", end, { once: true });
+    listen(stage, "pointermove", follow);
+    listen(stage, "lostpointercapture", end, { once: true });
   });
-  stage.addEventListener("pointermove", event => {
+  listen(stage, "pointermove", event => {
     if (shown !== undefined && event.buttons === 0) stage.style.cursor = CURSORS[zoneOf(event, shown)];
   });
-  stage.addEventListener("dblclick", event => {
+  listen(stage, "dblclick", event => {
     if (shown !== undefined && zoneOf(event, shown) !== "other") actions.brush(0, Number.POSITIVE_INFINITY);
   });
-  node.addEventListener("keydown", event => {
+  listen(node, "keydown", event => {
     if (shown === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     const next = pressKey(shown.range, shown.scene.steps, event.key, event.shiftKey);
     if (next === undefined) return;

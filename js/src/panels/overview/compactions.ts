@@ -1,7 +1,7 @@
 // The recorded compactions as buttons over the curve: each shows what it left, and moves to the moment right before it.
 import type { BoundaryPayload } from "../../payloads/types";
 import type { Actions, Picture } from "../../store/view";
-import { h, setAttributes } from "../../ui/dom";
+import { h, listen, setAttributes } from "../../ui/dom";
 import { fitBetween, layOut } from "./marks";
 
 const SMALL = 24;
@@ -23,7 +23,7 @@ export const makeCompactions = (actions: Actions): Compactions => {
     };
     if (!canShow(picture, mark)) return h("span", look, words);
     const button = h("button", { ...look, "aria-label": `${mark.name} · look at it` }, words);
-    button.addEventListener("click", () => {
+    listen(button, "click", () => {
       const looks = button.getAttribute("aria-pressed") === "true";
       actions.lookAt(looks ? "plan" : mark.look, looks ? undefined : mark.at);
     });
@@ -48,7 +48,7 @@ export const makeCompactions = (actions: Actions): Compactions => {
         { class: "ci-mark", "aria-label": name, "aria-disabled": next === undefined },
         words,
       );
-      button.addEventListener("click", () => next && actions.lookAt(next.look, next.at));
+      listen(button, "click", () => next && actions.lookAt(next.look, next.at));
       return button;
     };
     buttons.push([whole, mark]);

@@ -7,7 +7,7 @@ import { isUncut, type Scene } from "../../model/plan";
 import type { SearchHit } from "../../payloads/types";
 import type { Actions, Part, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
-import { h, setShown } from "../../ui/dom";
+import { h, listen, setShown } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 import { makeAgainMarks, nearest, paidNear } from "./again-marks";
 import { makeBrush } from "./brush";
@@ -42,14 +42,14 @@ export const makeOverview = (actions: Actions): View => {
 
   // A press on a button is none on the curve under it.
   compactions.node.addEventListener("pointerdown", event => event.stopPropagation());
-  stage.addEventListener("pointermove", event => {
+  listen(stage, "pointermove", event => {
     if (shown === undefined) return;
     hintAt(event, shown, stage.clientWidth);
     const segment = segmentAt(shown.scene, stepUnder(event, shown.scene, stage.clientWidth));
     setShown(hover, segment !== undefined && !segment.current && event.buttons === 0);
     if (segment !== undefined) place(hover, shown.scene, segment.firstStep, segment.lastStep + 1);
   });
-  stage.addEventListener("pointerleave", event => {
+  listen(stage, "pointerleave", event => {
     setShown(hover, false);
     showHint(event, null);
   });

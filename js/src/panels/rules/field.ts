@@ -2,7 +2,7 @@
 import { exact } from "../../model/format";
 import type { Setting } from "../../payloads/replies";
 import type { Knob } from "../../payloads/types";
-import { h, setAttributes, setText } from "../../ui/dom";
+import { h, listen, setAttributes, setText } from "../../ui/dom";
 
 export interface KnobView {
   readonly node: HTMLElement;
@@ -39,7 +39,7 @@ const makeReading = ({ "data-testid": id, title }: Common): KnobView => {
 
 const makeBox = (attributes: Common, actions: KnobActions): KnobView => {
   const node = h("input", { ...attributes, type: "checkbox" });
-  node.addEventListener("change", () => actions.set(node.checked));
+  listen(node, "change", () => actions.set(node.checked));
   return {
     node,
     show: value => {
@@ -55,7 +55,7 @@ const makeChoice = (attributes: Common, knob: Knob, actions: KnobActions): KnobV
     attributes,
     ...choices.map((choice, i) => h("option", { value: i }, String(choice ?? "none"))),
   );
-  node.addEventListener("change", () => actions.set(choices[node.selectedIndex] ?? null));
+  listen(node, "change", () => actions.set(choices[node.selectedIndex] ?? null));
   return {
     node,
     show: value => {
@@ -103,9 +103,9 @@ const makeNumber = (attributes: Common, knob: Knob, actions: KnobActions): KnobV
     fit();
     commit();
   };
-  node.addEventListener("input", fit);
-  node.addEventListener("change", commit);
-  node.addEventListener("keydown", event => {
+  listen(node, "input", fit);
+  listen(node, "change", commit);
+  listen(node, "keydown", event => {
     if (event.key === "Enter") {
       // A notebook takes Enter for itself, and then no change event comes.
       event.stopPropagation();

@@ -3,7 +3,7 @@ import { render } from "preact";
 import { exact, short, signed } from "../../model/format";
 import type { RuleOffer, RulePayload } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, setAttributes } from "../../ui/dom";
+import { h, listen, setAttributes } from "../../ui/dom";
 import { PolicyList } from "../../ui/policy-list";
 import { KnobField } from "./knob";
 import { Offers } from "./offers";
@@ -137,9 +137,9 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
       dialog,
     );
   };
-  dialog.addEventListener("click", event => event.target === dialog && dialog.close());
-  dialog.addEventListener("keydown", event => event.stopPropagation());
-  dialog.addEventListener("close", () => {
+  listen(dialog, "click", event => event.target === dialog && dialog.close());
+  listen(dialog, "keydown", event => event.stopPropagation());
+  listen(dialog, "close", () => {
     query = "";
     render(null, dialog);
   });

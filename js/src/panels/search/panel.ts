@@ -3,7 +3,7 @@ import { exact, plural } from "../../model/format";
 import { fateAt } from "../../model/plan";
 import type { FactHit, SearchHit, SearchReply } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, makeId, setAttributes, setShown, setText } from "../../ui/dom";
+import { h, listen, makeId, setAttributes, setShown, setText } from "../../ui/dom";
 import { makePopover } from "../../ui/popover";
 
 const PAUSE = 220;
@@ -136,13 +136,13 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
     mark(Math.min(active, rows.length - 1));
   };
 
-  input.addEventListener("focus", show);
-  input.addEventListener("input", () => {
+  listen(input, "focus", show);
+  listen(input, "input", () => {
     clearTimeout(timer);
     timer = setTimeout(() => ask(input.value), PAUSE);
     show();
   });
-  input.addEventListener("keydown", event => {
+  listen(input, "keydown", event => {
     const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (way !== undefined) mark(active + way);
     else if (event.key === "Enter") {
@@ -157,7 +157,7 @@ export const makeSearch = (actions: Actions, keys: SearchedKeys): Search => {
     event.preventDefault();
     event.stopPropagation();
   });
-  hits.addEventListener("click", event => {
+  listen(hits, "click", event => {
     const line = (event.target as Element).closest("[role=option]");
     go(rows.findIndex(row => row.node === line));
   });

@@ -4,7 +4,7 @@ import { type Plan, summaryAt } from "../../model/plan";
 import type { Writer } from "../../payloads/replies";
 import type { SendingReply } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, makeId, putChildren, setAttributes, setShown, setText } from "../../ui/dom";
+import { h, listen, makeId, putChildren, setAttributes, setShown, setText } from "../../ui/dom";
 import { makeScribe } from "./controller";
 import { makeSending } from "./preview";
 import { makeWritten } from "./result";
@@ -46,7 +46,7 @@ export const makeSummarise = (actions: Actions): Summarise => {
       ...{ type: "radio", class: "ci-knob", name: group, value, checked: i === 0 },
       "data-testid": `writer-${value}`,
     });
-    radio.addEventListener("change", () => scribe.change({ by: value }));
+    listen(radio, "change", () => scribe.change({ by: value }));
     return { radio, line: h("label", {}, radio, words) };
   });
   const chosen = () => radios.find(({ radio }) => radio.checked)?.radio;
@@ -153,18 +153,18 @@ export const makeSummarise = (actions: Actions): Summarise => {
   };
 
   for (const input of [model, focus])
-    input.addEventListener("keydown", event => {
+    listen(input, "keydown", event => {
       if (event.key !== "Enter" || look.disabled) return;
       // A notebook takes Enter for itself.
       event.stopPropagation();
       event.preventDefault();
       scribe.ask();
     });
-  model.addEventListener("input", () => scribe.change({ model: model.value }));
-  focus.addEventListener("input", () => scribe.change({ focus: focus.value }));
-  own.addEventListener("input", () => scribe.change({ text: own.value }));
-  look.addEventListener("click", () => scribe.ask());
-  write.addEventListener("click", begin);
+  listen(model, "input", () => scribe.change({ model: model.value }));
+  listen(focus, "input", () => scribe.change({ focus: focus.value }));
+  listen(own, "input", () => scribe.change({ text: own.value }));
+  listen(look, "click", () => scribe.ask());
+  listen(write, "click", begin);
   const open = () => {
     if (shown === undefined || shown.needsKernel !== "") return;
     actions.openTab("summary");

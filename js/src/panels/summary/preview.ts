@@ -1,7 +1,7 @@
 // What a model would be sent: where to, how much, for what price, and every word of it. All of it is text.
 import { exact, plural, short } from "../../model/format";
 import type { RequestText, SecretName, SendingReply } from "../../payloads/types";
-import { h } from "../../ui/dom";
+import { h, listen } from "../../ui/dom";
 import { sayLeftOut } from "../../ui/text";
 
 const KINDS: Record<string, string> = {
@@ -33,7 +33,7 @@ export const makeSending = (leave: (names: readonly string[]) => void): Sending 
         "data-testid": "leave-in",
       });
       box.checked = reply.kept.includes(name);
-      box.addEventListener("change", () => leave(boxes.filter(one => one.checked).map(one => one.value)));
+      listen(box, "change", () => leave(boxes.filter(one => one.checked).map(one => one.value)));
       return box;
     });
     const focused = document.activeElement as HTMLInputElement | null;

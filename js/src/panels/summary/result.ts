@@ -3,7 +3,7 @@ import { exact, percent, plural } from "../../model/format";
 import type { Plan } from "../../model/plan";
 import type { Actions, Picture } from "../../store/view";
 import { makeCopy } from "../../ui/copy";
-import { h, putChildren, setAttributes, setShown, setText } from "../../ui/dom";
+import { h, listen, putChildren, setAttributes, setShown, setText } from "../../ui/dom";
 import type { Scribe } from "./controller";
 
 /** So near its end a text that grows stays at its end, in pixels. */
@@ -18,7 +18,7 @@ export const makeWritten = (
 ) => {
   const button = (words: string, id: string, act: () => void) => {
     const made = h("button", { class: "ci-button", "data-testid": id }, words);
-    made.addEventListener("click", act);
+    listen(made, "click", act);
     return made;
   };
   const status = h("p", { class: "ci-verdict", "data-testid": "writing-status" });

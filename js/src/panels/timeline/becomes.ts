@@ -12,7 +12,7 @@ import {
 } from "../../model/becomes";
 import type { Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
-import { h, setAttributes } from "../../ui/dom";
+import { h, listen, setAttributes } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 
 const STRIP = 16;
@@ -46,13 +46,13 @@ export const makeBecomes = (): View => {
   let shown: Picture | undefined;
   let drawn: { plan?: object; place: number } = { place: -1 };
 
-  stage.addEventListener("pointermove", event => {
+  listen(stage, "pointermove", event => {
     if (shown === undefined || shown.dragging) return showHint(event, null);
     const x = event.clientX - stage.getBoundingClientRect().left;
     const part = parts.find(({ left, right }) => left <= x && x < right);
     showHint(event, part === undefined ? null : [sayOf(shown, sums, part.fate)[0]]);
   });
-  stage.addEventListener("pointerleave", event => showHint(event, null));
+  listen(stage, "pointerleave", event => showHint(event, null));
 
   return {
     node,

@@ -18,7 +18,7 @@ import { namePlace, plural, sayPlace, short } from "../../model/format";
 import { isUncut, totalAfter } from "../../model/plan";
 import { pan, reveal, showsAll } from "../../model/range";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, setAttributes, setShown, setText } from "../../ui/dom";
+import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 
 /** `strip` spans the axis; a press on it moves the cut too. */
 export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
@@ -39,7 +39,7 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
   const step = (sign: string, name: string, next: (cuts: Cuts, place: number) => number) => {
     // The keys of the slider do the same.
     const button = h("button", { class: "ci-step", "aria-label": name, title: name, tabindex: -1 }, sign);
-    button.addEventListener("click", () => {
+    listen(button, "click", () => {
       if (shown === undefined) return;
       const from = placeOf(shown);
       const target = next(shown.cuts, from);
@@ -112,8 +112,8 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     free = shown.plan.cut.by !== "you";
     hand = event.pointerId;
     actions.takeCut();
-    grip.addEventListener("pointermove", follow);
-    grip.addEventListener("lostpointercapture", end, { once: true });
+    listen(grip, "pointermove", follow);
+    listen(grip, "lostpointercapture", end, { once: true });
   };
 
   /** Moves the range to where a place is. */
@@ -158,21 +158,21 @@ export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
     showCut(shown, target);
   };
 
-  pill.addEventListener("pointerdown", begin);
-  grip.addEventListener("keydown", onKey);
-  grip.addEventListener("blur", () => actions.sayWhy(-1));
+  listen(pill, "pointerdown", begin);
+  listen(grip, "keydown", onKey);
+  listen(grip, "blur", () => actions.sayWhy(-1));
 
-  strip.addEventListener("pointerdown", event => {
+  listen(strip, "pointerdown", event => {
     if (event.button !== 0) return;
     begin(event);
     follow(event);
   });
-  strip.addEventListener("pointermove", event => {
+  listen(strip, "pointermove", event => {
     if (shown === undefined || shown.dragging) return;
     const place = placeAt(shown.axis, event.clientX - strip.getBoundingClientRect().left);
     actions.sayWhy(isLegal(shown.scene, place) ? -1 : place);
   });
-  strip.addEventListener("pointerleave", () => shown?.dragging || actions.sayWhy(-1));
+  listen(strip, "pointerleave", () => shown?.dragging || actions.sayWhy(-1));
 
   return {
     node,

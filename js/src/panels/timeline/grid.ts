@@ -7,7 +7,7 @@ import { exact, short } from "../../model/format";
 import { fateAt, type Lane, type Scene, sectionAfter, turnOfRow } from "../../model/plan";
 import { reveal, zoomAround } from "../../model/range";
 import type { Actions, Picture, View } from "../../store/view";
-import { chip, h, makeId, setAttributes, setText } from "../../ui/dom";
+import { chip, h, listen, makeId, setAttributes, setText } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 import { middle } from "./zoom";
 
@@ -139,7 +139,7 @@ export const makeGrid = (actions: Actions): View => {
     return true;
   };
 
-  node.addEventListener("click", event => {
+  listen(node, "click", event => {
     if (shown === undefined) return;
     const [oldLane, oldStep] = [lane, step];
     if (!locate(event, shown)) return;
@@ -151,15 +151,15 @@ export const makeGrid = (actions: Actions): View => {
     }
     pick(shown, oldLane === lane && oldStep === step);
   });
-  node.addEventListener("pointermove", event => {
+  listen(node, "pointermove", event => {
     if (shown === undefined) return;
     const [oldLane, oldStep] = [lane, step];
     const over = locate(event, shown);
     showHint(event, over ? hintCell(shown, lane, step, aim) : null);
     [lane, step] = [oldLane, oldStep];
   });
-  node.addEventListener("pointerleave", event => showHint(event, null));
-  node.addEventListener("keydown", event => {
+  listen(node, "pointerleave", event => showHint(event, null));
+  listen(node, "keydown", event => {
     // With a modifier they are the browser's: its zoom, its way back.
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (shown === undefined || shown.scene.steps === 0) return;

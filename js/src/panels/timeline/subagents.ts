@@ -5,7 +5,7 @@ import { exact, plural, short } from "../../model/format";
 import { type SideRow, stackSides } from "../../model/subagents";
 import type { Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
-import { h, setShown, setText } from "../../ui/dom";
+import { h, listen, setShown, setText } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 
 const ROW = 16;
@@ -72,14 +72,14 @@ export const makeSideLanes = (): View => {
     });
   };
 
-  fold.addEventListener("click", () => {
+  listen(fold, "click", () => {
     open = !open;
     if (shown === undefined) return;
     build(shown);
     drawRows(shown);
   });
-  node.addEventListener("pointermove", event => shown && showHint(event, hintAt(event, shown, rows, canvas)));
-  node.addEventListener("pointerleave", event => showHint(event, null));
+  listen(node, "pointermove", event => shown && showHint(event, hintAt(event, shown, rows, canvas)));
+  listen(node, "pointerleave", event => showHint(event, null));
 
   return {
     node,

@@ -3,10 +3,12 @@ import { middleOf } from "../../model/axis";
 import { rowOf } from "../../model/refs";
 import type { Mention } from "../../model/thread";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, setShown, setText } from "../../ui/dom";
+import { h, listen, setShown, setText } from "../../ui/dom";
 
-/** Dots nearer than this are one. */
+/** Blocks nearer than this share a dot. */
 const NEAR = 8;
+/** Pixels between a dot and words beside it. */
+const ROOM = 10;
 
 export const makeThread = (actions: Actions): View => {
   const name = h("span", { class: "ci-had" });
@@ -21,24 +23,32 @@ export const makeThread = (actions: Actions): View => {
   );
 
   const drawDots = ({ scene, axis }: Picture, mentions: readonly Mention[]) => {
-    const rows = mentions
-      .map(({ ref, kind }) => ({ row: rowOf(scene, ref), kind }))
-      .filter(({ row }) => row >= 0);
-    const found: HTMLElement[] = [];
-    let last = Number.NEGATIVE_INFINITY;
+    const marks: { x: number; row: number; kinds: string[] }[] = [];
+    const rows = mentions.map(({ ref, kind }) => ({ row: rowOf(scene, ref), kind }));
     for (const { row, kind } of rows.sort((a, b) => a.row - b.row)) {
-      const x = middleOf(scene, axis, row);
-      if (x < 0 || x > axis.width || x - last < NEAR) continue;
-      last = x;
-      const words = kind;
-      const dot = h("button", { "aria-label": words, title: words, tabindex: found.length > 0 ? -1 : 0 });
-      dot.style.left = `${x}px`;
-      dot.addEventListener("click", () => actions.openBody(row));
-      found.push(dot);
+      const x = row < 0 ? -1 : middleOf(scene, axis, row);
+      if (x < 0 || x > axis.width) continue;
+      const last = marks.at(-1);
+      if (last && x - last.x < NEAR) last.kinds.push(kind);
+      else marks.push({ x, row, kinds: [kind] });
     }
-    dots.replaceChildren(...found);
+    dots.replaceChildren(
+      ...marks.map(({ x, row, kinds }, at) => {
+        const [first = "", more] = [kinds[0], kinds.length > 1];
+        const words = more ? `${kinds.length} blocks: ${first} to ${kinds.at(-1)}` : first;
+        const dot = h("button", { "aria-label": words, title: words, tabindex: at && -1 });
+        dot.style.left = `${x}px`;
+        listen(dot, "click", () => actions.openBody(row));
+        return dot;
+      }),
+    );
+    // The words stand where they hide no dot: at the end, else in the last gap that has room for them.
+    const ends = [-ROOM, ...marks.map(({ x }) => x), axis.width + ROOM];
+    let at = ends.length - 1;
+    while (at > 0 && ends[at]! - ends[at - 1]! < end.offsetWidth + 2 * ROOM) at--;
+    end.style.left = at ? `${ends[at]! - ROOM - end.offsetWidth}px` : "-99em";
   };
-  dots.addEventListener("keydown", event => {
+  listen(dots, "keydown", event => {
     const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     const all = [...dots.children] as HTMLElement[];
     const next = all[all.indexOf(event.target as HTMLElement) + way];

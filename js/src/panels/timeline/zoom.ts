@@ -4,7 +4,7 @@ import type { Range } from "../../model/axis";
 import { plural } from "../../model/format";
 import { pan, sayRange, showsAll, zoomAround } from "../../model/range";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, setAttributes, setShown, setText } from "../../ui/dom";
+import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 
 const NOTCH = 0.002;
 const LINES = 16;
@@ -17,7 +17,7 @@ export interface Zoom extends View {
 export const makeZoom = (actions: Actions): Zoom => {
   const button = (words: string, name: string, act: () => void) => {
     const made = h("button", { "aria-label": name, title: name }, words);
-    made.addEventListener("click", act);
+    listen(made, "click", act);
     return made;
   };
   let shown: Picture | undefined;
@@ -35,7 +35,8 @@ export const makeZoom = (actions: Actions): Zoom => {
   return {
     node,
     listen(turns) {
-      turns.addEventListener(
+      listen(
+        turns,
         "wheel",
         event => {
           if (shown === undefined || shown.scene.steps === 0) return;

@@ -2,7 +2,7 @@
 import { exact, percent, plural, short } from "../../model/format";
 import type { Plan, Scene } from "../../model/plan";
 import type { Actions, View } from "../../store/view";
-import { h, setShown } from "../../ui/dom";
+import { h, listen, setShown } from "../../ui/dom";
 
 export const makePlanFacts = (actions: Actions): View => {
   const node = h("div", {
@@ -84,7 +84,7 @@ const tellPrefix = (scene: Scene, { prefix }: Plan, { reveal }: Actions): HTMLEl
   const key = "first rewritten";
   if (message === null) return [tell("prefix", key, "none")];
   const link = h("button", { class: "ci-link" }, `message ${message + 1}`);
-  link.addEventListener("click", () => reveal(scene.entryStart[message] as number));
+  listen(link, "click", () => reveal(scene.entryStart[message] as number));
   return [tell("prefix", key, link, `, ${short(tokens)} before it stay cached`)];
 };
 

@@ -6,7 +6,7 @@ import { OUTSIDE } from "../../model/outside";
 import { decideSame, isUncut, type Plan, type Scene, sectionAfter, totalAfter } from "../../model/plan";
 import type { Actions, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
-import { h, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
+import { h, listen, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 
 const BAR = 16;
@@ -125,8 +125,8 @@ const makeRow = (id: string, called: string, control?: HTMLElement) => {
   );
   let shown: { picture: Picture; shares: Share[]; width: number } | undefined;
   let known = "";
-  bar.addEventListener("pointermove", event => shown && hint(event, shown));
-  bar.addEventListener("pointerleave", event => showHint(event, null));
+  listen(bar, "pointermove", event => shown && hint(event, shown));
+  listen(bar, "pointerleave", event => showHint(event, null));
   return {
     node,
     name(text: string, title: string, chosen: boolean) {
@@ -332,7 +332,7 @@ const drawOffered = (node: HTMLElement, { state }: Plan, actions: Actions) => {
     { class: "ci-link", title: "The policy's own cut, and who writes its summary" },
     "/compact",
   );
-  compact.addEventListener("click", () => {
+  listen(compact, "click", () => {
     actions.freeCut();
     actions.writeSummary();
   });

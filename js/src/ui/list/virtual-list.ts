@@ -1,6 +1,6 @@
 // A list of any length of which only the rows in sight exist. Rows may differ in height and are measured once drawn.
 
-import { h, putChildren } from "../dom";
+import { h, listen, putChildren } from "../dom";
 import { type Heights, stackHeights, totalHeight, visibleItems } from "./heights";
 
 const MARGIN = 4;
@@ -129,7 +129,7 @@ export const makeScroller = (source: Source): Scroller => {
       if (first < shown[0] || end > shown[1]) render();
     });
   };
-  node.addEventListener("scroll", onScroll, { passive: true });
+  listen(node, "scroll", onScroll, { passive: true });
   const reveal = (index: number, high = false) => {
     look();
     const upper = heights.tops[index] ?? 0;
