@@ -355,7 +355,7 @@ def stand_plan(plan: Plan, written: str | None = None) -> Remaining:
     """What stands in the context that a plan leaves, its summary or the stand-in for one included.
 
     `written` is a summary that the file holds: it is read in the stand-in's place, and after it what the
-    plan's rules add to a summary.
+    plan's rules add to a summary. "" stands for a summary of which nothing is known yet.
     """
     session, tree = plan.session, plan.session.tree
     rows = np.zeros(int(tree.start[-1]) + 1, bool)
@@ -388,7 +388,8 @@ def stand_plan(plan: Plan, written: str | None = None) -> Remaining:
 
 
 def _written(plan: Plan, text: str, of: tuple[BlockRef, ...]) -> Iterator[RemainingText]:
-    yield RemainingText(BlockRef("@summary", 0), text, "summary", of, True)
+    if text:
+        yield RemainingText(BlockRef("@summary", 0), text, "summary", of, True)
     added = [line for one in plan.stand_in.appendices for line in one.lines(plan.place or 0)]
     if added:
         yield RemainingText(BlockRef("@summary", 1), "\n".join(added), "summary", of)

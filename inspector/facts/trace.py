@@ -32,11 +32,12 @@ _STANDING: Memo[Remaining] = Memo(4)
 _FATES: Memo[MomentFates] = Memo(4)
 
 
-def trace_facts(facts: Facts, plan: Plan) -> Trace:
+def trace_facts(facts: Facts, plan: Plan, *, placeholder: bool = True) -> Trace:
     """What becomes of every fact said up to the leaf of a plan's session, in the context the plan leaves.
 
     `facts` are those of the plan's file. Nothing is asked of a model: where one would write a summary the
-    stand-in is read, and the evidence is "planned".
+    stand-in is read, and the evidence is "planned". Without `placeholder` the stand-in is not, for what
+    it happens to name a model's summary may not; what rules add to a summary is read all the same.
 
     >>> from inspector.demo import open_demo
     >>> from inspector.facts.facts import find_facts
@@ -48,8 +49,14 @@ def trace_facts(facts: Facts, plan: Plan) -> Trace:
     True
     """
     moment = find_moment(facts, plan)
-    scene = TraceScope(plan.session, moment.before, stand_plan(plan), plan=plan)
+    scene = _look_at(plan, moment.before, None, placeholder)
     return _trace(moment.found, scene, moment)
+
+
+def _look_at(plan: Plan, before: Remaining, written: str | None, placeholder: bool) -> TraceScope:
+    if written is None and not placeholder and plan.is_unwritten:
+        written = ""
+    return TraceScope(plan.session, before, stand_plan(plan, written), plan=plan, placeholder=placeholder)
 
 
 def find_moment(facts: Facts, plan: Plan) -> MomentFates:
@@ -75,7 +82,10 @@ def trace_plan(plan: Plan) -> Trace:
 
 
 def trace_one(traced: TracedFact, plan: Plan, written: str | None = None) -> TracedFact:
-    """The same fact in another plan of the same session; `written` is a summary to read for the stand-in."""
+    """The same fact in another plan of the same session; `written` is a summary to read for the stand-in.
+
+    The stand-in itself is read, or is not, as it was for the fact.
+    """
     return trace_again([traced], plan, written)[0]
 
 
@@ -90,8 +100,8 @@ def trace_again(
     rows = [int(start[index[ref.entry]]) + ref.block for one in traced for ref in one.said]
     first = np.concatenate(([0], np.cumsum([len(one.said) for one in traced])))
     found = Occurrences(tuple(one.fact for one in traced), np.array(rows, np.int32), first.astype(np.int32))
-    scene = TraceScope(session, traced[0].scene.before, stand_plan(plan, written), plan=plan)
-    return _trace(found, scene).traced
+    scene = traced[0].scene
+    return _trace(found, _look_at(plan, scene.before, written, scene.placeholder)).traced
 
 
 def trace_recorded(session: Session, facts: Facts | None = None) -> tuple[Trace, ...]:

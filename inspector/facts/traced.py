@@ -272,7 +272,8 @@ class Fix:
 class TraceScope:
     """Where facts are traced: what stood before, what stands after, and what came between.
 
-    `session` is the session before; `plan` or `entry` (a recorded compaction) is what happened.
+    `session` is the session before; `plan` or `entry` (a recorded compaction) is what happened. Without
+    `placeholder` nothing is read in the place of a summary that is not written yet.
     """
 
     session: Session
@@ -280,6 +281,7 @@ class TraceScope:
     after: Remaining
     plan: Plan | None = None
     entry: Entry | None = None
+    placeholder: bool = True
 
     @cached_property
     def turns(self) -> dict[str, int]:

@@ -183,6 +183,11 @@ class Plan(Drawable):
         return self.spec is not None and bool((self.fate == SUMMARISED).any())
 
     @property
+    def is_unwritten(self) -> bool:
+        """Whether its summary is still to be written: a placeholder stands in its place."""
+        return self.summarises and self.checkpoint is None
+
+    @property
     def deterministic(self) -> bool:
         """Whether the same history always gives the same context: no model writes a summary (S0-69).
 

@@ -21,7 +21,10 @@ WORDS: dict[str, ScreenWord] = {
         "not in the file",
         "What the provider counted beside the text in the file; a plan is shown as if this stayed the same.",
     ),
-    "stand_in": ScreenWord("placeholder summary", "A model writes another one each time."),
+    "stand_in": ScreenWord(
+        "placeholder summary",
+        "The summary is not written yet; this holds its place. A model writes another one.",
+    ),
     "fate": ScreenWord("becomes", "What the plan makes of a block, or of a fact."),
     "verbatim": ScreenWord("kept", "It stays as it is."),
     "truncated": ScreenWord("shortened", "A part of its text stays."),
@@ -39,7 +42,10 @@ WORDS: dict[str, ScreenWord] = {
     "recorded": ScreenWord("by the file", "The file itself shows it."),
     "planned": ScreenWord("by this plan"),
     "inferred": ScreenWord("guessed", "The summary cannot be read; guessed from what follows."),
-    "at_risk": ScreenWord("would stand only in the summary"),
+    "at_risk": ScreenWord(
+        "lost unless the summary names it",
+        "The summary of this plan is not written yet, and nothing else names it.",
+    ),
     "regret": ScreenWord("needed again", "It was taken by a compaction and asked for afterwards."),
     "calibrated": ScreenWord("fitted to the provider", "Counts are scaled to what the provider reported."),
     "constraint": ScreenWord("your rule"),

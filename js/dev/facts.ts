@@ -78,7 +78,13 @@ export const inventFacts = (
     return {
       ...{ place, query, kind, fate, from, total: found.length, rows: found.slice(from, to), kinds },
       marks: ["◆1"],
-      ...{ tier: "planned", fates: [...FATES], sentence: "", risk: from === 0 ? risk : undefined },
+      ...{
+        tier: "planned",
+        fates: [...FATES],
+        lost: "lost",
+        sentence: "",
+        risk: from === 0 ? risk : undefined,
+      },
     };
   };
 

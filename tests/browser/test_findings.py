@@ -5,12 +5,24 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from inspector.session.blocks import Text
+from inspector.session.entries import Entry
+from inspector.session.session import Session
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.product import Workbench, make_plan
 from tests.browser.screen import screenshot
 
 NEXT = "“Look at the almanac as much as you like"
 PATH = "src/tidepool/calendar/offsets.py"
+
+
+def small_session() -> Session:
+    said = [("user", "What does src/a.py do?"), ("assistant", "It adds.")]
+    entries = [
+        Entry(id=f"e{n}", parent=f"e{n - 1}" if n else None, role=role, blocks=(Text(text=text),))
+        for n, (role, text) in enumerate(said)
+    ]
+    return Session(format="demo", entries=tuple(entries), leaf="e1")
 
 
 def wait_for_story(page: Page) -> None:
@@ -32,14 +44,16 @@ def test_W2_2_it_opens_on_the_first_loss_its_cause_and_the_nearest_words(
     screenshot(page, "findings")
 
 
-@pytest.mark.parametrize("width", [1400, 900, 560])
+@pytest.mark.parametrize(
+    ("width", "height"), [(1400, 900), (900, 900), (560, 900), (1400, 720), (900, 720), (720, 720)]
+)
 def test_W2_16_the_first_fix_stands_on_the_first_screen(
-    page: Page, open_workbench: OpenWorkbench, width: int
+    page: Page, open_workbench: OpenWorkbench, width: int, height: int
 ) -> None:
-    """What would have kept it, with its price, is seen without a scroll or a click."""
-    page.set_viewport_size({"width": width, "height": 900})
+    """What would have kept it, with its price, is seen without a scroll or a click, in a cell too."""
+    page.set_viewport_size({"width": width, "height": height})
     page.add_style_tag(content="body { padding: 0 !important }")
-    open_workbench(policy="auto", height=900)
+    open_workbench(policy="auto", height=height)
     wait_for_story(page)
     fix = page.get_by_test_id("story-fix").first
     expect(fix).to_contain_text("+92")
@@ -47,6 +61,16 @@ def test_W2_16_the_first_fix_stands_on_the_first_screen(
     last = page.get_by_test_id("became").last.bounding_box()
     box = fix.bounding_box()
     assert box is not None and last is not None and box["y"] < last["y"]
+
+
+@pytest.mark.parametrize("width", [1400, 900, 560])
+def test_where_nothing_was_lost_a_sentence_says_so_at_every_width(
+    page: Page, open_workbench: OpenWorkbench, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    open_workbench(small_session(), policy="auto", tab="findings")
+    expect(page.get_by_test_id("findings-none")).to_be_visible()
+    expect(page.get_by_test_id("findings-none")).to_contain_text("This file records no compaction.")
 
 
 def test_the_list_of_findings_is_gone_through_by_arrows_where_the_story_takes_its_place(

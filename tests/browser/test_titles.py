@@ -133,6 +133,56 @@ def test_W2_19_titles_are_whole_where_paths_lie_outside_the_project(
     expect(lost).to_contain_text("/home/…/")
 
 
+SEEN = """() => {
+  const title = document.querySelector('.ci-header > b')
+  const box = title.getBoundingClientRect()
+  let seen = ''
+  const range = document.createRange()
+  const walker = document.createTreeWalker(title, NodeFilter.SHOW_TEXT)
+  for (let node = walker.nextNode(); node; node = walker.nextNode())
+    for (let at = 0; at < node.length; at++) {
+      range.setStart(node, at)
+      range.setEnd(node, at + 1)
+      const { left, right, bottom } = range.getBoundingClientRect()
+      if (left >= box.left - 1 && right <= box.right + 1 && bottom <= box.bottom + 2) seen += node.data[at]
+    }
+  return seen
+}"""
+
+
+@needs_shared
+def test_a_session_s_title_goes_on_behind_the_slashes_of_an_address(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    open_workbench(open_session(CODEX), policy="auto")
+    whole = page.locator(".ci-header > b").inner_text()
+    assert "https://" in whole and len(whole) > LEAST
+    for width in WIDTHS:
+        resize(page, width)
+        seen = page.evaluate(SEEN)
+        assert whole.startswith(seen) and len(seen) >= LEAST, (width, seen)
+
+
+FACTS = """() => [...document.querySelectorAll('[data-testid=fact]')].map(fact => {
+  const range = document.createRange()
+  range.selectNodeContents(fact)
+  const words = range.getBoundingClientRect(), row = fact.closest('tr').getBoundingClientRect()
+  return words.bottom <= row.bottom + 1 && words.top >= row.top - 1 && words.right <= row.right
+})"""
+
+
+@needs_shared
+def test_the_end_of_a_long_path_is_seen_in_the_list_of_facts(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    open_workbench(open_session(CODEX), policy="auto", tab="facts")
+    page.get_by_test_id("fact").first.wait_for(timeout=60_000)
+    for width in WIDTHS:
+        resize(page, width)
+        rows = page.evaluate(FACTS)
+        assert len(rows) > 20 and all(rows), width
+
+
 ROWS = """() => [...document.querySelectorAll('[data-testid=fate-row]')].map(row => {
   const box = row.getBoundingClientRect()
   const title = row.querySelector('.ci-what > b, .ci-preview')
@@ -220,7 +270,7 @@ def test_blocks_are_master_and_detail_by_keys_where_there_is_no_room_for_both(
 def test_every_sign_of_the_session_is_explained_beside_it(page: Page, opened: Workbench) -> None:
     key = page.get_by_test_id("overview-key")
     expect(key).to_contain_text("cache rebuilt")
-    for width in (1400, 900):
+    for width in WIDTHS:
         resize(page, width)
         signs = key.locator("span")
         assert [text[0] for text in signs.all_inner_texts()] == ["◆", "◇", "↺", "$", "┄"]
@@ -242,16 +292,15 @@ def test_the_row_of_the_chosen_thing_is_called_by_its_name_at_every_width_that_h
 
 def test_nothing_is_drawn_over_the_words_of_a_summary(page: Page, opened: Workbench) -> None:
     opened.tab = "summary"
-    for width in (1400, 900, 760):
+    for width in (*WIDTHS, 760):
         resize(page, width)
-        side = page.get_by_test_id("side").last
-        expect(side).to_contain_text("Planned")
+        expect(page.get_by_test_id("side").last).to_contain_text("Planned")
         button = page.get_by_role("button", name="Write a summary…").bounding_box()
-        words = side.locator("h3").evaluate(
+        words = page.get_by_test_id("sides").evaluate(
             "node => { const r = document.createRange(); r.selectNodeContents(node);"
-            " return [...r.getClientRects()].map(b => [b.right, b.top]) }"
+            " return [...r.getClientRects()].filter(b => b.height < 24).map(b => [b.right, b.top]) }"
         )
-        assert button is not None and words
+        assert button is not None and len(words) > 6
         low = button["y"] + button["height"]
         assert all(right <= button["x"] or top >= low for right, top in words), (width, words, button)
 

@@ -104,7 +104,7 @@ def at_risk(plan: Plan) -> int:
 
 
 def test_the_list_is_the_trace_of_the_plan(model: WorkbenchModel, session: Session) -> None:
-    trace = trace_facts(session.facts, model.plan)
+    trace = trace_facts(session.facts, model.plan, placeholder=False)
     rows = every_row(model)
     assert len(rows) == listed(model)["total"] == len(trace)
     by_number = {traced.fact.number: traced for traced in trace}
@@ -224,14 +224,14 @@ def test_of_a_fact_said_very_often_the_first_and_the_last_blocks_are_told() -> N
         Entry(
             id=f"e{n}", parent=f"e{n - 1}" if n else None, role="user", blocks=(Text(text="See src/a.py."),)
         )
-        for n in range(205)
+        for n in range(2005)
     )
-    model = WorkbenchModel(Session(format="demo", entries=entries, leaf="e204"))
+    model = WorkbenchModel(Session(format="demo", entries=entries, leaf="e2004"))
     model.answer({})
     told = tell(model, number_of(model, "src/a.py"), place=0)
     assert [place["ref"] for place in told["places"]] == [
-        f"e{n}/0" for n in (*range(100), *range(105, 205))
-    ] and told["placesTotal"] == 205
+        f"e{n}/0" for n in (*range(1000), *range(1005, 2005))
+    ] and told["placesTotal"] == 2005
 
 
 def test_the_text_of_a_block_is_that_of_the_cut_that_was_asked_for(model: WorkbenchModel) -> None:

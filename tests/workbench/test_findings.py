@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from inspector import Session, count_tokens, lint, make_plan, open_demo, open_session
+from inspector import Session, checkpoint_from_text, count_tokens, lint, make_plan, open_demo, open_session
 from inspector.demo import CONSTRAINT, LOST_PATH
 from inspector.errors import InspectorError
 from inspector.facts.trace import trace_recorded
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads import findings
+from inspector.workbench.payloads.sentence import count_left, write_sentence
 from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared
 
@@ -169,3 +170,64 @@ def test_exact_counts_trace_no_recorded_compaction_again_and_a_grown_session_doe
     model.answer({})
     ask(model, "findings", place=model.plan.place or 0)
     assert len(traced) == 2
+
+
+def test_a_summary_that_is_not_written_yet_loses_nothing_for_sure_and_every_panel_says_so(
+    model: WorkbenchModel,
+) -> None:
+    """Sentence, findings, facts, story and summary tell one number in one wording, until one is written."""
+    model.answer({"policy": "flue", "look": "plan"})
+    plan, place = model.plan, model.plan.place
+    assert ", not written yet." in write_sentence(plan, count_left(plan)).text
+    loses = ask(model, "losses", place=place)
+    # Counted the long way: what no block that stays names, of what was changed or demanded.
+    kept = {str(ref) for ref, fate in zip(plan.session.live_refs(), plan.fate, strict=True) if not fate}
+    standing = {str(ref) for ref in plan.session.live_refs()}
+    alone = []
+    for fact in plan.session.facts.values():
+        refs = {str(each.ref) for each in fact.said} & standing
+        changed = {each.operation for each in fact.said if str(each.ref) in standing} & {
+            "created",
+            "edited",
+            "deleted",
+        }
+        names = (fact.kind == "file" and changed) or fact.kind == "constraint"
+        if names and refs and not refs & kept:
+            alone.append(fact)
+    files = sum(fact.kind == "file" for fact in alone)
+    assert len(alone) == files + 1 > 5
+    assert (
+        loses["sentence"] == f"{files} changed files and a rule of yours would be lost unless it names them."
+    )
+    assert loses["tone"] == ""
+    reply = ask(model, "findings", look="plan", place=place)
+    (group,) = reply["groups"]
+    assert group["title"] == "Lost unless the summary names it"
+    assert {row["number"] for row in group["rows"]} == {fact.number for fact in alone}
+    facts = ask(model, "facts", place=place)
+    assert facts["lost"] == "lost unless named"
+    fates = {row["number"]: row["fate"] for row in facts["rows"]}
+    assert {fates[fact.number] for fact in alone} == {"lost"}
+    for fact in alone:
+        told = ask(
+            model, "story", place=place, number=fact.number, kind=fact.kind, form=fact.form, pick="plan"
+        )
+        assert told["sentence"].startswith("Lost unless the summary names it. The summary is not written yet")
+        assert not told["bad"] and told["thread"]["ends"].endswith("unless the summary names it")
+        assert told["outcomes"][-1]["words"] == "lost unless the summary names it"
+    planned = ask(model, "summaries", place=place)["planned"]
+    assert planned["note"].startswith("Not written yet: a placeholder.")
+    assert planned["counts"][0]["words"].startswith(f"lost unless named: {files} of ")
+
+    # What one that is written names is in it, and the rest is lost.
+    first, *rest = alone
+    model.adopt_summary(plan, checkpoint_from_text(f"All is well with {first.form}.", plan))
+    facts = ask(model, "facts", place=place, kind="file")
+    fates = {row["number"]: row["fate"] for row in facts["rows"]}
+    assert facts["lost"] == "lost" and fates[first.number] == "restated"
+    assert {fates[fact.number] for fact in rest if fact.kind == "file"} == {"lost"}
+    assert [group["title"] for group in ask(model, "findings", look="plan", place=place)["groups"]] == [
+        "Lost by this plan"
+    ]
+    assert "unless" not in ask(model, "losses", place=place)["sentence"]
+    assert "not written yet" not in write_sentence(model.plan, count_left(model.plan)).text

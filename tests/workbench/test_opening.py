@@ -223,7 +223,7 @@ def test_what_is_lost_is_told_of_the_side_that_is_looked_at() -> None:
     model.answer({"look": "plan"})
     assert ask()[0].endswith(" would be lost.")
     model.answer({"policy": "flue"})
-    assert ask()[0].endswith(" would stand only in it.") and ask()[1] == ""
+    assert ask()[0].endswith(" would be lost unless it names them.") and ask()[1] == ""
 
 
 def test_w2_5_a_cut_that_a_provider_refuses_has_its_number_and_the_provider_s_words() -> None:

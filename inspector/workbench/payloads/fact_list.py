@@ -25,6 +25,7 @@ from ...session.session import Session
 from ...session.tree import COMPACTION, Bools
 from ...text import printable
 from ..model import WorkbenchModel
+from ..words import label_of
 from .base_payload import Labelled, Payload
 from .search import MOST_ROWS, FactHit
 from .titles import title_path
@@ -47,6 +48,9 @@ LABELS = {
     "todo": "todos",
     "message": "your messages",
 }
+UNLESS_NAMED = "lost unless named"
+"""By a summary that is not written yet; where there is room, `UNLESS` says so."""
+UNLESS = label_of("at_risk")
 GONE = "it is said on another path of this session, not on this one"
 NO_FACTS = "Nothing said so far is a path, a command, an error or anything else that is looked for."
 
@@ -104,7 +108,8 @@ class FactsReply(Payload, frozen=True, kw_only=True):
     """The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
 
     `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `risk` comes
-    with the first rows only. `sentence` says why there is nothing, "" where there is.
+    with the first rows only. `lost` is what the fate of that name is called of this plan. `sentence` says why
+    there is nothing, "" where there is.
     """
 
     place: int
@@ -118,12 +123,13 @@ class FactsReply(Payload, frozen=True, kw_only=True):
     kinds: list[FactKind]
     tier: Evidence
     fates: list[Fate]
+    lost: str
     sentence: str
     risk: RiskPayload | UnsetType = UNSET
 
 
 class FactListing(NamedTuple):
-    """A plan's trace, and the same in `order`.
+    """A plan's trace, and the same in `order`; a placeholder for its summary is not read.
 
     `whole` is the session that `facts` are of; `on_path` (bool) tells the entries on the moment's path.
     """
@@ -155,7 +161,7 @@ def find_listing(model: WorkbenchModel, place: int, *, planned: bool = False) ->
             return listing
     whole = whole_of(plan)
     facts = whole.facts
-    trace = trace_facts(facts, plan)
+    trace = trace_facts(facts, plan, placeholder=False)
     namings = _find_namings(model, facts, plan)
     on_path = np.zeros(len(plan.session.entries), bool)
     on_path[list(plan.session.path)] = True
@@ -259,6 +265,7 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         kinds=_kinds(listing.trace),
         tier=listing.trace.scene.tier,
         fates=list(FATES),
+        lost=UNLESS_NAMED if listing.plan.is_unwritten else label_of("lost"),
         sentence="" if len(listing.trace) else NO_FACTS,
         risk=UNSET if first else RiskPayload(listing.risk.places.tolist(), listing.risk.total),
     )

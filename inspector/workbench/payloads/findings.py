@@ -27,7 +27,7 @@ from ...session.toolcalls.call_paths import canonical_path
 from ...text import join_words, plural, printable
 from ..model import WorkbenchModel
 from .base_payload import Payload
-from .fact_list import MOST_FORM, FactListing, find_listing
+from .fact_list import MOST_FORM, UNLESS, FactListing, find_listing
 from .sections import format_tokens
 from .titles import title_path
 
@@ -125,7 +125,8 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
 
 def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> FindingsReply:
     trace = listing.trace
-    groups = [*_group_losses(list(check_trace(trace, listing.plan)), "Lost by this plan", "plan")]
+    title = UNLESS.capitalize() if listing.plan.is_unwritten else "Lost by this plan"
+    groups = [*_group_losses(list(check_trace(trace, listing.plan)), title, "plan")]
     sentence = _NOTHING.format(was="would be", where="by this plan")
     if not any(mark.kind == "compact" for mark in model.history.marks):
         sentence = f"This file records no compaction. {sentence}"

@@ -1,7 +1,7 @@
 """What a plan loses, in the words that end its sentence: changed files, rules, open tasks, errors.
 
-What no rule keeps and a model's summary may or may not name is at risk; what a summary that is there does not
-name, or what is dropped, is lost.
+While the summary is not written yet, what only it could still name is lost unless it does; what a summary
+that is there does not name, or what is dropped, is lost.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ...facts.lint.check import CHANGED, check_trace, known, lint
-from ...facts.traced import TracedFact
-from ...planning.plan import Plan
+from ...facts.lint.check import check_trace
 from ...text import join_words, plural
 from ..model import WorkbenchModel
 from .base_payload import Payload
-from .fact_list import find_listing, plan_at
+from .fact_list import find_listing
 from .findings import find_next
 
 MOST = 2
@@ -51,28 +49,25 @@ def describe_losses(model: WorkbenchModel, query: Mapping[str, Any]) -> LossesRe
         recorded = find_next(model, listing)
         found = [] if recorded is None else check_trace(recorded.trace)
         return _tell_lost(Counter(_CODES[f.code] for f in found if f.code in _CODES), True, GUESSED)
-    plan = plan_at(model, int(query["place"]))
-    recorded_plan = side is not None and plan is side.plan and plan is model.shown
-    return tell_losses(plan, happened=recorded_plan and looked)
-
-
-def tell_losses(plan: Plan, *, happened: bool = False) -> LossesReply:
-    """The same of a plan; `happened` says that it is what the file records.
-
-    >>> from inspector import count_tokens, make_plan, open_demo
-    >>> session = open_demo()
-    >>> plan = make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": "end"})
-    >>> tell_losses(plan).tone
-    ''
-    """
+    listing = find_listing(model, int(query["place"]))
+    plan = listing.plan
     if not plan.outcome.changed.any():
         return LossesReply("", "good", [])
-    if not (plan.summarises and plan.checkpoint is None):
-        return _tell_lost(_count_lost(plan), happened)
-    counts = _count_risks(plan)
+    found = check_trace(listing.trace, plan)
+    counts = Counter(_CODES[finding.code] for finding in found if finding.code in _CODES)
+    if plan.is_unwritten:
+        return _tell_unwritten(counts)
+    recorded_plan = side is not None and plan is side.plan and plan is model.shown
+    return _tell_lost(counts, recorded_plan and looked)
+
+
+def _tell_unwritten(counts: Counter[str]) -> LossesReply:
+    """What would be lost if a summary that is not written yet did not name it."""
     named, words = _name(counts)
-    tone: Literal["", "good"] = "" if named else "good"
-    return LossesReply(f"{words} would stand only in it.", tone, named)
+    if not named:
+        return LossesReply(f"{words} would be lost, whatever it says.", "good", [])
+    one = len(named) == 1 and counts[named[0]] == 1
+    return LossesReply(f"{words} would be lost unless it names {'it' if one else 'them'}.", "", named)
 
 
 def _tell_lost(counts: Counter[str], happened: bool, limit: str = "") -> LossesReply:
@@ -95,23 +90,3 @@ def _name(counts: Counter[str]) -> tuple[list[str], str]:
 def _count_words(kind: str, count: int) -> str:
     one, many = _KINDS[kind]
     return one if count == 1 else plural(count, one, many)
-
-
-def _count_lost(plan: Plan) -> Counter[str]:
-    found = lint(plan.session, plan, list(_CODES), ledger=plan.ledger)
-    return Counter(_CODES[finding.code] for finding in found)
-
-
-def _count_risks(plan: Plan) -> Counter[str]:
-    """Facts that a block names no longer: only the words of a summary that is yet to be written could."""
-    return Counter(
-        traced.fact.kind
-        for traced in plan.trace
-        if traced.stood and traced.fate not in ("verbatim", "pointed to") and _matters(traced)
-    )
-
-
-def _matters(traced: TracedFact) -> bool:
-    if traced.fact.kind == "file":
-        return any(said.operation in CHANGED for said in known(traced))
-    return traced.fact.kind == "constraint" and any(said.by == "user" for said in known(traced))

@@ -134,11 +134,14 @@ def write_sentence(
     if plan.after == plan.before or not plan.outcome.changed.any():
         offers = [*_offer_tail(plan), *_offer_cut(plan), *_offer_policies(plan)]
         return _finish(plan, "idle", _say_idle(plan), offers)
-    return _finish(plan, "planned", say_left(left, plan.place, plan.summary_tokens), [])
+    parts = say_left(left, plan.place, plan.summary_tokens, unwritten=plan.is_unwritten)
+    return _finish(plan, "planned", parts, [])
 
 
-def say_left(left: Left, place: int | None, summary: int, *, past: bool = False) -> list[SentencePart]:
-    """ "Left of the cut: 242 blocks, 109k tokens become a summary of 4.2k."."""
+def say_left(
+    left: Left, place: int | None, summary: int, *, past: bool = False, unwritten: bool = False
+) -> list[SentencePart]:
+    """ "Left of the cut: 242 blocks, 109k tokens become a summary of 4.2k, not written yet."."""
     at = place or 0
     blocks, tokens = int(left.blocks[at]), int(left.tokens[at])
     verb = _VERBS[left.fate][past]
@@ -148,6 +151,7 @@ def say_left(left: Left, place: int | None, summary: int, *, past: bool = False)
         parts[-1] = _part(" became a summary that only the provider can read")
     elif left.fate == SUMMARISED:
         parts += [_part(" "), _part(format_tokens(summary), "strong", "summary")]
+        parts += [_part(", not written yet")] if unwritten else []
     return [part for part in [*parts, _part(".")] if part.text]
 
 

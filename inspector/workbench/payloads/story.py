@@ -22,7 +22,7 @@ from ...session.blocks import BlockRef
 from ...text import join_words, plural, printable
 from ..model import WorkbenchModel
 from .base_payload import Payload
-from .fact_list import MOST_FORM, find_fact, find_listing
+from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing
 from .fact_teller import Teller, Told
 from .findings import name_form
 from .story_fixes import StoryFix, offer_fixes, offer_output
@@ -150,10 +150,10 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         form=printable(fact.form, MOST_FORM),
         title=name_form(fact.kind, fact.form, teller.session.cwd),
         head=_head(teller, named),
-        code=_code(told),
+        code=_code(teller, told),
         pick=pick,
         sentence=_sentence(teller, told),
-        bad=told.again is None and told.traced is not None and told.traced.fate in ("lost", "weakened"),
+        bad=_is_bad(told),
         steps=list(_steps(teller, told)),
         outcomes=list(_outcomes(teller)),
         places=[StoryPlace(str(ref), _label(teller, ref)) for ref in shown],
@@ -188,7 +188,8 @@ def _end(teller: Teller, pick: str, told: Told) -> str:
     if traced.fate == "lost":
         means = MEANS.get(teller.fact.kind)
         until = f", until it is {means}" if means and teller.again and told.recorded is not None else ""
-        return f"by nothing {after}{until}"
+        unless = ", unless the summary names it" if _may_be_named(traced) else ""
+        return f"by nothing {after}{until}{unless}"
     by = {"restated": "by the summary", "pointed to": "by a pointer", "weakened": "only a part of it"}
     return f"{after}: {by.get(traced.fate, 'as it was')}"
 
@@ -226,7 +227,7 @@ def _head(teller: Teller, named: list[BlockRef]) -> str:
     return f"{kind} · in {plural(len(named), 'block')}{when}"
 
 
-def _code(told: Told) -> str:
+def _code(teller: Teller, told: Told) -> str:
     if told.again is not None:
         return "CI009"
     traced = told.traced
@@ -235,7 +236,7 @@ def _code(told: Told) -> str:
     trace = told.recorded.trace if told.recorded is not None else None
     if trace is None:
         plan = traced.scene.plan
-        trace = plan.trace if plan is not None else None
+        trace = teller.listing.trace if plan is not None else None
     if trace is None:
         return ""
     return next(
@@ -267,8 +268,21 @@ def _outcomes(teller: Teller) -> Iterator[StoryOutcome]:
         yield StoryOutcome(pick, f"{MEANS[teller.fact.kind]}, turn {turn}", price, "again", "file", "")
     planned = teller.planned
     if planned is not None:
-        words = f"{_name_fate(planned)}{_where(teller, planned)}"
+        words = UNLESS if _may_be_named(planned) else f"{_name_fate(planned)}{_where(teller, planned)}"
         yield StoryOutcome("plan", words, "by this plan", _sign(planned), "plan", planned.fate)
+
+
+def _is_bad(told: Told) -> bool:
+    traced = told.traced
+    if told.again is not None or traced is None or _may_be_named(traced):
+        return False
+    return traced.fate in ("lost", "weakened")
+
+
+def _may_be_named(traced: TracedFact) -> bool:
+    """Whether all that could still name it is a summary that is not written yet."""
+    plan = traced.scene.plan
+    return plan is not None and plan.is_unwritten and traced.stood and traced.fate == "lost"
 
 
 def _name_fate(traced: TracedFact) -> str:
@@ -324,7 +338,8 @@ def _sentence(teller: Teller, told: Told) -> str:
     if traced.tier == "inferred":
         return f"Lost {by}, as far as one can tell. {SEALED}"
     causes = _tell_causes(teller, told, traced, found)
-    return f"Lost {by}. {causes}".rstrip()
+    lead = UNLESS.capitalize() if _may_be_named(traced) else f"Lost {by}"
+    return f"{lead}. {causes}".rstrip()
 
 
 def _tell_again(teller: Teller, again: Regret) -> str:
@@ -380,7 +395,7 @@ def _tell_causes(teller: Teller, told: Told, traced: TracedFact, found: Explanat
         else:
             says = FAR.rstrip(".")
     elif "placeholder" in codes:
-        says = "A placeholder stands for the summary, and it does not name it; what a model writes may"
+        says = "The summary is not written yet"
     elif traced.scene.plan is not None:
         takers = [cause.sentence for cause in found.because if cause.code == "taken by a rule"]
         says = takers[0].rstrip(".") if takers else ""

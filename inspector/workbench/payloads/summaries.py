@@ -15,7 +15,7 @@ from ..model import WorkbenchModel
 from .base_payload import Payload
 from .block import describe_summary
 from .context_after import PLACEHOLDER
-from .fact_list import find_listing
+from .fact_list import UNLESS_NAMED, find_listing
 from .sections import format_tokens
 
 MOST_TEXT = 40_000
@@ -94,8 +94,10 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
 def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:
     text = describe_summary(plan, plan.place or 0).text if plan.summarises else ""
     written = plan.checkpoint
-    note = "" if written is not None or not text else f"A placeholder. {PLACEHOLDER}"
-    by = f" · by {printable(written.by, 60)}" if written is not None else ""
+    note = f"Not written yet: a placeholder. {PLACEHOLDER}" if text and plan.is_unwritten else ""
+    # Which entry of the file it is says nothing to a reader.
+    by = "" if written is None else printable(written.by, 60)
+    by = f" · by {'the file' if by.startswith('the file (') else by}" if by else ""
     size = f"{format_tokens(plan.summary_tokens)}{by}" if text else ""
     return SummarySide(
         title=title,
@@ -103,13 +105,14 @@ def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:
         text=printable(text, MOST_TEXT),
         total=len(text),
         note=note,
-        counts=_count(trace),
+        counts=_count(trace, plan.is_unwritten),
         sentence="" if text else NONE_PLANNED,
     )
 
 
-def _count(trace: Trace) -> list[SummaryCount]:
-    """Of what could be read before, how much the compaction's result still says."""
+def _count(trace: Trace, unwritten: bool) -> list[SummaryCount]:
+    """Of what could be read before, how much the compaction's result still says: for certain, where its
+    summary is not written yet."""
     sorts: dict[str, list[TracedFact]] = {"changed files": [], "rules of yours": [], "errors": []}
     for one in trace:
         if not one.stood:
@@ -120,15 +123,20 @@ def _count(trace: Trace) -> list[SummaryCount]:
             sorts["rules of yours"].append(one)
         elif one.fact.kind == "error":
             sorts["errors"].append(one)
-    return [
-        _make_count(sort, sum(one.fate in NAMED for one in found), len(found))
+    counts = [
+        _make_count(sort, sum(one.fate in NAMED for one in found), len(found), unwritten)
         for sort, found in sorts.items()
         if found
     ]
+    if unwritten and counts:
+        # Said once, before all.
+        counts[0] = replace(counts[0], words=f"{UNLESS_NAMED}: {counts[0].words}")
+    return counts
 
 
-def _make_count(sort: str, named: int, of: int) -> SummaryCount:
-    words = f"names {named} of {plural(of, sort.removesuffix('s'), sort)}"
-    if sort == "rules of yours":
-        words = f"names {named} of {plural(of, 'rule of yours', sort)}"
+def _make_count(sort: str, named: int, of: int, unwritten: bool) -> SummaryCount:
+    one = "rule of yours" if sort == "rules of yours" else sort.removesuffix("s")
+    words = f"names {named} of {plural(of, one, sort)}"
+    if unwritten:
+        words = f"{of - named} of {plural(of, one, sort)}"
     return SummaryCount(sort, named, of, words)

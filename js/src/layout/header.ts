@@ -72,7 +72,8 @@ export const makeHeader = (
       }
       if (!parts.has("scene")) return;
       const { header } = scene;
-      setText(title, header.title);
+      // A long address may go on in a second line, as every line of a title that has no room.
+      title.replaceChildren(...header.title.split(/(?<=\/)/).flatMap(part => [part, h("wbr")]));
       setAttributes(title, { title: header.about });
       for (const [i, words] of [header.harness, header.model, header.size, header.compactions].entries())
         setText(facts[i] as HTMLElement, words);

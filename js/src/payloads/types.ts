@@ -834,7 +834,8 @@ export interface SummaryCount {
  * The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
  *
  * `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `risk` comes
- * with the first rows only. `sentence` says why there is nothing, "" where there is.
+ * with the first rows only. `lost` is what the fate of that name is called of this plan. `sentence` says why
+ * there is nothing, "" where there is.
  */
 export interface FactsReply {
   place: number;
@@ -848,6 +849,7 @@ export interface FactsReply {
   kinds: FactKind[];
   tier: "inferred" | "planned" | "recorded";
   fates: ("lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened")[];
+  lost: string;
   sentence: string;
   risk?: RiskPayload;
 }

@@ -5,7 +5,7 @@ import type { FindingRow, FindingsReply, StoryReply } from "../../payloads/types
 import type { PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";
 import { SummaryText } from "./nearest-words";
-import { isLiteral, Story } from "./story";
+import { breakPath, isLiteral, Story } from "./story";
 
 const SIGNS = { lost: "■", outcome: "▲", stale: "≠", again: "↺" } as const;
 const MEANINGS = {
@@ -65,7 +65,7 @@ export const Findings = ({ picture, actions }: PanelProps) => {
   };
   const told = story.data;
   return (
-    <div class="ci-fd" data-showing={isList ? "list" : "story"}>
+    <div class="ci-fd" data-showing={isList || row === null ? "list" : "story"}>
       <div class="ci-fd-list">
         {reply.sentence && <p data-testid="findings-none">{reply.sentence}</p>}
         <List
@@ -171,7 +171,7 @@ const List = ({ reply, rows, row, choose, open }: ListProps) => {
                   {SIGNS[each.sign]}
                 </span>
                 <span class={isLiteral(each.kind) ? "ci-st-literal" : ""} title={each.form}>
-                  {each.title}
+                  {breakPath(each.title)}
                 </span>
                 <span class="ci-fd-note">{each.note}</span>
               </button>

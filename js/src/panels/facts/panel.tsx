@@ -7,7 +7,7 @@ import type { FactRound, FactRow, FactsReply } from "../../payloads/types";
 import { makeComponentView, type PanelProps } from "../../store/component";
 import { PAGE } from "../../store/facts";
 import type { Actions, View } from "../../store/view";
-import { isLiteral, SHAPES, Story } from "./story";
+import { breakPath, isLiteral, SHAPES, Story } from "./story";
 
 const PAUSE = 220;
 const FEW = 40;
@@ -161,7 +161,7 @@ const Filter = ({ tracing, actions, open }: FilterProps) => {
             choose={fate => ask({ fate })}
             options={["", ...WORST_FIRST].map(id => [
               id,
-              id === "" ? "any" : (FATES[id] ?? id),
+              id === "" ? "any" : id === "lost" ? list.lost : (FATES[id] ?? id),
               countFacts(list.kinds, wish.kind, id),
             ])}
           />
@@ -254,14 +254,14 @@ const Table = ({ list, rows, picture, open }: TableProps) => (
                   focusRow(event.currentTarget, at + way);
                 }}
               >
-                {row.title}
+                {breakPath(row.title)}
               </button>
             </td>
             <td class="ci-quiet">{row.kind}</td>
             {row.rounds.map((round, i) => (
               <td key={list.marks[i]}>{drawRound(round)}</td>
             ))}
-            <td>{drawRound(row, "plan")}</td>
+            <td>{drawRound(row, "plan", list.lost)}</td>
             <td class="ci-number">{row.lastTurn + 1}</td>
           </tr>
         ),
@@ -277,13 +277,13 @@ const focusRow = (from: HTMLElement, at: number) => {
   (at < 0 ? list?.querySelector<HTMLElement>("input") : rows[at])?.focus();
 };
 
-const drawRound = ({ fate, tier, stood }: FactRound, by?: "plan") => {
+const drawRound = ({ fate, tier, stood }: FactRound, by?: "plan", named = FATES.lost) => {
   if (fate === "") return <span class="ci-quiet">–</span>;
   const lost = fate === "lost" || fate === "weakened";
   const whose = by ?? (tier === "inferred" ? "guess" : "file");
-  const words = fate === "lost" && !stood ? "before" : (FATES[fate] ?? fate);
+  const words = fate !== "lost" ? (FATES[fate] ?? fate) : stood ? named : "before";
   return (
-    <span class={lost && stood ? "ci-bad" : ""}>
+    <span class={lost && words === FATES[fate] ? "ci-bad" : ""}>
       <i aria-hidden="true">{SHAPES[whose]?.[lost ? 1 : 0]}</i> {words}
     </span>
   );

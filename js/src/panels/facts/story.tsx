@@ -10,6 +10,9 @@ const SIGNS = { "": "●", named: "●", kept: "●", lost: "□", again: "○" 
 const PLACES = 8;
 const LITERAL: readonly string[] = ["file", "command", "error", "url", "symbol", "id"];
 
+/** A path may go on in a new line behind each of its slashes. */
+export const breakPath = (words: string) => words.split(/(?<=\/)/).map(part => [part, <wbr key={part} />]);
+
 /** A fact of this kind is a name, and no sentence. */
 export const isLiteral = (kind: string): boolean => LITERAL.includes(kind);
 
@@ -41,7 +44,7 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
           {story.head} <span class="ci-st-code">{story.code}</span>
         </p>
         <h3 class={isLiteral(story.kind) ? "ci-st-literal" : ""} data-testid="story-title">
-          {story.title}
+          {breakPath(story.title)}
         </h3>
       </header>
       <p class={story.bad ? "ci-st-cause" : "ci-st-cause ci-st-fine"} data-testid="cause">
@@ -74,7 +77,7 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
               </button>
             </span>
             <span class="ci-st-number">tokens</span>
-            <span class="ci-st-number">price</span>
+            <span class="ci-st-number">{story.fixes.some(({ price }) => price) && "price"}</span>
           </h4>
           {story.fixesNote && <p>{story.fixesNote}</p>}
           {story.fixes.map(one => (
