@@ -1,6 +1,6 @@
 """The colours of the widget, for pictures that are made without a browser: (light, dark) of each name.
 
-`js/style/tokens.css` says the same of the browser's; a test holds the two together.
+`js/src/ui/colours.css` says the same of the browser's; a test holds the two together.
 """
 
 from __future__ import annotations

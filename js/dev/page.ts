@@ -1,6 +1,6 @@
 // The workbench on a plain page: #steps=114&delay=60&state=loading|error|problem&policy=claude-code&replay=1
 
-import { renderWorkbench } from "../src/layout/whole";
+import { renderWorkbench } from "../src/layout/all-tabs";
 import { MemoryHost } from "./host";
 import { startKernel } from "./kernel";
 

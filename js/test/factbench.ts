@@ -1,7 +1,7 @@
 // A workbench in Debug over a Python that knows invented facts, for the tests of the Facts panel.
 import { inventFacts } from "../dev/facts";
 import { MemoryHost } from "../dev/host";
-import { renderWorkbench } from "../src/layout/whole";
+import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
 import { smallPlan, smallScene } from "./small";
 

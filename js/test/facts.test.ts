@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { inventFacts } from "../dev/facts";
 import { NO_TRACING } from "../src/model/facts";
-import { paidNear } from "../src/panels/overview/again-marks";
+import { paidNear } from "../src/panels/overview/needed-again-marks";
 import type { FactsReply } from "../src/payloads/types";
 import { PAGE } from "../src/store/facts";
 import type { Picture } from "../src/store/view";

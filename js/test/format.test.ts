@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { nameBlock } from "../src/model/block-titles";
 import { exact, nameTurns, percent, plural, sayPlace, short, signed } from "../src/model/format";
-import { nameBlock } from "../src/model/labels";
 import { smallPlan, smallScene } from "./small";
 
 test("short numbers for people", () => {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { decodeFrame } from "../src/hosts/frame";
+import { readRef, writeRef } from "../src/hosts/block-links";
+import { Turns } from "../src/hosts/concurrency";
 import { Refusal, StateHost, type Wanted } from "../src/hosts/host";
-import { Turns } from "../src/hosts/limit";
-import { readRef, writeRef } from "../src/hosts/link";
-import { Memory } from "../src/hosts/memory";
+import { decodeFrame } from "../src/hosts/message-frame";
 import { type Open, openAsBefore } from "../src/hosts/open";
 import { Outbox } from "../src/hosts/outbox";
+import { Memory } from "../src/hosts/remembered-choices";
 import { writeCell } from "../src/lab/cell";
 import { encodeFrame } from "./fakeserver";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { refOf, rowOf } from "../src/model/block-refs";
 import { compareGuess, numberOf, showPlayed } from "../src/model/lesson";
-import { rowOfDifference, rowOfTurn } from "../src/model/next";
+import { rowOfDifference, rowOfTurn } from "../src/model/next-block";
 import { fateAt, sectionAfter, totalAfter } from "../src/model/plan";
-import { refOf, rowOf } from "../src/model/refs";
 import { besideTab, readTab, TABS } from "../src/model/tabs";
 import type { LessonReply, LessonStep } from "../src/payloads/types";
 import { smallPlan, smallPlayed, smallScene } from "./small";

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
-import { renderWorkbench } from "../src/layout/whole";
+import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
 import { smallPlan, smallRun, smallScene } from "./small";
 

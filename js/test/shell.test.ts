@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
+import { renderWorkbench } from "../src/layout/all-tabs";
 import { KEYS } from "../src/layout/keymap";
-import { renderWorkbench } from "../src/layout/whole";
 import type { Traits } from "../src/payloads/host";
 import type { LessonReply, SearchHit } from "../src/payloads/types";
 import { smallPlan, smallPlayed, smallScene } from "./small";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
-import { renderWorkbench } from "../src/layout/whole";
+import { renderWorkbench } from "../src/layout/all-tabs";
 import type { PlanPayload, RunPayload, ScenePayload } from "../src/payloads/types";
 
 const read = (name: string): [object, DataView] => {
@@ -202,6 +202,6 @@ test("S2-13 the rows of dropped turns stay in the list, in grey and struck", asy
   // The recorded summary, the words and the reasoning of turn 2; its text is pinned.
   expect(gone).toEqual([0, 1, 2]);
   expect(rows.map(row => Number(row.dataset.row))).toEqual(expect.arrayContaining([0, 1, 2, 3]));
-  const style = readFileSync(`${import.meta.dirname}/../style/fates.css`, "utf-8");
+  const style = readFileSync(`${import.meta.dirname}/../src/panels/block-list/block-list.css`, "utf-8");
   expect(style).toMatch(/\.ci-gone[^{]*\{\s*color: var\(--ci-dim\);\s*text-decoration: line-through /);
 });

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { startKernel } from "../dev/kernel";
 import { SUMMARY } from "../dev/scribe";
-import { renderWorkbench } from "../src/layout/whole";
+import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
 
 const find = <T extends HTMLElement = HTMLButtonElement>(id: string) =>

@@ -2,7 +2,7 @@
 // The small plan as A cuts at e3; B keeps everything from e1 on, or is what a file records.
 import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
-import { renderWorkbench } from "../src/layout/whole";
+import { renderWorkbench } from "../src/layout/all-tabs";
 import { compare, heldOf, swapped } from "../src/model/compare";
 import { foldRows, nextDiffering } from "../src/model/folds";
 import type { Traits } from "../src/payloads/host";

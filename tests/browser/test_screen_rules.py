@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from inspector import open_session
 from tests.browser.bare import show_widget, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
 from tests.browser.product import FORBIDDEN, TABS, Workbench, make_again
 from tests.browser.screen import find_violations, screenshot, wait_until
-from tests.shared import SHARED
+from tests.shared import SHARED, needs_shared
 
 REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-auto+manual-1161l.jsonl"
 """A session of 3.7 MB with two compactions."""
@@ -508,3 +509,37 @@ def test_W2_30_the_print_is_one_page_with_sentence_findings_and_story(
     expect(page.get_by_test_id("recipe").locator("code")).to_be_visible()
     assert workbench.tab == "findings"
     page.emulate_media(media="screen")
+
+
+SEALED = SHARED / "sessions" / "codex--agentv" / "codex-2compacted-a6.jsonl"
+CLIPPED = """() => [...document.querySelectorAll('.ci-row .ci-number')].filter(cell => {
+  const range = document.createRange()
+  range.selectNodeContents(cell)
+  const words = range.getBoundingClientRect()
+  return words.width > 0 && words.right > document.querySelector('.ci').getBoundingClientRect().right
+}).map(cell => cell.textContent)"""
+
+
+@needs_shared
+def test_a_compaction_that_nobody_can_read_is_told_by_the_plan_s_rules_and_request(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    """One number in the tab and below it; no empty list of rules; no number beyond the edge."""
+    page.set_viewport_size({"width": 900, "height": 900})
+    workbench = open_workbench(open_session(SEALED), policy="auto")
+    wait_for_python(page)
+    assert workbench.look.startswith("recorded:")
+    page.get_by_test_id("tab-context").click()
+    expect(page.get_by_test_id("context-total")).to_have_text(f"{workbench.plan.after:,}")
+    expect(page.get_by_test_id("tab-context")).to_contain_text(f"{workbench.plan.after / 1000:.1f}k")
+    page.get_by_test_id("tab-rules").click()
+    expect(page.get_by_test_id("rules")).to_contain_text("Rules of As recorded")
+    expect(page.locator(".ci-waterfall > li[data-kind]")).not_to_have_count(0)
+    after = page.get_by_test_id("rules-after").get_attribute("title")
+    assert tokens(after) == workbench.plan.after
+    workbench.tab = "blocks"
+    for width in (900, 560):
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(page.locator(".ci-cutline")).to_contain_text("no summary to read")
+        page.wait_for_timeout(300)
+        assert page.evaluate(CLIPPED) == [], width

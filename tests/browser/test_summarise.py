@@ -80,10 +80,8 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
 ) -> None:
     page.get_by_test_id("tab-facts").click()
     page.get_by_test_id("facts-search").fill(LOST_PATH)
-    fact = page.get_by_role("row").filter(
-        has=page.locator(f"[data-testid=fact][title^='git diff {LOST_PATH}']")
-    )
-    expect(fact).to_contain_text("in the summary")
+    fact = page.get_by_role("row").filter(has=page.locator(f"[data-testid=fact][title='{LOST_PATH}']"))
+    expect(fact).to_contain_text("○ lost unless named")
     before, shown = workbench.plan.after, gauge(page)
     provider.cues.extend([Cue(text=TEXT, pause=SLOW)] * 2)
     choose(page, "model")
@@ -117,9 +115,9 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
     # Everything that draws the plan draws the summary now.
     expect(cut_line(page)).to_contain_text("by claude-")
     assert gauge(page) - shown == workbench.plan.after - before
-    # Its program and subcommand still stand in what is kept.
     page.get_by_test_id("tab-facts").click()
-    expect(fact).to_contain_text("only part of the name")
+    expect(fact).to_contain_text("○ lost")
+    expect(fact).not_to_contain_text("unless named")
     page.get_by_test_id("tab-blocks").click()
     cut_line(page).click()
     expect(page.locator(".ci-fates .ci-text pre").first).to_contain_text("Times are kept in UTC")

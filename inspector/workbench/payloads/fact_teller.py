@@ -165,7 +165,12 @@ class Teller:
 
 def _name_run(given: object) -> str:
     """The program that a call runs, with its subcommand; "" for a call that runs none."""
-    command = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(given, dict):
+        return ""
+    command = given.get("command", given.get("cmd"))
+    if isinstance(command, list) and len(command) == 3:
+        # A shell and what it is told: ["bash", "-lc", "git diff"].
+        command = command[2]
     if not isinstance(command, str) or not command.strip():
         return ""
     clause = split_core(core_command(command))[0]

@@ -1,9 +1,9 @@
 // The way over the server's routes: changes go out one after the other, news come by a long poll, and a desk that the
 // server has forgotten is opened again as it was.
 import type { Traits } from "../payloads/host";
-import { decodeFrame, type Frame } from "./frame";
+import { Turns } from "./concurrency";
 import { CHOICES, Refusal, StateHost, type Wanted } from "./host";
-import { Turns } from "./limit";
+import { decodeFrame, type Frame } from "./message-frame";
 import type { Opened, Source } from "./open";
 import { Outbox } from "./outbox";
 

@@ -7,7 +7,7 @@ import {
 } from "@jupyterlab/application";
 import { ICommandPalette, MainAreaWidget, WidgetTracker } from "@jupyterlab/apputils";
 import { PageConfig } from "@jupyterlab/coreutils";
-import { readRef, writeRef } from "../hosts/link";
+import { readRef, writeRef } from "../hosts/block-links";
 import { icon } from "./icon";
 import { COMMANDS, NAME } from "./names";
 import { IOpener } from "./opener";

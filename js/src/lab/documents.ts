@@ -15,7 +15,7 @@ import {
 } from "@jupyterlab/docregistry";
 import type { Contents } from "@jupyterlab/services";
 import type { TranslationBundle } from "@jupyterlab/translation";
-import { readRef, writeRef } from "../hosts/link";
+import { readRef, writeRef } from "../hosts/block-links";
 import { icon } from "./icon";
 import { FACTORY, fileName, isSession } from "./names";
 import { IOpener } from "./opener";

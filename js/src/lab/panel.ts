@@ -18,7 +18,7 @@ export interface PanelOptions {
   readonly linkTo?: (ref: string) => string;
 }
 
-type Render = typeof import("../layout/whole").renderWorkbench;
+type Render = typeof import("../layout/all-tabs").renderWorkbench;
 
 const QUIET = 300;
 
@@ -54,7 +54,7 @@ export class Panel extends Widget {
       const known = { ...first, ...(wanted ?? (await opener.memory.recall(keyOf(source)))) };
       const opened = await opener.open(source, ref ? { ...known, block: ref } : known);
       // Whoever opens no session in JupyterLab never loads the workbench.
-      const { renderWorkbench } = await import("../layout/whole");
+      const { renderWorkbench } = await import("../layout/all-tabs");
       if (this.isDisposed || attempt !== this.attempt) return opened.dispose();
       this.adopt(opened, renderWorkbench);
     } catch (error) {

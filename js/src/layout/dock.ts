@@ -1,11 +1,11 @@
 // The dock: a row of tabs, and below it what the open one holds. The rest of the screen stays as it is.
 import { short } from "../model/format";
-import { totalAfter } from "../model/plan";
+import { isUnread, totalAfter } from "../model/plan";
 import { besideTab, TABS, type TabId } from "../model/tabs";
 import type { Host } from "../payloads/host";
 import type { Actions, Picture, View } from "../store/view";
 import { h, listen, makeId, setAttributes, setShown, setText } from "../ui/dom";
-import { makeDockEdge } from "./edge";
+import { makeDockEdge } from "./resize-edges";
 
 /** What each tab holds, left to right; one without views is not offered. */
 export type TabViews = Partial<Record<TabId, readonly View[]>>;
@@ -72,8 +72,10 @@ export const makeDock = (views: TabViews, actions: Actions, host: Host): Dock =>
 
   return {
     node,
-    arrange({ tab: wanted, counts, plan, place }) {
-      const all = { ...counts, context: short(Math.max(0, totalAfter(plan, place))) };
+    arrange({ tab: wanted, counts, plan, planned, place }) {
+      // What can be read is the plan's request where nobody can read the recorded one.
+      const after = isUnread(plan) ? totalAfter(planned, planned.cut.place) : totalAfter(plan, place);
+      const all = { ...counts, context: short(Math.max(0, after)) };
       const isOffered = ({ held }: (typeof slots)[number]) => held.some(view => !view.node.hidden);
       if (wanted !== opened && opened !== "") node.classList.remove("ci-folded");
       edge.restore();

@@ -1,5 +1,5 @@
 // One line over everything: what the session is, what can be undone, the search, plans, the page, and the keys.
-import { exact } from "../model/format";
+import { exact, splitPath } from "../model/format";
 import type { BillPayload } from "../payloads/types";
 import type { Actions, View } from "../store/view";
 import { h, listen, setAttributes, setShown, setText } from "../ui/dom";
@@ -73,7 +73,7 @@ export const makeHeader = (
       if (!parts.has("scene")) return;
       const { header } = scene;
       // A long address may go on in a second line, as every line of a title that has no room.
-      title.replaceChildren(...header.title.split(/(?<=\/)/).flatMap(part => [part, h("wbr")]));
+      title.replaceChildren(...splitPath(header.title).flatMap(part => [part, h("wbr")]));
       setAttributes(title, { title: header.about });
       for (const [i, words] of [header.harness, header.model, header.size, header.compactions].entries())
         setText(facts[i] as HTMLElement, words);

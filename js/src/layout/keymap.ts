@@ -1,10 +1,10 @@
 // One table: every key of the workbench, what it says of itself in the help, and what it does.
 
+import { refOf } from "../model/block-refs";
 import { heldOf } from "../model/compare";
 import { nextLegal, previousLegal } from "../model/cuts";
-import { rowOfDifference, rowOfTurn } from "../model/next";
+import { rowOfDifference, rowOfTurn } from "../model/next-block";
 import { reveal, zoomAround } from "../model/range";
-import { refOf } from "../model/refs";
 import { TABS, type TabId } from "../model/tabs";
 import { middle } from "../panels/timeline/zoom";
 import type { Host } from "../payloads/host";

@@ -22,13 +22,13 @@ import { readPalette } from "../ui/canvas/canvas-colours";
 import { h, listen } from "../ui/dom";
 import { watchTheme } from "../ui/theme";
 import { makeDock } from "./dock";
-import { makeEdge } from "./edge";
 import { makeRecipe } from "./footer";
 import { makeFrame } from "./frame";
 import { makeHeader } from "./header";
 import { listKeys } from "./keymap";
 import { type Later, makeLater } from "./later";
 import type * as all from "./later-tabs";
+import { makeEdge } from "./resize-edges";
 import { listenKeys } from "./shortcuts";
 import { isLow, markHeight } from "./size";
 

@@ -1,8 +1,8 @@
 // What becomes of the blocks under a cut: of each bin, for the strip, and of all together, for its words.
 import type { Axis } from "./axis";
+import { rowOf } from "./block-refs";
 import { plural, short } from "./format";
 import type { Plan, Scene } from "./plan";
-import { rowOf } from "./refs";
 
 const CODES = 256;
 

@@ -60,3 +60,6 @@ export const sayStep = (run: Run, step: number): string[] => {
 };
 
 const trim = (digits: string) => digits.replace(/\.0+$/, "");
+
+/** A path in pieces, each with the slash that ends it. */
+export const splitPath = (path: string): string[] => path.split(/(?<=\/)/);

@@ -1,7 +1,7 @@
 // The exported page: unpacks what it holds and lays the workbench over it. It asks nothing of any network.
 
+import { readRef, writeRef } from "../hosts/block-links";
 import { StateHost } from "../hosts/host";
-import { readRef, writeRef } from "../hosts/link";
 import {
   makeContext,
   makeHelp,

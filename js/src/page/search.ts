@@ -1,6 +1,7 @@
 // Search over what a page holds: the texts of its one moment, and the turns that they begin. Python does it elsewhere.
+
+import { refOf } from "../model/block-refs";
 import { type Scene, turnOfRow } from "../model/plan";
-import { refOf } from "../model/refs";
 import type { SearchHit, SearchReply } from "../payloads/types";
 import type { Held } from "./data";
 

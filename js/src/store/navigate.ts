@@ -1,8 +1,8 @@
 // Going to a block by its name or by words in it, through Python where the moment on the screen does not hold it.
 import { stepOfRow } from "../model/axis";
+import { refOf, rowOf } from "../model/block-refs";
 import { fateAt, isGone } from "../model/plan";
 import { reveal as revealStep } from "../model/range";
-import { refOf, rowOf } from "../model/refs";
 import type { SearchHit } from "../payloads/types";
 import { copyText } from "../ui/copy";
 import type { Deck } from "./store";

@@ -1,11 +1,11 @@
 // What Python sends, taken over into the picture. Listeners by event; the workbench adds and removes them.
 
+import { refOf, rowOf } from "../model/block-refs";
 import { makeCuts } from "../model/cuts";
 import { NO_TRACING } from "../model/facts";
 import { NO_LESSON } from "../model/lesson";
 import { decideSame, decodePlan, decodeScene, type Scene } from "../model/plan";
 import { NO_POLICIES } from "../model/policies";
-import { refOf, rowOf } from "../model/refs";
 import { readPalette } from "../ui/canvas/canvas-colours";
 import { gatherNews } from "./batch";
 import { clampPlace, clampRange, type Deck, readWork, type Screen } from "./store";

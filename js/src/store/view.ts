@@ -3,13 +3,13 @@
 import type { Axis } from "../model/axis";
 import type { Lanes } from "../model/bars";
 import type { Cuts } from "../model/cuts";
+import type { Thread } from "../model/fact-row";
 import type { Tracing } from "../model/facts";
 import type { Lesson } from "../model/lesson";
 import type { Plan, Scene } from "../model/plan";
 import type { Policies } from "../model/policies";
 import type { Run } from "../model/run";
 import type { TabId } from "../model/tabs";
-import type { Thread } from "../model/thread";
 import type { Choices, Settings, Versus } from "../payloads/host";
 import type { Setting, Work } from "../payloads/replies";
 import type { Requests } from "../payloads/requests";

@@ -1,13 +1,14 @@
 // What is known of the chosen block: what each plan leaves of it and why, its other half, and a cut before it.
+
+import { refOf } from "../../model/block-refs";
+import { type Label, nameBlock } from "../../model/block-titles";
 import { isLegal, whyNot } from "../../model/cuts";
 import { exact, plural } from "../../model/format";
-import { type Label, nameBlock } from "../../model/labels";
 import { fateAt, isUncut, type Plan, turnOfRow } from "../../model/plan";
-import { refOf } from "../../model/refs";
 import type { Body, BodyReply } from "../../payloads/types";
 import type { Actions, Picture } from "../../store/view";
 import { chip, h, listen } from "../../ui/dom";
-import { leftOut } from "../../ui/text";
+import { leftOut } from "../../ui/transcript-text";
 
 /** What Python has answered of a block, as far as it has. */
 export interface Known {

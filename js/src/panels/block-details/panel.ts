@@ -1,12 +1,12 @@
 // The chosen block: what it is, what becomes of it, and what can be done with it.
 
-import { nameBlock } from "../../model/labels";
+import { refOf } from "../../model/block-refs";
+import { nameBlock } from "../../model/block-titles";
 import { turnOfRow } from "../../model/plan";
-import { refOf } from "../../model/refs";
 import type { Actions, Picture, View } from "../../store/view";
 import { makeCopy } from "../../ui/copy";
 import { h, listen } from "../../ui/dom";
-import { copyOf, showProblem } from "../../ui/text";
+import { copyOf, showProblem } from "../../ui/transcript-text";
 import { type Known, stateOf, tellBlock } from "./details";
 
 export const makeBlock = (actions: Actions): View => {

@@ -1,4 +1,6 @@
 // Before and after, or plan A and plan B, row by row: what happens to every block, with texts on demand.
+
+import { refOf, rowOf } from "../../model/block-refs";
 import {
   type CutLine,
   type Folding,
@@ -11,8 +13,7 @@ import {
 } from "../../model/folds";
 import { exact } from "../../model/format";
 import { type Scene, turnOfRow } from "../../model/plan";
-import { refOf, rowOf } from "../../model/refs";
-import { makeLabels } from "../../store/labels";
+import { makeLabels } from "../../store/block-titles";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, makeId, setAttributes, setText } from "../../ui/dom";
 import { makeScroller } from "../../ui/list/virtual-list";

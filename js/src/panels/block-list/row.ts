@@ -1,10 +1,10 @@
 // How one line of the list looks: a block, a folded run of blocks, or a cut between them.
 
+import { type Label, nameBlock } from "../../model/block-titles";
 import type { Compared, Side } from "../../model/compare";
 import { type CutLine, type Fold, fatesOf, type Item } from "../../model/folds";
 import { exact, nameTurns, plural, sayPlace, short, signed } from "../../model/format";
-import { type Label, nameBlock } from "../../model/labels";
-import { isUncut, type Plan, type Scene, summaryAt, turnOfRow } from "../../model/plan";
+import { isUncut, isUnread, type Plan, type Scene, summaryAt, turnOfRow } from "../../model/plan";
 import type { Picture } from "../../store/view";
 import { chip, h } from "../../ui/dom";
 
@@ -183,7 +183,11 @@ export const drawCut = ({ picture, compared }: Sight, line: CutLine, open: boole
 /** "stand-in 3.1k", "summary 3.1k by extractive". */
 const saySummary = (plan: Plan, place: number, summary: number): string => {
   const { name, by } = summaryAt(plan, place);
-  return summary > 0 ? `${name} ${short(summary)}${by && ` by ${by}`}` : "no summary";
+  return summary > 0
+    ? `${name} ${short(summary)}${by && ` by ${by}`}`
+    : isUnread(plan)
+      ? "no summary to read"
+      : "no summary";
 };
 
 /** "126 of 261 blocks differ, B leaves 21.3k more". */

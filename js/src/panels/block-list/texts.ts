@@ -7,9 +7,9 @@ import type { Requests } from "../../payloads/requests";
 import type { Body, BodyReply, GroundingReply, SummaryReply } from "../../payloads/types";
 import type { Picture } from "../../store/view";
 import { h } from "../../ui/dom";
-import { showBody, showFacts, showProblem, showWaiting } from "../../ui/text";
 import { type Pieces, showDiff } from "../../ui/text-diff";
-import { markUnfounded } from "./grounding";
+import { showBody, showFacts, showProblem, showWaiting } from "../../ui/transcript-text";
+import { markUnfounded } from "./checked-summary";
 
 type Reply = BodyReply | SummaryReply | GroundingReply;
 type Answer<T> = T | Error | "asked";

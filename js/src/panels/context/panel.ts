@@ -1,16 +1,17 @@
 // Context after: the next request as text to read, of which only what is in sight exists, and beside it an outline
 // that adds up to the total. It follows the hand that moves the cut, frame by frame: blocks come and go by the plan's
 // own columns, and their texts stand there as far as they are known.
+
+import { refOf } from "../../model/block-refs";
 import { whyNot } from "../../model/cuts";
 import { exact } from "../../model/format";
 import { fateAt, isGone, type Plan, type Scene, totalAfter } from "../../model/plan";
-import { refOf } from "../../model/refs";
 import type { ContextPart, ContextPiece, ContextReply } from "../../payloads/types";
-import { makeLabels } from "../../store/labels";
+import { makeLabels } from "../../store/block-titles";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 import { makeScroller } from "../../ui/list/virtual-list";
-import { leftOut } from "../../ui/text";
+import { leftOut } from "../../ui/transcript-text";
 
 /** So many pieces are asked for at a time. */
 const PAGE = 60;

@@ -1,6 +1,6 @@
 // The story of a fact: what became of it and why, what happened to it in turn, and what would have kept it.
 import { useEffect, useState } from "preact/hooks";
-import { exact, plural } from "../../model/format";
+import { exact, plural, splitPath } from "../../model/format";
 import type { StoryFix, StoryOutcome, StoryReply } from "../../payloads/types";
 import type { Actions } from "../../store/view";
 import { copyText } from "../../ui/copy";
@@ -11,7 +11,7 @@ const PLACES = 8;
 const LITERAL: readonly string[] = ["file", "command", "error", "url", "symbol", "id"];
 
 /** A path may go on in a new line behind each of its slashes. */
-export const breakPath = (words: string) => words.split(/(?<=\/)/).map(part => [part, <wbr key={part} />]);
+export const breakPath = (words: string) => splitPath(words).map(part => [part, <wbr key={part} />]);
 
 /** A fact of this kind is a name, and no sentence. */
 export const isLiteral = (kind: string): boolean => LITERAL.includes(kind);

@@ -1,9 +1,10 @@
 // Teach: guess where the policy cuts, play it one rule at a time, and see why no cut can stand elsewhere.
+
+import { refOf } from "../../model/block-refs";
 import { whyNot } from "../../model/cuts";
 import { exact, namePlace, plural, short, signed } from "../../model/format";
 import { compareGuess, numberOf } from "../../model/lesson";
 import { totalAfter } from "../../model/plan";
-import { refOf } from "../../model/refs";
 import type { Choices } from "../../payloads/host";
 import type { LessonReply, LessonStep, LessonStepReply } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";

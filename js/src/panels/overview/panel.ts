@@ -9,9 +9,9 @@ import type { Actions, Part, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h, listen, setShown } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
-import { makeAgainMarks, nearest, paidNear } from "./again-marks";
 import { makeBrush } from "./brush";
-import { makeCompactions } from "./compactions";
+import { makeCompactions } from "./compaction-buttons";
+import { makeAgainMarks, nearest, paidNear } from "./needed-again-marks";
 
 const HEIGHT = 64;
 /** Over the curve is the row of the compactions' buttons. */

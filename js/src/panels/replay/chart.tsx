@@ -5,7 +5,7 @@ import type { Scene } from "../../model/plan";
 import { nearestEvent, type Run, reachOf, type Spot, spotAt, spotOf, turnStep } from "../../model/run";
 import type { Palette } from "../../ui/canvas/canvas-colours";
 import { showHint } from "../../ui/tooltip";
-import { drawSawtooth, HEIGHT } from "./sawtooth";
+import { drawSawtooth, HEIGHT } from "./chart-canvas";
 
 /** How near the pointer must be to an event to mean it, in pixels. */
 const NEAR = 5;

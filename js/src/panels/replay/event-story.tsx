@@ -3,7 +3,7 @@ import { Fragment } from "preact";
 import { exact } from "../../model/format";
 import type { Run, Spot } from "../../model/run";
 import type { StagePayload } from "../../payloads/types";
-import { classOf } from "../../ui/stages";
+import { classOf } from "../../ui/stage-looks";
 import { sayChange } from "./events";
 
 /** `look` plans at the moment of the event in the session itself; undefined where that cannot be. */

@@ -1,12 +1,13 @@
 // The policy's rules, numbered, with what each takes of the total: they add up to what the plan leaves.
 import { render } from "preact";
 import { exact, short, signed } from "../../model/format";
+import { isUnread } from "../../model/plan";
 import type { RuleOffer, RulePayload } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setAttributes } from "../../ui/dom";
 import { PolicyList } from "../../ui/policy-list";
+import { Offers } from "./add-rule";
 import { KnobField } from "./knob";
-import { Offers } from "./offers";
 import { countSettings, Settings } from "./settings";
 
 const PAUSE = 250;
@@ -148,7 +149,8 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
     node,
     addRule: focusOffer,
     draw(picture, parts) {
-      shown = picture;
+      // A recorded compaction that nobody can read has no rules: those of the plan stand in their place.
+      shown = isUnread(picture.plan) ? { ...picture, plan: picture.planned } : picture;
       const { tab, settled, needsKernel } = picture;
       if (parts.has("plan") || parts.has("scene")) stale = true;
       setAttributes(node, { "aria-busy": settled ? undefined : "true" });

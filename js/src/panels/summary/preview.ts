@@ -2,7 +2,7 @@
 import { exact, plural, short } from "../../model/format";
 import type { RequestText, SecretName, SendingReply } from "../../payloads/types";
 import { h, listen } from "../../ui/dom";
-import { sayLeftOut } from "../../ui/text";
+import { sayLeftOut } from "../../ui/transcript-text";
 
 const KINDS: Record<string, string> = {
   initial: "the older part",

@@ -2,8 +2,8 @@
 
 import { lowerBound, middleOf } from "../../model/axis";
 import { barHeight, HEAD } from "../../model/bars";
+import { rowOf } from "../../model/block-refs";
 import { splitPairs } from "../../model/cuts";
-import { rowOf } from "../../model/refs";
 import type { Picture, View } from "../../store/view";
 import { paint } from "../../ui/canvas/canvas";
 import { h } from "../../ui/dom";

@@ -2,14 +2,14 @@
 
 import type { Actions, View } from "../../store/view";
 import { h } from "../../ui/dom";
-import { makeBecomes } from "./becomes";
-import { makeHandle } from "./cut-handle";
+import { makeBecomes } from "./becomes-strip";
+import { makeHandle } from "./cut-pill";
 import { makePlaces } from "./cut-places";
+import { makeThread } from "./fact-row";
 import { makeFunnel } from "./funnel";
 import { makeLanes } from "./lanes";
-import { makeOtherCut } from "./other-cut";
+import { makeOtherCut } from "./plan-b-cut";
 import { makeSideLanes } from "./subagents";
-import { makeThread } from "./thread";
 import { makeZoom } from "./zoom";
 
 export interface Timeline extends View {

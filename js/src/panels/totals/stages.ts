@@ -3,7 +3,7 @@ import { exact, short } from "../../model/format";
 import type { StagePayload } from "../../payloads/types";
 import type { View } from "../../store/view";
 import { h, setShown } from "../../ui/dom";
-import { classOf, swatch } from "../../ui/stages";
+import { classOf, swatch } from "../../ui/stage-looks";
 
 /** "input 180k · snip → 150k · auto, collapse: not needed, the target was met · output 150k". */
 export const makeStages = (): View => {

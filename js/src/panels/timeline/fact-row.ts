@@ -1,7 +1,7 @@
 // The row of the chosen thing: a dot for each block that names it, and how that ends.
 import { middleOf } from "../../model/axis";
-import { rowOf } from "../../model/refs";
-import type { Mention } from "../../model/thread";
+import { rowOf } from "../../model/block-refs";
+import type { Mention } from "../../model/fact-row";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setShown, setText } from "../../ui/dom";
 

@@ -1,6 +1,6 @@
 // Labels of rows, asked for in pages as they come into sight and kept.
 
-import type { Label } from "../model/labels";
+import type { Label } from "../model/block-titles";
 import type { Requests } from "../payloads/requests";
 
 const PAGE = 64;

@@ -2,7 +2,7 @@
 import type { BoundaryPayload } from "../../payloads/types";
 import type { Actions, Picture } from "../../store/view";
 import { h, listen, setAttributes } from "../../ui/dom";
-import { fitBetween, layOut } from "./marks";
+import { fitBetween, layOut } from "./button-places";
 
 const SMALL = 24;
 const UNSEEN = 1000;
