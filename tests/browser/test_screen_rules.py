@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from inspector import open_session
 from tests.browser.bare import show_widget, wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import focus_workbench
+from tests.browser.hand import fill_page, focus_workbench, open_tab
 from tests.browser.product import FORBIDDEN, TABS, Workbench, make_again
 from tests.browser.screen import find_violations, screenshot, wait_until
 from tests.shared import SHARED, needs_shared
@@ -525,21 +525,21 @@ def test_a_compaction_that_nobody_can_read_is_told_by_the_plan_s_rules_and_reque
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
     """One number in the tab and below it; no empty list of rules; no number beyond the edge."""
-    page.set_viewport_size({"width": 900, "height": 900})
+    fill_page(page, 1000, 900)
     workbench = open_workbench(open_session(SEALED), policy="auto")
     wait_for_python(page)
     assert workbench.look.startswith("recorded:")
-    page.get_by_test_id("tab-context").click()
+    open_tab(page, "context")
     expect(page.get_by_test_id("context-total")).to_have_text(f"{workbench.plan.after:,}")
     expect(page.get_by_test_id("tab-context")).to_contain_text(f"{workbench.plan.after / 1000:.1f}k")
-    page.get_by_test_id("tab-rules").click()
+    open_tab(page, "rules")
     expect(page.get_by_test_id("rules")).to_contain_text("Rules of As recorded")
     expect(page.locator(".ci-waterfall > li[data-kind]")).not_to_have_count(0)
     after = page.get_by_test_id("rules-after").get_attribute("title")
     assert tokens(after) == workbench.plan.after
     workbench.tab = "blocks"
     for width in (900, 560):
-        page.set_viewport_size({"width": width, "height": 900})
+        fill_page(page, width, 900)
         expect(page.locator(".ci-cutline")).to_contain_text("no summary to read")
         page.wait_for_timeout(300)
         assert page.evaluate(CLIPPED) == [], width
