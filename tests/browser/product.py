@@ -21,6 +21,8 @@ from inspector.errors import EditError
 from inspector.facts import find_facts, trace_facts
 from inspector.policies.table import FATES
 from inspector.replays import replay as replay_session
+from inspector.session.blocks import Text
+from inspector.session.entries import Entry
 from inspector.tokens.history import trace_history
 from inspector.workbench import Snapshot, WorkbenchModel
 from inspector.workbench.inputs import TABS
@@ -44,6 +46,7 @@ __all__ = [
     "find_recorded",
     "make_again",
     "make_plan",
+    "make_small_session",
     "open_demo",
     "open_plan",
     "open_session",
@@ -62,3 +65,13 @@ def make_again(recipe: str, workbench: Workbench) -> Plan:
     names |= {"Edits": Edits, "session": workbench.session, "ledger": workbench.ledger}
     plan: Plan = eval(recipe, names)
     return plan
+
+
+def make_small_session() -> Session:
+    """A question and its answer: nothing was compacted, and nothing has to be."""
+    said = [("user", "What does src/a.py do?"), ("assistant", "It adds.")]
+    entries = [
+        Entry(id=f"e{n}", parent=f"e{n - 1}" if n else None, role=role, blocks=(Text(text=text),))
+        for n, (role, text) in enumerate(said)
+    ]
+    return Session(format="demo", entries=tuple(entries), leaf="e1")

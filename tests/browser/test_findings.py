@@ -5,24 +5,12 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from inspector.session.blocks import Text
-from inspector.session.entries import Entry
-from inspector.session.session import Session
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.product import Workbench, make_plan
+from tests.browser.product import Workbench, make_plan, make_small_session
 from tests.browser.screen import screenshot
 
 NEXT = "“Look at the almanac as much as you like"
 PATH = "src/tidepool/calendar/offsets.py"
-
-
-def small_session() -> Session:
-    said = [("user", "What does src/a.py do?"), ("assistant", "It adds.")]
-    entries = [
-        Entry(id=f"e{n}", parent=f"e{n - 1}" if n else None, role=role, blocks=(Text(text=text),))
-        for n, (role, text) in enumerate(said)
-    ]
-    return Session(format="demo", entries=tuple(entries), leaf="e1")
 
 
 def wait_for_story(page: Page) -> None:
@@ -68,7 +56,7 @@ def test_where_nothing_was_lost_a_sentence_says_so_at_every_width(
     page: Page, open_workbench: OpenWorkbench, width: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    open_workbench(small_session(), policy="auto", tab="findings")
+    open_workbench(make_small_session(), policy="auto", tab="findings")
     expect(page.get_by_test_id("findings-none")).to_be_visible()
     expect(page.get_by_test_id("findings-none")).to_contain_text("This file records no compaction.")
 
@@ -124,6 +112,29 @@ def test_W2_16_one_click_on_a_fix_is_its_price_and_undo_takes_it_back(page: Page
     page.get_by_test_id("said-undo").click()
     expect(fix.get_by_role("button")).to_have_text("Pin")
     assert (opened.policy, opened.pins, opened.settings, opened.cut, opened.at, opened.look) == inputs
+
+
+def test_a_fix_of_the_plan_leaves_its_story_and_the_focus_where_they_are(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    """What it keeps is off the list of what the plan loses, and on again once it is undone."""
+    workbench = open_workbench(policy="flue", tab="findings")
+    workbench.look = "plan"
+    expect(page.get_by_test_id("cause")).to_contain_text("Lost unless the summary names it.")
+    title = page.get_by_test_id("story-title").inner_text()
+    rows = page.get_by_test_id("finding")
+    count = rows.count()
+    fix = page.get_by_test_id("story-fix").first.get_by_role("button")
+    fix.click()
+    expect(fix).to_have_text("✓ Pinned")
+    expect(fix).to_be_focused()
+    expect(page.get_by_test_id("story-title")).to_have_text(title)
+    expect(page.get_by_test_id("cause")).to_contain_text("Kept by this plan")
+    expect(rows).to_have_count(count - 1)
+    page.keyboard.press("Control+z")
+    expect(rows).to_have_count(count)
+    expect(page.get_by_test_id("story-title")).to_have_text(title)
+    expect(fix).to_have_text("Pin")
 
 
 def test_the_debug_story_by_keys_alone(page: Page, open_workbench: OpenWorkbench) -> None:

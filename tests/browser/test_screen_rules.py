@@ -12,7 +12,7 @@ from inspector import open_session
 from tests.browser.bare import show_widget, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page, focus_workbench, open_tab
-from tests.browser.product import FORBIDDEN, TABS, Workbench, make_again
+from tests.browser.product import FORBIDDEN, TABS, Workbench, make_again, make_small_session
 from tests.browser.screen import find_violations, screenshot, wait_until
 from tests.shared import SHARED, needs_shared
 
@@ -509,6 +509,19 @@ def test_W2_30_the_print_is_one_page_with_sentence_findings_and_story(
     expect(page.get_by_test_id("recipe").locator("code")).to_be_visible()
     assert workbench.tab == "findings"
     page.emulate_media(media="screen")
+
+
+def test_a_policy_s_name_is_a_word_beside_whatever_is_said_of_it(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    """A sentence beside a name takes lines of its own, and no letters of the name's."""
+    page.set_viewport_size({"width": 1400, "height": 900})
+    open_workbench(make_small_session(), policy="auto", tab="rules")
+    said = page.locator(".ci-policies .ci-policy", has_text="keeps everything")
+    expect(said.first).to_be_visible()
+    for row in said.all():
+        box = row.locator(".ci-policy-name").bounding_box()
+        assert box is not None and box["width"] > 100 and box["height"] < 50, row.inner_text()
 
 
 SEALED = SHARED / "sessions" / "codex--agentv" / "codex-2compacted-a6.jsonl"

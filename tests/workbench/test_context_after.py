@@ -120,6 +120,14 @@ def test_a_summary_that_the_plan_takes_over_is_told_once() -> None:
     assert reply["planned"]["text"] and reply["planned"]["text"] != reply["recorded"]["text"]
 
 
+def test_a_plan_without_a_summary_names_nothing_in_one() -> None:
+    model = WorkbenchModel(open_demo(), "keep-recent-turns")
+    model.answer({"cut": "end"})
+    planned = ask(model, "summaries")["planned"]
+    assert planned["sentence"] == "This plan writes no summary."
+    assert (planned["text"], planned["size"], planned["counts"]) == ("", "", [])
+
+
 def sealed_model() -> WorkbenchModel:
     """A compaction whose summary only the provider can read, looked at as the file records it."""
     session = chain(

@@ -10,6 +10,7 @@ import pytest
 from inspector import Session, checkpoint_from_text, count_tokens, lint, make_plan, open_demo, open_session
 from inspector.demo import CONSTRAINT, LOST_PATH
 from inspector.errors import InspectorError
+from inspector.facts.lint.check import CHANGED
 from inspector.facts.trace import trace_recorded
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads import findings
@@ -170,6 +171,36 @@ def test_exact_counts_trace_no_recorded_compaction_again_and_a_grown_session_doe
     model.answer({})
     ask(model, "findings", place=model.plan.place or 0)
     assert len(traced) == 2
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["step08-1350l", "pi-before-compaction"])
+def test_findings_and_summary_count_the_same_changed_files_by_the_summary_s_own_words(name: str) -> None:
+    """One says how many a summary names beside a story, one above its text: whole paths, letter by letter."""
+    (path,) = (SHARED / "sessions").glob(f"*/{name}.jsonl")
+    model = WorkbenchModel(open_session(path), "auto")
+    model.answer({})
+    place = model.shown.place
+    (first, *_) = rows_of(ask(model, "findings", look=model.inputs["look"], place=place))
+    told = ask(model, "story", place=place, **{key: first[key] for key in (*OFFSETS, "pick")})
+    side = ask(model, "summaries", place=place)["recorded"]
+    files = next(count for count in side["counts"] if count["sort"] == "changed files")
+    assert told["text"]["note"] == f"{side['size'].split(' ')[0]} · {files['words']}"
+    # Recounted, letter by letter: what stood in the context and was changed there, by its whole path.
+    moment = model.plan.session
+    here = {str(ref) for ref in moment.live_refs()}
+    before = {moment.entries[at].id for at in moment.path}
+    changed = [
+        fact.form
+        for fact in model.session.facts.values()
+        if fact.kind == "file"
+        and any(str(said.ref) in here for said in fact.said)
+        and any(said.operation in CHANGED and said.ref.entry in before for said in fact.said)
+    ]
+    # A few may have stood only by their name in an earlier summary.
+    more = files["of"] - len(changed)
+    named = sum(form in side["text"] for form in changed)
+    assert 0 <= more <= 2 and named <= files["named"] <= named + more < len(changed)
 
 
 def test_a_summary_that_is_not_written_yet_loses_nothing_for_sure_and_every_panel_says_so(

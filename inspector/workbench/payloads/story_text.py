@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
-from ...facts.explain import count_named
 from ...facts.facts import Fact
 from ...facts.lint.check import CHANGED, known
 from ...facts.nearest import NearSpan, find_spans
 from ...facts.traced import TracedFact
 from ...session.queries import readable_text
 from ...text import printable, utf16_length
+from ..model import WorkbenchModel
 from .base_payload import Payload
 from .fact_teller import Teller, Told
 from .sections import format_tokens
+from .summaries import count_changed_files
 
 MOST_LINES = 240
 SEALED = "The summary cannot be read; guessed from what follows."
@@ -77,8 +78,8 @@ def describe_text(teller: Teller, told: Told) -> StoryText | None:
         if not own:
             return StoryText(title, "", [], [], SEALED, 0)
         text = own
-        tokens = int(teller.model.ledger.count_texts([text])[0])
-        named, every, *_ = count_named(traced)
+        tokens = _weigh(teller.model, told.recorded.entry.id)
+        named, every = count_changed_files(told.recorded.trace)
         note = format_tokens(tokens) + (f" · names {named:,} of {every:,} changed files" if every else "")
     else:
         plan = scene.plan
@@ -89,6 +90,14 @@ def describe_text(teller: Teller, told: Told) -> StoryText | None:
         note = format_tokens(plan.summary_tokens)
     spans = find_spans(fact.kind, fact.form, text, _find_symbols(teller, traced))
     return _lay_out(title, note, text, spans, _tell_near(fact, spans))
+
+
+def _weigh(model: WorkbenchModel, entry: str) -> int:
+    """Tokens of a recorded summary, those of its plan where that is looked at."""
+    side, ledger = model.recorded, model.ledger
+    if side is not None and side.plan is not None and side.mark.entry == entry:
+        return side.plan.summary_tokens
+    return int(ledger.entry_tokens[ledger.session.index[entry]])
 
 
 def _find_symbols(teller: Teller, traced: TracedFact) -> list[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
 from ...facts.lint.check import CHANGED, known
-from ...facts.traced import Trace, TracedFact
+from ...facts.mentions import make_pattern
+from ...facts.traced import Trace, TracedFact, TraceScope
 from ...planning.plan import Plan
 from ...text import plural, printable
 from ..model import WorkbenchModel
@@ -25,11 +27,14 @@ NO_RECORDED = "The file records no compaction right after this moment."
 CLEARED = "The file records that outputs were cleared here; nothing was summarised."
 NONE_PLANNED = "This plan writes no summary."
 SAME = "The same text so far: drag the cut, or choose a policy."
-NAMED = ("verbatim", "restated")
+_CHANGED_FILES: WeakKeyDictionary[TraceScope, tuple[int, int]] = WeakKeyDictionary()
 
 
 class SummaryCount(Payload, frozen=True):
-    """How many facts of a sort that stood before can still be read: "names 10 of 12 changed files"."""
+    """How many facts of a sort that stood before a summary names in full: "names 10 of 12 changed files".
+
+    Of a summary that is not written yet `named` are those that are safe without it.
+    """
 
     sort: str
     named: int
@@ -105,33 +110,53 @@ def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:
         text=printable(text, MOST_TEXT),
         total=len(text),
         note=note,
-        counts=_count(trace, plan.is_unwritten),
+        counts=_count(trace, plan.is_unwritten) if text else [],
         sentence="" if text else NONE_PLANNED,
     )
 
 
 def _count(trace: Trace, unwritten: bool) -> list[SummaryCount]:
-    """Of what could be read before, how much the compaction's result still says: for certain, where its
-    summary is not written yet."""
+    """Of what could be read before, how much the summary says, whatever is kept beside it; of one that is not
+    written yet, how much is not lost even if it says nothing."""
     sorts: dict[str, list[TracedFact]] = {"changed files": [], "rules of yours": [], "errors": []}
     for one in trace:
         if not one.stood:
             continue
-        if one.fact.kind == "file" and any(said.operation in CHANGED for said in known(one)):
+        if _is_changed(one):
             sorts["changed files"].append(one)
         elif one.fact.kind == "constraint" and any(said.by == "user" for said in known(one)):
             sorts["rules of yours"].append(one)
         elif one.fact.kind == "error":
             sorts["errors"].append(one)
-    counts = [
-        _make_count(sort, sum(one.fate in NAMED for one in found), len(found), unwritten)
-        for sort, found in sorts.items()
-        if found
-    ]
+    counts = []
+    for sort, found in sorts.items():
+        named = sum(one.fate != "lost" if unwritten else _is_named(one) for one in found)
+        counts += [_make_count(sort, named, len(found), unwritten)] if found else []
     if unwritten and counts:
         # Said once, before all.
         counts[0] = replace(counts[0], words=f"{UNLESS_NAMED}: {counts[0].words}")
     return counts
+
+
+def _is_changed(traced: TracedFact) -> bool:
+    return traced.fact.kind == "file" and any(said.operation in CHANGED for said in known(traced))
+
+
+def _is_named(traced: TracedFact) -> bool:
+    """Whether a summary that stands afterwards says all of it."""
+    after = traced.scene.after
+    pattern = make_pattern(traced.fact, traced.scene.session)
+    found = (after.texts[number].find(pattern) for number in after.summaries)
+    return any(mention is not None and mention.full for mention in found)
+
+
+def count_changed_files(trace: Trace) -> tuple[int, int]:
+    """How many of the changed files that could be read before the summary names, and how many there are."""
+    scene = trace.scene
+    if scene not in _CHANGED_FILES:
+        files = [one for one in trace if one.stood and _is_changed(one)]
+        _CHANGED_FILES[scene] = sum(map(_is_named, files)), len(files)
+    return _CHANGED_FILES[scene]
 
 
 def _make_count(sort: str, named: int, of: int, unwritten: bool) -> SummaryCount:

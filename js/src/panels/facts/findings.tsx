@@ -42,7 +42,12 @@ export const Findings = ({ picture, actions }: PanelProps) => {
     if (reply !== null) actions.countTab("findings", reply.total > 0 ? exact(reply.total) : "");
   }, [reply]);
   const rows = reply?.groups.flatMap(group => group.rows) ?? [];
-  const row = rows.find(each => chosen !== null && isSame(each, chosen)) ?? rows[0] ?? null;
+  // One that a fix of the plan has taken off the list is told all the same, until another is chosen.
+  const row =
+    rows.find(each => chosen !== null && isSame(each, chosen)) ??
+    (stay === null ? null : chosen) ??
+    rows[0] ??
+    null;
   const story = useReply<StoryReply>(
     isOpen && row !== null ? `${end} ${shown} ${pick || row.pick} ${row.kind} ${row.form} ${plan}` : null,
     () =>
@@ -104,7 +109,10 @@ export const Findings = ({ picture, actions }: PanelProps) => {
               story={told}
               isPage={needsKernel !== ""}
               actions={actions}
-              onFix={() => setStay(shown)}
+              onFix={() => {
+                setStay(shown);
+                setChosen(row);
+              }}
               onPick={setPick}
             />
           </div>
