@@ -515,7 +515,7 @@ def test_a_policy_s_name_is_a_word_beside_whatever_is_said_of_it(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
     """A sentence beside a name takes lines of its own, and no letters of the name's."""
-    page.set_viewport_size({"width": 1400, "height": 900})
+    fill_page(page, 1400, 900)
     open_workbench(make_small_session(), policy="auto", tab="rules")
     said = page.locator(".ci-policies .ci-policy", has_text="keeps everything")
     expect(said.first).to_be_visible()
