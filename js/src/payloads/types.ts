@@ -822,7 +822,9 @@ export interface SummarySide {
   sentence: string;
 }
 /**
- * How many facts of a sort that stood before can still be read: "names 10 of 12 changed files".
+ * How many facts of a sort that stood before a summary names in full: "names 10 of 12 changed files".
+ *
+ * Of a summary that is not written yet `named` are those that are safe without it.
  */
 export interface SummaryCount {
   sort: string;
