@@ -113,12 +113,12 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
     expect(status(page)).to_contain_text(f"{tokens:,} tokens")
 
     # Everything that draws the plan draws the summary now.
-    expect(cut_line(page)).to_contain_text("by claude-")
     assert gauge(page) - shown == workbench.plan.after - before
     page.get_by_test_id("tab-facts").click()
     expect(fact).to_contain_text("○ lost")
     expect(fact).not_to_contain_text("unless named")
     page.get_by_test_id("tab-blocks").click()
+    expect(cut_line(page)).to_contain_text("by claude-")
     cut_line(page).click()
     expect(page.locator(".ci-fates .ci-text pre").first).to_contain_text("Times are kept in UTC")
     for dark in (True, False):
