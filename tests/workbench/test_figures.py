@@ -29,7 +29,7 @@ from inspector.workbench.charts.style import make_template, plain
 from inspector.workbench.palette import HUES, NEUTRALS
 from inspector.workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
 
-TOKENS = Path(__file__).parents[2] / "js" / "style" / "tokens.css"
+TOKENS = Path(__file__).parents[2] / "js" / "src" / "ui" / "colours.css"
 NAMES = [policy.name for policy in POLICIES]
 HOSTILE = '<b>bold</b> <a href="javascript:alert(1)">here</a> $\\href{x}{y}$ &lt;i&gt; \u202e\x1b[31m'
 

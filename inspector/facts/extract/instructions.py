@@ -68,9 +68,9 @@ def find_instruction_file(text: str, at: int) -> str | None:
     """The instruction file, in force in a folder or everywhere, whose words stand at a place of what a
     harness says; None where they are its own.
 
-    >>> find_instruction_file("# AGENTS.md instructions for /app\n\n<INSTRUCTIONS>\nNever push.", 60)
+    >>> find_instruction_file("# AGENTS.md instructions for /app\\n\\n<INSTRUCTIONS>\\nNever push.", 60)
     'AGENTS.md'
-    >>> find_instruction_file("Contents of /app/CLAUDE.md (project):\n\nNever push.", 42)
+    >>> find_instruction_file("Contents of /app/CLAUDE.md (project):\\n\\nNever push.", 42)
     '/app/CLAUDE.md'
     """
     heads = [head for head in _HEADED.finditer(text, 0, max(at, 0)) if head.end() <= at]
