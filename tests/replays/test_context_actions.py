@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from inspector.policies.policy import read_policy
-from tests.replays.test_engine import at, kinds, live, make_policy, talk, turn, turns
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Entry
+from tests.replays.test_engine import WARNING, at, event, kinds, live, make_policy, say, talk, turn, turns
 
 
 def test_S0_106_passes_that_come_to_nothing_stop_automatic_ones_until_someone_acts() -> None:
@@ -59,3 +63,27 @@ def test_a_switch_to_a_model_without_a_published_window_names_it() -> None:
     assert any("neither a window nor a model" in one.sentence for one in nothing.findings)
     larger = live(turns(3), make_policy(), at("e2", "switch", model="nobody's model", window=500))
     assert not any("No window is published" in one.sentence for one in larger.findings)
+
+
+def test_a_reset_leaves_the_words_of_a_message_that_brings_a_tool_s_output_too() -> None:
+    """The output of 20 tokens goes with the call it answers; the five that the user says beside it stay."""
+    output = ToolOutput(call_id="c", parts=(Text(text="word " * 20),))
+    asked = Entry(id="", role="user", blocks=(output, Text(text="word " * 5)))
+    call = say("assistant", 3, ToolCall(id="c", name="read", input={}))
+    session = talk(say("user", 4), call, asked, say("assistant", 6))
+    run = live(session, WARNING, at("e3", "reset", confirmed=True))
+    told = event(run, "reset")
+    assert (told.before, told.after) == (33, 5)
+    assert run.sent[-1] == 5 and run.context[-1] == 11
+
+
+def test_after_many_tries_in_vain_the_next_waits_until_the_context_has_grown_by_a_fiftieth() -> None:
+    """Fifty looks at five thousand entries; from then on a try takes several turns at once."""
+    rules = [{"kind": "keep-recent-turns", "turns": 5_058}, {"kind": "drop-older"}]
+    trigger = {"tokens": 60, "measure": "assembled", "check": "request"}
+    policy = read_policy({"name": "mine", "trigger": trigger, "rules": rules})
+    asked = [say("user", 1) for _ in range(5_000)]
+    run = live(talk(*asked, *(entry for _ in range(90) for entry in turn())), policy, window=1_000)
+    assert len(run.adopted) > 1
+    for one, following in pairwise(run.adopted):
+        assert following.before >= one.after * 1.02

@@ -199,3 +199,10 @@ def test_what_an_entry_weighs_more_does_not_stand_before_the_messages(warn: floa
     run = replay(session, policy, ledger=count_tokens(session, LENGTH), window=2_100)
     assert [event.step for event in run.events if event.kind == "warned"] == [1 if told else 3]
     assert any(finding.kind == "head" for finding in run.findings) == told
+
+
+def test_a_reply_that_reports_one_token_has_one() -> None:
+    """Only a reply that tells of no output is counted."""
+    for told, output in ((1, 1), (0, 50)):
+        life = life_of(ASKED, reply("a1", "u1", 1_100, "a" * 50, output=told))
+        assert life.output.tolist() == [0, output]
