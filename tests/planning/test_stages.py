@@ -23,6 +23,7 @@ from inspector.policies.policy import Policy, Stage, read_policy
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
 from inspector.policies.table import TRUNCATED
+from inspector.session.blocks import REASONING
 from inspector.session.session import Session
 from inspector.tokens.ledger import Ledger
 from tests.strategies import sessions
@@ -290,3 +291,17 @@ def test_a_block_that_a_later_stage_keeps_is_as_the_stage_before_left_it(
     shortened = behind & (plan.fate == TRUNCATED)
     assert shortened.any()
     assert set(plan.outcome.rule[shortened].tolist()) == {0}
+
+
+def test_where_nothing_is_cut_reasoning_that_is_bound_is_measured_as_it_stands(
+    bound: tuple[Session, Ledger],
+) -> None:
+    """A cut would edit what stands before it, and the reasoning behind it would go; without one all stays."""
+    policy = {
+        "name": "mine",
+        "trigger": {"measure": "assembled"},
+        "rules": [{"kind": "keep-recent-turns", "turns": 1_000}, {"kind": "summarise-older"}],
+    }
+    plan = make_plan(*bound, policy)
+    assert plan.place is None and (plan.table.kind == REASONING).any()
+    assert plan.left == plan.after == plan.before

@@ -22,6 +22,8 @@ from inspector.policies.registry import add_policy, find_policy, names_of_polici
 from inspector.policies.rules import add_rule, find_rule
 from inspector.policies.table import Decision, Table
 from inspector.policies.trigger import Trigger
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
@@ -336,3 +338,21 @@ def test_a_block_knows_how_many_turns_came_after_its_own() -> None:
     make_plan(session, count_tokens(session, LENGTH), "look-at-turns", reason="manual")
     assert len(seen) == len(session.entries)
     assert seen == {text: int(text[0]) for text in seen}
+
+
+def test_a_rule_sees_the_call_of_an_output_also_where_the_context_begins_with_it() -> None:
+    asked = ToolCall(id="c", name="Grep", input={"pattern": "tide"})
+    session = build(
+        Entry(id="", role="assistant", blocks=(asked,)),
+        Entry(id="", role="tool", blocks=(ToolOutput(call_id="c", parts=(Text(text="none"),)),)),
+        user("go on"),
+    )
+    seen = {}
+
+    @rule(name="look-at-calls")
+    def function(block):  # type: ignore[no-untyped-def]
+        seen[block.kind] = block.tool, block.input
+
+    make_plan(session, count_tokens(session, LENGTH), "look-at-calls", window=10_000)
+    called = ("Grep", {"pattern": "tide"})
+    assert seen == {"tool_call": called, "tool_output": called, "text": (None, None)}

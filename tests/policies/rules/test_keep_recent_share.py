@@ -63,3 +63,12 @@ def test_two_results_and_words_beside_them_are_three_messages(amount: int, place
     rule = {"kind": KEPT, "amount": amount, "measure": "messages", "snap": "none"}
     plan = make_plan(session, count_tokens(session), {"name": "mine", "rules": [rule]}, reason="manual")
     assert plan.place == place
+
+
+def test_where_the_cut_may_only_stand_further_back_there_is_none_before_the_first_message() -> None:
+    """All of it is kept, and that message is the one that says anything."""
+    rule = {"kind": KEPT, "share": 1.0, "snap": "backwards", "empty": False}
+    session = build(user("please"), say(" "))
+    plan = make_plan(session, count_tokens(session), {"name": "mine", "rules": [rule]}, reason="manual")
+    assert plan.place is None
+    assert "There is nothing to compact: no cut is legal there." in plan.why
