@@ -27,6 +27,7 @@ from inspector.errors import AnswerRefused, PolicyError
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.sealed import SEALED, read_sealed
 from inspector.session.blocks import Reasoning, Text
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries import check_summary
 from inspector.summaries.claude.summariser import ClaudeSummariser
@@ -34,6 +35,7 @@ from inspector.summaries.compaction import CompactionResult
 from inspector.tokens.reported import add_usage
 from tests.loopback import Cue, Loopback
 from tests.redaction.test_redact import PLANTED
+from tests.test_cuts import build, user
 
 BOUND = "claude-opus-5-5"
 OPEN = Callable[..., Loopback]
@@ -252,3 +254,28 @@ def test_what_the_provider_wrote_is_checked_like_any_summary(serve: OPEN) -> Non
     checked = check_summary(wrote, plan)
     assert {"sections", "grounding"} <= {fault.kind for fault in checked.faults}
     assert checked.trust == "untrusted" and wrote.covers
+
+
+def test_with_a_secret_behind_it_a_block_of_the_provider_s_is_sent_back_as_words(serve: OPEN) -> None:
+    """What was kept behind it is sent without the secret, so neither it nor reasoning is bound any more."""
+    reply = Entry(id="", role="assistant", model=BOUND, blocks=(think("reply"), Text(text="fine")))
+    talk = build(user(), reply, user("go on"), reply).model_copy(update={"model": BOUND})
+    server = serve(Cue(text="Part 1.", stop_reason="compaction"))
+    model = ClaudeSummariser(BOUND, base_url=server.url, provider_side=True)
+    done = compact(talk, "flue", model, edits={"cut": "e2"})
+    after = done.after
+    told = Entry(id="told", parent=after.leaf, blocks=(Text(text=f"token: {PLANTED['github-token'][1]}"),))
+    leaks = after.model_copy(update={"entries": (*after.entries, told), "leaf": "told"})
+    asked = [
+        model.preview_compact(make_plan(one, count_tokens(one), "flue", {"cut": "end"}, reason="manual"))
+        for one in (after, leaks)
+    ]
+    kinds = [
+        [[block["type"] for block in message["content"]] for message in one.body["messages"]] for one in asked
+    ]
+    assert kinds == [
+        [["compaction"], ["text"], ["thinking", "text"]],
+        [["text"], ["text"], ["text"], ["text"]],
+    ]
+    assert asked[1].body["messages"][0]["content"][0]["text"] == "Part 1."
+    assert any("Secrets" in note for note in asked[1].notes)
