@@ -2,7 +2,7 @@
 
 Run by hand: `python tests/bench/many_sessions.py` (minutes). The sessions are pieces of the shared ones, of
 10 to 40 rows from anywhere in a file, each with a session id of its own. The scan is stopped once, when a
-third is done, and then begun again into the same file. Writes tests/cases/many_sessions.tsv.
+third is done, and then begun again into the same file.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from inspector.corpus.scanning import scan
 from inspector.errors import Stopped
 from tests.bench.benchmark import find_sources, tell_commit
 
-ROOT = Path(__file__).parents[2]
-TABLE = ROOT / "tests" / "cases" / "many_sessions.tsv"
 FILES, ROWS, SEED = 10_000, (10, 40), 7
 POLICIES = ["flue", "codex"]
 STOP = 1 / 3
@@ -127,8 +125,8 @@ def main(files: int) -> None:
             "MB of a worker, halfway": early[1],
             "MB of a worker, at the end": late[1],
         }
-    TABLE.write_text("".join(f"{name}\t{value}\n" for name, value in figures.items()), "utf-8")
-    print(TABLE.read_text("utf-8"), end="")
+    for name, value in figures.items():
+        print(f"{name:<30} {value}")
 
 
 if __name__ == "__main__":

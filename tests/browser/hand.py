@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page
+import re
+
+from playwright.sync_api import Locator, Page, expect
 
 
 def shown_place(page: Page) -> int:
@@ -71,6 +73,16 @@ def find_sticking_out(page: Page) -> int:
         "() => { const w = document.querySelector('.ci'); return w.scrollWidth - w.clientWidth }"
     )
     return over
+
+
+def expect_summary(page: Page | Locator, by: str = "") -> None:
+    """The plan has a summary by this writer, as its tab says, or a placeholder; the recipe tells which."""
+    recipe = page.get_by_test_id("recipe")
+    if by:
+        expect(recipe).to_contain_text(".with_summary(checkpoint)")
+        expect(page.get_by_role("heading", name=re.compile(rf"^Planned .*by {by}"))).to_be_visible()
+    else:
+        expect(recipe).not_to_contain_text(".with_summary(")
 
 
 def cut_line(page: Page | Locator) -> Locator:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from inspector import count_tokens, make_plan, open_session, save_plan
-from tests.browser.hand import choose_policy, cut_line, open_tab
+from tests.browser.hand import choose_policy, expect_summary, open_tab
 from tests.browser.lab import (
     Lab,
     find_file,
@@ -126,18 +126,18 @@ def test_the_server_writes_for_a_document_too(page: Page, lab: Lab, provider: Lo
     document = settle(page)
     choose_policy(document, "flue")
     wait_for_kernel(page)
-    expect(cut_line(page)).to_contain_text("placeholder")
+    expect_summary(document)
     provider.cues.extend([Cue(text=TEXT, pause=SLOW)] * 2)
     choose(document, "model")
     look(document).click()
     expect(document.get_by_test_id("summary-text")).to_contain_text("## Goal", timeout=30_000)
     document.get_by_test_id("writing-cancel").click()
     expect(status(document)).to_have_text("Stopped; nothing of it was kept.")
-    expect(cut_line(page)).to_contain_text("placeholder")
+    expect_summary(document)
     provider.cues.clear()
     provider.cues.extend([Cue(text=TEXT)] * 2)
     document.get_by_test_id("summary-write").click()
     expect(status(document)).to_contain_text("Written by claude-", timeout=30_000)
-    expect(cut_line(page)).to_contain_text("by claude-")
+    expect_summary(document, by="claude-")
     assert lab.api("kernels") == [], "no kernel is started for it"
     assert watch.strangers(lab) == []

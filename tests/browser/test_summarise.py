@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
-from tests.browser.hand import cut_line, focus_workbench
+from tests.browser.hand import cut_line, expect_summary, focus_workbench
 from tests.browser.product import LOST_PATH, Workbench
 from tests.browser.screen import Watch, find_violations, screenshot
 from tests.browser.summary import SLOW, TEXT, choose, look, status
@@ -50,7 +50,7 @@ def test_from_the_sessions_own_words_by_keys_alone(
     page: Page, workbench: Workbench, provider: Loopback
 ) -> None:
     before, shown = workbench.plan.after, gauge(page)
-    expect(cut_line(page)).to_contain_text("placeholder")
+    expect_summary(page)
     focus_workbench(page)
     page.keyboard.press("s")
     expect(page.get_by_test_id("writer-extractive")).to_be_focused()
@@ -60,7 +60,7 @@ def test_from_the_sessions_own_words_by_keys_alone(
     page.keyboard.press("Enter")
     expect(status(page)).to_contain_text("Written by extractive")
     expect(page.get_by_test_id("summary-text")).to_be_focused()
-    expect(cut_line(page)).to_contain_text("by extractive")
+    expect_summary(page, by="extractive")
     after = workbench.plan.after
     assert after != before
     assert gauge(page) - shown == after - before
@@ -70,7 +70,7 @@ def test_from_the_sessions_own_words_by_keys_alone(
     page.keyboard.press("Tab")
     expect(page.get_by_test_id("writing-drop")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(cut_line(page)).to_contain_text("placeholder")
+    expect_summary(page)
     assert workbench.plan.after == before
     expect(page.get_by_test_id("summary-write")).to_be_focused()
 
@@ -138,7 +138,7 @@ def test_cancelling_half_way_keeps_nothing(page: Page, workbench: Workbench, pro
     expect(page.get_by_test_id("summary-text")).to_have_count(0)
     expect(page.get_by_test_id("summary-write")).to_be_focused()
     assert (workbench.plan.after, workbench.plan.checkpoint) == (before, None)
-    expect(cut_line(page)).to_contain_text("placeholder")
+    expect_summary(page)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_failure_reads_as_a_sentence(
     expect(status(page)).to_contain_text(re.compile(words, re.IGNORECASE))
     assert "Traceback" not in status(page).inner_text()
     assert status(page).inner_text().rstrip().endswith((".", ")"))
-    expect(cut_line(page)).to_contain_text("placeholder")
+    expect_summary(page)
     assert find_violations(page) == []
     provider.cues.clear()
     again.press("Enter")
@@ -196,11 +196,11 @@ def test_a_moved_cut_makes_the_look_stale_and_a_summary_leads_back_to_its_cut(
     expect(status(page)).to_contain_text("Written by extractive")
     page.get_by_test_id("cut-handle").press("ArrowLeft")
     expect(page.get_by_test_id("written-away")).to_contain_text("It was written for the cut at turn")
-    expect(cut_line(page)).to_contain_text("placeholder")
+    expect_summary(page)
     page.get_by_test_id("writing-go").click()
     expect(page.get_by_test_id("written-away")).to_be_hidden()
     assert workbench.cut == cut
-    expect(cut_line(page)).to_contain_text("by extractive")
+    expect_summary(page, by="extractive")
 
 
 def test_a_text_of_ones_own_and_what_the_checks_say_of_it(page: Page, workbench: Workbench) -> None:

@@ -95,7 +95,11 @@ def test_the_installed_wheel_is_known_to_jupyter(oldest: Lab) -> None:
     done = subprocess.run(
         [str(PYTHON), "-m", "jupyter", "labextension", "list"], env=bare, capture_output=True, text=True
     )
-    found = [line for line in (done.stdout + done.stderr).splitlines() if "compaction-inspector" in line]
+    found = [
+        line
+        for line in (done.stdout + done.stderr).splitlines()
+        if line.strip().startswith("compaction-inspector ")
+    ]
     assert len(found) == 1
     assert "enabled" in found[0]
     assert "OK" in found[0]
