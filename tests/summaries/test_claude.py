@@ -298,6 +298,13 @@ def test_what_may_pass_is_asked_again_as_the_client_does(serve: OPEN, status: in
     assert kinds(model) == ["retried", "retried"] and model.events[0].data == {"error": f"http-{status}"}
 
 
+def test_it_asks_three_times_at_most_where_nobody_says_how_often(serve: OPEN) -> None:
+    server = serve(*[fail(529)] * 4)
+    with pytest.raises(RequestRefused, match="after 3 tries"):
+        claude(server)(TALK_JOB, TALK)
+    assert len(server.asked) == 3
+
+
 def test_a_wait_in_seconds_is_kept_to(serve: OPEN) -> None:
     server = serve(Cue(429, headers={"retry-after": "0.2"}))
     begun = time.monotonic()

@@ -10,6 +10,7 @@ from inspector.errors import EditError
 from inspector.formats.manifest import dump_manifest, read
 from inspector.planning.assemble import live_context
 from inspector.planning.context import Context
+from inspector.planning.stand_in import MARKER
 from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.events import AuditEvent
 from inspector.policies.policy import Policy
@@ -440,3 +441,19 @@ def test_a_summary_that_is_carried_on_is_recorded_as_it_was_written_and_not_as_i
     assert done.done and done.entry is not None
     boundary = done.after[done.entry].boundary
     assert boundary is not None and boundary.summary == "all is well."
+
+
+@pytest.mark.parametrize("per", ["session", "turn"])
+def test_without_a_summariser_the_entry_holds_a_line_for_each_older_entry(per: str) -> None:
+    session = build(user("Where is the tide table?"), say("In the almanac."), user(), say())
+    rules = [{"kind": "keep-recent-turns", "turns": 1}, {"kind": "summarise-older", "per": per}]
+    done = compact(session, {"name": "mine", "rules": rules}, ledger=count_tokens(session, LENGTH))
+    assert done.entry is not None and done.checkpoint is not None
+    assert (done.checkpoint.by, done.checkpoint.turns) == (STAND_IN, ())
+    boundary = done.after[done.entry].boundary
+    assert boundary is not None and boundary.summary is not None
+    assert boundary.summary.split("\n") == [
+        MARKER,
+        "user: Where is the tide table?",
+        "assistant: In the almanac.",
+    ]

@@ -9,10 +9,13 @@ import pytest
 from inspector.formats.sealed import Sealed
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint, Reply, SummaryJob
+from inspector.session.blocks import Text
+from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.summaries.write import summarise, with_files
 from tests.planning.test_plan import FIVE_TURNS, count
 from tests.planning.test_stand_in import SESSION
+from tests.test_cuts import build, say, user
 
 
 def plan_of_turns(turns: int) -> Plan:
@@ -89,3 +92,17 @@ def test_a_summary_records_who_wrote_each_of_its_parts(
     done = summarise(plan_of_turns(2), write)
     providers = None if told is None else ", ".join(f"of {name}" for name in told.split(", "))
     assert (done.model, done.provider) == (told, providers)
+
+
+def test_behind_a_summary_each_turn_is_asked_for_and_stands_for_itself() -> None:
+    """The first brings the summary before up to date, and its message stands for that too."""
+    before = Entry(id="", kind="compaction", blocks=(Text(text="so far"),), boundary=Boundary())
+    session = build(user(), before, user(), say(), user(), say(), say(), user(), say())
+    rules = [{"kind": "keep-recent-turns", "turns": 1}, {"kind": "summarise-older", "per": "turn"}]
+    plan = make_plan(session, count(session), {"name": "mine", "rules": rules}, window=100_000)
+    assert [(job.kind, job.previous, job.entries) for job in plan.jobs] == [
+        ("update", "so far", ("e2", "e3")),
+        ("initial", None, ("e4", "e5", "e6")),
+    ]
+    # The summary before is the first of what is live, so e2 stands at 1.
+    assert plan.divide(Checkpoint(text="one\n\ntwo")) == [("one", 0, 3), ("two", 3, 6)]

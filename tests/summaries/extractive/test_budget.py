@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 
+from inspector.session.tree import Ints
 from inspector.summaries.extractive.budget import Item, Layout, Slot, fit
+from inspector.tokens.counter import Counter
 from tests.summaries.test_extractive import WORDS
 
 LAYOUT = Layout("Title", (Slot("one", "## One"), Slot("two", "## Two"), Slot("files", tag="files")))
@@ -41,6 +46,20 @@ def test_nothing_more_would_have_gone_in(budget: int) -> None:
     # A line is six words, and at most a heading of two is missing above it.
     assert not left or not text or size + (6 if "## Two" in text and "## One" in text else 8) > budget
     assert text or budget < 1 + 2 + 6
+
+
+def test_of_a_text_too_long_as_much_goes_as_is_too_much_and_then_it_is_counted_once_more() -> None:
+    """A label has no price of its own: of ten parts at a token each, with five of the label, five go."""
+    counted: list[str] = []
+
+    def count(texts: Sequence[str]) -> Ints:
+        counted.extend(texts)
+        return np.array([text.count("x") for text in texts], np.int32)
+
+    items = [Item("a", "one", f"x{number}", number, "", "xxxxx") for number in range(10)]
+    text = fit(items, Layout("Title", (Slot("one"),)), 10, Counter("marks", "Marks", count), {})
+    assert text == "Title\n- xxxxx: x0, x1, x2, x3, x4"
+    assert [one.count("x") for one in counted if one.startswith("Title\n")] == [15, 10]
 
 
 def test_what_was_said_already_is_not_said_again_unless_inside_a_longer_word() -> None:

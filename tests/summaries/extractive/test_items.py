@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
-from tests.summaries.test_extractive import edit, job_of, run, section, step, write
+from tests.summaries.test_extractive import WORDS, edit, job_of, run, section, step, write
 from tests.test_cuts import build, say, user
 
 
@@ -82,6 +82,22 @@ def test_a_bare_fail_does_not_go_before_an_error_that_tells_something() -> None:
     for tokens in range(60, 130, 10):
         context = section(write(session, tokens), "Critical context")
         assert "it broke" in context or "FAIL: a" not in context
+
+
+def test_an_error_of_nine_characters_goes_behind_one_of_ten_that_is_older() -> None:
+    """Too short to tell anything. Counted in words both cost the same, so that neither fills what is left."""
+    short, longer = "error: xy", "error: abc"
+    assert (len(short), len(longer)) == (9, 10)
+    session = build(
+        user("go"),
+        *step("fetch", {"of": "one"}, longer, error=True),
+        *step("fetch", {"of": "two"}, short, error=True),
+    )
+    seen = set()
+    for budget in range(80):
+        lines = ExtractiveSummariser(WORDS)(job_of(session, budget), session).text.split("\n")
+        seen.add((f"- {longer}" in lines, f"- {short}" in lines))
+    assert seen == {(False, False), (True, False), (True, True)}
 
 
 def test_first_and_last_words_are_quoted_at_length_and_those_between_shortly() -> None:
