@@ -30,19 +30,26 @@ from inspector.corpus.resample import Interval, resample_share
 from inspector.corpus.scan_table import PolicyRow, ScanTable
 from inspector.corpus.scanning import scan
 from inspector.facts.extract.collect import BY, KINDS
+from inspector.facts.facts import Facts
 from inspector.facts.trace import trace_plan, trace_recorded
 from inspector.files import open_session
 from inspector.planning.plan import Plan, make_plan
 from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.summaries.write import checkpoint_from_text, summarise
+from inspector.tokens.counter import Longs
 from inspector.tokens.ledger import Ledger, count_tokens
 from tests.bench.benchmark_figure import draw_benchmark
 from tests.bench.loss import (
+    CARRIERS,
+    FEW,
+    SUMMARY,
+    find_carriers,
     list_carriers,
     list_regret,
     measure_carriers,
     measure_regret,
+    tally_carriers,
     tell_carriers,
     tell_regret,
 )
@@ -58,11 +65,13 @@ SHARES = (0.05, 0.10, 0.20, 0.30)
 COUNTER = "o200k_base"
 TOYS = ("agentsview--testdata", "atif--inspect_scout", "opencode--generated", "flue")
 """Folders of made-up content, of toys, or of what another folder holds in another form."""
-FEW = 20
 
 
 class Text(NamedTuple):
-    """What one baseline kept at one moment: of so many facts that stood, in a text of so many tokens."""
+    """What one baseline kept at one moment: of so many facts that stood, in a text of so many tokens.
+
+    `groups` tells (stood, kept) of the facts of a kind, of a speaker, and of a carrier.
+    """
 
     by: str
     share: float
@@ -71,6 +80,7 @@ class Text(NamedTuple):
     before: int
     stood: int
     kept: int
+    groups: dict[tuple[str, str], tuple[int, int]]
 
 
 Baseline = Callable[[Plan, int], str]
@@ -129,6 +139,7 @@ def measure_texts(path: Path) -> Iterator[Text]:
     """Every baseline at every readable recorded compaction of a file, and the summary that was recorded."""
     session = open_session(path)
     ledger = count_tokens(session, COUNTER)
+    carriers: dict[int, tuple[Facts, Longs]] = {}
     for trace in trace_recorded(session, session.facts):
         if trace.scene.tier != "recorded":
             continue
@@ -142,19 +153,39 @@ def measure_texts(path: Path) -> Iterator[Text]:
         ]
         for by, share, text in texts:
             if text.strip():
-                told = count_facts(
-                    trace_plan(plan.with_summary(checkpoint_from_text(f"<summary>{text}</summary>")))
-                )
-                size = int(ledger.count_texts([text])[0])
-                yield Text(by, share, path.name, size, before, told["stood"], told["kept"])
+                kept = trace_plan(plan.with_summary(checkpoint_from_text(f"<summary>{text}</summary>")))
+                told, size = count_facts(kept), int(ledger.count_texts([text])[0])
+                facts = kept.traced[0].fact.facts if len(kept) else session.facts
+                if id(facts) not in carriers:
+                    carriers[id(facts)] = facts, find_carriers(moment, facts)
+                groups = group_facts(told["facts"])
+                for row in tally_carriers(kept, *carriers[id(facts)], path.name):
+                    if not row.alone or row.carrier == SUMMARY:
+                        groups["carrier", row.carrier] = row.stood, row.kept
+                yield Text(by, share, path.name, size, before, told["stood"], told["kept"], groups)
 
 
-def pool_texts(texts: Sequence[Text]) -> Interval:
-    names = sorted({text.session for text in texts})
-    sums = [[text for text in texts if text.session == name] for name in names]
-    return resample_share(
-        [sum(t.kept for t in mine) for mine in sums], [sum(t.stood for t in mine) for mine in sums]
-    )
+def group_facts(facts: dict[str, list[int]]) -> dict[tuple[str, str], tuple[int, int]]:
+    """(stood, kept) by kind and by who said it first, of what `count_facts` tells of both."""
+    groups: dict[tuple[str, str], tuple[int, int]] = {}
+    for name, fates in facts.items():
+        for group in zip(("kind", "by"), name.split("/"), strict=True):
+            stood, kept = groups.get(group, (0, 0))
+            groups[group] = stood + sum(fates), kept + fates[0] + fates[1]
+    return groups
+
+
+def pool_texts(texts: Sequence[Text], group: tuple[str, str] | None = None) -> Interval:
+    """The share kept of all facts, or of those of one group; none of fewer than FEW of them."""
+    sums: dict[str, list[int]] = {text.session: [0, 0] for text in texts}
+    for text in texts:
+        stood, kept = (text.stood, text.kept) if group is None else text.groups.get(group, (0, 0))
+        sums[text.session][0] += kept
+        sums[text.session][1] += stood
+    pairs = [sums[name] for name in sorted(sums)]
+    if group is not None and sum(stood for _, stood in pairs) < FEW:
+        return Interval(None, None, None)
+    return resample_share([kept for kept, _ in pairs], [stood for _, stood in pairs])
 
 
 def tell_share(found: Interval) -> str:
@@ -250,7 +281,7 @@ def write(folder: Path = NOTEBOOKS) -> None:
     texts = [text for path in paths for text in measure_texts(path)]
     rows = table.by_policy("recorded")
     commit, day = tell_commit()
-    board = {
+    board: dict[str, Any] = {
         "benchmark": "recorded compactions of real sessions",
         "version": version("compaction-inspector"),
         "commit": commit,
@@ -265,6 +296,7 @@ def write(folder: Path = NOTEBOOKS) -> None:
             {"by": by, "share": share, "kept": [None if x is None else round(x, 4) for x in pool_texts(mine)]}
             for by, share, mine in group(texts)
         ],
+        "groups": list_groups(texts),
         "rounds": list_rounds(NOTEBOOKS / "decay.csv"),
         "yardsticks": list_yardsticks(yardsticks),
     }
@@ -351,7 +383,7 @@ def write_page(
     yield from tabulate(head, kinds)
     yield KINDS_NOTE.format(few=FEW, others=", ".join(BY[3:]))
     yield "## What they keep, by where it stood"
-    yield CARRIERS
+    yield CARRIERS_NOTE
     head = ["where it stood", "facts there", "kept", "facts there alone", "kept of these"]
     yield from tabulate(head, tell_carriers(board["carriers"]))
     yield "## What was lost and then paid for again"
@@ -366,6 +398,7 @@ def write_page(
         for by in BASELINES
     ]
     yield from tabulate(head, lines)
+    yield from tell_groups(board["groups"])
     mine = [text for text in texts if text.by == "recorded"]
     size = sum(t.tokens for t in mine) / sum(t.before for t in mine)
     yield OWN.format(size=size, kept=tell_share(pool_texts(mine)))
@@ -374,6 +407,40 @@ def write_page(
     yield "## Sources"
     yield SOURCES
     yield from tabulate(["repository", "commit", "licence", "files", "SHA-256"], list_hashes(paths))
+
+
+GROUPS = (
+    *(("kind", kind) for kind in KINDS),
+    *(("by", by) for by in BY[:3]),
+    *(("carrier", carrier) for carrier in (*CARRIERS, SUMMARY)),
+)
+"""What the texts of a given size are divided by: kinds, speakers, and where a fact stood."""
+SPEAKERS = {"user": "said by the user", "model": "said by the model", "tool": "said by a tool"}
+
+
+def list_groups(texts: Sequence[Text]) -> list[dict[str, Any]]:
+    """What each baseline keeps of each group at each size, for the leaderboard."""
+    return [
+        {"of": what, "group": name, "by": by, "share": share, "kept": kept}
+        for what, name in GROUPS
+        for by, share, mine in group(texts)
+        if share
+        for found in [pool_texts(mine, (what, name))]
+        for kept in [[None if x is None else round(x, 4) for x in found]]
+    ]
+
+
+def tell_groups(groups: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """One table: a row for each kind, speaker and carrier, a column for each baseline and size."""
+    yield GROUPED
+    head = ["", *(f"{by}, {share:.0%}" for by in BASELINES for share in SHARES)]
+    kept = {(row["of"], row["group"], row["by"], row["share"]): row["kept"][0] for row in groups}
+    rows = []
+    for what, name in GROUPS:
+        title = {"kind": name, "by": SPEAKERS.get(name, name), "carrier": f"in {name}"}[what]
+        shares = [kept.get((what, name, by, share)) for by in BASELINES for share in SHARES]
+        rows.append([title, *("–" if share is None else f"{share:.0%}" for share in shares)])
+    yield from tabulate(head, rows)
 
 
 def tell_rounds(rounds: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -423,7 +490,7 @@ KINDS_NOTE = """–: fewer than {few} facts. Speakers with few facts ({others}) 
 P / R*: precision and recall of what finds the facts, on so many labels that it was not made with
 (`make accuracy`); a message is what a person typed, so there is nothing to find.
 """
-CARRIERS = """
+CARRIERS_NOTE = """
 By the kind of block that said a fact and could be read right before: a fact that stood in several counts in
 each of them, and the last two columns count those that stood in that one alone. What a tool's output or the
 harness alone said is lost first."""
@@ -438,6 +505,8 @@ One text in place of everything before, as large as the share of the tokens says
 (seed 7), and the package's extractive summary. The extractive one chooses by the same extractor that scores
 it, so its row says how much fits into that size when one knows what is asked for; no other row knows. Facts
 kept:"""
+GROUPED = """The same by kind, by who said it first, and by where it stood (a fact that stood in several counts
+in each); intervals are in `leaderboard.json`:"""
 OWN = """The recorded summaries have {size:.1%} of the tokens before, and keep {kept} of the facts
 in their own words alone.
 """

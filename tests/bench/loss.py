@@ -22,6 +22,7 @@ from inspector.facts.trace import trace_recorded
 from inspector.facts.traced import FATES, Trace
 from inspector.files import open_session
 from inspector.session.session import Session
+from inspector.tokens.counter import Longs
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.prices import add_money
 
@@ -51,8 +52,8 @@ class PaidAgain(NamedTuple):
     regrets: tuple[Regret, ...]
 
 
-def find_carriers(session: Session, facts: Facts) -> list[int]:
-    """The carrier of every occurrence, as an index into CARRIERS."""
+def find_carriers(session: Session, facts: Facts) -> Longs:
+    """int64: the carrier of every occurrence, as an index into CARRIERS."""
     found = []
     for entry, block, by in zip(facts.entry.tolist(), facts.block.tolist(), facts.by.tolist(), strict=True):
         kind = session.entries[entry].blocks[block].kind
@@ -62,22 +63,21 @@ def find_carriers(session: Session, facts: Facts) -> list[int]:
             "tool": "tool output",
         }.get(BY[by], "harness or sub-agent")
         found.append(CARRIERS.index(name))
-    return found
+    return np.array(found, np.int64)
 
 
 def measure_carriers(path: Path) -> Iterator[Carried]:
     """Where the facts stood before each compaction of a file whose summary can be read, and what is kept."""
     session = open_session(path)
     facts = session.facts
-    carriers = np.array(find_carriers(session, facts), np.int64)
+    carriers = find_carriers(session, facts)
     for trace in trace_recorded(session, facts):
         if trace.scene.tier == "recorded":
-            yield from _tally_carriers(trace, facts, carriers, path.name)
+            yield from tally_carriers(trace, facts, carriers, path.name)
 
 
-def _tally_carriers(
-    trace: Trace, facts: Facts, carriers: np.ndarray[tuple[int], np.dtype[np.int64]], name: str
-) -> Iterator[Carried]:
+def tally_carriers(trace: Trace, facts: Facts, carriers: Longs, name: str) -> Iterator[Carried]:
+    """How many of the facts in each carrier, and in it alone, stand after; `facts` are the trace's."""
     moment = trace.scene.session
     # A moment has the entries of its session up to there.
     early = facts.entry < len(moment.entries)

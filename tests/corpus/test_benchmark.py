@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from inspector import count_tokens, make_plan, open_demo, open_session
-from tests.bench.benchmark import ACCURACY, BASELINES, find_commit, list_lines
+from tests.bench.benchmark import ACCURACY, BASELINES, GROUPS, SHARES, find_commit, group_facts, list_lines
 from tests.bench.loss import CARRIERS, SUMMARY, measure_carriers
 
 ROOT = Path(__file__).parents[2]
@@ -94,6 +94,11 @@ def test_the_page_tells_carriers_regret_and_accuracy_as_the_tables_hold_them() -
             cells += [f"{carriers[carrier, alone]['stood']:,}", f"{share:.0%} ({low:.0%}–{high:.0%})"]
         assert f"| {' | '.join(cells)} |" in page
         assert carriers[carrier, True]["stood"] <= carriers[carrier, False]["stood"]
+    groups = {(row["of"], row["group"], row["by"], row["share"]): row["kept"][0] for row in BOARD["groups"]}
+    assert len(groups) == len(GROUPS) * len(BASELINES) * len(SHARES)
+    for title, group in (("file", ("kind", "file")), ("said by a tool", ("by", "tool"))):
+        cells = [f"{groups[*group, by, share]:.0%}" for by in BASELINES for share in SHARES]
+        assert f"| {title} | {' | '.join(cells)} |" in page
     *kinds, whole = BOARD["regret"]
     assert whole["again"] == sum(row["again"] for row in kinds) > 0
     # A block that two kinds paid for is counted once in the sum.
@@ -107,6 +112,16 @@ def test_the_page_tells_carriers_regret_and_accuracy_as_the_tables_hold_them() -
             f"{matched / int(row['found']):.2f} / {matched / int(row['labelled']):.2f} of {row['labelled']}"
         )
         assert f"| {kind} | {told} |" in page
+
+
+def test_facts_are_summed_by_kind_and_by_speaker() -> None:
+    told = {"file/user": [1, 2, 0, 0, 3, 0], "file/tool": [0, 0, 1, 0, 4, 0], "url/tool": [5, 0, 0, 0, 0, 0]}
+    assert group_facts(told) == {
+        ("kind", "file"): (11, 3),
+        ("kind", "url"): (5, 5),
+        ("by", "user"): (6, 3),
+        ("by", "tool"): (10, 5),
+    }
 
 
 def test_a_fact_counts_where_it_could_be_read_before(tmp_path: Path) -> None:
