@@ -505,8 +505,8 @@ One text in place of everything before, as large as the share of the tokens says
 (seed 7), and the package's extractive summary. The extractive one chooses by the same extractor that scores
 it, so its row says how much fits into that size when one knows what is asked for; no other row knows. Facts
 kept:"""
-GROUPED = """The same by kind, by who said it first, and by where it stood (a fact that stood in several counts
-in each); intervals are in `leaderboard.json`:"""
+GROUPED = """The same by kind, by who said it first, and by where it stood (a fact that stood in several
+counts in each); intervals are in `leaderboard.json`:"""
 OWN = """The recorded summaries have {size:.1%} of the tokens before, and keep {kept} of the facts
 in their own words alone.
 """
