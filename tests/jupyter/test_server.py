@@ -598,18 +598,32 @@ def test_a_long_file_opens_with_estimates_and_the_exact_counts_follow(server: Se
 def test_counting_can_be_stopped_and_says_that_the_numbers_stay_estimates(
     server: Server, long_file: str
 ) -> None:
-    first = server.open(long_file)
-    said, rev, end = first, first["rev"], time.monotonic() + 30
+    # It may be counted before the word to stop arrives: then the file is opened anew.
+    for _ in range(5):
+        said = stop_counting(server, long_file)
+        if said["_scene"]["unit"]["short"].startswith("chars4"):
+            break
+    assert "stay estimates" in said["_error"] and said["_work"] == {}
+    assert said["_scene"]["unit"]["short"].startswith("chars4")
+
+
+def stop_counting(server: Server, name: str) -> dict[str, Any]:
+    """What is told at the end of a document whose counting was stopped as soon as it had begun."""
+    first = server.open(name)
+    said, rev, end = first, first["rev"], time.monotonic() + 60
     # There is nothing to stop before it has begun.
     while said["_work"].get("what") != "Counting tokens" and time.monotonic() < end:
         news = server.news(first["desk"], rev)
         said, rev = {**said, **news}, news["rev"]
     assert server.ask("POST", f"inspector/desks/{first['desk']}/stop", {}).status == 200
-    while "estimates" not in said["_error"] and time.monotonic() < end:
+    while (
+        "estimates" not in said["_error"]
+        and said["_scene"]["unit"]["short"].startswith("chars4")
+        and time.monotonic() < end
+    ):
         news = server.news(first["desk"], rev)
         said, rev = {**said, **news}, news["rev"]
-    assert "stay estimates" in said["_error"] and said["_work"] == {}
-    assert said["_scene"]["unit"]["short"].startswith("chars4")
+    return said
 
 
 def test_documents_that_nobody_looks_at_make_room(server: Server) -> None:
