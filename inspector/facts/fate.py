@@ -20,7 +20,8 @@ from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
 from .extract.collect import KIND
 from .facts import Fact, Facts, Said
 from .literal import find_in_head, find_literal, respell, tell_absence
-from .mentions import FactPattern, Mention, Occurrences, SearchText, longest_word, read_words, refer
+from .mentions import FactPattern, Mention, SearchText, longest_word, read_words
+from .occurrences import Occurrences, refer
 from .remaining import FEW, Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
 from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope, is_word

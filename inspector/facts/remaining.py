@@ -33,10 +33,10 @@ from .mentions import (
     is_commit,
     longest_word,
     read_words,
-    refer,
     sort_by_name,
     sort_commits,
 )
+from .occurrences import refer
 
 FEW = 16
 """Facts that are looked for one by one before all texts are indexed, which takes as long as some twenty."""

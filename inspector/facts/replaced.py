@@ -29,7 +29,7 @@ from ..tokens.memo import Memo
 from .extract.collect import BY, KIND
 from .extract.typed import blank_pasted, typed_sentences
 from .facts import Facts
-from .mentions import Occurrences
+from .occurrences import Occurrences
 
 _UNIT = (
     r"(?:%|ms|s|m|h|[kKMG]i?B|px|x|usd|eur|(?:seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|months?|years?"

@@ -21,7 +21,7 @@ from ..session.tree import COMPACTION
 from ..tokens.memo import Memo, Same
 from .facts import Facts
 from .fate import FateFinder, MomentFates, find_known, find_stood
-from .mentions import Occurrences, find_occurrences
+from .occurrences import Occurrences, find_occurrences
 from .remaining import Remaining, stand_live, stand_plan
 from .traced import FATES, TIERS, Trace, TracedFact, TraceScope
 

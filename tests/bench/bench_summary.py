@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import Said
-from inspector.facts.mentions import Occurrences, find_occurrences
+from inspector.facts.occurrences import Occurrences, find_occurrences
 from inspector.facts.remaining import Remaining, RemainingText, stand_live
 from inspector.planning.summary_jobs import SummaryJob
 from inspector.session.entries import Entry

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import csv
 import json
-import random
 import re
 import subprocess
 import sys
@@ -21,39 +20,26 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from inspector.corpus.measure import count_facts
-from inspector.corpus.resample import Interval, resample_share
+from inspector.corpus.resample import Interval
 from inspector.corpus.scan_table import PolicyRow, ScanTable
 from inspector.corpus.scanning import scan
 from inspector.facts.extract.collect import BY, KINDS
-from inspector.facts.facts import Facts
-from inspector.facts.trace import trace_plan, trace_recorded
-from inspector.files import open_session
-from inspector.planning.plan import Plan, make_plan
-from inspector.session.session import Session
-from inspector.summaries.extractive.summariser import ExtractiveSummariser
-from inspector.summaries.write import checkpoint_from_text, summarise
-from inspector.tokens.counter import Longs
-from inspector.tokens.ledger import Ledger, count_tokens
 from tests.bench.benchmark_figure import draw_benchmark
+from tests.bench.given_size import list_groups, list_sizes, measure_texts, tell_sizes
 from tests.bench.loss import (
-    CARRIERS,
-    FEW,
-    SUMMARY,
-    find_carriers,
     list_carriers,
     list_regret,
     measure_carriers,
     measure_regret,
-    tally_carriers,
     tell_carriers,
     tell_regret,
 )
 from tests.bench.retention import LEFT_OUT
+from tests.bench.shares import FEW, pool, tabulate, tell_share
 from tests.bench.yardsticks import Yardsticks, list_yardsticks, measure_yardsticks, tell_yardsticks
 from tests.shared import SHARED
 
@@ -61,29 +47,8 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOKS = ROOT / "notebooks"
 SESSIONS = SHARED / "sessions"
 ACCURACY = ROOT / "tests" / "cases" / "facts" / "accuracy.tsv"
-SHARES = (0.05, 0.10, 0.20, 0.30)
-COUNTER = "o200k_base"
 TOYS = ("agentsview--testdata", "atif--inspect_scout", "opencode--generated", "flue")
 """Folders of made-up content, of toys, or of what another folder holds in another form."""
-
-
-class Text(NamedTuple):
-    """What one baseline kept at one moment: of so many facts that stood, in a text of so many tokens.
-
-    `groups` tells (stood, kept) of the facts of a kind, of a speaker, and of a carrier.
-    """
-
-    by: str
-    share: float
-    session: str
-    tokens: int
-    before: int
-    stood: int
-    kept: int
-    groups: dict[tuple[str, str], tuple[int, int]]
-
-
-Baseline = Callable[[Plan, int], str]
 
 
 def find_sources() -> list[Path]:
@@ -97,120 +62,15 @@ def find_sources() -> list[Path]:
     return [path for path in found if path.suffix in (".json", ".jsonl") and path.name not in LEFT_OUT]
 
 
-def list_lines(session: Session) -> list[str]:
-    """What stands in the context, line by line."""
-    entries = (session.entries[i] for i in dict.fromkeys(session.live.entries.tolist()))
-    return [
-        line
-        for entry in entries
-        for block in entry.blocks
-        for line in block.text.splitlines()
-        if line.strip()
-    ]
-
-
-def fill(lines: Sequence[str], ledger: Ledger, tokens: int) -> list[int]:
-    """How many of the first lines fit into so many tokens, by the sum of their own."""
-    sizes = ledger.count_texts([f"{line}\n" for line in lines]).cumsum()
-    return list(range(int((sizes <= tokens).sum())))
-
-
-def keep_last(plan: Plan, tokens: int) -> str:
-    lines = list_lines(plan.session)[::-1]
-    return "\n".join([lines[n] for n in fill(lines, plan.ledger, tokens)][::-1])
-
-
-def keep_random(plan: Plan, tokens: int) -> str:
-    lines = list_lines(plan.session)
-    order = list(range(len(lines)))
-    random.Random(7).shuffle(order)
-    some = fill([lines[n] for n in order], plan.ledger, tokens)
-    return "\n".join(lines[n] for n in sorted(order[at] for at in some))
-
-
-def extract(plan: Plan, tokens: int) -> str:
-    return summarise(plan, ExtractiveSummariser(plan.ledger, tokens=tokens)).text
-
-
-BASELINES: dict[str, Baseline] = {"last lines": keep_last, "random lines": keep_random, "extractive": extract}
-
-
-def measure_texts(path: Path) -> Iterator[Text]:
-    """Every baseline at every readable recorded compaction of a file, and the summary that was recorded."""
-    session = open_session(path)
-    ledger = count_tokens(session, COUNTER)
-    carriers: dict[int, tuple[Facts, Longs]] = {}
-    for trace in trace_recorded(session, session.facts):
-        if trace.scene.tier != "recorded":
-            continue
-        moment = trace.scene.session
-        plan = make_plan(moment, ledger, "claude-code", {"cut": "end"}, reason="manual")
-        before = plan.counted_before
-        written = make_plan(moment, ledger, "recorded", reason="manual").checkpoint
-        texts = [("recorded", 0.0, "" if written is None else written.text)]
-        texts += [
-            (by, share, make(plan, int(share * before))) for by, make in BASELINES.items() for share in SHARES
-        ]
-        for by, share, text in texts:
-            if text.strip():
-                kept = trace_plan(plan.with_summary(checkpoint_from_text(f"<summary>{text}</summary>")))
-                told, size = count_facts(kept), int(ledger.count_texts([text])[0])
-                facts = kept.traced[0].fact.facts if len(kept) else session.facts
-                if id(facts) not in carriers:
-                    carriers[id(facts)] = facts, find_carriers(moment, facts)
-                groups = group_facts(told["facts"])
-                for row in tally_carriers(kept, *carriers[id(facts)], path.name):
-                    if not row.alone or row.carrier == SUMMARY:
-                        groups["carrier", row.carrier] = row.stood, row.kept
-                yield Text(by, share, path.name, size, before, told["stood"], told["kept"], groups)
-
-
-def group_facts(facts: dict[str, list[int]]) -> dict[tuple[str, str], tuple[int, int]]:
-    """(stood, kept) by kind and by who said it first, of what `count_facts` tells of both."""
-    groups: dict[tuple[str, str], tuple[int, int]] = {}
-    for name, fates in facts.items():
-        for group in zip(("kind", "by"), name.split("/"), strict=True):
-            stood, kept = groups.get(group, (0, 0))
-            groups[group] = stood + sum(fates), kept + fates[0] + fates[1]
-    return groups
-
-
-def pool_texts(texts: Sequence[Text], group: tuple[str, str] | None = None) -> Interval:
-    """The share kept of all facts, or of those of one group; none of fewer than FEW of them."""
-    sums: dict[str, list[int]] = {text.session: [0, 0] for text in texts}
-    for text in texts:
-        stood, kept = (text.stood, text.kept) if group is None else text.groups.get(group, (0, 0))
-        sums[text.session][0] += kept
-        sums[text.session][1] += stood
-    pairs = [sums[name] for name in sorted(sums)]
-    if group is not None and sum(stood for _, stood in pairs) < FEW:
-        return Interval(None, None, None)
-    return resample_share([kept for kept, _ in pairs], [stood for _, stood in pairs])
-
-
-def tell_share(found: Interval) -> str:
-    return str(found) or "–"
-
-
-def tabulate(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    rule = ["---", *("---:" for _ in head[1:])]
-    return ["", *(f"| {' | '.join(row)} |" for row in (head, rule, *rows)), ""]
-
-
 def by_kind(table: ScanTable, of: Callable[[str, str], bool]) -> Interval:
     """What the recorded compactions keep of the facts of some kind and speaker."""
-    sums: dict[str, list[int]] = {}
-    for row in table:
-        if row["policy"] == "recorded" and row["evidence"] == "recorded":
-            mine = sums.setdefault(row["digest"], [0, 0])
-            for name, fates in row["facts"].items():
-                if of(*name.split("/")):
-                    mine[0] += fates[0] + fates[1]
-                    mine[1] += sum(fates)
-    pairs = [sums[name] for name in sorted(sums)]
-    if sum(stood for _, stood in pairs) < FEW:
-        return Interval(None, None, None)
-    return resample_share([kept for kept, _ in pairs], [stood for _, stood in pairs])
+    return pool(
+        (row["digest"], sum(fates), fates[0] + fates[1])
+        for row in table
+        if row["policy"] == "recorded" and row["evidence"] == "recorded"
+        for name, fates in row["facts"].items()
+        if of(*name.split("/"))
+    )
 
 
 def read_accuracy() -> dict[str, str]:
@@ -292,10 +152,7 @@ def write(folder: Path = NOTEBOOKS) -> None:
         "policies": [describe_row(row) for row in rows],
         "carriers": list_carriers([row for path in paths for row in measure_carriers(path)]),
         "regret": list_regret([measure_regret(path) for path in paths]),
-        "texts": [
-            {"by": by, "share": share, "kept": [None if x is None else round(x, 4) for x in pool_texts(mine)]}
-            for by, share, mine in group(texts)
-        ],
+        "texts": list_sizes(texts),
         "groups": list_groups(texts),
         "rounds": list_rounds(NOTEBOOKS / "decay.csv"),
         "yardsticks": list_yardsticks(yardsticks),
@@ -305,7 +162,7 @@ def write(folder: Path = NOTEBOOKS) -> None:
         picture = draw_benchmark(board["policies"], name == "dark")
         (folder / "images" / f"benchmark-{name}.svg").write_text(picture, "utf-8", newline="\n")
     (folder / "benchmark.md").write_text(
-        "\n".join(write_page(table, rows, texts, paths, board, yardsticks)), "utf-8"
+        "\n".join(write_page(table, rows, paths, board, yardsticks)), "utf-8"
     )
 
 
@@ -335,17 +192,9 @@ def list_rounds(path: Path) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: (-row["kept"][-1], row["tokens_left"], row["policy"], row["by"]))
 
 
-def group(texts: Sequence[Text]) -> Iterator[tuple[str, float, list[Text]]]:
-    for by in ("recorded", *BASELINES):
-        for share in (0.0, *SHARES):
-            if mine := [text for text in texts if (text.by, text.share) == (by, share)]:
-                yield by, share, mine
-
-
 def write_page(
     table: ScanTable,
     rows: Sequence[PolicyRow],
-    texts: Sequence[Text],
     paths: Sequence[Path],
     board: dict[str, Any],
     yardsticks: Yardsticks,
@@ -387,60 +236,17 @@ def write_page(
     head = ["where it stood", "facts there", "kept", "facts there alone", "kept of these"]
     yield from tabulate(head, tell_carriers(board["carriers"]))
     yield "## What was lost and then paid for again"
-    yield REGRET.format(readable=recorded.compactions - recorded.sealed)
+    lost = sum(row["stood"] - row["kept"] - row["unknown"] for row in table if row["policy"] == "recorded")
+    again = board["regret"][-1]["again"]
+    yield REGRET.format(readable=recorded.compactions - recorded.sealed, lost=lost, again=again)
     head = ["needed again", "times", "in sessions", "tokens", "cost at least"]
     yield from tabulate(head, tell_regret(board["regret"]))
-    yield "## Texts of a given size"
-    yield TEXTS
-    head = ["text", *(f"{share:.0%} of before" for share in SHARES)]
-    lines = [
-        [by, *(tell_share(pool_texts([t for t in texts if (t.by, t.share) == (by, s)])) for s in SHARES)]
-        for by in BASELINES
-    ]
-    yield from tabulate(head, lines)
-    yield from tell_groups(board["groups"])
-    mine = [text for text in texts if text.by == "recorded"]
-    size = sum(t.tokens for t in mine) / sum(t.before for t in mine)
-    yield OWN.format(size=size, kept=tell_share(pool_texts(mine)))
+    yield from tell_sizes(board["texts"], board["groups"])
     yield from tell_rounds(board["rounds"])
     yield from tell_yardsticks(yardsticks)
     yield "## Sources"
     yield SOURCES
     yield from tabulate(["repository", "commit", "licence", "files", "SHA-256"], list_hashes(paths))
-
-
-GROUPS = (
-    *(("kind", kind) for kind in KINDS),
-    *(("by", by) for by in BY[:3]),
-    *(("carrier", carrier) for carrier in (*CARRIERS, SUMMARY)),
-)
-"""What the texts of a given size are divided by: kinds, speakers, and where a fact stood."""
-SPEAKERS = {"user": "said by the user", "model": "said by the model", "tool": "said by a tool"}
-
-
-def list_groups(texts: Sequence[Text]) -> list[dict[str, Any]]:
-    """What each baseline keeps of each group at each size, for the leaderboard."""
-    return [
-        {"of": what, "group": name, "by": by, "share": share, "kept": kept}
-        for what, name in GROUPS
-        for by, share, mine in group(texts)
-        if share
-        for found in [pool_texts(mine, (what, name))]
-        for kept in [[None if x is None else round(x, 4) for x in found]]
-    ]
-
-
-def tell_groups(groups: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """One table: a row for each kind, speaker and carrier, a column for each baseline and size."""
-    yield GROUPED
-    head = ["", *(f"{by}, {share:.0%}" for by in BASELINES for share in SHARES)]
-    kept = {(row["of"], row["group"], row["by"], row["share"]): row["kept"][0] for row in groups}
-    rows = []
-    for what, name in GROUPS:
-        title = {"kind": name, "by": SPEAKERS.get(name, name), "carrier": f"in {name}"}[what]
-        shares = [kept.get((what, name, by, share)) for by in BASELINES for share in SHARES]
-        rows.append([title, *("–" if share is None else f"{share:.0%}" for share in shares)])
-    yield from tabulate(head, rows)
 
 
 def tell_rounds(rounds: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -492,30 +298,20 @@ P / R*: precision and recall of what finds the facts, on so many labels that it 
 """
 CARRIERS_NOTE = """
 By the kind of block that said a fact and could be read right before: a fact that stood in several counts in
-each of them, and the last two columns count those that stood in that one alone. What a tool's output or the
-harness alone said is lost first."""
+each of them, and the last two columns count those that stood in that one alone. What stood in an output
+alone, or in a text of the harness alone, is kept least."""
 REGRET = """
 After the {readable} readable compactions, until the next one: a file that the model read again though no
 output that showed it was left; a command run again with the same answer; an error met again; a rule that the
 user typed again. Tokens and cost are of what was sent once more, sent once; that it stays in the context
-afterwards comes on top. Few of the lost facts are needed again at all, so a share of facts kept is no measure
-of harm by itself."""
-TEXTS = """
-One text in place of everything before, as large as the share of the tokens says: the last lines, random lines
-(seed 7), and the package's extractive summary. The extractive one chooses by the same extractor that scores
-it, so its row says how much fits into that size when one knows what is asked for; no other row knows. Facts
-kept:"""
-GROUPED = """The same by kind, by who said it first, and by where it stood (a fact that stood in several
-counts in each); intervals are in `leaderboard.json`:"""
-OWN = """The recorded summaries have {size:.1%} of the tokens before, and keep {kept} of the facts
-in their own words alone.
-"""
+afterwards comes on top. Of {lost:,} facts that were not kept {again} are known to have been needed again, so
+a share of facts kept is no measure of harm by itself."""
 ROUNDS = """
 Of the {first:,} facts that stood right before the first of five compactions of long real sessions, those that
 stand in full after it and after every one before it; [What five compactions leave](decay.md) tells how that
 is measured, by kind and by session. *half is gone after* is the first compaction after which not more than
 half of them stand, – where more do to the end. *tokens left* is the context after the fifth, all sessions
-together.
+together. The table is that of `make decay`, which is run apart from this page.
 """
 SOURCES = """
 Read in place and never redistributed. The hash is over those files of a folder that record a compaction."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from inspector.corpus.resample import Interval, resample_share
+from inspector.corpus.resample import Interval
 from inspector.facts.extract.collect import BY
 from inspector.facts.facts import Facts
 from inspector.facts.regret import MEANS, Regret, find_regret, sum_regret
@@ -25,14 +25,18 @@ from inspector.session.session import Session
 from inspector.tokens.counter import Longs
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.prices import add_money
+from tests.bench.shares import pool, shorten, tell_share
 
-CARRIERS = ("user text", "assistant text", "reasoning", "tool input", "tool output", "harness or sub-agent")
+CARRIERS = (
+    *("user text", "assistant text", "reasoning", "tool input", "tool output"),
+    "text of the harness or a sub-agent",
+)
+BY_BLOCK = {"reasoning": "reasoning", "tool_call": "tool input", "tool_output": "tool output"}
+BY_SPEAKER = {"user": "user text", "model": "assistant text"}
+"""Whose a text is; an attached file is of the harness."""
 SUMMARY = "an earlier summary"
 """Where a fact stood that no block still said."""
 KEPT = FATES.index("verbatim"), FATES.index("restated")
-OF_THE_MODEL = {"reasoning": "reasoning", "tool_call": "tool input"}
-FEW = 20
-"""Fewer facts than that tell no share."""
 
 
 class Carried(NamedTuple):
@@ -57,11 +61,7 @@ def find_carriers(session: Session, facts: Facts) -> Longs:
     found = []
     for entry, block, by in zip(facts.entry.tolist(), facts.block.tolist(), facts.by.tolist(), strict=True):
         kind = session.entries[entry].blocks[block].kind
-        name = {
-            "user": "user text",
-            "model": OF_THE_MODEL.get(kind, "assistant text"),
-            "tool": "tool output",
-        }.get(BY[by], "harness or sub-agent")
+        name = BY_BLOCK.get(kind) or BY_SPEAKER.get(BY[by], CARRIERS[-1])
         found.append(CARRIERS.index(name))
     return np.array(found, np.int64)
 
@@ -99,16 +99,9 @@ def tally_carriers(trace: Trace, facts: Facts, carriers: Longs, name: str) -> It
 
 def pool_carried(rows: Iterable[Carried], carrier: str, alone: bool) -> Interval:
     """The share kept of what stood in a carrier, with its interval by session; none of fewer than FEW."""
-    sums: dict[str, list[int]] = {}
-    for row in rows:
-        if (row.carrier, row.alone) == (carrier, alone):
-            mine = sums.setdefault(row.session, [0, 0])
-            mine[0] += row.kept
-            mine[1] += row.stood
-    pairs = [sums[name] for name in sorted(sums)]
-    if sum(stood for _, stood in pairs) < FEW:
-        return Interval(None, None, None)
-    return resample_share([kept for kept, _ in pairs], [stood for _, stood in pairs])
+    return pool(
+        (row.session, row.stood, row.kept) for row in rows if (row.carrier, row.alone) == (carrier, alone)
+    )
 
 
 def measure_regret(path: Path) -> PaidAgain:
@@ -131,7 +124,7 @@ def list_carriers(rows: Sequence[Carried]) -> list[dict[str, Any]]:
             "carrier": carrier,
             "alone": alone,
             "stood": sum(r.stood for r in rows if (r.carrier, r.alone) == (carrier, alone)),
-            "kept": _round(pool_carried(rows, carrier, alone)),
+            "kept": shorten(pool_carried(rows, carrier, alone)),
         }
         for carrier in (*CARRIERS, SUMMARY)
         for alone in ((True,) if carrier == SUMMARY else (False, True))
@@ -170,10 +163,6 @@ def _tell_cost(cost: float | None, currency: str | None) -> str:
     return f"below {currency} 0.01" if cost < 0.01 else f"{currency} {cost:.2f}"
 
 
-def _round(found: Interval) -> list[float | None]:
-    return [None if x is None else round(x, 4) for x in found]
-
-
 def tell_carriers(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
     """The lines of the page's table: carrier, facts that stood there, kept, and the same for it alone."""
     lines = []
@@ -181,7 +170,7 @@ def tell_carriers(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
         cells = []
         for alone in (False, True):
             row = next((r for r in rows if (r["carrier"], r["alone"]) == (carrier, alone)), None)
-            cells += ["–", "–"] if row is None else [f"{row['stood']:,}", str(Interval(*row["kept"])) or "–"]
+            cells += ["–", "–"] if row is None else [f"{row['stood']:,}", tell_share(Interval(*row["kept"]))]
         lines.append([carrier, *cells])
     return lines
 

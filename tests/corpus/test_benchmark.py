@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 from inspector import count_tokens, make_plan, open_demo, open_session
-from tests.bench.benchmark import ACCURACY, BASELINES, GROUPS, SHARES, find_commit, group_facts, list_lines
+from tests.bench.benchmark import ACCURACY, find_commit
+from tests.bench.given_size import BASELINES, GROUPS, SHARES, group_facts, list_lines
 from tests.bench.loss import CARRIERS, SUMMARY, measure_carriers
 
 ROOT = Path(__file__).parents[2]
@@ -146,14 +147,18 @@ def test_a_fact_counts_where_it_could_be_read_before(tmp_path: Path) -> None:
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     found = {(row.carrier, row.alone): row for row in measure_carriers(path)}
     session = open_session(path)
-    files = {fact.form: fact for fact in session.facts.by_kind("file")}
-    assert {*files} >= {"src/asked.py", "src/both.py", "src/replied.py", "src/shown.py"}
-    output, asked = found["tool output", True], found["user text", False]
-    # Of what stands in an output alone the summary says nothing, of the prompt's two paths it says one.
-    assert output.stood >= 1 and output.kept == 0
-    assert 1 <= asked.kept < asked.stood
-    assert found["assistant text", False].kept >= 1
-    assert found["tool input", False].stood >= 1
+    files = {fact.form for fact in session.facts.by_kind("file")}
+    assert files == {"src/asked.py", "src/both.py", "src/replied.py", "src/shown.py", "notes.txt"}
+    # The prompt says two files, a rule and itself: of these the summary names src/asked.py.
+    kinds = {name: (row.stood, row.kept) for (name, alone), row in found.items() if not alone}
+    assert kinds == {
+        "user text": (4, 1),
+        "assistant text": (1, 1),
+        "reasoning": (0, 0),
+        "tool input": (2, 0),
+        "tool output": (1, 0),
+        "text of the harness or a sub-agent": (0, 0),
+    }
     assert found[SUMMARY, True].stood == 0
 
 

@@ -1,0 +1,154 @@
+"""The facts as columns over the blocks of a session, and which of them are one under two names.
+
+In go the facts of a session, out come `Occurrences`: the rows of the file for each fact, and its aliases: a
+file by the end of its path, a commit by an id of another length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..session.blocks import BlockRef
+from ..session.session import Session
+from ..session.toolcalls.call_paths import names
+from ..session.tree import Bools, Ints, Tree
+from .extract.collect import KINDS, OPERATIONS
+from .facts import Fact, Facts
+from .mentions import FactPattern, is_rooted, make_pattern, sort_commits
+
+_ONLY_NAMED = {-1, OPERATIONS.index("listed")}
+# Names that a project has at its root too, whoever else has them.
+_COMMON = names(
+    "README.md CHANGELOG.md CONTRIBUTING.md CLAUDE.md AGENTS.md GEMINI.md TODO.md package.json tsconfig.json "
+    "package-lock.json yarn.lock pnpm-lock.yaml go.mod go.sum Cargo.toml Cargo.lock pyproject.toml setup.py "
+    "requirements.txt Makefile Dockerfile index.js index.ts index.html main.go main.py __init__.py mod.rs "
+    "conftest.py .gitignore .env"
+)
+_REFS: WeakKeyDictionary[Tree, dict[int, BlockRef]] = WeakKeyDictionary()
+
+
+def _may_be_short(fact: Fact) -> bool:
+    """Whether a file may be meant by the end of its path: no tool took that for a path, and it is no name
+    that many folders, or the first, have."""
+    facts, form = fact.facts, fact.form
+    start, end = facts.offset[fact.number : fact.number + 2].tolist()
+    named = set(facts.operation[start:end].tolist()) <= _ONLY_NAMED
+    return named and not is_rooted(form) and form not in _COMMON and ("/" in form or "." in form[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class Occurrences:
+    """Facts as columns: rows (int32, blocks of the file) first[i] … first[i+1] say fact i."""
+
+    facts: tuple[Fact, ...]
+    rows: Ints
+    first: Ints
+    patterns: dict[Fact, FactPattern] = field(default_factory=dict)
+    by_name: dict[str, list[Fact]] = field(default_factory=dict)
+
+    @cached_property
+    def kind(self) -> NDArray[np.uint8]:
+        """uint8 per fact: index into KINDS."""
+        return np.array([KINDS.index(fact.kind) for fact in self.facts], np.uint8)
+
+    def any(self, mask: Bools) -> Bools:
+        """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""
+        sums = np.concatenate(([0], np.cumsum(mask[self.rows])))
+        hit: Bools = sums[self.first[1:]] > sums[self.first[:-1]]
+        return hit
+
+    def share_tail(self, fact: Fact, tail: str, known: Bools) -> tuple[str, ...]:
+        """Other `known` files (bool per fact) that the same tail of a path may mean, not the tail alone."""
+        return tuple(
+            other.form
+            for other in self.by_name.get(tail.rpartition("/")[2], ())
+            if known[other.number]
+            and other.form not in (fact.form, tail)
+            and ("/" + other.form.replace("\\", "/")).endswith("/" + tail)
+        )
+
+    def aliases(self, known: Bools) -> dict[int, int]:
+        """Which of the `known` files are another of them under a shorter name: the end of its path, and of no
+        other's, that no tool was given. From the moment both are known they are one file. Of a commit's id in
+        several lengths all but the longest, where that is one."""
+        out = self._same_commits(known)
+        for facts in self.by_name.values():
+            mine = [fact for fact in facts if known[fact.number]] if len(facts) > 1 else []
+            short = {fact.number for fact in mine if _may_be_short(fact)} if len(mine) > 1 else set()
+            for number in sorted(short):
+                form = self.facts[number].form
+                longer = [fact for fact in mine if fact.form.endswith("/" + form)]
+                whole = max(longer, key=lambda fact: len(fact.form), default=None)
+                if whole is not None and all(
+                    fact is whole or (fact.number in short and whole.form.endswith("/" + fact.form))
+                    for fact in longer
+                ):
+                    out[number] = whole.number
+        return out
+
+    @cached_property
+    def _commits(self) -> list[list[int]]:
+        """The ids of commits that begin with the same letters, where there are several."""
+        ids = {fact.form: at for at, fact in enumerate(self.facts) if fact.kind == "id"}
+        return [[ids[form] for form in forms] for forms in sort_commits(ids).values() if len(forms) > 1]
+
+    def _same_commits(self, known: Bools) -> dict[int, int]:
+        out: dict[int, int] = {}
+        for numbers in self._commits:
+            mine = sorted(
+                (number for number in numbers if known[number]),
+                key=lambda number: len(self.facts[number].form),
+            )
+            for at, number in enumerate(mine):
+                longer = [
+                    one for one in mine[at + 1 :] if self.facts[one].form.startswith(self.facts[number].form)
+                ]
+                if longer and all(
+                    self.facts[longer[-1]].form.startswith(self.facts[one].form) for one in longer
+                ):
+                    out[number] = longer[-1]
+        return out
+
+    def pick(self, numbers: Iterable[int]) -> Occurrences:
+        """Some of the facts alone."""
+        mine = list(dict.fromkeys(numbers))
+        rows = [self.rows[self.first[number] : self.first[number + 1]] for number in mine]
+        first = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+        every = np.concatenate([np.zeros(0, np.int32), *rows])
+        return Occurrences(tuple(self.facts[number] for number in mine), every, first, self.patterns)
+
+    def pattern(self, index: int, session: Session) -> FactPattern:
+        """How fact `index` is looked up; made once, for all that were picked of the same facts too."""
+        fact = self.facts[index]
+        if fact not in self.patterns:
+            self.patterns[fact] = make_pattern(fact, session)
+        return self.patterns[fact]
+
+
+def find_occurrences(facts: Facts, session: Session) -> Occurrences:
+    """The facts as columns over the blocks of the session they were found in."""
+    by_name: dict[str, list[Fact]] = {}
+    for fact in facts.by_kind("file"):
+        by_name.setdefault(fact.form.replace("\\", "/").rpartition("/")[2], []).append(fact)
+    rows = (session.tree.start[facts.entry] + facts.block).astype(np.int32)
+    return Occurrences(facts.every, rows, facts.offset, by_name=by_name)
+
+
+def refer(session: Session, rows: Iterable[int]) -> tuple[BlockRef, ...]:
+    """The references of rows of the file, each once, in their order."""
+    # Every plan asks for the same ones again.
+    known = _REFS.setdefault(session.tree, {})
+    wanted = dict.fromkeys(rows)
+    new = [row for row in wanted if row not in known]
+    if new:
+        start = session.tree.start
+        owners = np.searchsorted(start, np.array(new, np.int32), side="right") - 1
+        for i, row in zip(owners.tolist(), new, strict=True):
+            known[row] = BlockRef(session.entries[i].id, row - int(start[i]))
+    return tuple([known[row] for row in wanted])
