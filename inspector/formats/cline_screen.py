@@ -9,6 +9,7 @@ that, it does not. Rows that were cut off, and requests without a reply, have no
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -62,13 +63,16 @@ def _find_requests(rows: list[Any]) -> Iterator[ScreenRequest]:
 
 
 def place_requests(requests: Sequence[ScreenRequest], replies: Sequence[int]) -> dict[int, ScreenRequest]:
-    """The request of each reply, by the reply's position among the messages; {} where nothing tells."""
+    """The request of each reply, by the reply's position among the messages; {} where nothing tells.
+
+    The positions ascend.
+    """
     if requests and all(request.before >= 0 for request in requests):
         placed: dict[int, ScreenRequest] = {}
         for request in requests:
-            at = next((at for at in replies if at >= request.before), None)
-            if at is not None:
-                placed[at] = request
+            at = bisect_left(replies, request.before)
+            if at < len(replies):
+                placed[replies[at]] = request
         return placed
     return dict(zip(replies, requests, strict=True)) if len(requests) == len(replies) else {}
 

@@ -33,7 +33,7 @@ ANSWERED = ("attempt_completion", "plan_mode_respond")
 """Tools that end a turn: what is answered to them is the next prompt."""
 _SAID = re.compile(r"<(task|feedback|user_message)>\s*\S")
 """Tags that both put around what a person typed."""
-_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]{1,400})\) Files")
+_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^\n]{1,400}?)\) Files")
 _ASKED = re.compile(r"\s*New (?:instructions|message) ")
 _RESULT = re.compile(r"\s*\[([a-z_]+)(?: for [^\n]{0,400})?\] Result:")
 _HARNESS = re.compile(
@@ -120,7 +120,7 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
         found = find_blocks(fields.any("content"), lambda part: _read_block(part, names))
         ours = ours or bool(ROO & set(fields.rest))
         if raw.get("isSummary") is True:
-            gone = hidden.get(str(raw.get("condenseId")), shown)
+            gone = set(hidden.get(str(raw.get("condenseId")), shown))
             kept = [name for name in shown if name not in gone]
             words = "\n".join(block.text for block, _ in found if block.kind == "text")
             boundary: Json = {"summary": words, "kept": tuple(kept)}
@@ -128,7 +128,7 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
             shown = [entry.id, *kept]
             continue
         if raw.get("isTruncationMarker") is True:
-            gone = hidden.get(str(raw.get("truncationId")), [])
+            gone = set(hidden.get(str(raw.get("truncationId")), []))
             kept = [name for name in shown if name not in gone]
             boundary = {"trigger": "truncation", "kept": tuple(kept)}
             # A summary that stands on is a part of what the model is shown in its place.

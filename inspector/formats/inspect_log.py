@@ -22,8 +22,9 @@ from .chat_messages import Names, read_chat, read_chat_tools
 from .containers import open_zip, read_entry
 from .json_document import FILE, Fields, load, place, sniff_document
 from .json_lines import Data, Reader, decode
-from .prefix import WholeRequest, join_requests
+from .prefix import join_requests
 from .recording import Json, Recording
+from .threads import WholeRequest
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo

@@ -20,8 +20,9 @@ from ..text import plural
 from .chat_messages import read_chat
 from .json_document import FILE, Fields, load, place, sniff_document
 from .json_lines import Data, Reader
-from .prefix import WholeRequest, join_requests
+from .prefix import join_requests
 from .recording import Json, Recording, read_inclusive
+from .threads import WholeRequest
 
 NAME = "langgraph"
 KINDS = ("human", "ai", "system", "tool", "function", "remove")

@@ -10,54 +10,15 @@ and stand apart. Source: FORMATS §13.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ..session.blocks import Text, ToolOutput
-from ..session.entries import Source, Tool, Usage
 from ..session.session import Session
 from ..text import plural
 from .chat_messages import INSTRUCTIONS, ChatMessage
 from .recording import Json, Recording
-
-TELLING = 40
-"""So many characters of a reply, found again in the next request, tell that it was written for that one."""
-
-
-@dataclass
-class WholeRequest:
-    """A request as it was sent, with its reply. `key` names its conversation, "" where nothing does.
-
-    Where it is `loose` it names what ran together, as a trace does, and not what was said to one another.
-    `compaction` are fields of a boundary where the log tells that the history was compacted before it.
-    """
-
-    source: Source | None
-    messages: list[ChatMessage]
-    reply: list[ChatMessage] = field(default_factory=list)
-    usage: Usage | None = None
-    model: str | None = None
-    provider: str | None = None
-    system: list[ChatMessage] = field(default_factory=list)
-    tools: tuple[Tool, ...] = ()
-    time: str | None = None
-    key: str = ""
-    loose: bool = False
-    compaction: Json | None = None
-    extra: Json = field(default_factory=dict)
-
-
-@dataclass
-class _Thread:
-    """A conversation: what the next request is expected to begin with, by its prints and entries."""
-
-    number: int
-    key: str
-    loose: bool
-    line: list[tuple[str, str]] = field(default_factory=list)
-    requests: int = 0
-    last: WholeRequest | None = None
-    end: str | None = None
+from .threads import Thread, Threads, WholeRequest, count_equal
 
 
 def join_requests(format: str, requests: Sequence[WholeRequest], made: Recording, **about: object) -> Session:
@@ -65,7 +26,8 @@ def join_requests(format: str, requests: Sequence[WholeRequest], made: Recording
     joining = _Joining(made)
     for request in requests:
         joining.take(request)
-    main = max(joining.threads, key=lambda thread: thread.requests, default=None)
+    threads = joining.threads.all
+    main = max(threads, key=lambda thread: thread.requests, default=None)
     last = main.last if main is not None else None
     told = {
         "model": last.model if last else None,
@@ -75,12 +37,12 @@ def join_requests(format: str, requests: Sequence[WholeRequest], made: Recording
         "updated": next((request.time for request in reversed(requests) if request.time), None),
         "leaf": main.end if main else None,
     }
-    if len(joining.threads) > 1:
-        others = plural(len(joining.threads) - 1, "other conversation stands", "other conversations stand")
-        made.warnings.append(
-            f"{others} apart: they share no message with the longest one, or have another name"
-        )
-    for thread in joining.threads:
+    if len(threads) > 1:
+        others = len(threads) - 1
+        stand = plural(others, "other conversation stands", "other conversations stand")
+        share = "it shares" if others == 1 else "each shares"
+        made.warnings.append(f"{stand} apart: {share} no message with the session's, or has another name")
+    for thread in threads:
         if thread is not main:
             joining.set_apart(thread)
     return made.make_session(**{**told, **about})
@@ -93,26 +55,27 @@ def _read_system(request: WholeRequest) -> list[Text]:
 class _Joining:
     def __init__(self, made: Recording) -> None:
         self.made = made
-        self.threads: list[_Thread] = []
-        self.of: dict[str, int] = {}
+        self.threads = Threads()
+        self.entries: dict[int, list[str]] = {}  # by the number of their conversation
 
     def take(self, request: WholeRequest) -> None:
         """One request: its new messages, then its reply."""
         lead = 0
         while lead < len(request.messages) and request.messages[lead].role in INSTRUCTIONS:
             lead += 1
-        request.system += request.messages[:lead]
+        # Some tell the system prompt in a field, and once more among the messages.
+        told = {message.text.strip() for message in request.system}
+        request.system += [each for each in request.messages[:lead] if each.text.strip() not in told]
         said = request.messages[lead:]
         prints = [message.print for message in said]
-        thread = self._find(request, prints, said)
+        thread = self.threads.find(request, prints, said)
         first = len(self.made.entries)
         self._match(thread, said, prints, request)
         for message in request.reply:
             usage = request.usage if message is request.reply[-1] else None
             name = self._add(thread, message, request, reply=True)
             self.made.change(name, usage=usage)
-        thread.requests += 1
-        thread.last = request
+        self.threads.keep(thread, request)
         if request.source is not None:
             # The request itself is in the last entry that it brought, or in the last one that it repeats.
             brought = self.made.entries[first:]
@@ -122,32 +85,11 @@ class _Joining:
             else:
                 self.made.also(carrier, request.source)
 
-    def _find(self, request: WholeRequest, prints: list[str], said: list[ChatMessage]) -> _Thread:
-        """The conversation that a request goes on with: the one it shares most with."""
-        best: tuple[int, int, _Thread] | None = None
-        for thread in self.threads:
-            grown = _count_equal(thread.line, prints)
-            goes_on = thread.loose and request.loose and 1 < len(thread.line) == grown
-            if thread.key != request.key and not goes_on:
-                continue
-            known = {print_ for print_, _ in thread.line}
-            shared = grown, sum(print_ in known for print_ in prints)
-            if not any(shared) and _has_other_system(thread.last, request):
-                continue
-            named = request.key != "" and not request.loose
-            near = any(shared) or named or _is_summed_up(thread.last, said)
-            if near and (best is None or shared >= best[:2]):
-                best = (*shared, thread)
-        if best is None:
-            self.threads.append(_Thread(len(self.threads) + 1, request.key, request.loose))
-            return self.threads[-1]
-        return best[2]
-
     def _match(
-        self, thread: _Thread, said: list[ChatMessage], prints: list[str], request: WholeRequest
+        self, thread: Thread, said: list[ChatMessage], prints: list[str], request: WholeRequest
     ) -> None:
         line = thread.line
-        same = _count_equal(line, prints)
+        same = count_equal(line, prints)
         told = request.compaction is not None and same < len(line)
         if not told and (same == len(line) or (same == len(prints) and same)):
             # It grew; or it was sent again, or cut back to an earlier moment.
@@ -167,13 +109,13 @@ class _Joining:
         self._compact(thread, said, prints, request)
 
     def _compact(
-        self, thread: _Thread, said: list[ChatMessage], prints: list[str], request: WholeRequest
+        self, thread: Thread, said: list[ChatMessage], prints: list[str], request: WholeRequest
     ) -> None:
         """The request begins otherwise: what stands in both was kept, what is new before is the summary."""
-        known: dict[str, list[str]] = {}
+        known: dict[str, deque[str]] = {}
         for print_, name in thread.line:
-            known.setdefault(print_, []).append(name)
-        names = [known[print_].pop(0) if known.get(print_) else None for print_ in prints]
+            known.setdefault(print_, deque()).append(name)
+        names = [known[print_].popleft() if known.get(print_) else None for print_ in prints]
         last = max((at for at, name in enumerate(names) if name is not None), default=-1)
         # What was said last is kept where only the beginning was cut off; else a summary follows.
         cut = thread.line[-1][1] in names if thread.line else True
@@ -202,18 +144,18 @@ class _Joining:
         for message in said[last + 1 :]:
             self._add(thread, message, request)
 
-    def _close(self, thread: _Thread, request: WholeRequest, boundary: Json, found: list) -> None:  # type: ignore[type-arg]
+    def _close(self, thread: Thread, request: WholeRequest, boundary: Json, found: list) -> None:  # type: ignore[type-arg]
         number = f"compaction-{len(self.made.entries) + 1}"
         entry = self.made.compact(
             number, None, None, boundary, found=found, parent=thread.end, timestamp=request.time
         )
         if boundary.get("kind") == "micro":
             self.made.change(entry.id, kind="micro")
-        self.of[entry.id] = thread.number
+        self.entries.setdefault(thread.number, []).append(entry.id)
         thread.end = entry.id
 
     def _add(
-        self, thread: _Thread, message: ChatMessage, request: WholeRequest, *, reply: bool = False
+        self, thread: Thread, message: ChatMessage, request: WholeRequest, *, reply: bool = False
     ) -> str:
         role = message.role
         more: Json = {"timestamp": request.time} if reply else {}
@@ -231,46 +173,13 @@ class _Joining:
         entry = self.made.add(name, role, message.found, None, extra, parent=thread.end, **more)
         thread.end = entry.id
         thread.line.append((message.print, entry.id))
-        self.of[entry.id] = thread.number
+        self.entries.setdefault(thread.number, []).append(entry.id)
         return entry.id
 
-    def set_apart(self, thread: _Thread) -> None:
+    def set_apart(self, thread: Thread) -> None:
         """Put the entries of a conversation aside."""
-        for name, number in self.of.items():
-            if number == thread.number:
-                self.made.change(name, sidechain=f"conversation-{thread.number}")
-
-
-def _count_equal(line: Sequence[tuple[str, str]], prints: Sequence[str]) -> int:
-    count = 0
-    while count < min(len(line), len(prints)) and line[count][0] == prints[count]:
-        count += 1
-    return count
-
-
-def _is_summed_up(last: WholeRequest | None, said: list[ChatMessage]) -> bool:
-    """Whether the first messages repeat the last reply, as a summary is put into the next request."""
-    words = "\n".join(message.text for message in last.reply).strip() if last is not None else ""
-    return len(words) >= TELLING and any(words in message.text for message in said[:2])
-
-
-def _has_other_system(last: WholeRequest | None, request: WholeRequest) -> bool:
-    """Whether both have instructions, and these are another agent's: a date or a list that changed is not."""
-    told = [
-        "\n".join(message.text for message in each.system) for each in (last, request) if each is not None
-    ]
-    before, now = told if len(told) == 2 else ("", "")
-    if not before or not now:
-        return False
-    start = _count_same(before, now)
-    end = _count_same(before[start:][::-1], now[start:][::-1])
-    return start + end < min(len(before), len(now)) * 2 / 3
-
-
-def _count_same(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+        for name in self.entries.get(thread.number, ()):
+            self.made.change(name, sidechain=f"conversation-{thread.number + 1}")
 
 
 def _find_cleared(

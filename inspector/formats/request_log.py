@@ -19,10 +19,11 @@ from ..text import plural
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .json_document import FILE, Fields, iso_time, load, place, sniff_document
 from .json_lines import Data, Reader, decode, iter_lines
-from .prefix import WholeRequest, join_requests
+from .prefix import join_requests
 from .recording import Json, Recording, first_rows
 from .streamed import find_body, read_streamed
 from .swe_agent import is_bare_mini
+from .threads import WholeRequest
 
 NAME = "request-log"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")

@@ -41,14 +41,14 @@ def _judge(value: Any) -> str | None:
     steps, history = value.get("trajectory"), value.get("history")
     if not isinstance(steps, list):
         return "it has no list `trajectory`"
-    if isinstance(history, list):
+    if isinstance(history, list) and history:
         return (
             None if all("role" in Fields(each).rest for each in history[:3]) else "its `history` has no roles"
         )
     # Of a large file only the beginning is looked at, and the history stands behind the steps.
     shaped = all({"action", "observation", "response"} <= set(Fields(step).rest) for step in steps[:3])
-    shaped = shaped or all(_find_query(step) is not None for step in steps[:3] if isinstance(step, dict))
-    return None if steps and shaped else "it has no list `history`"
+    shaped = shaped or all(_find_query(Fields(step).rest) is not None for step in steps[:3])
+    return None if steps and shaped else "it has no list `history` of messages"
 
 
 def sniff_mini(data: Data) -> str | None:
@@ -113,6 +113,7 @@ class _Run:
         self.system: list[Text] = []
         self.ends: dict[str, str] = {}
         self.shortened = 0
+        self.replied = False
         spoken = Counter(Fields(raw).text("agent") or "" for raw in history)
         self.main = spoken.most_common(1)[0][0] if spoken else ""
         self.steps = [step for step in steps if isinstance(step, dict)]
@@ -149,13 +150,13 @@ class _Run:
         role = message.role
         more: Json = {"sidechain": None if main else agent or "other", "parent": self.ends.get(agent)}
         if role == "assistant":
+            self.replied = True
             step = Fields(self.replies.get(message.text))
             told = {key: step.rest[key] for key in ("execution_time", "state") if key in step.rest}
             extra |= {"step": told} if told else {}
         elif role != "tool" or not all(isinstance(block, ToolOutput) for block, _ in message.found):
             # Once the agent has replied, what follows is its environment's; so are demonstrations.
-            replied = any(self.made.entries[at].role == "assistant" for at in range(len(self.made.entries)))
-            if role != "user" or raw.get("is_demo") or (replied and agent in self.ends):
+            if role != "user" or raw.get("is_demo") or (self.replied and agent in self.ends):
                 more["meta"] = True
             role = "user"
         entry = self.made.add(f"m{source.line}", role, message.found, source, extra, **more)
@@ -233,6 +234,7 @@ def read_mini(data: Data) -> Session:
     made = Recording(MINI)
     names: dict[str, str] = {}
     system: list[Text] = []
+    replied = False
     fields = Fields(document, "messages")
     info = Fields(fields.object("info"))
     config = Fields(info.rest.get("config"))
@@ -260,9 +262,9 @@ def read_mini(data: Data) -> Session:
             usage = read_chat_usage(answer.rest.get("usage"))
             if usage is not None:
                 usage = usage.model_copy(update={"cost": make_cost(about.rest.get("cost"))})
-            more = {"usage": usage, "model": answer.text("model") or model}
+            more, replied = {"usage": usage, "model": answer.text("model") or model}, True
         elif role != "tool" or not all(isinstance(block, ToolOutput) for block, _ in message.found):
-            if role != "user" or any(entry.role == "assistant" for entry in made.entries):
+            if role != "user" or replied:
                 more = {"meta": True}
             role = "user"
         made.add(f"m{line}", role, message.found, source, message.extra, timestamp=stamp, **more)

@@ -20,8 +20,9 @@ from ..session.session import Session
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .json_document import FILE, Fields, cut_head, iso_time, load, place, sniff_document
 from .json_lines import Data, Reader, decode, iter_lines
-from .prefix import WholeRequest, join_requests
+from .prefix import join_requests
 from .recording import Json, Recording, first_rows, read_inclusive
+from .threads import WholeRequest
 
 NAME = "traces"
 CONVERSATIONS = (
@@ -114,8 +115,9 @@ def read(data: Data) -> Session:
     """The session of all calls. Raises `ReadError`, or `EmptySession` when there is none with messages."""
     made = Recording(NAME)
     names: Names = {}
-    calls: list[tuple[str, int, WholeRequest]] = []
-    agents: list[tuple[str, int, WholeRequest]] = []
+    requests: list[tuple[str, int, WholeRequest]] = []
+    traces: list[str] = []  # of each request, by its number
+    around: set[int] = set()
     count = 0
     for source, value in _find_values(data, made):
         count += 1
@@ -130,20 +132,25 @@ def read(data: Data) -> Session:
             request = _read_span(span, names)
             if request is not None:
                 request.source = where
-                whose = agents if Fields(span.get("attributes")).rest.get(OPERATION) in AROUND else calls
-                whose.append((_order(span), len(calls), request))
+                told = Fields(span.get("attributes")).rest
+                if told.get(OPERATION) in AROUND:
+                    around.add(len(requests))
+                requests.append((_order(span), len(requests), request))
+                traces.append(_find_key(told, span, TRACE))
             elif where is not None:
                 made.note(str(span.get("name") or "span"), where)
     if not count:
         raise ReadError(FILE, detail="it holds no span")
-    for _, _, request in agents if calls else ():
-        # What an agent was asked and said in the end its calls tell, and what they took.
-        if request.source is not None:
+    called = {trace for at, trace in enumerate(traces) if at not in around}
+    calls: list[WholeRequest] = []
+    for _, at, request in sorted(requests, key=lambda each: each[:2]):
+        if at not in around or traces[at] not in called:
+            calls.append(request)
+        elif request.source is not None:
+            # What an agent was asked and said in the end its calls tell, and what they took.
             made.note(str(request.extra.get("span") or "span"), request.source)
-    calls = calls or agents
-    calls.sort(key=lambda call: call[:2])
-    keys = {request.key for _, _, request in calls}
-    return join_requests(NAME, [request for _, _, request in calls], made, id=min(keys, default=""))
+    keys = {request.key for request in calls}
+    return join_requests(NAME, calls, made, id=min(keys, default=""))
 
 
 def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -175,6 +176,82 @@ def test_what_a_person_attaches_later_is_no_part_of_the_compaction() -> None:
     )
     rows.say("see @a.py").attach("file", **file_of("a.py", "# the lamp is amber")).answer("on it")
     assert trace_recorded(rows.open())[0]["the lamp is amber"].fate == "lost"
+
+
+def test_an_attachment_that_comes_twice_stands_once_and_cuts_nothing_off() -> None:
+    rows = Rows().say("go").attach("hook_success", content="first").answer("one").say("two")
+    again = {**rows.rows[1], "attachment": {"type": "hook_success", "content": "second"}}
+    rows.rows.append(again)
+    rows.answer("three")
+    session = rows.open()
+    assert texts(session) == ["go", "second", "one", "two", "three"]
+    assert session.records == len(rows.rows) == len(session.entries) + 1
+    entry = session.entries[session.path[1]]
+    assert [source.line for source in entry.sources] == [2, 5]
+    # A file that is written anew from some row on repeats it under another parent.
+    rows.rows[4] = {**again, "parentUuid": None}
+    assert texts(rows.open()) == ["go", "second", "one", "two", "three"]
+
+
+def test_queued_words_and_emptied_outputs_that_come_twice_stand_once() -> None:
+    rows = Rows().say("go").attach("queued_command", prompt="wait", commandMode="prompt").answer("ok")
+    rows.add("system", subtype="microcompact_boundary", microcompactMetadata={"trigger": "auto"})
+    rows.rows += [rows.rows[1], rows.rows[3]]
+    session = rows.say("on").open()
+    assert texts(session) == ["go", "wait", "ok", "", "on"]
+    assert len(session.turns) == 3 and [b.kind for _, b in session.boundaries] == ["micro"]
+
+
+def test_what_a_sub_agent_is_given_is_not_provided_to_the_conversation(tmp_path: Path) -> None:
+    rows = Rows().say("go").attach("skill_listing", content="- main: of the conversation").answer("ok")
+    aside = {"isSidechain": True, "agentId": "a1"}
+    agent = (
+        Rows().attach("hook_success", content="welcome").say("look").attach("skill_listing", content="- a: b")
+    )
+    agent.answer("found")
+    own = [{**row, **aside, "uuid": f"a-{row['uuid']}"} for row in agent.rows]
+    own = [{**row, "parentUuid": row["parentUuid"] and f"a-{row['parentUuid']}"} for row in own]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in [*rows.rows, *own]))
+    session = open_session(path)
+    assert [one.text for one in session.provided] == ["- main: of the conversation"]
+    told = [entry.blocks[0].text for entry in session.entries if entry.sidechain]  # type: ignore[union-attr]
+    assert sorted(told) == ["found", "look", "welcome"]
+    assert {entry.sidechain for entry in session.entries if entry.sidechain} == {"a1"}
+    # What comes before the first words of an agent's goes with them, not with the conversation's.
+    welcome = next(entry for entry in session.entries if entry.blocks[0].text == "welcome")  # type: ignore[union-attr]
+    assert welcome.parent == "a-r1"
+
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows.rows))
+    beside = tmp_path / "agent-a1.jsonl"
+    beside.write_text("".join(f"{json.dumps(row)}\n" for row in own))
+    assert [one.text for one in open_session(path).provided] == ["- main: of the conversation"]
+    alone = open_session(beside)
+    assert [one.text for one in alone.provided] == ["- a: b"]
+    assert texts(alone) == ["look", "welcome", "found"]
+
+
+@pytest.mark.parametrize("sent", ["", " ", ["", {"type": "text", "text": ""}], [None], 3])
+def test_what_was_sent_and_is_blank_says_nothing(sent: Any) -> None:
+    assert read_attachment({"type": "of a later version"}, sent) == []
+    assert [b.text for b in read_attachment({"type": "date_change", "newDate": "May"}, sent)] == ["May"]  # type: ignore[union-attr]
+
+
+def test_a_file_without_its_words_is_what_was_sent_of_it() -> None:
+    sent = [{"type": "text", "text": "Read a.py: x = 1"}, {"type": "text", "text": ""}]
+    read = read_attachment({"type": "file", "filename": "a.py", "content": {"type": "image"}}, sent)
+    assert [block.text for block in read] == ["Read a.py: x = 1"]  # type: ignore[union-attr]
+
+
+def test_an_announcement_without_its_fields_is_what_was_sent_of_it() -> None:
+    rows = (
+        Rows()
+        .say("go")
+        .attach("skill_listing", ["- a: b", ""])
+        .attach("skill_listing", "- a: b")
+        .answer("ok")
+    )
+    assert [one.text for one in rows.open().provided] == ["- a: b"]
 
 
 def test_no_guess_is_added_to_what_the_file_shows() -> None:

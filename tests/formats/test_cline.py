@@ -313,9 +313,9 @@ def screened(
     return rows
 
 
-def write_task(folder: Path, screen: list[dict[str, Any]]) -> Path:
+def write_task(folder: Path, screen: list[dict[str, Any]], cwd: str = "/w/app") -> Path:
     details = (
-        "<environment_details>\n# Current Working Directory (/w/app) Files\na.py\n</environment_details>"
+        f"<environment_details>\n# Current Working Directory ({cwd}) Files\na.py\n</environment_details>"
     )
     messages = [
         {
@@ -370,3 +370,8 @@ def test_figures_that_belong_to_no_reply_are_told(tmp_path: Path) -> None:
     assert [each for each in placed.warnings if "1 request on the task's screen" in each]
     (tmp_path / "ui_messages.json").write_text("[{", "utf-8")
     assert open_session(path).warnings == ()
+
+
+@pytest.mark.parametrize("cwd", ["/w/app (copy)", "/w/(old) app", "C:\\Program Files (x86)\\app", "/w/a)"])
+def test_a_folder_may_have_brackets_in_its_name(cwd: str, tmp_path: Path) -> None:
+    assert open_session(write_task(tmp_path, [], cwd)).cwd == cwd

@@ -140,3 +140,19 @@ def test_a_run_without_a_history_is_the_messages_of_its_last_step() -> None:
     session = read_session({"trajectory": [first, last], "info": {}})
     assert session.format == "swe-agent" and len(session.turns) == 1
     assert [entry.text for entry in session.entries] == ["The issue", "I look.", "a.py", "Done.", "sent"]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"trajectory": [], "history": []},
+        {"trajectory": [1, 2, 3]},
+        {"trajectory": ["a"], "history": []},
+        {"trajectory": [{"x": 1}], "history": []},
+    ],
+)
+def test_an_object_that_shows_no_message_and_no_step_is_not_claimed(document: dict[str, Any]) -> None:
+    with pytest.raises(ReadError) as caught:
+        read_session(document)
+    assert ("swe-agent", "recognised") not in caught.value.tried
+    assert "swe-agent" not in str(caught.value)

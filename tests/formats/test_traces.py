@@ -12,6 +12,7 @@ from inspector import open_session, read_session
 from inspector.errors import EmptySession
 from inspector.session.blocks import ToolCall
 from inspector.session.session import Session
+from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared
 
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "traces.jsonl"
@@ -503,3 +504,88 @@ def test_an_agents_span_that_repeats_what_its_calls_tell_is_not_read() -> None:
     assert [entry.text for entry in alone.entries] == ["Hello", "Hi"], (
         "where no call is traced it is all there is"
     )
+
+
+def test_an_agent_whose_calls_stand_in_no_trace_of_its_own_is_read(tmp_path: Path) -> None:
+    """One trace holds the call below its agent's span, the other only an agent's: that one alone tells it."""
+
+    def told(operation: str, asked: str, reply: str, tokens: int) -> dict[str, Any]:
+        lists = zip(("input", "output"), ("user", "assistant"), (asked, reply), strict=True)
+        return {
+            "gen_ai.operation.name": operation,
+            "gen_ai.usage.input_tokens": tokens,
+            "gen_ai.usage.output_tokens": 5,
+        } | {
+            f"gen_ai.{kind}.messages": json.dumps(
+                [{"role": role, "parts": [{"type": "text", "content": words}]}]
+            )
+            for kind, role, words in lists
+        }
+
+    rows = [
+        span(1, told("invoke_agent", "Hello", "Hi", 600), trace_id="a"),
+        span(2, told("chat", "Hello", "Hi", 300), trace_id="a"),
+        span(3, told("invoke_agent", "Look around", "Nothing there", 70), trace_id="b"),
+    ]
+    path = tmp_path / "traces.jsonl"
+    path.write_bytes(dump(*rows))
+    session = open_session(path)
+    assert [entry.text for entry in session.entries] == ["Hello", "Hi", "Look around", "Nothing there"]
+    assert [entry.usage.prompt for entry in session.entries if entry.usage] == [300, 70]
+    assert [note.type for note in session.notes] == ["call"]
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+@pytest.mark.parametrize("beside", ["gen_ai.system_instructions", "mlflow", "langfuse"])
+def test_a_system_prompt_that_is_told_twice_stands_once(beside: str) -> None:
+    messages = [say("system", "You are terse."), say("developer", "Say no more."), say("user", "Hello")]
+    reply = say("assistant", "Hi")
+    if beside == "langfuse":
+        output = {"instructions": "You are terse.", **reply}
+        row = generation(1, messages, "", output=output)
+    elif beside == "mlflow":
+        inputs = {"system": "You are terse.", "messages": messages}
+        row = span(1, {"mlflow.spanInputs": inputs, "mlflow.spanOutputs": reply})
+    else:
+        lists = {"gen_ai.input.messages": messages, "gen_ai.output.messages": [reply]}
+        told = [{"type": "text", "content": "You are terse."}]
+        row = span(1, {key: json.dumps(value) for key, value in {**lists, beside: told}.items()})
+    session = read_session([row])
+    assert [block.text for block in session.system] == ["You are terse.", "Say no more."]
+    assert [entry.text for entry in session.entries] == ["Hello", "Hi"]
+
+
+def test_conversations_that_stand_apart_are_told_of() -> None:
+    rows = [generation(n, [say("user", f"prompt {n}")], f"reply {n}") for n in (1, 2, 3)]
+    told = "stands apart: it shares no message with the session's, or has another name"
+    assert read_session(rows[:2]).warnings == (f"1 other conversation {told}",)
+    assert read_session(rows).warnings[0].startswith("2 other conversations stand apart: each shares")
+
+
+def test_the_latest_of_the_conversations_that_a_request_may_go_on_with_is_taken() -> None:
+    """Two traces tell the same words; what goes on is the later one's, and its line then another's."""
+    asked, reply = [say("user", "Hello")], "Hi."
+    more = [*asked, say("assistant", reply), say("user", "Who are you?")]
+    rows = [generation(1, asked, reply, "t1"), generation(2, asked, reply, "t2")]
+    rows += [generation(3, more, "A model.", "t3"), generation(4, more, "Still one.", "t4")]
+    session = read_session(rows)
+    lines = {name: [e.text for e in session.entries if e.sidechain == name]
+             for name in dict.fromkeys(e.sidechain for e in session.entries)}  # fmt: skip
+    assert sorted(map(len, lines.values())) == [4, 4]
+
+
+def test_a_summary_that_the_last_reply_wrote_goes_on_with_its_conversation() -> None:
+    summary = "The cap is 481 dollars, the host is amber, and nobody may touch the vendor folder."
+    rows = [
+        {"model": "m", "messages": [say("user", f"task {n}")], "response": {"choices": [{"message": said}]}}
+        for n, said in enumerate((say("assistant", summary), say("assistant", summary.upper())))
+    ]
+    rows.append({**rows[0], "messages": [say("user", f"So far: {summary}\n\nGo on."), say("user", "on")]})
+    session = read_session(rows, format="request-log")
+    assert [session.entries[at].kind for at in session.path] == [
+        "message",
+        "message",
+        "compaction",
+        "message",
+        "message",
+    ]

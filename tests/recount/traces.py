@@ -37,12 +37,11 @@ def recount(path: Path) -> Figures:
     ]
     every = [(_time(span), at, call) for at, span in enumerate(spans) if (call := _ask(span)) is not None]
     around = ("invoke_agent", "create_agent", "execute_tool", "invoke_workflow")
-    calls = [
-        each
-        for each in every
-        if held(spans[each[1]], "attributes").get("gen_ai.operation.name") not in around
-    ]
-    calls = calls or every
+    agents = {
+        at for _, at, _ in every if held(spans[at], "attributes").get("gen_ai.operation.name") in around
+    }
+    called = {_trace(spans[at]) for _, at, _ in every if at not in agents}
+    calls = [each for each in every if each[1] not in agents or _trace(spans[each[1]]) not in called]
     if not calls:
         raise NotRecounted("its spans hold messages in a form that is not read here")
     return join([call for _, _, call in sorted(calls, key=lambda each: each[:2])])
@@ -96,6 +95,10 @@ def _time(span: Row) -> str:
     names = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")
     value = next((span[name] for name in names if span.get(name)), "")
     return str(value).rjust(24, "0") if str(value).isdigit() else str(value).replace("T", " ")
+
+
+def _trace(span: Row) -> str:
+    return next((str(span[name]) for name in _TRACES if span.get(name)), "")
 
 
 def _ask(span: Row) -> Asked | None:

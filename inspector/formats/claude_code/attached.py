@@ -4,8 +4,9 @@ Rows of type `attachment` hold each as fields by their type; the reminder's tags
 no file. Newer versions keep beside them what was sent, `rendered`: that is taken where it is there. The types
 and their fields are those of public transcripts and of public descriptions of them (versions 2.1.97 to
 2.1.283, read in November 2026). What only the screen shows (`hook_system_message`, `hook_success` without
-content, permissions) is no text for the model; of types that are not known here nothing is taken. It costs
-the words that go around them, some tens of tokens each.
+content, permissions) is no text for the model; of types that are not known here nothing is taken. The
+words that the harness puts around each when it is sent, some tens of tokens, are missing where there is no
+`rendered`.
 
 Lists of agents, skills, tools and servers, and the project's instruction files, are announced again after
 every compaction, so that they are part of every request: they are what the harness provides (`Provided`),
@@ -36,9 +37,9 @@ def read_attachment(attachment: Fields, rendered: Any = None) -> list[Block]:
     []
     """
     kind = attachment.get("type")
-    if kind in ("file", "new_file"):
-        return list(_read_file(attachment))
-    if sent := "\n".join(_strings(rendered)):
+    if kind in ("file", "new_file") and (file := list(_read_file(attachment))):
+        return file
+    if (sent := "\n".join(filter(None, _strings(rendered)))).strip():
         return [build(Text, text=sent)]
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     words = "" if reader is None else "\n".join(filter(None, reader(attachment))).strip()
@@ -167,10 +168,8 @@ def _read_resource(fields: Fields) -> Iterator[str]:
 
 
 _READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
-    "agent_listing_delta": _take("addedLines"),
     "compact_file_reference": _take("filename"),
     "date_change": _take("newDate"),
-    "deferred_tools_delta": _take("addedLines"),
     "diagnostics": _read_diagnostics,
     "directory": _take("path", "content"),
     "edited_text_file": _take("filename", "snippet"),
@@ -178,13 +177,12 @@ _READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
     "hook_blocking_error": _read_blocked,
     "hook_success": _take("content"),
     "invoked_skills": _read_skills,
-    "mcp_instructions_delta": _take("addedBlocks"),
     "mcp_resource": _read_resource,
     "nested_memory": _read_nested,
     "opened_file_in_ide": _take("filename"),
     "plan_file_reference": _take("planFilePath", "planContent"),
     "selected_lines_in_ide": _take("filename", "content"),
-    "skill_listing": _take("content"),
     "task_reminder": _read_tasks,
     "todo_reminder": _read_tasks,
+    **{kind: _take(field) for kind, field in _FIELDS.values()},
 }

@@ -10,6 +10,7 @@ Source: CLAUDE §3.
 
 from __future__ import annotations
 
+from bisect import bisect, bisect_left
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -26,10 +27,9 @@ class Draft:
     stands for it where there is none, the `side` it is on, and the `owner` of an output: the reply it
     answers. `made` is the entry it was made into last, None when a row came since. `queued` words, and
     what the harness attached, stand in no chain of the file: they follow what was there when they were
-    delivered. What is `again` is a reply that
-    stands elsewhere too, and is charged there. `rows`, `parts` and
-    `sources` go together. Drafts only point upwards: a circle of them would keep a whole file's text alive
-    until the next full garbage collection.
+    delivered. What is `again` is a reply that stands elsewhere too, and is charged there. `rows`, `parts`
+    and `sources` go together. Drafts only point upwards: a circle of them would keep a whole file's text
+    alive until the next full garbage collection.
     """
 
     # Defaults on the class: most drafts need few of these.
@@ -131,11 +131,16 @@ class LineChain:
         for draft in drafts:
             if draft.answers:
                 self._queue(draft)
-        roots = [draft for draft in drafts if draft.up is None and not draft.queued and not draft.aside]
+        roots: dict[str | None, list[Draft]] = {}
         for draft in drafts:
-            if draft.queued and draft.up is None and not draft.aside:
+            if draft.up is None and not draft.queued and _is_told(draft):
+                roots.setdefault(draft.agent if draft.aside else None, []).append(draft)
+        for draft in drafts:
+            if draft.queued and draft.up is None and _is_told(draft):
                 # What comes before the first words is sent with them.
-                draft.up = next((root for root in roots if root.order > draft.order), None)
+                later = roots.get(draft.agent if draft.aside else None, [])
+                at = bisect(later, draft.order, key=_order)
+                draft.up = later[at] if at < len(later) else None
             if draft.queued and draft.up is not None:
                 self._insert(draft, draft.up)
         for draft in drafts:
@@ -171,10 +176,9 @@ class LineChain:
         """
         owner = draft.owner or draft
         end = self.last.get(owner, draft)
-        for queued in self.inserted.get(owner, ()):
-            if order is None or queued.order < order:
-                end = queued
-        return end
+        queued = self.inserted.get(owner, [])
+        before = len(queued) if order is None else bisect_left(queued, order, key=_order)
+        return queued[before - 1] if before else end
 
     def _follow(self, draft: Draft, previous: Draft | None) -> Draft | None:
         if draft.kind == "compaction":
@@ -229,6 +233,15 @@ class LineChain:
                 return kept[::-1]
             at = at.up
         return [each for each in drafts[head.order : tail.order + 1] if each.side == draft.side]
+
+
+def _order(draft: Draft) -> int:
+    return draft.order
+
+
+def _is_told(draft: Draft) -> bool:
+    """Whether the file tells whose words these are: those of a sidechain may be any sub-agent's."""
+    return not draft.aside or draft.agent is not None
 
 
 def preserved(metadata: Any) -> list[str]:

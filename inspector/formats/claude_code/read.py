@@ -29,7 +29,7 @@ from ..json_lines import Data, iter_lines, read_lines
 from ..qwen import is_qwen
 from ..recording import first_rows
 from .attached import WAY, Announced, read_attachment
-from .chain import Draft, LineChain
+from .chain import Draft, Kind, LineChain
 from .entries import SYNTHETIC, make_entry
 from .queue import QUEUE, PromptQueue, words_of
 from .rows import (
@@ -103,7 +103,8 @@ class ClaudeCodeLines:
         self.summaries: list[tuple[str, str | None]] = []
         self.facts: dict[str, str] = {}
         self.queue = PromptQueue()
-        self.announced = Announced()
+        self.announced = {False: Announced(), True: Announced()}  # to the model, and to sub-agents
+        self.attached: dict[str, Draft] = {}
         self.held: list[tuple[Row, str, Source]] = []
         self.messages: dict[str, list[Draft]] = {}
         self.subagents = SubAgentRows()
@@ -136,12 +137,17 @@ class ClaudeCodeLines:
         elif row.type == "system" and row.subtype == "compact_boundary":
             self._compact(row, source)
         elif row.type == "system" and row.subtype == "microcompact_boundary":
-            draft = self._start(row, source, row.lane, "system")
-            draft.kind, draft.metadata = "micro", row.microcompact_metadata
-            draft.append(row.uuid, [], source)
+            draft = self._find_known(row, "micro")
+            if draft is not None:
+                draft.replace(row.uuid, [], source)
+            else:
+                draft = self._start(row, source, row.lane, "system")
+                draft.kind = "micro"
+                draft.append(row.uuid, [], source)
+            draft.metadata = row.microcompact_metadata
         elif row.attachment is not None and row.attachment.get("type") == "queued_command":
             self._deliver(row, row.attachment, source)
-        elif row.attachment is not None and self.announced.take(row.attachment, row.rendered):
+        elif row.attachment is not None and self.announced[row.lane[0]].take(row.attachment, row.rendered):
             self._note(row, source)
         elif row.attachment is not None and (blocks := read_attachment(row.attachment, row.rendered)):
             self._attach(row, blocks, source)
@@ -282,11 +288,15 @@ class ClaudeCodeLines:
 
     def _attach(self, row: Row, blocks: list[Block], source: Source) -> None:
         """What the harness puts beside the conversation: it stands in no chain, as what was queued."""
-        if row.uuid is not None:
-            self.chain.via[row.uuid] = None if row.parent_uuid is UNSET else row.parent_uuid
         parent = None if row.parent_uuid is UNSET else row.parent_uuid
         name = row.uuid if row.uuid is not None else f"line-{source.line}"
-        draft = Draft(name, parent, "user", len(self.drafts), *row.lane)
+        if name in self.attached:
+            # It stands where it came first: behind that, what follows it goes on.
+            self.attached[name].replace(row.uuid, blocks, source)
+            return
+        if row.uuid is not None:
+            self.chain.via[row.uuid] = parent
+        draft = self.attached[name] = Draft(name, parent, "user", len(self.drafts), *row.lane)
         draft.queued, draft.meta, draft.timestamp = True, True, row.timestamp
         draft.extra = Speech("harness", WAY).extra
         draft.append(row.uuid, blocks, source)
@@ -296,6 +306,9 @@ class ClaudeCodeLines:
     def _deliver(self, row: Row, attachment: dict[str, Any], source: Source) -> None:
         """What was queued and handed to the model while it worked, as a row of its own."""
         blocks = read_content(attachment.get("prompt"), self.names)
+        if (known := self._find_known(row, "message")) is not None:
+            known.replace(row.uuid, blocks, source)
+            return
         text = words_of(blocks)
         self.queue.hand_over(text)
         self._withdraw(text)
@@ -343,6 +356,11 @@ class ClaudeCodeLines:
                     if draft.again != (draft is not said):
                         draft.again, draft.made = draft is not said, None
 
+    def _find_known(self, row: Row, kind: Kind) -> Draft | None:
+        """The draft of this kind that a row came for before; None for a row that is new."""
+        draft = self.chain.home.get(row.uuid) if row.uuid is not None else None
+        return draft if draft is not None and draft.kind == kind else None
+
     def _move(self, draft: Draft, row: Row) -> None:
         """A row came again: its parent is the new one, unless that is a compaction which kept it."""
         if row.parent_uuid is UNSET or draft.rows[0] != row.uuid:
@@ -354,8 +372,8 @@ class ClaudeCodeLines:
             draft.parent = row.parent_uuid
 
     def _compact(self, row: Row, source: Source) -> None:
-        draft = self.chain.home.get(row.uuid) if row.uuid is not None else None
-        if draft is not None and draft.kind == "compaction":
+        draft = self._find_known(row, "compaction")
+        if draft is not None:
             draft.replace(row.uuid, [], source)
         else:
             draft = self._start(row, source, row.lane)
@@ -366,8 +384,8 @@ class ClaudeCodeLines:
 
     def _summarise(self, row: Row, message: Message, source: Source) -> None:
         blocks = read_content(message.content, self.names)
-        draft = self.chain.home.get(row.uuid) if row.uuid is not None else None
-        if draft is not None and draft.kind == "compaction":
+        draft = self._find_known(row, "compaction")
+        if draft is not None:
             draft.replace(row.uuid, blocks, source)
             return
         waiting = self.unwritten.get(row.lane, [])
@@ -426,7 +444,7 @@ class ClaudeCodeLines:
             updated=max(times, default=None),
             entries=entries,
             leaf=None if told is None else told.id,
-            provided=self.announced.make(),
+            provided=self.announced[aside].make(),
             subagents=self.subagents.make(self.said),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),

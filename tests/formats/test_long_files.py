@@ -1,0 +1,136 @@
+"""A file that is eight times as long takes about eight times as long to read, and not sixty-four times."""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session
+
+TIMES = 8
+"""How much longer the long file is; what grows with its square would take this often as long again."""
+
+
+def attached_first(count: int) -> Iterator[Any]:
+    """What the harness attaches before the words of one conversation after the other."""
+    for number in range(count):
+        yield attachment(f"a{number}", None)
+        yield said(f"u{number}", None)
+
+
+def attached_at_one_place(count: int) -> Iterator[Any]:
+    """Branches that all hang off the first words, each with an attachment."""
+    yield said("u", None)
+    for number in range(count):
+        yield attachment(f"a{number}", "u")
+        yield said(f"u{number}", "u")
+
+
+def attachment(name: str, parent: str | None) -> dict[str, Any]:
+    told = {"type": "hook_success", "content": "welcome"}
+    return {"type": "attachment", "uuid": name, "parentUuid": parent, "sessionId": "s", "attachment": told}
+
+
+def said(name: str, parent: str | None) -> dict[str, Any]:
+    message = {"role": "user", "content": "go"}
+    return {"type": "user", "uuid": name, "parentUuid": parent, "sessionId": "s", "message": message}
+
+
+def unnamed(count: int) -> Iterator[Any]:
+    """Requests of many agents, each a conversation that nothing names."""
+    for number in range(count):
+        system = {"role": "system", "content": f"You are agent {number}. " + "Be brief. " * 20}
+        asked = {"role": "user", "content": f"task {number} " * 10}
+        reply = {"role": "assistant", "content": f"done {number} " * 10}
+        yield {"model": "m", "messages": [system, asked], "response": {"choices": [{"message": reply}]}}
+
+
+def named(count: int) -> Iterator[Any]:
+    for number, request in enumerate(unnamed(count)):
+        yield {"custom_id": f"c{number}", **request}
+
+
+def in_traces(count: int) -> Iterator[Any]:
+    """Calls that each have a trace of their own."""
+    for number in range(count):
+        lists = [[{"role": role, "parts": [{"type": "text", "content": f"{role} {number}"}]}]
+                 for role in ("user", "assistant")]  # fmt: skip
+        keys = ("gen_ai.input.messages", "gen_ai.output.messages")
+        told = {key: json.dumps(each) for key, each in zip(keys, lists, strict=True)}
+        yield {"span_id": f"s{number}", "trace_id": f"t{number}", "start_time": number, "attributes": told}
+
+
+def task(count: int) -> tuple[list[Any], list[Any]]:
+    """A task of Roo Code's that is condensed at its end, and its screen with a request for each reply."""
+    messages, screen = list[Any](), list[Any]()
+    for number in range(count):
+        words = "<task>\nMend it\n</task>" if not number else f"<feedback>\nmore {number}\n</feedback>"
+        told = {"ts": 1_767_261_600_000 + number, "condenseParent": "c"}
+        messages.append({"role": "user", "content": words, **told})
+        messages.append({"role": "assistant", "content": f"reply {number}", **told})
+        figures = json.dumps({"tokensIn": 5, "tokensOut": 2})
+        row = {"type": "say", "say": "api_req_started", "text": figures}
+        screen.append({**row, "conversationHistoryIndex": 2 * number})
+    messages.append({"role": "user", "content": "Summary", "isSummary": True, "condenseId": "c"})
+    return messages, screen
+
+
+def of_lines(make: Callable[[int], Iterator[Any]]) -> Callable[[Path, int], Path]:
+    def write(folder: Path, count: int) -> Path:
+        path = folder / f"{count}.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in make(count)))
+        return path
+
+    return write
+
+
+def write_task(folder: Path, count: int) -> Path:
+    place = folder / str(count)
+    place.mkdir()
+    messages, screen = task(count)
+    (place / "ui_messages.json").write_text(json.dumps(screen))
+    path = place / "api_conversation_history.json"
+    path.write_text(json.dumps(messages))
+    return path
+
+
+def write_unanswered(folder: Path, count: int) -> Path:
+    """A run of SWE-agent's in which nobody answers."""
+    history = [
+        {"role": "user", "content": f"demonstration {number}", "agent": "a"} for number in range(count)
+    ]
+    path = folder / f"{count}.traj"
+    path.write_text(json.dumps({"trajectory": [], "history": history}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("write", "count"),
+    [
+        pytest.param(of_lines(attached_first), 1000, id="claude-code-first"),
+        pytest.param(of_lines(attached_at_one_place), 1000, id="claude-code-branches"),
+        pytest.param(of_lines(unnamed), 250, id="request-log-unnamed"),
+        pytest.param(of_lines(named), 500, id="request-log-named"),
+        pytest.param(of_lines(in_traces), 500, id="traces"),
+        pytest.param(write_task, 500, id="cline-task"),
+        pytest.param(write_unanswered, 1000, id="swe-agent"),
+    ],
+)
+def test_what_reading_takes_grows_with_the_file(
+    write: Callable[[Path, int], Path], count: int, tmp_path: Path
+) -> None:
+    def measure(path: Path) -> float:
+        gc.collect()
+        start = time.process_time()
+        open_session(path)
+        return time.process_time() - start
+
+    short, long = write(tmp_path, count), write(tmp_path, count * TIMES)
+    measure(short)
+    assert measure(long) < 2.5 * TIMES * max(measure(short), 0.01)
