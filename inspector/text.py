@@ -63,20 +63,36 @@ def _spell(match: re.Match[str]) -> str:
 
 
 def has_words(text: str, wording: str) -> bool:
-    """Whether a wording stands in a text and neither begins nor ends inside a word of it.
+    """Whether a wording stands in a text and neither begins nor ends inside a word or a number of it.
 
     >>> has_words("see data.py", "a.py"), has_words("see a.py.", "a.py"), has_words("my_test.go", "_test.go")
     (False, True, False)
+    >>> has_words("it took 1,200 tokens", "200 tokens"), has_words("a limit of 3.5", "a limit of 3")
+    (False, False)
     """
     at = text.find(wording) if wording else -1
     while at >= 0:
         end = at + len(wording)
         before = at > 0 and _in_word(wording[0]) and _in_word(text[at - 1])
         after = end < len(text) and _in_word(wording[-1]) and _in_word(text[end])
-        if not (before or after):
+        if not (before or after or _cuts_number(text, at) or _cuts_number(text, end)):
             return True
         at = text.find(wording, at + 1)
     return False
+
+
+_NUMBER = re.compile(r"(?<!\w)\d+(?:,\d{3}(?!\d))*(?:\.\d+)*")
+_MARKS = (".", ",")
+_WIDEST = 24  # characters of a number that are looked at on each side of a place
+
+
+def _cuts_number(text: str, at: int) -> bool:
+    """Whether a place is inside a number, beside a mark that parts its digits: "1,|200", "3|.5"."""
+    left, right = text[at - 1 : at], text[at : at + 1]
+    if not (left.isdigit() and right in _MARKS) and not (left in _MARKS and right.isdigit()):
+        return False
+    near = _NUMBER.finditer(text, max(0, at - _WIDEST), at + _WIDEST)
+    return any(number.start() < at < number.end() for number in near)
 
 
 def _in_word(char: str) -> bool:

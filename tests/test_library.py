@@ -72,6 +72,17 @@ def test_what_a_transcript_says_is_text_in_the_table(home: Path) -> None:
     assert SAID in repr(list_all(home))
 
 
+@pytest.mark.parametrize("name", ["a**b", "*", "[", "..", "a\0b"])
+def test_a_sub_agents_file_that_names_an_odd_session_is_listed_beside_the_others(
+    home: Path, name: str
+) -> None:
+    row = {**json.loads(small()), "isSidechain": True, "sessionId": name, "agentId": "q"}
+    write(home, ".claude/projects/-tide-pool/agent-q.jsonl", json.dumps(row).encode(), 3_500_000)
+    assert [one.path.name for one in list_all(home)] == [
+        "agent-q.jsonl", "small.jsonl", "demo.jsonl", "broken.jsonl"
+    ]  # fmt: skip
+
+
 def test_a_second_listing_reads_only_what_has_changed(home: Path) -> None:
     before = list_all(home)
     same, other = before[0].path, before[1].path

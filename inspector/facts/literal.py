@@ -96,7 +96,9 @@ def _runs(block: Block, wording: str) -> bool:
     command = (given.get("command") or given.get("cmd")) if isinstance(given, Mapping) else None
     if not isinstance(command, str):
         return False
-    return re.search(rf"(?:^|[;&|(\n])\s*(?:\w+=\S+ )*{re.escape(wording)}(?![\w-])", command) is not None
+    return (
+        re.search(rf"(?:^|[;&|(\n])[^\S\n]*(?:\w+=\S+ )*{re.escape(wording)}(?![\w-])", command) is not None
+    )
 
 
 def respell(session: Session, text: str) -> str | None:
@@ -110,10 +112,10 @@ def respell(session: Session, text: str) -> str | None:
     >>> respell(session, f"*{said.upper()}*") == said
     True
     """
-    words = [_PIECES.findall(word) for word in _WORDS.findall(text[:LONGEST])]
-    if not words or max(map(len, _WORDS.findall(text))) < _LEAST:
+    words = [_PIECES.findall(word) for word in _WORDS.findall(text)]
+    if len(text) > LONGEST or not words or max(map(len, _WORDS.findall(text))) < _LEAST:
         return None
-    joined = r"[^\w\n]{0,6}\n?[^\w\n]{1,6}".join(r"[ \u00a0-]?".join(map(re.escape, each)) for each in words)
+    joined = _BETWEEN.join(r"[ \u00a0-]?".join(map(re.escape, each)) for each in words)
     pattern = re.compile(rf"(?<!\w){joined}(?!\w)", re.IGNORECASE)
     longest = max((piece for each in words for piece in each), key=len).casefold()
     for position in session.path:
@@ -128,6 +130,8 @@ def respell(session: Session, text: str) -> str | None:
 
 _WORDS = re.compile(r"\w+")
 _PIECES = re.compile(r"\d+|[^\W\d]+")
+# What stands between two words, read in one way: with several, a near miss of many words takes for ever.
+_BETWEEN = r"(?:[^\w\n]{1,12}|[^\w\n]{0,6}\n[^\w\n]{0,6})"
 _LEAST = 3
 _UNSAID = (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY)
 

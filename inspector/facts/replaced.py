@@ -66,7 +66,7 @@ _SWAPS = tuple(
         rf"\breplace\s+{_OLD}\s+(?:by|with)\s+{_NEW}",
     )
 )
-_SWAP_CUES = ("instead", "rather than", " from ", "not", "replace")
+_SWAP_CUES = ("instead", "rather than", "from", "not", "replace")
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
 _LIMITS = re.compile(
     r"(?i)\b(?:at (?:most|least)|(?:more|less|fewer|longer|larger|higher|lower|later|earlier) than"

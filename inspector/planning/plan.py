@@ -511,6 +511,6 @@ def plan_moment(
         by_hand = recorded.place
     tiers = StageOutcomes(configured, table, pinned, by_hand)
     plan = Plan(session, moment.ledger, configured, edits, table, tiers, tiers.stop())
-    if recorded is None or not plan.summarises:
+    if recorded is None or plan.place is None or not plan.summarises:
         return plan
-    return plan.with_summary(recorded.write_up(table, plan.place or 0))
+    return plan.with_summary(recorded.write_up(table, plan.place))

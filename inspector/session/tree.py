@@ -7,6 +7,7 @@ goes into reaching each of them in memory; every live view is then cut out of it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -148,8 +149,16 @@ def _read_figures(figures: list[float]) -> Figures:
     try:
         table = np.array(figures, np.float64)
     except OverflowError:
-        table = np.full(len(figures), np.nan)
+        table = np.array(list(map(_to_float, figures)), np.float64)
     return table.reshape(-1, len(FIGURES))
+
+
+def _to_float(figure: float) -> float:
+    """NaN for a whole number that is larger than any float."""
+    try:
+        return float(figure)
+    except OverflowError:
+        return nan
 
 
 def _chain(parent: list[int | None]) -> Ints:

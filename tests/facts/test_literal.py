@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
@@ -138,3 +139,29 @@ def test_what_was_not_said_yet_is_told_where_it_is_said() -> None:
     ):
         with pytest.raises(EditError, match=re.escape(f"fact {text!r}: {reason}")):
             recorded[text]
+
+
+def test_words_that_a_table_nearly_holds_are_soon_told_to_be_in_none() -> None:
+    """Of a hundred words all but the last stand there, with a bar and blanks between each two."""
+    row = "|  ".join(f"column{number}  " for number in range(100))
+    session = build(user(f"hello\n|  {row}|"), say("ok"), compact("Nothing."), user("on"))
+    told = [f"column{number}" for number in range(30)]
+    start = time.process_time()
+    with pytest.raises(EditError):
+        trace(session, " ".join([*told, "other"]))
+    assert time.process_time() - start < 2
+    assert trace(session, " ".join(told)).fate == "lost"
+
+
+def test_words_of_which_only_the_beginning_was_said_were_not_said() -> None:
+    said = " ".join(f"Word{number}" for number in range(60))[:400].strip()
+    session = build(user(f"{said}\nThat is all."), say("ok"), compact("Nothing."), user("on"))
+    assert trace(session, said.lower()).fate == "lost"
+    with pytest.raises(EditError):
+        trace(session, f"{said.lower()} and delete the old releases")
+
+
+@pytest.mark.parametrize("between", [" ", "\n", "** ", ",\n- "])
+def test_words_are_found_with_other_marks_and_over_the_end_of_a_line(between: str) -> None:
+    session = build(user(f"Please Keep{between}the Cache"), say("ok"), compact("Nothing."), user("on"))
+    assert trace(session, "keep the cache").fate == "lost"

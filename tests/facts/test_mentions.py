@@ -234,3 +234,18 @@ def test_paths_of_a_text_are_its_runs_with_a_folder_or_an_ending(name: str) -> N
     texts += [r"one\two.py C:\new\t.txt a\nb.c", "see ./x/ ... file:///a/b.c:12-40 c.go#L12", ""]
     for text in texts:
         assert find_paths(text) == {run for run in find_runs(text, both=True) if "." in run or "/" in run}
+
+
+@pytest.mark.parametrize(
+    ("said", "summary", "fate"),
+    [
+        ("I saw 200 tokens left.", "1,200 tokens were left", "lost"),
+        ("I saw 200 tokens left.", "200 tokens were left, 1,200 tokens before", "restated"),
+        ("It says retries = 3 here.", "retries = 3.5 now", "lost"),
+        ("It says retries = 3 here.", "retries = 3. Then more.", "restated"),
+    ],
+)
+def test_a_number_is_not_the_end_or_the_beginning_of_another(said: str, summary: str, fate: str) -> None:
+    session = compacted(summary, user("go"), say(said))
+    numbers = [one for one in trace_recorded(session)[0] if one.fact.kind == "number"]
+    assert [one.fate for one in numbers] == [fate]

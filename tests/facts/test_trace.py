@@ -375,6 +375,7 @@ def test_words_are_found_whole() -> None:
     assert has_words("run (a.py) now", "a.py")
     assert not has_words("run data.py or a.pyc", "a.py")
     assert not has_words("anything", "")
+    assert has_words("f(arg1,2) and v1.2", "arg1") and has_words("in 12, 200 were left.", "200")
 
 
 @pytest.mark.parametrize(

@@ -378,6 +378,24 @@ def test_replies_with_sealed_reasoning_are_used_only_when_there_are_no_others() 
     assert wholly.why == "costs of sealed blocks are part of the factor"
 
 
+def test_one_figure_that_is_no_number_leaves_the_others_what_they_are() -> None:
+    """A total that is not told by its parts is not fitted to, whatever another reply tells."""
+    session = chat([200] * 12, 1.25)
+    told = {entry.id: entry.usage for entry in session.entries if entry.usage is not None}
+    totals = {name: Usage(total=usage.tokens, output=usage.output) for name, usage in told.items()}
+    totals["a11"] = Usage(output=10**400)
+    for usages, replies in ((told | {"a11": totals["a11"]}, 10), (totals, 0)):
+        entries = [
+            entry.model_copy(update={"usage": usages[entry.id]}) if entry.usage is not None else entry
+            for entry in session.entries
+        ]
+        calibration = count_tokens(
+            Session(format="demo", entries=tuple(entries), leaf="a11"), "calibrated"
+        ).calibration
+        assert calibration is not None
+        assert (calibration.fitted, calibration.replies) == (replies > 0, replies)
+
+
 def test_pictures_are_not_scaled() -> None:
     picture = Entry(id="p", blocks=(Image(width=1000, height=1000),))
     session = chat([200] * 12, 1.25, add={5: 1296}, extra={5: (picture,)})

@@ -55,7 +55,7 @@ def name_holders(name: str, head: bytes) -> tuple[str, ...]:
     session = _find_session(head) if _FILE.match(name) and _APART.search(head) else None
     if session is None or b"/" in session:
         return ()
-    file = f"{session.decode('utf-8', 'replace')}.jsonl"
+    file = _WILD.sub(r"[\g<0>]", session.decode("utf-8", "replace")) + ".jsonl"
     return file, f"../../{file}", f"../../../../{file}"
 
 
