@@ -83,30 +83,33 @@ def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
     return list_sessions(data if list_parts(data) else unpack_named(data, str(place)), str(place), format)
 
 
-MANY = 64
-"""Files beside a session's that are looked at, and none that is larger than `LARGE` bytes."""
-LARGE = 1 << 28
+MANY, MOST_BESIDE = 64, 1 << 28
+"""So many files beside a session's are looked at, and none that is larger than so many bytes."""
+
+
+def list_matching(folder: Path, pattern: str) -> list[Path]:
+    """The first files there, by their names, that a pattern is of; none where it is no pattern."""
+    with suppress(OSError, ValueError, NotImplementedError):
+        return sorted(folder.glob(pattern))[:MANY]
+    return []
 
 
 def _find_beside(patterns: Sequence[str], place: Path) -> list[Path]:
     """The other files of a session that are there, in the order in which its reader asks for them."""
-    found: dict[Path, None] = {}
-    for pattern in patterns:
-        with suppress(OSError, ValueError):
-            found |= dict.fromkeys(sorted(place.parent.glob(pattern))[:MANY])
+    found = dict.fromkeys(each for pattern in patterns for each in list_matching(place.parent, pattern))
     return [each for each in found if each != place and _is_readable(each, place.parent)][:MANY]
 
 
 def list_beside(place: Path) -> list[Path]:
     """The other files that the session in this one is read together with. Raises what `open_session` does."""
-    data = unpack_named(_read_once(place), str(place))
+    data = unpack_named(_read_once(find_place(place)), str(place))
     return _find_beside(find_reader(data, str(place)).name_beside(data, place.name), place)
 
 
 def _is_readable(place: Path, home: Path) -> bool:
     """Whether it lies where its path says, below `home`: a link may lead to what is not to be read."""
     folder = home.resolve() / place.parent.relative_to(home)
-    return place.is_file() and place.resolve().parent == folder and place.stat().st_size <= LARGE
+    return place.is_file() and place.resolve().parent == folder and place.stat().st_size <= MOST_BESIDE
 
 
 def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
@@ -149,7 +152,7 @@ def _read_whole(place: Path) -> tuple[FileStat, bytes]:
 def _find_log(place: Path, data: bytes) -> Path | None:
     """The log of changes beside a database, which may hold all that is in it; None where there is none."""
     log = place.with_name(f"{place.name}-wal")
-    if not data.startswith(MAGIC) or not log.is_file() or not 0 < log.stat().st_size <= LARGE:
+    if not data.startswith(MAGIC) or not log.is_file() or not 0 < log.stat().st_size <= MOST_BESIDE:
         return None
     return log
 
@@ -292,12 +295,11 @@ def save_export(session: Session, path: StrPath, format: Format) -> tuple[Loss, 
 
 def session_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the session manifest."""
-    schema = Session.model_json_schema(mode="serialization")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         # A name, not an address: nothing is fetched to check a manifest.
         "$id": "urn:compaction-inspector:" + MANIFEST.replace("/", ":"),
-        **schema,
+        **Session.model_json_schema(mode="serialization"),
     }
 
 
@@ -363,7 +365,7 @@ def read_plans_beside(home: str) -> dict[str, bytes]:
     found = {}
     for place in sorted(Path(home).expanduser().parent.glob("*.plan.json"))[:MOST_PLANS]:
         with suppress(OSError):
-            if place.stat().st_size <= MOST_PLAN_BYTES:
+            if place.is_file() and place.stat().st_size <= MOST_PLAN_BYTES:
                 found[place.name] = place.read_bytes()
     return found
 
@@ -451,8 +453,7 @@ def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = No
     return target
 
 
-MOST_PLANS = 50
-MOST_PLAN_BYTES = 1_000_000
+MOST_PLANS, MOST_PLAN_BYTES = 50, 1_000_000
 """Files beside a session that are looked at for plans of it, and how large each may be."""
 LINES = 64
 """So many records, and so many bytes (`HEAD`), settle the format: no reader looks further to tell its own."""

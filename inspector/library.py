@@ -22,12 +22,11 @@ from textwrap import shorten
 from typing import Any, NamedTuple, overload
 
 from .errors import InspectorError, UnreadFormat, expect
-from .files import list_beside, open_session
-from .formats import codex_agents as codex
-from .formats.claude_code import agents as claude_code
+from .files import list_beside, list_matching, open_session
 from .formats.containers import ZSTD, unpack
 from .formats.json_document import HEAD
 from .formats.places import find_places
+from .formats.readers import name_holders
 from .session.session import Session
 from .text import plural, printable
 from .tokens.cost import price_session
@@ -191,39 +190,94 @@ def _walk(folder: str, pattern: Sequence[str]) -> Iterator[os.DirEntry[str]]:
                 yield from _walk(entry.path, pattern[1:])
 
 
-def find_holder(path: Path) -> Path | None:
-    """The file of the session that reads this one as a sub-agent's; None where there is none.
+class HolderSearch:
+    """Which sessions read files of sub-agents as their own; each session's file is read once.
 
     Such a file is no session of its own: what it tells is told, and charged, in the one that holds it.
     """
+
+    def __init__(self) -> None:
+        self._beside: dict[Path, frozenset[Path]] = {}
+
+    def find(self, path: Path, patterns: Sequence[str] | None = None) -> Path | None:
+        """The file of the session that reads this one as a sub-agent's; None where there is none."""
+        here = path.resolve()
+        sought = name_places(path) if patterns is None else patterns
+        for place in map(Path.resolve, _find_places(path, sought)):
+            if place != here and here in self._list_beside(place):
+                return place
+        return None
+
+    def _list_beside(self, place: Path) -> frozenset[Path]:
+        if place not in self._beside:
+            beside = frozenset[Path]()
+            with suppress(OSError, InspectorError):  # what is no session holds nothing
+                beside = frozenset(map(Path.resolve, list_beside(place)))
+            self._beside[place] = beside
+        return self._beside[place]
+
+
+def name_places(path: Path) -> list[str]:
+    """Patterns of where the session may lie that reads this file as a sub-agent's; [] for any other file."""
     with suppress(OSError, InspectorError):
-        with path.open("rb") as file:
-            head = file.read(HEAD)
-        if head.startswith(ZSTD):
-            head = bytes(memoryview(unpack(path.read_bytes()))[:HEAD])
-        for pattern in (*claude_code.name_holders(path.name, head), *codex.name_holders(path.name, head)):
-            for place in sorted(path.parent.glob(pattern)):
-                if place.resolve() != path.resolve() and path.resolve() in map(
-                    Path.resolve, list_beside(place)
-                ):
-                    return place
-    return None
+        if path.is_file():
+            with path.open("rb") as file:
+                head = file.read(HEAD)
+            if head.startswith(ZSTD):
+                head = bytes(memoryview(unpack(path.read_bytes()))[:HEAD])
+            return list(name_holders(path.name, head))
+    return []
+
+
+def _find_places(path: Path, patterns: Iterable[str]) -> Iterator[Path]:
+    """The files in such places; none that a link leads to."""
+    for pattern in patterns:
+        for place in list_matching(path.parent, pattern):
+            if place.is_file() and not place.is_symlink():
+                yield place
+
+
+def _look(path: Path, patterns: Iterable[str]) -> list[list[Any]]:
+    """Those files as they are now."""
+    found = []
+    for place in _find_places(path, patterns):
+        with suppress(OSError):
+            status = place.stat()
+            found.append([str(place), status.st_size, status.st_mtime])
+    return found
 
 
 def _read(
     files: Sequence[FoundSession], known: _Index, in_time: Callable[[], bool]
 ) -> Iterator[FoundSession]:
+    search = HolderSearch()
     for file in files:
         facts = known.find(file)
-        if facts is not None and WITHIN in facts and not Path(str(facts[WITHIN])).is_file():
+        if facts is not None and not _is_current(file.path, facts):
             facts = None
         if facts is None and in_time():
-            holder = find_holder(file.path)
+            patterns = name_places(file.path)
+            # Looked at before it is read: what changes meanwhile is looked at again.
+            seen = _look(file.path, patterns)
+            holder = search.find(file.path, patterns)
             facts = _read_facts(file.path) if holder is None else {WITHIN: str(holder)}
+            if patterns and holder is None:
+                facts[SOUGHT] = [patterns, seen]
             known.keep(file, facts)
         if facts is not None and WITHIN in facts:
             continue
-        yield file._replace(**({"problem": UNREAD} if facts is None else facts))
+        told: dict[str, Any] = {"problem": UNREAD} if facts is None else facts
+        yield file._replace(**{name: value for name, value in told.items() if name != SOUGHT})
+
+
+def _is_current(path: Path, facts: dict[str, Any]) -> bool:
+    """Whether what the index says of the session that holds a file, or that none does, still holds."""
+    if WITHIN in facts:
+        return Path(str(facts[WITHIN])).is_file()
+    match facts.get(SOUGHT, [[], []]):
+        case [[*patterns], [*seen]] if all(isinstance(pattern, str) for pattern in patterns):
+            return _look(path, patterns) == seen
+    return False
 
 
 def _read_facts(path: Path) -> dict[str, Any]:
@@ -269,7 +323,9 @@ def _describe(one: FoundSession) -> tuple[str, ...]:
 
 WITHIN = "within"
 """What the index knows of a file that another session holds: where that one lies."""
-_TOLD = frozenset((*FoundSession._fields[4:], WITHIN))
+SOUGHT = "sought"
+"""What it knows of a sub-agent's file that none holds: where one was sought, and what was there then."""
+_TOLD = frozenset((*FoundSession._fields[4:], WITHIN, SOUGHT))
 
 
 class _Index:

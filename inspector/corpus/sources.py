@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import expect
-from ..library import FoundSession, find_holder, sessions
+from ..library import FoundSession, HolderSearch, sessions
 
 SUFFIXES = frozenset(
     {".jsonl", ".json", ".eval", ".zip", ".db", ".sqlite", ".vscdb", ".trajectory", ".traj", ".parquet"}
@@ -21,7 +21,8 @@ Sources = str | os.PathLike[str] | FoundSession | Iterable[str | os.PathLike[str
 def list_files(sources: Sources | None) -> list[tuple[str, int]]:
     """Every file that is meant with its size, the largest first: the long ones do not come last."""
     if sources is None:
-        return [(str(one.path), one.size) for one in sorted(sessions(seconds=0), key=lambda one: -one.size)]
+        # What the index does not know yet may be a sub-agent's.
+        return _sort(_leave_out_held({str(one.path): one.size for one in sessions(seconds=0)}))
     if isinstance(sources, str | os.PathLike | FoundSession):
         sources = [sources]
     found: dict[str, int] = {}
@@ -33,6 +34,10 @@ def list_files(sources: Sources | None) -> list[tuple[str, int]]:
         else:
             expect("scan", sources=(source, str, os.PathLike))
             found |= _list_path(Path(source))
+    return _sort(found)
+
+
+def _sort(found: dict[str, int]) -> list[tuple[str, int]]:
     return sorted(found.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -49,12 +54,14 @@ def _list_path(path: Path) -> dict[str, int]:
                 suffixes.pop()
             if name[0] != "." and suffixes and suffixes[-1] in SUFFIXES and not place.is_symlink():
                 found[str(place)] = place.stat().st_size
-    return {name: size for name, size in found.items() if not _is_held(Path(name), found)}
+    return _leave_out_held(found)
 
 
-def _is_held(place: Path, found: Container[str]) -> bool:
-    """Whether another of the files is the session that this one, a sub-agent's, is read in."""
-    if not place.name.startswith(("agent-", "rollout-")):
-        return False
-    holder = find_holder(place)
-    return holder is not None and os.path.normpath(holder) in found
+def _leave_out_held(found: dict[str, int]) -> dict[str, int]:
+    """The files without those of sub-agents that are read in a session that is one of them."""
+    search, known = HolderSearch(), set(map(os.path.realpath, found))
+    return {
+        name: size
+        for name, size in found.items()
+        if (holder := search.find(Path(name))) is None or str(holder) not in known
+    }

@@ -21,7 +21,7 @@ from ..session.json_text import stringify
 from ..session.session import Session
 from .chat_messages import read_chat_tools, read_part
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document
-from .json_lines import Data, Reader
+from .json_lines import Data, Reader, escape_name
 from .recording import Json, Recording, make_cost, make_output, parse_given, read_inclusive
 
 NAME = "atif"
@@ -54,8 +54,8 @@ def _judge(value: Any) -> str | None:
 def find_beside(data: Data, name: str) -> tuple[str, ...]:
     """The files that the trajectory goes on in, and those that it goes on from."""
     base = _PART.sub("", name)
-    stem = base.removesuffix(".json").removesuffix(".trajectory")
-    names = [base, f"{stem}.json", f"{stem}.trajectory.json"]
+    stem = escape_name(base.removesuffix(".json").removesuffix(".trajectory"))
+    names = [escape_name(base), f"{stem}.json", f"{stem}.trajectory.json"]
     names += [f"{stem}.cont-*.json", f"{stem}.trajectory.cont-*.json"]
     try:
         told = Fields(load(data)).text("continued_trajectory_ref") or ""
@@ -63,7 +63,7 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
         told = ""
     if _PLAIN.fullmatch(told):
         names.append(told)
-    return tuple(dict.fromkeys(each for each in names if each != name))
+    return tuple(dict.fromkeys(each for each in names if each != escape_name(name)))
 
 
 def read(data: Data) -> Session:

@@ -23,7 +23,7 @@ from ..text import plural
 from .anthropic_blocks import Names, read_with_rest
 from .cline_tasks import NAME, is_task, read_task
 from .json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document
-from .json_lines import Data, Reader
+from .json_lines import Data, Reader, escape_name
 from .recording import Json, Recording, make_cost, read_inclusive
 
 MESSAGES, SIDECAR = ".messages.json", ".compaction.json"
@@ -61,17 +61,17 @@ def _is_manifest(value: Json) -> bool:
 def find_beside(data: Data, name: str) -> tuple[str, ...]:
     """The other files of the session: its messages and its sidecar, or a task's screen, by their names."""
     if name.endswith(TASK):
-        return (name.removesuffix(TASK) + SCREEN,)
+        return (escape_name(name.removesuffix(TASK)) + SCREEN,)
     stem = name
     for end in (MESSAGES, SIDECAR, ".json"):
         if name.endswith(end):
             stem = name.removesuffix(end)
             break
-    names = [stem + MESSAGES, stem + SIDECAR, stem + ".json"]
+    names = [escape_name(stem) + end for end in (MESSAGES, SIDECAR, ".json")]
     if name.endswith(SIDECAR):
         # A copy of a session may call its sidecars after what made them.
         names.append("*" + MESSAGES)
-    return tuple(each for each in names if each != name)
+    return tuple(each for each in names if each != escape_name(name))
 
 
 def read(data: Data) -> Session:

@@ -33,7 +33,7 @@ from ..session.json_text import stringify
 from ..session.session import Session
 from ..session.speakers import judge
 from ..text import plural
-from .codex_agents import CopiedRows, find_beside, find_parent, join_agents, started_agent
+from .codex_agents import CopiedRows, find_beside, find_parent, join_agents, name_holders, started_agent
 from .codex_kinds import BOOKKEEPING, EVENTS
 from .codex_parts import find_kinds, read_part, read_reasoning, read_tools, tells_failure
 from .containers import unpack
@@ -590,4 +590,4 @@ def _print_entry(blocks: Any) -> bytes:
     return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-READER = Reader(NAME, "Codex rollout", sniff, read, Rollout, find_beside=find_beside, read_all=read_all)
+READER = Reader(NAME, "Codex rollout", sniff, read, Rollout, find_beside, read_all, name_holders=name_holders)

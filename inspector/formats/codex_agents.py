@@ -36,7 +36,8 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
 def name_holders(name: str, head: bytes) -> tuple[str, ...]:
     """Patterns of the rollout that started the sub-agent whose rollout begins so; () for any other file."""
     parent = _PARENT.search(head) if name.startswith("rollout-") else None
-    return (f"rollout-*{parent[1].decode('ascii')}.jsonl*",) if parent else ()
+    file = f"rollout-*{parent[1].decode('ascii')}.jsonl" if parent else ""
+    return (file, f"{file}.zst") if file else ()
 
 
 def started_agent(event: Json) -> str | None:

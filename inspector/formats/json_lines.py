@@ -37,10 +37,12 @@ _GIVE_BACK = getattr(mmap_module, "MADV_DONTNEED", None)
 
 
 def read_passing(file: BinaryIO, size: int) -> PassingMemory | None:
-    """A large file of lines, as memory that is given back piece by piece while its lines are read.
+    """What is in a large file of lines, in memory that `read_lines` gives back behind the lines it has read.
 
-    So the lines and the session that is made of them are never whole in memory at the same time. None for a
-    file that is small or begins otherwise, and on a system that cannot give back.
+    So the file and the session that is made of it are never whole in memory at the same time; what was given
+    back reads as zeros, so that it can be gone through once. None for a file that is smaller than `LARGE` or
+    does not begin with `{`, for one that was cut short since `size` was told, and on a system that cannot
+    give memory back. It leaves `file` behind its end, or anywhere where it answers None.
     """
     flags = [getattr(mmap_module, name, None) for name in ("MAP_PRIVATE", "MAP_ANONYMOUS")]
     if size < LARGE or file.read(1) != b"{" or _GIVE_BACK is None or None in flags:
@@ -53,6 +55,7 @@ def read_passing(file: BinaryIO, size: int) -> PassingMemory | None:
 BOM = b"\xef\xbb\xbf"
 DEEPEST = 256
 """Levels of nesting that are kept as they are; what is nested further down becomes a string of its JSON."""
+_WILD = re.compile(r"[*?\[]")
 _LINE_END = re.compile(b"\n")
 _MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]+|[\]}]+', re.DOTALL)
 _fast = msgspec.json.Decoder()
@@ -86,7 +89,10 @@ class Reader:
     which others are looked for in its folder and below: names, or patterns with `*`. `read_all` reads them
     together: it is given the contents of those that are there, by their names. `is_foreign` knows one that is
     none of them by its beginning, so that the rest is not read. `start_all` begins to read a file of lines
-    with others beside it, for one that is followed while it grows.
+    with others beside it, for one that is followed while it grows. `name_holders` is asked the other way
+    round: for the name and the first bytes of a file of a sub-agent's, where the session that reads it with
+    its own may lie, as names or patterns from the file's folder; () for any other file. What a pattern takes
+    from a file goes through `escape_name`: a transcript is nobody's to trust.
     """
 
     name: str
@@ -98,10 +104,20 @@ class Reader:
     read_all: Callable[[Data, Mapping[str, Data]], Session] | None = None
     is_foreign: Callable[[Data, bytes], bool] | None = None
     start_all: Callable[[Mapping[str, Data]], Lines] | None = None
+    name_holders: Callable[[str, bytes], tuple[str, ...]] | None = None
 
     def name_beside(self, data: Data, name: str) -> tuple[str, ...]:
         """Names and patterns of the other files that are looked for beside this one; often none."""
         return () if self.find_beside is None else self.find_beside(data, name)
+
+
+def escape_name(name: str) -> str:
+    """A pattern of the files of this name alone.
+
+    >>> escape_name("[1] *.jsonl")
+    '[[]1] [*].jsonl'
+    """
+    return _WILD.sub(r"[\g<0>]", name)
 
 
 def read_lines(lines: Lines, data: Data) -> Session:

@@ -220,6 +220,14 @@ def find_reader(data: Data, name: str = "data", format: str | None = None) -> Re
     raise ReadError(name, tried, f"it is {told}" if told else "")
 
 
+def name_holders(name: str, head: bytes) -> tuple[str, ...]:
+    """Where the session may lie that reads a file of this name and beginning as a sub-agent's: patterns from
+    its folder, as the readers tell them; () for a file that is a session of its own.
+    """
+    readers = (reader.name_holders for reader in chain(READERS, _load_others([])))
+    return tuple(dict.fromkeys(each for tell in readers if tell is not None for each in tell(name, head)))
+
+
 def _find_named(format: str, name: str, kind: str) -> Reader:
     """The reader of this name; what is of another kind for certain is refused for one of ours."""
     failed: list[tuple[str, str]] = []

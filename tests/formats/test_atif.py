@@ -148,3 +148,11 @@ def test_a_prompt_that_is_less_than_what_the_cache_gave_did_not_hold_it() -> Non
         read_session({"schema_version": "ATIF-v1.7", "agent": {"name": "a"}, "steps": steps}).entries[1].usage
     )
     assert usage is not None and (usage.input, usage.cache_read, usage.prompt) == (12, 120, 132)
+
+
+def test_a_trajectory_may_have_brackets_in_its_name(tmp_path: Path) -> None:
+    for part, path in (("", FIRST), (".cont-1", SECOND)):
+        (tmp_path / f"run[1]{part}.json").write_bytes(path.read_bytes())
+    assert len(open_session(tmp_path / "run[1].json").entries) == len(open_session(FIRST).entries)
+    (tmp_path / "run[1].cont-1.json").unlink()
+    assert len(open_session(tmp_path / "run[1].json").entries) < len(open_session(FIRST).entries)

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inspector import count_tokens, make_plan, open_session, price_session, reopen_session, trace_recorded
+from inspector import (
+    count_tokens,
+    make_plan,
+    open_session,
+    price_session,
+    reopen_session,
+    scan,
+    trace_recorded,
+)
 from inspector.corpus.sources import list_files
-from inspector.files import FollowedFile, open_plan, save_export, save_plan, save_session
+from inspector.files import (
+    FollowedFile,
+    open_plan,
+    read_plans_beside,
+    save_export,
+    save_plan,
+    save_session,
+)
 from inspector.formats.readers import read_session
 from inspector.library import sessions
 from inspector.session.session import Session
@@ -467,6 +484,112 @@ def test_a_sub_agent_whose_session_is_gone_is_listed_by_itself(tmp_path: Path) -
     names = {one.path.name for one in sessions(home=tmp_path, index=index)}
     assert names == {beside.name, "other.jsonl"}
     assert {Path(name).name for name, _ in list_files(project)} == names
+
+
+def test_a_sub_agent_that_was_listed_before_its_session_was_there_is_listed_no_more(tmp_path: Path) -> None:
+    project = tmp_path / ".claude" / "projects" / "p"
+    beside = write(outside(project), *agent())
+
+    def list_names() -> set[str]:
+        return {one.path.name for one in sessions(home=tmp_path, index=tmp_path / "index")}
+
+    assert list_names() == list_names() == {beside.name}
+    # What is there under the session's name, and is none, holds nothing.
+    write(project / f"{MAIN}.jsonl").write_bytes(b"\x89PNG\r\n\x1a\n....")
+    assert list_names() == list_names() == {beside.name, f"{MAIN}.jsonl"}
+    write(project / f"{MAIN}.jsonl", *start(), *finish())
+    assert list_names() == list_names() == {f"{MAIN}.jsonl"}
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_scan_of_this_machine_measures_a_sub_agent_in_its_session_alone(
+    known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HOME", "USERPROFILE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(tmp_path))
+    project = tmp_path / ".claude" / "projects" / "p"
+    path = write(project / f"{MAIN}.jsonl", *start(), *finish())
+    write(outside(project), *agent())
+    if known:
+        assert len(sessions()) == 1
+    table = scan(None, ["flue"], workers=0)
+    assert {row["file"] for row in table} == {str(path)}
+
+
+@pytest.mark.parametrize("id", ["*", "?ther", "[a-z]*", "**", "../p/other", "..", "other*", "x\u0000"])
+def test_the_session_that_a_file_names_is_a_name_and_no_pattern(id: str, tmp_path: Path) -> None:
+    """Else a sub-agent's file would go under in a session that does not read it."""
+    project = tmp_path / ".claude" / "projects" / "p"
+    write(project / "other.jsonl", *(each | {"sessionId": "other"} for each in start()))
+    beside = write(outside(project), *agent(session=id))
+    listed = {one.path.name for one in sessions(home=tmp_path, index=tmp_path / "index")}
+    assert listed == {"other.jsonl", beside.name} == {Path(name).name for name, _ in list_files(project)}
+
+
+@LAYOUTS
+def test_a_session_may_have_brackets_in_its_name(tmp_path: Path, lay: Callable[..., Path]) -> None:
+    name = f"[{MAIN}]"
+    rows = (each | {"sessionId": name} for each in (*start(), *finish()))
+    write(tmp_path / f"{name}.jsonl", *rows)
+    place = Path(str(lay(tmp_path)).replace(f"{MAIN}/", f"{name}/"))
+    write(place, *agent(session=name))
+    assert [Path(each).name for each, _ in list_files(tmp_path)] == [f"{name}.jsonl"]
+
+
+def test_what_is_no_session_hides_no_other_that_holds_a_sub_agent(tmp_path: Path) -> None:
+    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
+    beside = write(inside(tmp_path), *agent())
+    broken = beside.with_name(path.name)
+    broken.write_bytes(b"\x89PNG\r\n\x1a\n....")
+    assert {name for name, _ in list_files(tmp_path)} == {str(path), str(broken)}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["agent-x.jsonl", f"{MAIN}.jsonl", "agent-ab1.meta.json", "s.plan.json"])
+def test_a_named_pipe_is_not_opened(name: str, tmp_path: Path) -> None:
+    """Nobody writes into it: to open it would wait for ever."""
+    project = tmp_path / ".claude" / "projects" / "p"
+    write(outside(project), *agent())
+    path = write(project / "s.jsonl", *(each | {"sessionId": "s"} for each in start()))
+    os.mkfifo(project / name)
+    done: list[object] = []
+
+    def look() -> None:
+        done.append(len(sessions(home=tmp_path, index=tmp_path / "index")))
+        done.append(len(list_files(project)))
+        done.append(read_plans_beside(str(path)))
+        done.append(len(open_session(path).entries))
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    thread.join(20)
+    # Of a folder every file is tried, and the pipe refused when its turn comes.
+    assert done == [2, 3, {}, 2]
+
+
+def test_a_session_is_read_once_for_all_of_its_sub_agents(tmp_path: Path) -> None:
+    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
+    for number in range(5):
+        write(inside(tmp_path, f"a{number}"), *agent(f"a{number}"))
+    OPENED[path.name] = 0
+    assert list_files(tmp_path) == [(str(path), path.stat().st_size)]
+    # For its beginning, which tells whether it is itself a sub-agent's; and for the names of its own, where a
+    # small file is opened twice.
+    assert OPENED.pop(path.name) == 3
+
+
+OPENED: dict[str, int] = {}
+"""How often files of these names were opened."""
+
+
+def note_opened(event: str, told: tuple[object, ...]) -> None:
+    if event == "open" and OPENED and (name := os.path.basename(str(told[0]))) in OPENED:
+        OPENED[name] += 1
+
+
+sys.addaudithook(note_opened)
 
 
 @needs_shared

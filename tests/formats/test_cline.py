@@ -375,3 +375,10 @@ def test_figures_that_belong_to_no_reply_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cwd", ["/w/app (copy)", "/w/(old) app", "C:\\Program Files (x86)\\app", "/w/a)"])
 def test_a_folder_may_have_brackets_in_its_name(cwd: str, tmp_path: Path) -> None:
     assert open_session(write_task(tmp_path, [], cwd)).cwd == cwd
+
+
+def test_a_session_may_have_brackets_in_its_name(tmp_path: Path) -> None:
+    for kind in KINDS:
+        (tmp_path / kind.replace("cline", "[a] s", 1)).write_bytes((CASES / kind).read_bytes())
+    for kind in KINDS:
+        assert open_session(tmp_path / kind.replace("cline", "[a] s", 1)).title == "Teal"

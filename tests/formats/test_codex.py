@@ -485,6 +485,25 @@ def test_a_packed_rollout_of_a_sub_agent_joins_and_is_listed_nowhere_else(tmp_pa
     assert [agent.id for agent in broken.subagents] == [CHILD, GONE]
 
 
+def test_a_rollout_that_names_its_sub_agent_later_holds_it_from_then_on(tmp_path: Path) -> None:
+    folder = tmp_path / ".codex" / "sessions" / "2026" / "01" / "01"
+    folder.mkdir(parents=True)
+    path = write_family(folder)
+    whole = path.read_bytes()
+
+    def list_names() -> set[str]:
+        listed = sessions(home=tmp_path, index=tmp_path / "index")
+        return {one.path.stem.removeprefix("rollout-2026-01-01T00-00-00-") for one in listed}
+
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:4]))
+    assert list_names() == list_names() == {MAIN, CHILD, "t-other"}
+    path.write_bytes(whole)
+    assert list_names() == list_names() == {MAIN, "t-other"}
+    # A copy under another ending is no rollout, and holds nothing.
+    path.rename(path.with_name(f"{path.name}.bak"))
+    assert list_names() == {CHILD, "t-other"}
+
+
 def test_a_sub_agent_opened_by_itself_does_not_take_its_parent_for_one(tmp_path: Path) -> None:
     write_family(tmp_path)
     session = open_session(next(tmp_path.glob(f"*{CHILD}.jsonl")))

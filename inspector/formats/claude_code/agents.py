@@ -19,7 +19,7 @@ from ...session.entries import Entry, SubAgent
 from ...session.session import Session
 from ...text import plural
 from ..json_document import load
-from ..json_lines import Data, Reader, iter_lines, read_lines
+from ..json_lines import Data, Reader, escape_name, iter_lines, read_lines
 from ..set_apart import set_apart
 from .read import NAME, ClaudeCodeLines, read, sniff
 from .subagents import Spoken
@@ -28,7 +28,6 @@ _AGENT, _SESSION = b'"agentId"', rb'"sessionId"\s*:\s*"([^"\\]{1,200})"'
 _ID = re.compile(rb'\s*:\s*"([0-9A-Za-z_-]{1,64})"')
 _FILE = re.compile(r"agent-([^/]+)\.jsonl$")
 _APART = re.compile(rb'"isSidechain"\s*:\s*true')
-_WILD = re.compile(r"[*?\[]")
 TAIL = 1 << 16
 ABOUT = ".meta.json"
 """How the file ends that tells of a sub-agent what it was started as: its type and what for."""
@@ -39,7 +38,7 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
     if _FILE.match(name):
         return ()
     named = (f"agent-{agent}.jsonl" for agent in _find_agents(data))
-    folder = _WILD.sub(r"[\g<0>]", name.partition(".jsonl")[0])
+    folder = escape_name(name.partition(".jsonl")[0])
     folders = f"{folder}/subagents/", f"{folder}/subagents/workflows/*/"
     inside = tuple(f"{each}agent-*.jsonl" for each in folders)
     about = tuple(f"{each}agent-*{ABOUT}" for each in (*folders, ""))
@@ -47,7 +46,8 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
 
 
 def name_holders(name: str, head: bytes) -> tuple[str, ...]:
-    """Where the session lies whose sub-agent a file is that is called and begins so; () for any other file.
+    """Patterns of where the session lies whose sub-agent a file is that is called and begins so; () for any
+    other file.
 
     >>> name_holders("agent-a1.jsonl", b'{"isSidechain":true,"sessionId":"s1","type":"user"}')
     ('s1.jsonl', '../../s1.jsonl', '../../../../s1.jsonl')
@@ -55,7 +55,7 @@ def name_holders(name: str, head: bytes) -> tuple[str, ...]:
     session = _find_session(head) if _FILE.match(name) and _APART.search(head) else None
     if session is None or b"/" in session:
         return ()
-    file = _WILD.sub(r"[\g<0>]", session.decode("utf-8", "replace")) + ".jsonl"
+    file = f"{escape_name(session.decode('utf-8', 'replace'))}.jsonl"
     return file, f"../../{file}", f"../../../../{file}"
 
 
@@ -223,4 +223,5 @@ READER = Reader(
     read_all=read_all,
     is_foreign=is_foreign,
     start_all=start_all,
+    name_holders=name_holders,
 )
