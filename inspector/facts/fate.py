@@ -1,8 +1,7 @@
 """How a fact's fate is found: what of it stands in the texts that a compaction left, one fact at a time.
 
-In go facts as columns and a scene, out comes an `FactOutcome` for each that someone looks at. What stands as
-it
-was said goes before what restates it, that before a pointer, that before a part of a name.
+In go facts as columns and a scene, out comes a `FactOutcome` for each that someone looks at. What stands as
+it was said goes before what restates it, that before a pointer, that before a part of a name.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.core_command import drop_options, name_command, split_core
 from ..session.toolcalls.positions import blank_escapes, restore, unescape
 from ..text import has_words
+from .commits import SHORTEST, find_lengths, is_commit, pick_length, sort_commits
 from .extract.collect import OPERATIONS
 from .extract.errors import shorten_error
 from .facts import Fact
@@ -77,7 +78,7 @@ class FactPattern(NamedTuple):
         """Words of which one stands in every text that names it, or less than it; not for a file's parts, and
         of a commit's id the letters that every length of it begins with."""
         if self.commit:
-            return (self.commit[:_SHORTEST],)
+            return (self.commit[:SHORTEST],)
         worded = [*self.clauses[:1], *self.tails]
         return tuple(dict.fromkeys([*self.longest, *map(longest_word, worded)]))
 
@@ -152,7 +153,7 @@ class SearchText:
     def find(self, pattern: FactPattern, loosely: bool = False) -> Mention | None:
         """The fact in this text; a file's full name goes before its tail."""
         if pattern.commit:
-            named_as = find_commit(self.commits, pattern.commit)
+            named_as = pick_length(find_lengths(self.commits, pattern.commit), pattern.commit)
             return Mention(named_as, True) if named_as else None
         if pattern.parts:
             found = best_run(self._by_last_part.get(pattern.parts[-1], ()), pattern)
@@ -189,46 +190,6 @@ class SearchText:
         if number >= SAME_WORDS * every:
             return Mention(OTHER_WORDS, True)
         return Mention(f"{number} of its {every} telling words", False)
-
-
-_COMMIT = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
-_SHORTEST = 7
-"""Digits to which Git shortens the id of a commit at the least."""
-
-
-def is_commit(word: str) -> bool:
-    """Whether a word may be the id of a commit, whole or shortened.
-
-    >>> is_commit("9f5a3c7"), is_commit("1234567"), is_commit("deadbeef"), is_commit("9f5a3c7-x")
-    (True, False, False, False)
-    """
-    return _COMMIT.fullmatch(word) is not None
-
-
-def sort_commits(words: Iterable[str]) -> dict[str, list[str]]:
-    """The words that may be ids of commits, by the letters that every length of one begins with.
-
-    >>> sort_commits(["9f5a3c7", "9f5a3c761", "seven"])
-    {'9f5a3c7': ['9f5a3c7', '9f5a3c761']}
-    """
-    out: dict[str, list[str]] = {}
-    for word in words:
-        if len(word) >= _SHORTEST and _COMMIT.fullmatch(word):
-            out.setdefault(word[:_SHORTEST], []).append(word)
-    return out
-
-
-def find_commit(commits: Mapping[str, Iterable[str]], commit: str) -> str:
-    """How a commit is named among those sorted by their first letters: as it is, else in another length.
-
-    >>> said = sort_commits(["9f5a3c761"])
-    >>> find_commit(said, "9f5a3c7"), find_commit(said, "9f5a3c799")
-    ('9f5a3c761', '')
-    """
-    mine = [
-        one for one in commits.get(commit[:_SHORTEST], ()) if one.startswith(commit) or commit.startswith(one)
-    ]
-    return commit if commit in mine else max(mine, key=len, default="")
 
 
 _READ: WeakValueDictionary[str, SearchText] = WeakValueDictionary()
@@ -420,9 +381,7 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
 
 
 _VALUED = re.compile(r"(?P<name>[^=]{1,80}) = (?P<value>\S{1,40})")
-_FIGURE = re.compile(
-    r"[~≈]?(?P<figure>\d[\d.,]*)\+?(?P<blank> ?)(?P<unit>[^\W\d][\w-]{0,15}(?: \w{1,15})?|%)"
-)
+_FIGURE = re.compile(r"[~≈]?(?P<figure>\d[\d.,]*)\+? ?(?P<unit>[^\W\d][\w-]{0,15}(?: \w{1,15})?|%)")
 
 
 def _spell_number(form: str) -> Iterator[str]:

@@ -18,9 +18,10 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.toolcalls.call_paths import names
 from ..session.tree import Bools, Ints, Tree
+from .commits import find_longest, sort_commits
 from .extract.collect import KINDS, OPERATIONS
 from .facts import Fact, Facts
-from .mentions import FactPattern, is_rooted, make_pattern, sort_commits
+from .mentions import FactPattern, is_rooted, make_pattern
 
 _ONLY_NAMED = {-1, OPERATIONS.index("listed")}
 # Names that a project has at its root too, whoever else has them.
@@ -93,26 +94,17 @@ class Occurrences:
         return out
 
     @cached_property
-    def _commits(self) -> list[list[int]]:
-        """The ids of commits that begin with the same letters, where there are several."""
+    def _commits(self) -> list[dict[str, int]]:
+        """The ids of commits that begin alike, in alphabetical order, with their places; where there are
+        several."""
         ids = {fact.form: at for at, fact in enumerate(self.facts) if fact.kind == "id"}
-        return [[ids[form] for form in forms] for forms in sort_commits(ids).values() if len(forms) > 1]
+        return [{form: ids[form] for form in forms} for forms in sort_commits(ids).values() if len(forms) > 1]
 
     def _same_commits(self, known: Bools) -> dict[int, int]:
         out: dict[int, int] = {}
-        for numbers in self._commits:
-            mine = sorted(
-                (number for number in numbers if known[number]),
-                key=lambda number: len(self.facts[number].form),
-            )
-            for at, number in enumerate(mine):
-                longer = [
-                    one for one in mine[at + 1 :] if self.facts[one].form.startswith(self.facts[number].form)
-                ]
-                if longer and all(
-                    self.facts[longer[-1]].form.startswith(self.facts[one].form) for one in longer
-                ):
-                    out[number] = longer[-1]
+        for commits in self._commits:
+            mine = [form for form in commits if known[commits[form]]]
+            out |= {commits[short]: commits[whole] for short, whole in find_longest(mine).items()}
         return out
 
     def pick(self, numbers: Iterable[int]) -> Occurrences:

@@ -20,21 +20,19 @@ from ..session.queries import is_summary, readable_text
 from ..session.session import Session
 from ..session.tree import Bools
 from ..text import has_words
+from .commits import find_lengths, is_commit, pick_length, sort_commits
 from .mentions import (
     WORD,
     FactPattern,
     Mention,
     SearchText,
     best_run,
-    find_commit,
     find_folders,
     find_paths,
     find_through,
-    is_commit,
     longest_word,
     read_words,
     sort_by_name,
-    sort_commits,
 )
 from .occurrences import refer
 
@@ -122,7 +120,7 @@ class Remaining:
         if not word or word in self.index.words or word in self.other_index.words:
             return True
         return is_commit(word) and any(
-            find_commit(each.commits, word) for each in (self.index, self.other_index)
+            any(find_lengths(each.commits, word)) for each in (self.index, self.other_index)
         )
 
     def names(self, pattern: FactPattern) -> bool:
@@ -256,10 +254,10 @@ class TextIndex:
         if pattern.commit:
             held = {
                 word: here
-                for word in self._lengths(pattern)
+                for word in find_lengths(self.commits, pattern.commit)
                 if (here := [n for n in self.words[word] if among[n]])
             }
-            named_as = find_commit({pattern.keys[0]: held}, pattern.commit)
+            named_as = pick_length(held, pattern.commit)
             return (held[named_as], Mention(named_as, True)) if named_as else None
         for wording in pattern.wordings:
             if worded := [n for n in self._with(wording) if among[n]]:
@@ -277,17 +275,11 @@ class TextIndex:
             named = self._find_path(pattern, full=True)
             return named.union(*self._through(pattern))
         if pattern.commit:
-            return {n for word in self._lengths(pattern) for n in self.words[word]}
+            return {n for word in find_lengths(self.commits, pattern.commit) for n in self.words[word]}
         named = set(self._with_each(pattern.clauses))
         for wording in pattern.wordings:
             named.update(self._with(wording))
         return named
-
-    def _lengths(self, pattern: FactPattern) -> Iterator[str]:
-        """The lengths in which these texts name a commit."""
-        for word in self.commits.get(pattern.keys[0], ()):
-            if word.startswith(pattern.commit) or pattern.commit.startswith(word):
-                yield word
 
     def _with(self, wording: str) -> Iterator[int]:
         """The texts that hold a wording."""

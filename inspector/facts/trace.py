@@ -1,9 +1,8 @@
 """What becomes of every fact: where it was said, and what of it can still be read after a compaction.
 
 In go the facts of a session and a plan, or a recorded compaction; out comes a `Trace`, one `TracedFact` for
-every
-fact said so far. Three kinds of evidence are told apart and never added up: a summary that the file holds, a
-stand-in for one that no model has written, and one that nobody but its provider can read.
+every fact said so far. Three kinds of evidence are told apart and never added up: a summary that the file
+holds, a stand-in for one that no model has written, and one that nobody but its provider can read.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import numpy as np
 from ..errors import check_stopped, expect
 from ..planning.plan import Plan
 from ..session.entries import Entry
+from ..session.garbage import paused_gc
 from ..session.queries import find_end
 from ..session.session import Session
 from ..session.tree import COMPACTION
@@ -61,10 +61,11 @@ def _look_at(plan: Plan, before: Remaining, written: str | None, placeholder: bo
 
 def find_moment(facts: Facts, plan: Plan) -> MomentFates:
     """What every plan of a moment asks of the facts and of what stood before it; kept beside the facts."""
-    session, found = plan.session, recall_occurrences(facts, plan.ledger.session)
-    now = Same(session.tree), session.leaf
-    before = _STANDING.of(facts, lambda: stand_live(session), *now)
-    return _FATES.of(facts, lambda: MomentFates(found, before), *now)
+    session, now = plan.session, (Same(plan.session.tree), plan.session.leaf)
+    with paused_gc():  # a pattern for each fact, and no garbage
+        found = recall_occurrences(facts, plan.ledger.session)
+        before = _STANDING.of(facts, lambda: stand_live(session), *now)
+        return _FATES.of(facts, lambda: MomentFates(found, before), *now)
 
 
 def recall_occurrences(facts: Facts, session: Session) -> Occurrences:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
+import time
 
 import pytest
 
@@ -58,6 +60,27 @@ def test_the_same_commit_is_one_fact_by_its_longest_id() -> None:
 def test_what_stands_of_a_commit_in_another_length_is_quoted() -> None:
     session = build(user(COMMIT[:7]), say("ok"), compact(f"It is {COMMIT[:9]}."), user("on"))
     assert f"keeps it only in its summary as {COMMIT[:9]}." in trace(session, COMMIT[:7]).why()
+
+
+@pytest.mark.parametrize("made_up", ["b2c3d4e5f6a7", "abc12340", "1a2b3c4d", "ab123456ff"])
+def test_made_up_digits_that_begin_alike_are_two_ids(made_up: str) -> None:
+    short = made_up[:7] if len(made_up) < 9 else made_up[:-2]
+    session = build(user(f"see {made_up}"), say(f"and {short}"), compact(f"Saw {short}."), user("on"))
+    forms = {one.fact.form: one.fate for one in recorded(session) if one.fact.kind == "id"}
+    assert forms == {made_up: "lost", short: "restated"}
+
+
+def test_many_commits_that_begin_alike_are_found_as_soon_as_others() -> None:
+    chance = random.Random(7)
+    ids = [f"9f5a3c7{chance.randrange(16**5):05x}"[: chance.randrange(8, 13)] for _ in range(24_000)]
+    log = "\n".join(f"{each} fix the thing" for each in ids)
+    session = build(
+        *(user("go"), *use(1, "Bash", log, command="git log --oneline")),
+        *(say("ok"), compact(f"Saw {ids[0]}."), user("on")),
+    )
+    start = time.process_time()
+    assert trace(session, ids[0]).fate == "restated"
+    assert time.process_time() - start < 4
 
 
 def test_a_number_of_an_issue_is_no_place_in_the_working_directory() -> None:

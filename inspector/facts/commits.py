@@ -1,0 +1,100 @@
+"""Ids of commits: what may be one, and the lengths in which one is written.
+
+Git shortens the 40 digits of an id to seven or more, and people to as many as they like. Two words are taken
+for one commit when the longer begins with the shorter. That holds because ids are random: seven digits that
+are equal by chance are one in 268 million. So what somebody made up is no id here: digits that count up
+(`abc1234`, `a1b2c3d`), as examples and tests have them, begin alike for other reasons. It costs one commit
+in seventy, which is then known only in the length in which it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+SHORTEST = 7
+"""Digits to which Git shortens the id of a commit at the least."""
+_ID = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
+_DIGITS, _LETTERS = "0123456789", "abcdef"
+_MADE_UP = re.compile(
+    "|".join(
+        [
+            *(digits[at : at + 3] for digits in (_DIGITS, _LETTERS) for at in range(len(digits) - 2)),
+            *(one + a + two + b for one, two in pairwise(_LETTERS) for a, b in pairwise(_DIGITS)),
+            *(a + one + b + two for one, two in pairwise(_LETTERS) for a, b in pairwise(_DIGITS)),
+        ]
+    )
+)
+
+
+def is_commit(word: str) -> bool:
+    """Whether a word may be the id of a commit, whole or shortened.
+
+    >>> is_commit("9f5a3c7"), is_commit("1034567"), is_commit("deadbeef"), is_commit("9f5a3c7-x")
+    (True, False, False, False)
+    >>> is_commit("a1b2c3d"), is_commit("abc1234")
+    (False, False)
+    """
+    return _ID.fullmatch(word) is not None and _MADE_UP.search(word, 0, SHORTEST) is None
+
+
+def sort_commits(words: Iterable[str]) -> dict[str, list[str]]:
+    """The words that may be ids of commits, by the digits that every length of one begins with; each list in
+    alphabetical order.
+
+    >>> sort_commits(["9f5a3c761", "9f5a3c7", "seven"])
+    {'9f5a3c7': ['9f5a3c7', '9f5a3c761']}
+    """
+    out: dict[str, list[str]] = {}
+    for word in sorted(word for word in words if len(word) >= SHORTEST and is_commit(word)):
+        out.setdefault(word[:SHORTEST], []).append(word)
+    return out
+
+
+def find_lengths(commits: Mapping[str, Sequence[str]], commit: str) -> Iterator[str]:
+    """How a commit is named among those that `sort_commits` gave, the shortest first.
+
+    >>> list(find_lengths(sort_commits(["9f5a3c7", "9f5a3c761", "9f5a3c799"]), "9f5a3c76"))
+    ['9f5a3c7', '9f5a3c761']
+    """
+    mine = commits.get(commit[:SHORTEST], ())
+    for size in range(SHORTEST, len(commit)):
+        at = bisect_left(mine, commit[:size])
+        if at < len(mine) and mine[at] == commit[:size]:
+            yield mine[at]
+    yield from sorted(mine[slice(*_find_longer(mine, commit))], key=len)
+
+
+def pick_length(lengths: Iterable[str], commit: str) -> str:
+    """Of these lengths of a commit the one that it has itself, else the longest; "" of none.
+
+    >>> pick_length(["9f5a3c7", "9f5a3c761"], "9f5a3c7"), pick_length([], "9f5a3c7")
+    ('9f5a3c7', '')
+    """
+    every = list(lengths)
+    return commit if commit in every else max(every, key=len, default="")
+
+
+def find_longest(commits: Sequence[str]) -> dict[str, str]:
+    """Of ids in alphabetical order those that are another one's beginning, each with the longest of its
+    commit; none that two commits begin with.
+
+    >>> find_longest(["9f5a3c7", "9f5a3c76", "9f5a3c761"])
+    {'9f5a3c76': '9f5a3c761', '9f5a3c7': '9f5a3c761'}
+    >>> find_longest(["9f5a3c7", "9f5a3c76", "9f5a3c79"])
+    {}
+    """
+    last: dict[int, int] = {}  # the place of the longest, for those that are of one commit
+    for at in reversed(range(len(commits))):
+        end = _find_longer(commits, commits[at])[1] - 1
+        if end == at or last.get(at + 1) == end:
+            last[at] = end
+    return {commits[at]: commits[end] for at, end in last.items() if end > at}
+
+
+def _find_longer(commits: Sequence[str], commit: str) -> tuple[int, int]:
+    """Where those stand, of several in alphabetical order, that begin with an id, itself with them."""
+    first = bisect_left(commits, commit)
+    return first, bisect_left(commits, commit + "g", first)  # "g" comes behind every digit
