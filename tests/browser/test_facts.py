@@ -159,7 +159,10 @@ MARKS = """() => [...document.querySelectorAll(".ci-dots button")].map(dot => {
   return [dot.title, document.elementFromPoint(x + width / 2, y + height / 2) === dot];
 })"""
 END_HIDES = """() => {
-  const end = document.querySelector(".ci-thread .ci-end").getBoundingClientRect();
+  const row = document.querySelector(".ci-fact-row");
+  const end = row.querySelector(".ci-end").getBoundingClientRect();
+  // Where there is no room for them the row's name tells them to a hand over it.
+  if ((end.width === 0) !== row.querySelector(".ci-label").hasAttribute("title")) return -1;
   const hidden = [...document.querySelectorAll(".ci-dots button")].filter(dot => {
     const { left, right } = dot.getBoundingClientRect();
     return right > end.left && left < end.right;

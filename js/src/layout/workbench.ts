@@ -1,7 +1,7 @@
 // The workbench over one host: its views, what the hand does, what Python sends, and one drawing per frame.
 
 import { makeBlock } from "../panels/block-details/panel";
-import { makeFates } from "../panels/block-list/panel";
+import { makeBlockList } from "../panels/block-list/panel";
 import { Findings } from "../panels/facts/findings";
 import { makeOverview } from "../panels/overview/panel";
 import { makePolicyPicker } from "../panels/policies/picker";
@@ -39,7 +39,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   const deck = new Deck(host);
   const actions = makeActions(
     deck,
-    row => fates.openBody(row),
+    row => blockList.openBody(row),
     (words, undo) => frame.say(words, undo),
     () => writeSummary(),
     words => frame.announce(words),
@@ -84,7 +84,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     makeSummaryTab(actions, makeSummarise?.(actions)),
   );
   const writeSummary = () => summary.use(tab => tab.open());
-  const fates = makeFates(actions);
+  const blockList = makeBlockList(actions);
   const stages = makeStages();
   const rules = tabs.await("rules", ({ makeRules }) => makeRules(actions, stages.node));
   const timeline = makeTimeline(actions);
@@ -103,7 +103,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     findings: makeComponentView(Findings, actions, ["scene", "plan", "look", "tab", "settled"]),
     summary,
     rules,
-    fates,
+    blockList,
     block: makeBlock(actions),
     replay: tabs.await(
       "replay",
@@ -117,7 +117,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
       findings: [views.findings],
       facts: facts ? [facts] : [],
       context: [views.context],
-      blocks: [views.fates, views.block],
+      blocks: [views.blockList, views.block],
       summary: [summary],
       replay: [views.replay],
       rules: [rules],

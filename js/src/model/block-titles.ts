@@ -1,7 +1,7 @@
 // What a block is called in a list.
 import type { RowsReply } from "../payloads/types";
 
-export type Label = RowsReply["rows"][number];
+export type BlockTitle = RowsReply["rows"][number];
 
 /** The label without the section, which stands beside it: "user text" says nothing more than "user". */
 export const nameBlock = (label: string, section: string): string => {

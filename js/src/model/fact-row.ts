@@ -7,7 +7,7 @@ export interface Mention {
   kind: string;
 }
 
-export interface Thread {
+export interface FactRowContent {
   /** "" where it is too long to stand beside the lanes. */
   name: string;
   does: string;

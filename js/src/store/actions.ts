@@ -134,9 +134,9 @@ export const makeActions = (
       deck.hooks.forget();
       deck.redraw("lesson");
     },
-    showThread(thread) {
+    showFactRow(content) {
       if (deck.picture === undefined) return;
-      deck.picture.thread = thread;
+      deck.picture.factRow = content;
       deck.redraw("tracing");
     },
     writeSummary: write,

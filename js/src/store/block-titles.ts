@@ -1,18 +1,18 @@
-// Labels of rows, asked for in pages as they come into sight and kept.
+// Titles of blocks, asked for in pages as they come into sight and kept.
 
-import type { Label } from "../model/block-titles";
+import type { BlockTitle } from "../model/block-titles";
 import type { Requests } from "../payloads/requests";
 
 const PAGE = 64;
 
-export interface Labels {
-  get(row: number): Label | undefined;
+export interface BlockTitles {
+  get(row: number): BlockTitle | undefined;
   /** Forgets everything; there are `rows` rows now. */
   clear(rows: number): void;
 }
 
-export const makeLabels = (requests: Requests, arrived: () => void): Labels => {
-  let known = new Map<number, Label>();
+export const makeBlockTitles = (requests: Requests, arrived: () => void): BlockTitles => {
+  let known = new Map<number, BlockTitle>();
   let asked = new Set<number>();
   let rows = 0;
 

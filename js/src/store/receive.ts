@@ -73,7 +73,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       finding: "",
       policies: old?.policies ?? NO_POLICIES,
       tracing: old?.tracing ?? NO_TRACING,
-      thread: old?.thread ?? null,
+      factRow: old?.factRow ?? null,
       other: readOther(scene),
       lesson: NO_LESSON,
       step: old?.step ?? { link: host.get("lesson") ?? "", own: false },

@@ -3,7 +3,7 @@
 import type { Axis } from "../model/axis";
 import type { Lanes } from "../model/bars";
 import type { Cuts } from "../model/cuts";
-import type { Thread } from "../model/fact-row";
+import type { FactRowContent } from "../model/fact-row";
 import type { Tracing } from "../model/facts";
 import type { Lesson } from "../model/lesson";
 import type { Plan, Scene } from "../model/plan";
@@ -65,7 +65,7 @@ export interface Picture {
   /** What is asked of facts, and what is known of them. */
   tracing: Tracing;
   /** What is chosen, null for nothing. */
-  thread: Thread | null;
+  factRow: FactRowContent | null;
   /** What each policy would leave here, once somebody has asked. */
   policies: Policies;
   work: Work | null;
@@ -186,7 +186,7 @@ export interface Actions {
   /** Says how much a tab holds, "" for nothing. */
   countTab(tab: TabId, words: string): void;
   /** Shows under the lanes which blocks name the chosen thing; null for none. */
-  showThread(thread: Thread | null): void;
+  showFactRow(factRow: FactRowContent | null): void;
   /** Opens a step of a lesson by its link, "" for none; its picture is set by who shows it. */
   openStep(link: string): void;
   /** Plays the policy up to so many rules; all of them end the lesson. */

@@ -1,7 +1,7 @@
 // What is known of the chosen block: what each plan leaves of it and why, its other half, and a cut before it.
 
 import { refOf } from "../../model/block-refs";
-import { type Label, nameBlock } from "../../model/block-titles";
+import { type BlockTitle, nameBlock } from "../../model/block-titles";
 import { isLegal, whyNot } from "../../model/cuts";
 import { exact, plural } from "../../model/format";
 import { fateAt, isUncut, type Plan, turnOfRow } from "../../model/plan";
@@ -12,9 +12,9 @@ import { leftOut } from "../../ui/transcript-text";
 
 /** What Python has answered of a block, as far as it has. */
 export interface Known {
-  label?: Label | undefined;
+  label?: BlockTitle | undefined;
   /** The other half of its call. */
-  pair?: Label | undefined;
+  pair?: BlockTitle | undefined;
   reply?: BodyReply | Error | undefined;
 }
 

@@ -7,7 +7,11 @@ import { h } from "../../ui/dom";
 const MOST = 12;
 
 /** Marks the text in a figure that shows it; Python found the places, so nothing is searched here. */
-export const markUnfounded = (figure: HTMLElement, text: string, found: GroundingReply | Error): void => {
+export const markCheckedSummary = (
+  figure: HTMLElement,
+  text: string,
+  found: GroundingReply | Error,
+): void => {
   const pre = figure.querySelector("pre");
   if (pre !== null && "marks" in found && found.marks.length > 0) {
     pre.replaceChildren(...underline(text, found.marks));

@@ -13,7 +13,7 @@ import {
 } from "../../model/folds";
 import { exact } from "../../model/format";
 import { type Scene, turnOfRow } from "../../model/plan";
-import { makeLabels } from "../../store/block-titles";
+import { makeBlockTitles } from "../../store/block-titles";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, makeId, setAttributes, setText } from "../../ui/dom";
 import { makeScroller } from "../../ui/list/virtual-list";
@@ -24,11 +24,11 @@ import { makeBodies } from "./texts";
 const ROW = 24;
 const PAUSE = 100;
 
-export interface Fates extends View {
+export interface BlockList extends View {
   openBody(row: number): void;
 }
 
-export const makeFates = (actions: Actions): Fates => {
+export const makeBlockList = (actions: Actions): BlockList => {
   const head = makeFateHead(
     way => step(way),
     () => showList(),
@@ -52,7 +52,7 @@ export const makeFates = (actions: Actions): Fates => {
   let epoch = 0;
 
   const refresh = () => scroller.show(items.length);
-  const labels = makeLabels(actions.requests, refresh);
+  const labels = makeBlockTitles(actions.requests, refresh);
   const bodies = makeBodies(actions.requests, refresh);
   const scroller = makeScroller({
     height: ROW,

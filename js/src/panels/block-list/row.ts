@@ -1,6 +1,6 @@
 // How one line of the list looks: a block, a folded run of blocks, or a cut between them.
 
-import { type Label, nameBlock } from "../../model/block-titles";
+import { type BlockTitle, nameBlock } from "../../model/block-titles";
 import type { Compared, Side } from "../../model/compare";
 import { type CutLine, type Fold, fatesOf, type Item } from "../../model/folds";
 import { exact, nameTurns, plural, sayPlace, short, signed } from "../../model/format";
@@ -29,7 +29,7 @@ export const tellItem = (picture: Picture, compared: Compared, item: Item): stri
 export const drawRow = (
   { picture, compared }: Sight,
   row: number,
-  label: Label | undefined,
+  label: BlockTitle | undefined,
   open: boolean,
   newTurn: boolean,
 ) => {
@@ -109,7 +109,7 @@ export const drawColumns = (two: boolean, name: string): HTMLElement[] => {
   ];
 };
 
-const sayLabel = (label: Label | undefined, section: string): Node[] => {
+const sayLabel = (label: BlockTitle | undefined, section: string): Node[] => {
   if (label === undefined) return [h("span", { class: "ci-quiet" }, "…")];
   const name = nameBlock(label.label, section);
   const parts = [

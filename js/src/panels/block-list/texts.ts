@@ -9,7 +9,7 @@ import type { Picture } from "../../store/view";
 import { h } from "../../ui/dom";
 import { type Pieces, showDiff } from "../../ui/text-diff";
 import { showBody, showFacts, showProblem, showWaiting } from "../../ui/transcript-text";
-import { markUnfounded } from "./checked-summary";
+import { markCheckedSummary } from "./checked-summary";
 
 type Reply = BodyReply | SummaryReply | GroundingReply;
 type Answer<T> = T | Error | "asked";
@@ -81,7 +81,7 @@ export const makeBodies = (requests: Requests, arrived: () => void): Bodies => {
     const whole = texts[0] !== undefined && !texts[0].classList.contains("ci-diff");
     if (whole && isSummary(picture, row)) {
       const found = ask(`grounds ${row}`, () => requests.ask("grounding", { row }));
-      if (found !== "asked") markUnfounded(texts[0] as HTMLElement, before.text, found);
+      if (found !== "asked") markCheckedSummary(texts[0] as HTMLElement, before.text, found);
     }
     return texts;
   };

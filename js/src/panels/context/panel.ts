@@ -7,7 +7,7 @@ import { whyNot } from "../../model/cuts";
 import { exact } from "../../model/format";
 import { fateAt, isGone, type Plan, type Scene, totalAfter } from "../../model/plan";
 import type { ContextPart, ContextPiece, ContextReply } from "../../payloads/types";
-import { makeLabels } from "../../store/block-titles";
+import { makeBlockTitles } from "../../store/block-titles";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 import { makeScroller } from "../../ui/list/virtual-list";
@@ -46,7 +46,7 @@ export const makeContext = (actions: Actions): View => {
   let chosen = "";
 
   const refresh = () => scroller.show(rows.length, scroller.hold());
-  const labels = makeLabels(actions.requests, refresh);
+  const labels = makeBlockTitles(actions.requests, refresh);
   const scroller = makeScroller({
     height: 64,
     role: "list",

@@ -30,8 +30,8 @@ interface Props {
 export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
   useEffect(() => {
     const mentions = story.places.map(({ ref, label }) => ({ ref, kind: label }));
-    actions.showThread({ ...story.thread, mentions, lost: story.bad });
-    return () => actions.showThread(null);
+    actions.showFactRow({ ...story.thread, mentions, lost: story.bad });
+    return () => actions.showFactRow(null);
   }, [story]);
   const fix = ({ changes, said }: StoryFix) => {
     onFix?.();

@@ -8,7 +8,7 @@ import { h, setAttributes, setShown } from "../../ui/dom";
 const LINE = 37;
 const APART = 12;
 
-export const makeAgainMarks = (height: number) => {
+export const makeNeededAgainMarks = (height: number) => {
   const node = h("canvas", { class: "ci-canvas", role: "img", "data-testid": "again-marks", hidden: true });
   node.style.pointerEvents = "none";
   return {

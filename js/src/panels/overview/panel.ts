@@ -11,7 +11,7 @@ import { h, listen, setShown } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 import { makeBrush } from "./brush";
 import { makeCompactions } from "./compaction-buttons";
-import { makeAgainMarks, nearest, paidNear } from "./needed-again-marks";
+import { makeNeededAgainMarks, nearest, paidNear } from "./needed-again-marks";
 
 const HEIGHT = 64;
 /** Over the curve is the row of the compactions' buttons. */
@@ -28,7 +28,7 @@ export const makeOverview = (actions: Actions): View => {
     const segment = segmentAt(shown?.scene, step);
     if (segment !== undefined && !segment.current) actions.moveTo(segment.at);
   });
-  const again = makeAgainMarks(HEIGHT);
+  const again = makeNeededAgainMarks(HEIGHT);
   stage.append(again.node, brush.node, cut, compactions.node);
   const key = h("small", { "data-testid": "overview-key" });
   const node = h(

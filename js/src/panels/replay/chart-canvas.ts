@@ -15,7 +15,7 @@ const TICKS = FLOOR + 2;
 const BAND = 119;
 const SIZE = 4.5;
 
-export interface Saw {
+export interface ChartCanvas {
   run: Run;
   scene: Scene;
   palette: Palette;
@@ -24,8 +24,8 @@ export interface Saw {
 
 type Scale = (value: number) => number;
 
-export const drawSawtooth = (canvas: HTMLCanvasElement, saw: Saw): void => {
-  const { run, scene, palette, width } = saw;
+export const drawChartCanvas = (canvas: HTMLCanvasElement, chart: ChartCanvas): void => {
+  const { run, scene, palette, width } = chart;
   const { top, lines } = reachOf(run);
   const x: Scale = step => ((step + 0.5) * width) / run.steps;
   const y: Scale = tokens => FLOOR - (Math.max(0, tokens) / top) * (FLOOR - TOP);
@@ -33,12 +33,12 @@ export const drawSawtooth = (canvas: HTMLCanvasElement, saw: Saw): void => {
     context.font = `12px ${palette.font}`;
     context.textBaseline = "middle";
     context.lineJoin = "round";
-    drawRecorded(context, saw, x, y);
-    drawLimits(context, saw, lines, y);
-    drawReplayed(context, saw, x, y);
-    nameLimits(context, saw, lines, y);
-    drawEvents(context, saw, x);
-    drawBand(context, saw);
+    drawRecorded(context, chart, x, y);
+    drawLimits(context, chart, lines, y);
+    drawReplayed(context, chart, x, y);
+    nameLimits(context, chart, lines, y);
+    drawEvents(context, chart, x);
+    drawBand(context, chart);
     const kept = scene.boundaries.filter(({ kind }) => kind === "compact");
     drawMarks(
       context,
@@ -58,7 +58,7 @@ export const drawSawtooth = (canvas: HTMLCanvasElement, saw: Saw): void => {
 
 const drawRecorded = (
   context: CanvasRenderingContext2D,
-  { run, scene, palette, width }: Saw,
+  { run, scene, palette, width }: ChartCanvas,
   x: Scale,
   y: Scale,
 ) => {
@@ -88,7 +88,12 @@ const drawRecorded = (
 };
 
 /** The replayed line: up to where a compaction found it, straight down to what that left. */
-const drawReplayed = (context: CanvasRenderingContext2D, { run, palette }: Saw, x: Scale, y: Scale) => {
+const drawReplayed = (
+  context: CanvasRenderingContext2D,
+  { run, palette }: ChartCanvas,
+  x: Scale,
+  y: Scale,
+) => {
   const cuts = new Map<number, Run["compactions"]>();
   for (const compaction of run.compactions) {
     if (compaction.adopted) cuts.set(compaction.step, [...(cuts.get(compaction.step) ?? []), compaction]);
@@ -109,7 +114,7 @@ const drawReplayed = (context: CanvasRenderingContext2D, { run, palette }: Saw, 
 /** Window and thresholds as lines; their names come last, so that no line runs through them. */
 const drawLimits = (
   context: CanvasRenderingContext2D,
-  { palette, width }: Saw,
+  { palette, width }: ChartCanvas,
   lines: readonly Line[],
   y: Scale,
 ) => {
@@ -129,7 +134,7 @@ const drawLimits = (
 /** Each name on its own line at the left, where a session is still small. */
 const nameLimits = (
   context: CanvasRenderingContext2D,
-  { palette, width }: Saw,
+  { palette, width }: ChartCanvas,
   lines: readonly Line[],
   y: Scale,
 ) => {
@@ -150,7 +155,7 @@ const nameLimits = (
   }
 };
 
-const drawEvents = (context: CanvasRenderingContext2D, { run, palette }: Saw, x: Scale) => {
+const drawEvents = (context: CanvasRenderingContext2D, { run, palette }: ChartCanvas, x: Scale) => {
   let last = -1;
   for (const { step, tone } of run.events) {
     const at = snap(x(step), palette.ratio);
@@ -161,7 +166,7 @@ const drawEvents = (context: CanvasRenderingContext2D, { run, palette }: Saw, x:
   }
 };
 
-const drawBand = (context: CanvasRenderingContext2D, { run, palette, width }: Saw) => {
+const drawBand = (context: CanvasRenderingContext2D, { run, palette, width }: ChartCanvas) => {
   const edge = (step: number) => snap((step * width) / run.steps, palette.ratio);
   context.textAlign = "center";
   for (const { state, first, last } of bandStates(run)) {

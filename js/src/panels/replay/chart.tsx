@@ -5,7 +5,7 @@ import type { Scene } from "../../model/plan";
 import { nearestEvent, type Run, reachOf, type Spot, spotAt, spotOf, turnStep } from "../../model/run";
 import type { Palette } from "../../ui/canvas/canvas-colours";
 import { showHint } from "../../ui/tooltip";
-import { drawSawtooth, HEIGHT } from "./chart-canvas";
+import { drawChartCanvas, HEIGHT } from "./chart-canvas";
 
 /** How near the pointer must be to an event to mean it, in pixels. */
 const NEAR = 5;
@@ -24,7 +24,7 @@ export const Chart = ({ run, scene, palette, spot, move }: Props) => {
   // Another width comes with another palette.
   useLayoutEffect(() => {
     const width = plot.current?.clientWidth ?? 0;
-    if (canvas.current !== null) drawSawtooth(canvas.current, { run, scene, palette, width });
+    if (canvas.current !== null) drawChartCanvas(canvas.current, { run, scene, palette, width });
   }, [run, scene, palette]);
 
   const stepUnder = (event: PointerEvent): number => {

@@ -17,7 +17,7 @@ const WAYS: Record<string, (at: number, last: number) => number> = {
   End: (_, last) => last,
 };
 
-export const Offers = ({ offers, problem, isWhole, showWhole, take }: Props) => {
+export const AddRule = ({ offers, problem, isWhole, showWhole, take }: Props) => {
   const changing = offers?.filter(({ delta, refused }) => delta !== 0 && refused === "") ?? [];
   const idle = (offers?.length ?? 0) - changing.length;
   const shown = isWhole ? (offers ?? []) : changing;

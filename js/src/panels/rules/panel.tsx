@@ -6,7 +6,7 @@ import type { RuleOffer, RulePayload } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setAttributes } from "../../ui/dom";
 import { PolicyList } from "../../ui/policy-list";
-import { Offers } from "./add-rule";
+import { AddRule } from "./add-rule";
 import { KnobField } from "./knob";
 import { countSettings, Settings } from "./settings";
 
@@ -104,7 +104,7 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
         isWhole = true;
         show();
       };
-      render(<Offers {...{ offers, problem, isWhole, showWhole, take }} />, right);
+      render(<AddRule {...{ offers, problem, isWhole, showWhole, take }} />, right);
     }
     if (dialog.open) showSettings();
     const fresh = awaited && own.querySelector<HTMLElement>(`[data-kind="${CSS.escape(awaited)}"]`);

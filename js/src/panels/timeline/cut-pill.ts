@@ -21,7 +21,7 @@ import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 
 /** `strip` spans the axis; a press on it moves the cut too. */
-export const makeHandle = (actions: Actions, strip: HTMLElement): View => {
+export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
   const words = h("span");
   const grip = h(
     "div",

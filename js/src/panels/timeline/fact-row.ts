@@ -3,22 +3,23 @@ import { middleOf } from "../../model/axis";
 import { rowOf } from "../../model/block-refs";
 import type { Mention } from "../../model/fact-row";
 import type { Actions, Picture, View } from "../../store/view";
-import { h, listen, setShown, setText } from "../../ui/dom";
+import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 
 /** Blocks nearer than this share a dot. */
 const NEAR = 8;
 /** Pixels between a dot and words beside it. */
 const ROOM = 10;
 
-export const makeThread = (actions: Actions): View => {
+export const makeFactRow = (actions: Actions): View => {
   const name = h("span", { class: "ci-had" });
   const does = h("span");
   const dots = h("div", { class: "ci-dots" });
   const end = h("span", { class: "ci-end" });
+  const label = h("div", { class: "ci-label" }, h("span", {}, name, does));
   const node = h(
     "div",
-    { class: "ci-lined ci-thread", "data-testid": "thread", hidden: true },
-    h("div", { class: "ci-label" }, h("span", {}, name, does)),
+    { class: "ci-lined ci-fact-row", "data-testid": "thread", hidden: true },
+    label,
     h("div", { class: "ci-stage" }, dots, end),
   );
 
@@ -43,10 +44,14 @@ export const makeThread = (actions: Actions): View => {
       }),
     );
     // The words stand where they hide no dot: at the end, else in the last gap that has room for them.
+    setShown(end, true);
     const ends = [-ROOM, ...marks.map(({ x }) => x), axis.width + ROOM];
     let at = ends.length - 1;
     while (at > 0 && ends[at]! - ends[at - 1]! < end.offsetWidth + 2 * ROOM) at--;
-    end.style.left = at ? `${ends[at]! - ROOM - end.offsetWidth}px` : "-99em";
+    if (at > 0) end.style.left = `${ends[at]! - ROOM - end.offsetWidth}px`;
+    // Where no gap has room they are the label's hint.
+    setShown(end, at > 0);
+    setAttributes(label, { title: at > 0 ? undefined : end.textContent });
   };
   listen(dots, "keydown", event => {
     const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -64,14 +69,14 @@ export const makeThread = (actions: Actions): View => {
     draw(picture, parts) {
       const told = ["scene", "tracing"].some(part => parts.has(part as "scene"));
       if (!told && !parts.has("size") && !parts.has("range")) return;
-      const { thread } = picture;
-      setShown(node, thread !== null);
-      if (thread === null) return;
-      setText(name, thread.name && `${thread.name} `);
-      setText(does, thread.does);
-      setText(end, thread.ends);
-      end.classList.toggle("ci-bad", thread.lost);
-      drawDots(picture, thread.mentions);
+      const { factRow: content } = picture;
+      setShown(node, content !== null);
+      if (content === null) return;
+      setText(name, content.name && `${content.name} `);
+      setText(does, content.does);
+      setText(end, content.ends);
+      end.classList.toggle("ci-bad", content.lost);
+      drawDots(picture, content.mentions);
     },
   };
 };

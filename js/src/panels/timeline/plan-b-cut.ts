@@ -8,7 +8,7 @@ import { h, setShown, setText } from "../../ui/dom";
 const PILL = 124;
 const WORDS = 200;
 
-export const makeOtherCut = (): View => {
+export const makePlanBCut = (): View => {
   const tag = h("span");
   const node = h("div", { class: "ci-cutb", "aria-hidden": "true", hidden: true }, tag);
   return {

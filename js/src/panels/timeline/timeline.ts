@@ -3,12 +3,12 @@
 import type { Actions, View } from "../../store/view";
 import { h } from "../../ui/dom";
 import { makeBecomes } from "./becomes-strip";
-import { makeHandle } from "./cut-pill";
+import { makeCutPill } from "./cut-pill";
 import { makePlaces } from "./cut-places";
-import { makeThread } from "./fact-row";
+import { makeFactRow } from "./fact-row";
 import { makeFunnel } from "./funnel";
 import { makeLanes } from "./lanes";
-import { makeOtherCut } from "./plan-b-cut";
+import { makePlanBCut } from "./plan-b-cut";
 import { makeSideLanes } from "./subagents";
 import { makeZoom } from "./zoom";
 
@@ -24,16 +24,16 @@ export const makeTimeline = (actions: Actions): Timeline => {
   const sides = makeSideLanes();
   const becomes = makeBecomes();
   const places = makePlaces();
-  const thread = makeThread(actions);
-  const other = makeOtherCut();
-  const handle = makeHandle(actions, places.axis);
-  const views = [zoom, funnel, lanes, sides, becomes, places, thread, other, handle];
+  const factRow = makeFactRow(actions);
+  const planB = makePlanBCut();
+  const pill = makeCutPill(actions, places.axis);
+  const views = [zoom, funnel, lanes, sides, becomes, places, factRow, planB, pill];
   const node = h(
     "section",
     { class: "ci-turns", "aria-label": "Turns", "data-testid": "lanes" },
     h("div", { class: "ci-lined ci-pillrow" }, zoom.node, funnel.node),
-    ...[lanes, sides, becomes, places, thread].map(view => view.node),
-    h("div", { class: "ci-layer" }, other.node, handle.node),
+    ...[lanes, sides, becomes, places, factRow].map(view => view.node),
+    h("div", { class: "ci-layer" }, planB.node, pill.node),
   );
   zoom.listen(node);
   return {
