@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from functools import cache
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from inspector.policies.table import FATES
 
 ROOT = Path(__file__).parents[1]
 Fact = dict[str, Any]
@@ -230,6 +233,40 @@ def test_no_allowance_is_left_over() -> None:
     asked = {place(fact) for fact in facts("page", "asks")}
     assert SEARCHES.keys() - searched == set()
     assert ASKS.keys() - asked == set()
+
+
+# Classes that a template string puts together: how they begin, and how they may end.
+MADE: dict[str, set[str]] = {
+    "ci-": {"bad", "dock-edge", "edge", "good"},
+    "ci-about-": {"compactions", "harness", "model", "size"},
+    "ci-ctx-": {"summary"},
+    "ci-fd-sign-": {"lost", "outcome", "stale"},
+    "ci-is-": {"outside", *FATES},
+    "ci-look-": {"emergency", "input", "output", *(f"stage{number}" for number in range(1, 7))},
+    "ci-st-chain-": {"lost"},
+    "ci-tone-": {"green", "grey", "orange", "red", "yellow"},
+}
+
+
+def test_a_style_sheet_names_no_class_that_nothing_has() -> None:
+    """All of it is sent with every widget and every page."""
+    sheets = {path: path.read_text("utf-8") for path in sorted((ROOT / "js").glob("s[rt]*/**/*.css"))}
+    code = [*(ROOT / "js" / "src").rglob("*.ts*"), *(ROOT / "inspector").rglob("*.py")]
+    written = "\n".join(path.read_text("utf-8") for path in code)
+    assert len(sheets) > 15
+    for begin in MADE:
+        assert f"{begin}${{" in written, f"no template string begins with {begin}: take it out of MADE"
+    known = {*re.findall(r"(?<![\w-])ci-[\w-]*\w(?![\w-])", written)}
+    known |= {begin + end for begin, ends in MADE.items() for end in ends}
+    dead = [
+        f"{path.relative_to(ROOT)}: .{name}"
+        for path, sheet in sheets.items()
+        for name in sorted(
+            set(re.findall(r"\.(ci-[\w-]+)", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)))
+        )
+        if name not in known
+    ]
+    assert not dead, "\n" + "\n".join(dead)
 
 
 FORBIDDEN = {

@@ -1,6 +1,6 @@
 // Plays Python's part in questions about facts: a few hundred of them with every fate, kind and evidence there is.
 
-import { FATES, type FactFate, type Tier } from "../src/payloads/replies";
+import { FATES, type FactFate } from "../src/payloads/replies";
 import type { FactRow, FactsReply, FindingsReply, StoryReply } from "../src/payloads/types";
 
 const KINDS = [
@@ -36,7 +36,7 @@ export const inventFacts = (
     const [kind] = KINDS[number % KINDS.length] as readonly [string, string];
     const row = (number * 37) % Math.max(1, blocks.length);
     const fate = (number % 7 < 3 ? "lost" : WORST[number % 5]) as FactFate;
-    const tier: Tier = number % 11 === 0 ? "recorded" : "planned";
+    const tier: FactRow["tier"] = number % 11 === 0 ? "recorded" : "planned";
     return {
       ...{
         number,
@@ -48,7 +48,7 @@ export const inventFacts = (
       },
       form: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
       title: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
-      rounds: [{ fate: "lost" as FactFate, tier: "recorded" as Tier, stood: true }],
+      rounds: [{ fate: "lost" as FactFate, tier: "recorded" as FactRow["tier"], stood: true }],
       ...{ stood: number % 29 !== 28, said: 1 + (number % 9), by: ["user", "tool"], operations: ["read"] },
       ...{ firstTurn: 0, lastTurn: blocks[row]?.turn ?? 0, row },
     };

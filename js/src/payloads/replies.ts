@@ -1,4 +1,4 @@
-// What is sent beside the payloads that payloads.ts has, and names for parts of those.
+// What is sent beside the payloads that types.ts has, and names for parts of those.
 import type { FactRow, Knob } from "./types";
 
 export type Setting = Knob["value"];
@@ -6,8 +6,6 @@ export type Setting = Knob["value"];
 /** From what stands as it was said to what does not stand at all. */
 export const FATES = ["verbatim", "restated", "pointed to", "weakened", "lost", "stale"] as const;
 export type FactFate = FactRow["fate"];
-/** Whose word it is: the file's own summary, a stand-in for one nobody has written, one that nobody can read. */
-export type Tier = FactRow["tier"];
 /** What a fact is asked for by: on another path of the session its number is another's. */
 export type FactName = Pick<FactRow, "number" | "kind" | "form">;
 
