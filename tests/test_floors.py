@@ -430,7 +430,9 @@ def code(path: Path) -> str:
 
 
 def sources(folder: str, *suffixes: str) -> list[Path]:
-    return [path for path in sorted((ROOT / "js" / folder).rglob("*")) if path.suffix in suffixes]
+    found = [path for path in sorted((ROOT / "js" / folder).rglob("*")) if path.suffix in suffixes]
+    assert found, f"js/{folder} has no such file: a check of nothing cannot fail"
+    return found
 
 
 def js_offences(paths: list[Path], pattern: re.Pattern[str], reason: str) -> list[Offence]:
@@ -450,5 +452,26 @@ def test_the_front_end_never_makes_markup_from_text() -> None:
     report(js_offences(sources("src", ".ts", ".tsx"), _MARKUP, "a transcript is text, never markup or code"))
 
 
-def test_the_front_end_core_knows_no_page() -> None:
-    report(js_offences(sources("src/core", ".ts", ".tsx"), _PAGE, "core/ runs without a DOM"))
+def test_what_the_front_end_knows_and_decides_needs_no_page() -> None:
+    paths = [
+        path for folder in ("payloads", "model", "store") for path in sources(f"src/{folder}", ".ts", ".tsx")
+    ]
+    report(js_offences(paths, _PAGE, "payloads/, model/ and store/ run without a DOM"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found", "passed"),
+    [
+        (_ELSEWHERE, 'const at = "https://cdn.example.org/x.js";', "// https://cdn.example.org"),
+        (_MARKUP, "node.innerHTML = text;", "/* innerHTML */ node.textContent = text;"),
+        (_PAGE, "const title = document.title;", "const size = run.window.size;"),
+    ],
+)
+def test_the_front_end_s_checks_find_what_they_look_for(
+    pattern: re.Pattern[str], found: str, passed: str, tmp_path: Path
+) -> None:
+    planted = tmp_path / "planted.ts"
+    planted.write_text(f"{passed}\n{found}\n")
+    assert len(pattern.findall(code(planted))) == 1
+    planted.write_text(f"{passed}\n")
+    assert pattern.findall(code(planted)) == []
