@@ -55,6 +55,11 @@ class RecordedSide(NamedTuple):
     plan: Plan | None
     drawn: DrawnPlan
 
+    @property
+    def sealed(self) -> bool:
+        """Whether only its provider can read its summary."""
+        return self.drawn.payload.sealed is True
+
 
 class WorkbenchModel:
     """A session, the user's inputs, and the plans that answer.
@@ -130,13 +135,16 @@ class WorkbenchModel:
         return self._moment(self.inputs["at"])
 
     @property
+    def looked_at(self) -> RecordedSide | None:
+        """What the file records right after the moment, where that is looked at and not the plan."""
+        recorded = self.recorded
+        return recorded if recorded is not None and self.inputs["look"] == recorded.mark.look else None
+
+    @property
     def shown(self) -> Plan:
         """The plan that is looked at."""
-        recorded = self.recorded
-        looked_at = recorded is not None and self.inputs["look"] == recorded.mark.look
-        return (
-            recorded.plan if looked_at and recorded is not None and recorded.plan is not None else self.plan
-        )
+        recorded = self.looked_at
+        return self.plan if recorded is None or recorded.plan is None else recorded.plan
 
     @property
     def tab(self) -> str:

@@ -48,8 +48,9 @@ export const inventFacts = (
       },
       form: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
       title: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
-      rounds: [{ fate: "lost" as FactFate, tier: "recorded" as FactRow["tier"], stood: true }],
-      ...{ stood: number % 29 !== 28, said: 1 + (number % 9), by: ["user", "tool"], operations: ["read"] },
+      rounds: [{ fate: "lost" as FactFate, tier: "recorded" as FactRow["tier"], stood: true, bad: true }],
+      ...{ stood: number % 29 !== 28, bad: fate === "lost" && number % 29 !== 28 },
+      ...{ said: 1 + (number % 9), by: ["user", "tool"], operations: ["read"] },
       ...{ firstTurn: 0, lastTurn: blocks[row]?.turn ?? 0, row },
     };
   });

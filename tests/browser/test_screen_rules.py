@@ -12,7 +12,15 @@ from inspector import open_session
 from tests.browser.bare import show_widget, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page, focus_workbench, open_tab
-from tests.browser.product import FORBIDDEN, TABS, Workbench, make_again, make_small_session
+from tests.browser.product import (
+    FORBIDDEN,
+    TABS,
+    Workbench,
+    find_recorded,
+    make_again,
+    make_small_session,
+    trace_history,
+)
 from tests.browser.screen import find_violations, screenshot, wait_until
 from tests.shared import SHARED, needs_shared
 
@@ -556,3 +564,34 @@ def test_a_compaction_that_nobody_can_read_is_told_by_the_plan_s_rules_and_reque
         expect(page.locator(".ci-cutline")).to_contain_text("no summary to read")
         page.wait_for_timeout(300)
         assert page.evaluate(CLIPPED) == [], width
+
+
+def test_where_outputs_were_cleared_nothing_is_told_as_unreadable(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    """Nobody wrote a summary there, and what was left stands in the file: that is told, and no plan's."""
+    workbench = open_workbench(policy="auto")
+    wait_for_python(page)
+    page.get_by_test_id("compactions").get_by_role("button", name=re.compile("^◇1")).click()
+    wait_for_python(page)
+    assert workbench.look == "cleared:1"
+    left = find_recorded(workbench.plan, trace_history(workbench.session, workbench.ledger)).after
+    assert left != workbench.plan.after
+    expect(page.get_by_test_id("losses")).to_have_text("No changed file and no rule of yours was lost.")
+    expect(page.get_by_test_id("finding")).not_to_have_count(0)
+    open_tab(page, "facts")
+    expect(page.get_by_test_id("facts-list").locator("tbody tr")).not_to_have_count(0)
+    open_tab(page, "context")
+    expect(page.get_by_test_id("context-total")).to_have_text(f"{left:,}")
+    expect(page.get_by_test_id("tab-context")).to_contain_text(f"{left / 1000:.1f}k")
+    expect(page.get_by_test_id("context")).not_to_contain_text("Nobody can read")
+    open_tab(page, "rules")
+    expect(page.get_by_test_id("no-rules")).to_have_text(
+        "The file records what was done here, and no rule that did it."
+    )
+    open_tab(page, "blocks")
+    expect(page.locator(".ci-row").first).to_be_visible()
+    expect(page.get_by_test_id("fates")).not_to_contain_text("no summary to read")
+    open_tab(page, "summary")
+    expect(page.get_by_test_id("sides")).to_contain_text("outputs were cleared here")
+    expect(page.get_by_test_id("sides")).not_to_contain_text("nobody can read")

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from inspector import Session, build_context, open_demo, open_session
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Boundary, Entry
 from inspector.text import printable
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.opening import list_marks
@@ -146,8 +148,78 @@ def test_a_recorded_summary_that_nobody_can_read_is_said_to_be_one() -> None:
     assert reply["sentence"] == ""
 
 
+def test_a_compaction_without_a_summary_is_read_as_it_left_the_context() -> None:
+    """Nobody wrote one: nothing is sealed, and what it left of the session stands in the file."""
+    session = chain(
+        user("a" * 400), said("b" * 5_000), user("c" * 60), compaction(first_kept="e2"), user("d"), said("e")
+    )
+    model = WorkbenchModel(session, "auto", window=2_000)
+    answer = model.answer({"at": "e2", "look": "recorded:1"})
+    recorded = answer["_recorded"]
+    assert recorded["sealed"] is False
+    summaries = ask(model, "summaries", place=recorded["cut"]["place"])
+    assert summaries["recorded"]["sentence"] == "The file records this compaction without a summary."
+    reply = ask(model, "context", place=recorded["cut"]["place"])
+    assert [(piece["text"], piece["stands"]) for piece in reply["pieces"]] == [("c" * 60, "kept")]
+    assert (reply["after"], reply["sentence"]) == (recorded["after"]["total"], "")
+    lost = ask(model, "losses", place=recorded["cut"]["place"])
+    assert "as far as one can tell" not in lost["sentence"]
+
+
+def test_where_outputs_were_cleared_the_rest_is_read_as_it_stands() -> None:
+    session = open_demo()
+    model = WorkbenchModel(session, "auto")
+    recorded = model.answer({"look": "cleared:1"})["_recorded"]
+    assert (recorded["sealed"], recorded["rules"]) == (False, [])
+    pieces, reply = read_all(model, place=0), ask(model, "context", place=0)
+    ((_, boundary),) = [pair for pair in session.boundaries if pair[1].kind == "micro"]
+    assert reply["after"] == sum(part["tokens"] for part in reply["outline"]) == recorded["after"]["total"]
+    assert reply["sentence"] == ""
+    # Every block that was live stands there still, but for the words of the outputs.
+    before = model.moment
+    emptied = {
+        block.call_id
+        for at in before.path
+        for block in before.entries[at].blocks
+        if block.kind == "tool_output" and block.call_id in boundary.cleared
+    }
+    assert emptied
+    # An earlier summary stands first, and has no row to go to.
+    assert [piece["row"] for piece in pieces] == [-1, *range(1, len(before.live_refs()))]
+    for piece, ref in zip(pieces, before.live_refs(), strict=True):
+        block = before.block(ref)
+        if block.kind == "tool_output" and block.call_id in emptied:
+            assert (piece["stands"], piece["text"] == block.text) == ("cleared", False)
+        else:
+            assert piece["stands"] in ("kept", "summary")
+            assert piece["text"] == printable(block.text, 4_000)
+
+
+def test_what_clearing_outputs_loses_is_looked_for() -> None:
+    """The error stood in the output alone; of the plan that stands beside it nothing is told."""
+    failed = ToolOutput(
+        call_id="c1", is_error=True, parts=(Text(text="ValueError: the tide is out\n" + "x " * 900),)
+    )
+    call = Entry(id="", role="assistant", blocks=(ToolCall(id="c1", name="Bash", input={"command": "make"}),))
+    cleared = Entry(id="", kind="micro", boundary=Boundary(kind="micro", cleared=("c1",)))
+    output = Entry(id="", role="tool", blocks=(failed,))
+    session = chain(user("Build it."), call, output, said("I see."), cleared, user("Go on."), said("Yes."))
+    model = WorkbenchModel(session, "auto", window=2_000)
+    recorded = model.answer({"at": "e3", "look": "cleared:1"})["_recorded"]
+    reply = ask(model, "losses", place=recorded["cut"]["place"])
+    assert (reply["sentence"], reply["tone"]) == ("An error was lost.", "bad")
+    for question in ("findings", "facts", "summaries"):
+        ask(model, question, place=recorded["cut"]["place"])
+
+
+def test_a_readable_summary_is_sealed_in_no_picture() -> None:
+    model = WorkbenchModel(open_demo(), "auto")
+    assert "sealed" not in model.answer({})["_recorded"]
+
+
 def test_what_stands_in_the_place_of_a_sealed_summary_is_said() -> None:
     model = sealed_model()
+    assert model.recorded is not None and model.recorded.drawn.payload.sealed is True
     assert "a placeholder in its place" in ask(model, "context")["sentence"]
     model.answer({"look": "plan"})
     assert ask(model, "context")["sentence"] == ""

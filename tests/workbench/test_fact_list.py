@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,28 @@ def test_what_is_gone_comes_first_then_by_kind_then_what_was_changed_then_the_la
         return (not row["stood"], -FATES.index(row["fate"]), KINDS.index(row["kind"]), rank, -last)
 
     assert [key(row) for row in rows] == sorted(map(key, rows)) and len({row["fate"] for row in rows}) > 2
+
+
+def test_what_is_lost_is_bad_but_not_what_was_gone_or_may_still_be_named(
+    session: Session, ledger: Any
+) -> None:
+    """Flue's summary is not written; the other policy drops what it takes; the file's own was written."""
+    seen = set()
+    for policy, inputs in (("flue", {}), ("langchain-trim", {}), ("langchain-trim", {"at": session.leaf})):
+        model = WorkbenchModel(session, policy, ledger=ledger)
+        model.answer(inputs)
+        asked = partial(ask, model, "facts", place=model.plan.place)
+        first, gone = asked(), {"from": asked()["total"] - 50}
+        for row in [*first["rows"], *asked(fate="weakened")["rows"], *asked(**gone)["rows"]]:
+            taken = row["stood"] and row["fate"] in ("lost", "weakened")
+            waits = policy == "flue" and row["fate"] == "lost"
+            assert row["bad"] is (taken and not waits), (policy, row["form"])
+            seen.add((policy, row["fate"], row["stood"]))
+            for told in row["rounds"]:
+                assert told["bad"] is (told["stood"] and told["fate"] in ("lost", "weakened"))
+                seen.add(("file", told["fate"], told["stood"]))
+    assert seen >= {(who, "lost", True) for who in ("flue", "langchain-trim", "file")}
+    assert ("flue", "weakened", True) in seen and ("langchain-trim", "lost", False) in seen
 
 
 def test_the_chips_count_what_stood_before_and_no_filter_changes_them(

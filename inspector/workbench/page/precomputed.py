@@ -27,7 +27,7 @@ from ..model import WorkbenchModel
 from ..opening import Choice
 from ..payloads.base_payload import to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
-from ..payloads.context_after import describe_context, describe_request
+from ..payloads.context_after import describe_context, describe_request, find_plan
 from ..payloads.findings import list_findings
 from ..payloads.losses import describe_losses
 from ..payloads.policies import find_results, list_choices
@@ -373,7 +373,8 @@ class Answers:
         was redacted has others."""
         model = self.model
         context = to_json(describe_context(twin, {**query, "most": BODY_CHARS}))
-        own = to_json(describe_request(model, model.plan if look == "plan" else model.shown, query))
+        plan = model.plan if look == "plan" else find_plan(model, query["place"])
+        own = to_json(describe_request(model, plan, query))
         if own["count"] == context["count"]:
             context |= {"after": own["after"], "outline": own["outline"]}
             for piece, mine in zip(context["pieces"], own["pieces"], strict=True):

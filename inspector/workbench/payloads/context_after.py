@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 from msgspec import field
 
 from ...planning.assemble import build_context
 from ...planning.context import Context, Piece
-from ...planning.plan import Plan
+from ...planning.plan import Plan, make_plan
+from ...policies.policy import Policy
 from ...session.queries import describe_words, pair_calls
 from ...session.session import Session
 from ...text import plural, printable
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .fact_list import plan_at
+from .recorded import find_recorded
 from .sentence import find_refusal
 
 MOST_PIECES = 60
@@ -44,6 +47,7 @@ OUTSIDE = {
 }
 """Parts of a request that are not in the file."""
 PLACEHOLDER = "A model writes another one each time."
+UNTOUCHED = Policy(name="untouched", title="Nothing is changed")
 SEALED = "Nobody can read the recorded summary: this is the plan's request, with a placeholder in its place."
 
 
@@ -130,17 +134,15 @@ def describe_request(model: WorkbenchModel, plan: Plan, query: Mapping[str, Any]
 
 def _limit(model: WorkbenchModel) -> str:
     """What keeps the pieces from being those that are looked at, "" where nothing does."""
-    recorded = model.recorded
-    if recorded is None or recorded.plan is not None or model.inputs["look"] != recorded.mark.look:
-        return ""
-    return SEALED if recorded.mark.kind == "compact" else ""
+    recorded = model.looked_at
+    return SEALED if recorded is not None and recorded.sealed else ""
 
 
 class _Request(NamedTuple):
     """The next request with all that tells where its pieces come from.
 
     `turns` has the turn of every entry, from 1; `names` the tool of every output and `rows` the row of every
-    block, by their refs.
+    block, by their refs. `cleared` are the outputs that a recorded compaction emptied.
     """
 
     plan: Plan
@@ -148,6 +150,7 @@ class _Request(NamedTuple):
     turns: Mapping[str, int]
     names: Mapping[str, str]
     rows: Mapping[str, int]
+    cleared: frozenset[str]
     outline: list[ContextPart]
 
 
@@ -159,15 +162,32 @@ def _put_together(model: WorkbenchModel, plan: Plan) -> _Request:
     session = plan.session
     context, turns = build_context(session, plan), _find_turns(session)
     names = _name_tools(session) if context.pieces else {}
-    request = _Request(plan, context, turns, names, _find_rows(plan), _outline(plan, context, turns))
+    cleared = _find_cleared(session) - _find_cleared(model.plan.session)
+    outline = _outline(plan, context, turns)
+    request = _Request(plan, context, turns, names, _find_rows(model.plan), cleared, outline)
     model.cache["request"] = request
     return request
 
 
 def find_plan(model: WorkbenchModel, place: int) -> Plan:
-    """The plan that is looked at, with its cut at a place."""
-    shown = model.shown
+    """The plan whose request is read: the one that is looked at, with its cut at a place.
+
+    Of a compaction that the file records and no plan tells it is one that changes nothing of what that left.
+    """
+    shown, recorded = model.shown, model.looked_at
+    if recorded is not None and recorded.plan is None and not recorded.sealed:
+        return _keep_left(model)
     return shown if place == (shown.place or 0) else plan_at(model, place)
+
+
+def _keep_left(model: WorkbenchModel) -> Plan:
+    """What stands right after the recorded compaction, as a plan that changes nothing of it."""
+    plans: dict[str, Plan] = model.cache.setdefault("left as recorded", {})
+    at = model.plan.session.leaf or ""
+    if at not in plans:
+        left = find_recorded(model.plan, model.history).left_by
+        plans[at] = make_plan(left, model.ledger, UNTOUCHED, window=model.window)
+    return plans[at]
 
 
 def _find_turns(session: Session) -> dict[str, int]:
@@ -191,6 +211,11 @@ def _find_rows(plan: Plan) -> dict[str, int]:
     return {str(ref): row for row, ref in enumerate(plan.session.live_refs())}
 
 
+def _find_cleared(session: Session) -> frozenset[str]:
+    """The outputs that were emptied in place before."""
+    return frozenset(map(str, session.live_refs(np.flatnonzero(session.live.cleared))))
+
+
 def _turn_of(piece: Piece, turns: Mapping[str, int]) -> int:
     """The turn a piece was said in; 0 for a summary."""
     return 0 if piece.summary or not piece.origin else turns.get(piece.origin[0].entry, 0)
@@ -200,10 +225,11 @@ def _describe(request: _Request, piece: Piece, most: int) -> ContextPiece:
     ref = str(piece.origin[0]) if piece.origin and not piece.summary else ""
     text = piece.block.text
     note = plural(len(piece.origin), "block") if piece.summary else ""
+    fate = "cleared" if ref in request.cleared else piece.fate
     return ContextPiece(
         who=_describe_speaker(request.plan, piece, request.names.get(ref, "")),
         turn=_turn_of(piece, request.turns),
-        stands="summary" if piece.summary else KEPT.get(piece.fate, piece.fate),
+        stands="summary" if piece.summary else KEPT.get(fate, fate),
         tokens=piece.tokens,
         text=printable(text, most),
         total=len(text),

@@ -56,11 +56,15 @@ NO_FACTS = "Nothing said so far is a path, a command, an error or anything else 
 
 
 class FactRound(Payload, frozen=True):
-    """What a recorded compaction left of a fact, on whose word; `fate` is "" where the fact came later."""
+    """What a recorded compaction left of a fact, on whose word; `fate` is "" where the fact came later.
+
+    `bad` is a loss of this compaction, all of the fact or a part.
+    """
 
     fate: Fate | Literal[""]
     tier: Evidence
     stood: bool
+    bad: bool
 
 
 class FactRow(Payload, frozen=True, kw_only=True):
@@ -69,7 +73,8 @@ class FactRow(Payload, frozen=True, kw_only=True):
     `title` stands in the list: a long path goes without its middle there. `rounds` is what the recorded
     compactions left of it, in the order of the reply's `marks`. `words` is how it is written in what the plan
     leaves; so many `others`, other files, may be meant by it.
-    `stood` is False where it could not be read before either. `said` blocks say it.
+    `stood` is False where it could not be read before either; then it is not `bad` that it is lost, and not
+    yet while the summary that may name it is not written. `said` blocks say it.
     """
 
     number: int
@@ -81,6 +86,7 @@ class FactRow(Payload, frozen=True, kw_only=True):
     words: str
     others: int
     stood: bool
+    bad: bool
     rounds: list[FactRound]
     said: int
     by: list[str]
@@ -153,7 +159,7 @@ def find_listing(model: WorkbenchModel, place: int, *, planned: bool = False) ->
 
     With `planned` they are the plan's also while what the file records is looked at, which has its own cut.
     """
-    beside = planned and model.shown is not model.plan
+    beside = planned and model.looked_at is not None
     plan = model.plan if beside else plan_at(model, place)
     kept: list[FactListing] = model.cache.setdefault("listings", [])
     for listing in kept:
@@ -302,8 +308,15 @@ def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[int, dic
 def _round(of: Mapping[int, TracedFact], traced: TracedFact) -> FactRound:
     found = of.get(traced.fact.number)
     if found is None:
-        return FactRound("", "recorded", False)
-    return FactRound(found.fate, found.tier, found.stood)
+        return FactRound("", "recorded", False, False)
+    return FactRound(found.fate, found.tier, found.stood, _is_bad(found))
+
+
+def _is_bad(traced: TracedFact) -> bool:
+    """Whether something of a fact that could be read before cannot be read after."""
+    plan = traced.scene.plan
+    unwritten = plan is not None and plan.is_unwritten
+    return traced.stood and (traced.fate == "weakened" or (traced.fate == "lost" and not unwritten))
 
 
 def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> FactRow:
@@ -324,6 +337,7 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
         words=printable(traced.words, MOST_FORM),
         others=len(traced.others),
         stood=traced.stood,
+        bad=_is_bad(traced),
         rounds=rounds,
         said=len(traced.said),
         by=[BY[code] for code in by],

@@ -15,7 +15,7 @@ from ...text import join_words, plural
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .fact_list import find_listing
-from .findings import find_next
+from .findings import find_recorded
 
 MOST = 2
 """Kinds of loss that are named."""
@@ -41,14 +41,14 @@ class LossesReply(Payload, frozen=True):
 
 
 def describe_losses(model: WorkbenchModel, query: Mapping[str, Any]) -> LossesReply:
-    """What the plan looked at loses with its cut at `place`; of a recorded compaction that is no plan, for
-    nobody can read its summary, what the findings tell."""
-    side, looked = model.recorded, model.inputs["look"] != "plan"
-    if side is not None and side.plan is None and looked:
+    """What the plan looked at loses with its cut at `place`; of a recorded compaction that no plan tells,
+    what the findings tell: guessed, where nobody can read its summary."""
+    side = model.looked_at
+    if side is not None and side.plan is None:
         listing = find_listing(model, int(query["place"]), planned=True)
-        recorded = find_next(model, listing)
-        found = [] if recorded is None else check_trace(recorded.trace)
-        return _tell_lost(Counter(_CODES[f.code] for f in found if f.code in _CODES), True, GUESSED)
+        found = check_trace(find_recorded(model, listing, model.session[side.mark.entry]).trace)
+        limit = GUESSED if side.sealed else ""
+        return _tell_lost(Counter(_CODES[f.code] for f in found if f.code in _CODES), True, limit)
     listing = find_listing(model, int(query["place"]))
     plan = listing.plan
     if not plan.outcome.changed.any():
@@ -57,8 +57,7 @@ def describe_losses(model: WorkbenchModel, query: Mapping[str, Any]) -> LossesRe
     counts = Counter(_CODES[finding.code] for finding in found if finding.code in _CODES)
     if plan.is_unwritten:
         return _tell_unwritten(counts)
-    recorded_plan = side is not None and plan is side.plan and plan is model.shown
-    return _tell_lost(counts, recorded_plan and looked)
+    return _tell_lost(counts, side is not None and plan is side.plan)
 
 
 def _tell_unwritten(counts: Counter[str]) -> LossesReply:

@@ -50,6 +50,7 @@ class RecordedCompaction:
     returned  int64[s]   by section: blocks that an earlier compaction had taken and this one gave back
     skipped   int        tokens it kept of what was said between the moment and itself
     outside   Outside    what the request after it holds that is not in the file, before a reply tells it
+    left_by   Session    the session as it left it
     """
 
     plan: Plan
@@ -62,6 +63,7 @@ class RecordedCompaction:
     returned: Longs
     skipped: int
     outside: Outside
+    left_by: Session
 
     @property
     def boundary(self) -> Boundary:
@@ -128,6 +130,7 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
         returned=np.bincount(sections[back], live_after[back], len(SECTIONS)).astype(np.int64),
         skipped=int(live_after[between].sum()),
         outside=find_moment(left_by, ledger).outside,
+        left_by=left_by,
     )
 
 
@@ -177,12 +180,13 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         policy_source=f"{_name(found.entry)} of the file.",
         label="recorded",
         entry=found.entry.id,
+        sealed=_is_sealed(found.entry),
         cut=_cut(found, plan.session),
         sentence=SentencePayload(
             "recorded",
             say_left(left, found.place, found.summary, past=True),
             [],
-            found.place is not None,
+            True,
             "",
             _notes(found),
         ),

@@ -12,6 +12,7 @@ from ...facts.lint.check import CHANGED, known
 from ...facts.mentions import make_pattern
 from ...facts.traced import Trace, TracedFact, TraceScope
 from ...planning.plan import Plan
+from ...session.entries import Entry
 from ...text import plural, printable
 from ..model import WorkbenchModel
 from .base_payload import Payload
@@ -22,7 +23,8 @@ from .sections import format_tokens
 
 MOST_TEXT = 40_000
 """Characters of a summary that are sent."""
-SEALED = "The file holds this summary sealed or not at all: nobody can read it."
+SEALED = "The file holds this summary sealed: nobody can read it."
+NO_SUMMARY = "The file records this compaction without a summary."
 NO_RECORDED = "The file records no compaction right after this moment."
 CLEARED = "The file records that outputs were cleared here; nothing was summarised."
 NONE_PLANNED = "This plan writes no summary."
@@ -58,7 +60,8 @@ class SummarySide(Payload, frozen=True):
 
 
 class SummariesReply(Payload, frozen=True):
-    """Both sides; `recorded` is None where the file records no compaction after the moment."""
+    """Both sides; `recorded` is None where the file records no compaction after the moment, or one that
+    emptied outputs alone: `sentence` says which."""
 
     recorded: SummarySide | None
     planned: SummarySide
@@ -84,16 +87,23 @@ def compare_summaries(model: WorkbenchModel, query: Mapping[str, Any]) -> Summar
         if recorded.mark.kind == "micro":
             sentence = CLEARED
         elif side is None or not side.text:
-            side = SummarySide(title, "", "", 0, "", side.counts if side else [], SEALED)
+            side = _read_recorded(model.session[recorded.mark.entry], recorded.sealed, title)
     # The plan's own place where the recorded side is looked at: the query's is that of what is seen.
     plan = model.plan
-    place = int(query["place"]) if model.shown is plan else plan.place or 0
+    place = int(query["place"]) if model.looked_at is None else plan.place or 0
     listing = find_listing(model, place)
     planned = _describe(listing.plan, listing.trace, "Planned")
     if side is not None and planned.text and planned.text == side.text:
         # One text is read once.
         planned = replace(planned, text="", total=0, note="", sentence=SAME)
     return SummariesReply(side, planned, "" if side is not None else sentence)
+
+
+def _read_recorded(entry: Entry, sealed: bool, title: str) -> SummarySide:
+    """The side of a compaction that no plan tells: its text as the file holds it, or why there is none."""
+    text = "" if sealed else "\n\n".join(block.text for block in entry.blocks if block.text)
+    sentence = "" if text else SEALED if sealed else NO_SUMMARY
+    return SummarySide(title, "", printable(text, MOST_TEXT), len(text), "", [], sentence)
 
 
 def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:

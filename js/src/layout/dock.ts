@@ -1,6 +1,6 @@
 // The dock: a row of tabs, and below it what the open one holds. The rest of the screen stays as it is.
 import { short } from "../model/format";
-import { isUnread, totalAfter } from "../model/plan";
+import { totalAfter } from "../model/plan";
 import { besideTab, TABS, type TabId } from "../model/tabs";
 import type { Host } from "../payloads/host";
 import type { Actions, Picture, View } from "../store/view";
@@ -74,7 +74,7 @@ export const makeDock = (views: TabViews, actions: Actions, host: Host): Dock =>
     node,
     arrange({ tab: wanted, counts, plan, planned, place }) {
       // What can be read is the plan's request where nobody can read the recorded one.
-      const after = isUnread(plan) ? totalAfter(planned, planned.cut.place) : totalAfter(plan, place);
+      const after = plan.sealed ? totalAfter(planned, planned.cut.place) : totalAfter(plan, place);
       const all = { ...counts, context: short(Math.max(0, after)) };
       const isOffered = ({ held }: (typeof slots)[number]) => held.some(view => !view.node.hidden);
       if (wanted !== opened && opened !== "") node.classList.remove("ci-folded");

@@ -192,7 +192,8 @@ export interface PackedColumn {
  * `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
  * `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
  * `label`; a recorded compaction has its `look`, the `entry` that records it, and in `told` what is reported
- * of it, the tokens, and by whom. `chosen` says why it is this policy, "" where somebody has chosen it.
+ * of it, the tokens, and by whom. One that no plan tells says with `sealed` whether only its provider can
+ * read its summary. `chosen` says why it is this policy, "" where somebody has chosen it.
  */
 export interface PlanPayload {
   seq: number;
@@ -203,6 +204,7 @@ export interface PlanPayload {
   label?: string;
   entry?: string;
   look?: string;
+  sealed?: boolean;
   cut: CutPayload;
   sentence: SentencePayload;
   rules: RulePayload[];
@@ -800,7 +802,8 @@ export interface ContextPart {
   first: number;
 }
 /**
- * Both sides; `recorded` is None where the file records no compaction after the moment.
+ * Both sides; `recorded` is None where the file records no compaction after the moment, or one that
+ * emptied outputs alone: `sentence` says which.
  */
 export interface SummariesReply {
   recorded: SummarySide | null;
@@ -861,7 +864,8 @@ export interface FactsReply {
  * `title` stands in the list: a long path goes without its middle there. `rounds` is what the recorded
  * compactions left of it, in the order of the reply's `marks`. `words` is how it is written in what the plan
  * leaves; so many `others`, other files, may be meant by it.
- * `stood` is False where it could not be read before either. `said` blocks say it.
+ * `stood` is False where it could not be read before either; then it is not `bad` that it is lost, and not
+ * yet while the summary that may name it is not written. `said` blocks say it.
  */
 export interface FactRow {
   number: number;
@@ -873,6 +877,7 @@ export interface FactRow {
   words: string;
   others: number;
   stood: boolean;
+  bad: boolean;
   rounds: FactRound[];
   said: number;
   by: string[];
@@ -883,11 +888,14 @@ export interface FactRow {
 }
 /**
  * What a recorded compaction left of a fact, on whose word; `fate` is "" where the fact came later.
+ *
+ * `bad` is a loss of this compaction, all of the fact or a part.
  */
 export interface FactRound {
   fate: ("lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened") | "";
   tier: "inferred" | "planned" | "recorded";
   stood: boolean;
+  bad: boolean;
 }
 /**
  * How many facts of a kind stood before, and how many of these have each fate.

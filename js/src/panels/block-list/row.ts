@@ -4,7 +4,7 @@ import { type BlockTitle, nameBlock } from "../../model/block-titles";
 import type { Compared, Side } from "../../model/compare";
 import { type CutLine, type Fold, fatesOf, type Item } from "../../model/folds";
 import { exact, nameTurns, plural, sayPlace, short, signed } from "../../model/format";
-import { isUncut, isUnread, type Plan, type Scene, summaryAt, turnOfRow } from "../../model/plan";
+import { isUncut, type Plan, type Scene, summaryAt, turnOfRow } from "../../model/plan";
 import type { Picture } from "../../store/view";
 import { chip, h } from "../../ui/dom";
 
@@ -185,7 +185,7 @@ const saySummary = (plan: Plan, place: number, summary: number): string => {
   const { name, by } = summaryAt(plan, place);
   return summary > 0
     ? `${name} ${short(summary)}${by && ` by ${by}`}`
-    : isUnread(plan)
+    : plan.sealed
       ? "no summary to read"
       : "no summary";
 };

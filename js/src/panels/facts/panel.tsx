@@ -277,13 +277,13 @@ const focusRow = (from: HTMLElement, at: number) => {
   (at < 0 ? list?.querySelector<HTMLElement>("input") : rows[at])?.focus();
 };
 
-const drawRound = ({ fate, tier, stood }: FactRound, by?: "plan", named = FATES.lost) => {
+const drawRound = ({ fate, tier, stood, bad }: FactRound, by?: "plan", named = FATES.lost) => {
   if (fate === "") return <span class="ci-quiet">–</span>;
   const lost = fate === "lost" || fate === "weakened";
   const whose = by ?? (tier === "inferred" ? "guess" : "file");
   const words = fate !== "lost" ? (FATES[fate] ?? fate) : stood ? named : "before";
   return (
-    <span class={lost && words === FATES[fate] ? "ci-bad" : ""}>
+    <span class={bad ? "ci-bad" : ""}>
       <i aria-hidden="true">{SHAPES[whose]?.[lost ? 1 : 0]}</i> {words}
     </span>
   );

@@ -1,7 +1,7 @@
 // The policy's rules, numbered, with what each takes of the total: they add up to what the plan leaves.
 import { render } from "preact";
 import { exact, short, signed } from "../../model/format";
-import { isUnread } from "../../model/plan";
+import { isUntold } from "../../model/plan";
 import type { RuleOffer, RulePayload } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setAttributes } from "../../ui/dom";
@@ -150,7 +150,7 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
     addRule: focusOffer,
     draw(picture, parts) {
       // A recorded compaction that nobody can read has no rules: those of the plan stand in their place.
-      shown = isUnread(picture.plan) ? { ...picture, plan: picture.planned } : picture;
+      shown = picture.plan.sealed ? { ...picture, plan: picture.planned } : picture;
       const { tab, settled, needsKernel } = picture;
       if (parts.has("plan") || parts.has("scene")) stale = true;
       setAttributes(node, { "aria-busy": settled ? undefined : "true" });
@@ -185,6 +185,16 @@ const Own = (props: Props) => {
   const { plan, settings, needsKernel, takeBack, openSettings } = props;
   const differing = Object.keys(settings).length;
   const total = plan.after.total;
+  if (isUntold(plan))
+    return (
+      <>
+        <h3>{plan.policyTitle}</h3>
+        <p class="ci-quiet" data-testid="no-rules">
+          The file records what was done here, and no rule that did it.
+        </p>
+        <p class="ci-quiet">{plan.policySource}</p>
+      </>
+    );
   // The harness is no rule: what it does is told where it acts.
   const rules = plan.rules.filter(({ kind }) => kind !== "harness");
   return (
