@@ -10,7 +10,7 @@ is not counted again.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import ReadError
@@ -30,12 +30,28 @@ _PART = re.compile(r"\.cont-(\d+)(?=\.json$)")
 _PLAIN = re.compile(r"[\w.-]+")
 
 
-def _make_inclusive(metrics: Any) -> Any:
-    """Figures whose prompt holds the cache's, as the schema says: of a writer that left it out it is less."""
+def _leaves_cache_out(documents: Iterable[Json]) -> bool:
+    """Whether the prompts of these files lack what the cache gave, against the schema.
+
+    One writer wrote them all, and shows itself at any step where the prompt is less than that.
+    """
+    whole = [each for document in documents for each in (document, *_list_agents(document))]
+    steps = (step for each in whole for step in each["steps"])
+    used = (Fields(Fields(step).rest.get("metrics")) for step in steps)
+    figures = ((each.number(USED[0]), each.number(USED[2])) for each in used)
+    return any(sent is not None and cached is not None and cached > sent for sent, cached in figures)
+
+
+def _list_agents(document: Json) -> list[Json]:
+    """The trajectories of sub-agents in a file."""
+    told = document.get("subagent_trajectories")
+    return [each for each in told if _judge(each) is None] if isinstance(told, list) else []
+
+
+def _add_cache(metrics: Any) -> Any:
+    """Figures whose prompt lacks what the cache gave, with it, as the schema has them."""
     sent, cached = (Fields(metrics).number(key) for key in (USED[0], USED[2]))
-    if sent is None or cached is None or cached <= sent:
-        return metrics
-    return {**metrics, USED[0]: sent + cached}
+    return metrics if sent is None or cached is None else {**metrics, USED[0]: sent + cached}
 
 
 def sniff(data: Data) -> str | None:
@@ -82,7 +98,7 @@ def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
         other = _load_other(beside[name])
         if _judge(other) is None and other.get("session_id") == own.get("session_id"):
             documents.setdefault(_find_number(other, name), other)
-    reading = _Trajectory()
+    reading = _Trajectory(_leaves_cache_out(documents.values()))
     for number in sorted(documents):
         reading.take_file(number, documents[number])
     return reading.make_session(documents)
@@ -112,7 +128,8 @@ def _is_copied(step: Any) -> bool:
 class _Trajectory:
     """What has been read of a trajectory, step after step."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache_left_out: bool) -> None:
+        self.cache_left_out = cache_left_out
         self.made = Recording(NAME)
         self.system: list[Found] = []
         self.names: dict[str, str] = {}
@@ -137,9 +154,8 @@ class _Trajectory:
             self.made.warnings.append("it begins in another file, which is not beside it")
         for raw in steps:
             self._take(begin, raw, model)
-        for at, raw in enumerate(document.get("subagent_trajectories") or (), 1):
-            if _judge(raw) is None:
-                self._take_agent(f"{begin}agent-{at}", raw)
+        for at, agent in enumerate(_list_agents(document), 1):
+            self._take_agent(f"{begin}agent-{at}", agent)
 
     def _take_agent(self, name: str, document: Json) -> None:
         """A sub-agent's steps, which stand apart."""
@@ -221,7 +237,7 @@ class _Trajectory:
         usage = None
         if not copied and fields.rest.get("llm_call_count") != 0:
             metrics = fields.rest.get("metrics")
-            usage = read_inclusive(_make_inclusive(metrics), *USED)
+            usage = read_inclusive(_add_cache(metrics) if self.cache_left_out else metrics, *USED)
             if usage is not None and isinstance(metrics, dict):
                 usage = usage.model_copy(update={"cost": make_cost(metrics.get("cost_usd"))})
         said = fields.text("model_name") or model

@@ -54,9 +54,21 @@ def translate(raw: Json) -> Json | None:
         return {"info": fields.rest | info, "parts": told}
     if kind != "assistant":
         return None
-    parts = [_make_part(part) for part in fields.items("content") or () if isinstance(part, dict)]
+    parts = [_make_part(part) for part in _list_content(fields)]
     info = {"role": "assistant", "reason": fields.text("finish")} | _read_model(fields)
     return {"info": fields.rest | info, "parts": parts}
+
+
+def _list_content(fields: Fields) -> list[Json]:
+    """The parts of a content: words that stand there bare are a part; what is no part stays where it is."""
+    held = fields.rest.get("content")
+    listed = [held] if isinstance(held, str) else held if isinstance(held, list) else []
+    parts = [{"type": "text", "text": each} if isinstance(each, str) else each for each in listed]
+    if odd := [each for each in parts if not isinstance(each, dict)]:
+        fields.rest["content"] = odd
+    elif isinstance(held, str | list):
+        del fields.rest["content"]
+    return [each for each in parts if isinstance(each, dict)]
 
 
 def _read_model(fields: Fields) -> Json:
@@ -69,12 +81,15 @@ def _make_part(part: Json) -> Json:
         return part
     fields = Fields(part)
     state, times = Fields(fields.object("state")), Fields(fields.rest.get("time"))
-    answer = [Fields(each).text("text") for each in state.rest.get("content") or ()]
-    told: Json = {"output": "\n".join(each for each in answer if each)}
+    content = state.rest.get("content")
+    answer = [Fields(each).text("text") for each in _list_content(Fields({"content": content}))]
+    told: Json = {}
+    if content is not None or "output" not in state.rest:
+        told["output"] = "\n".join(each for each in answer if each)
     error = state.object("error")
     if error is not None:
         told["error"] = Fields(error).text("message")
-    if None not in answer:
+    if None not in answer and isinstance(content, str | list):
         state.rest.pop("content", None)
     if (pruned := times.number("pruned")) is not None:
         told["time"] = {"compacted": pruned}

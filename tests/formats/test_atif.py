@@ -11,6 +11,7 @@ import pytest
 
 from inspector import open_session, read_session
 from inspector.session.blocks import Reasoning
+from tests.recount.__main__ import compare
 from tests.shared import SHARED
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
@@ -148,6 +149,36 @@ def test_a_prompt_that_is_less_than_what_the_cache_gave_did_not_hold_it() -> Non
         read_session({"schema_version": "ATIF-v1.7", "agent": {"name": "a"}, "steps": steps}).entries[1].usage
     )
     assert usage is not None and (usage.input, usage.cache_read, usage.prompt) == (12, 120, 132)
+
+
+@pytest.mark.parametrize("shows", ["step", "agent", "continuation", "nowhere"])
+def test_a_writer_that_leaves_the_cache_out_of_one_prompt_leaves_it_out_of_all(
+    shows: str, tmp_path: Path
+) -> None:
+    def trajectory(*told: tuple[int, int], **more: Any) -> dict[str, Any]:
+        steps: list[dict[str, Any]] = [{"step_id": 1, "source": "user", "message": "Go"}]
+        for number, (sent, cached) in enumerate(told, 2):
+            metrics = {"prompt_tokens": sent, "cached_tokens": cached, "completion_tokens": 9}
+            steps.append({"step_id": number, "source": "agent", "message": f"{number}", "metrics": metrics})
+        document = {"schema_version": "ATIF-v1.7", "session_id": "s", "agent": {"name": "a"}}
+        return {**document, "steps": steps, **more}
+
+    odd = (12, 120)
+    document = trajectory((200, 150), (300, 0), *([odd] if shows == "step" else []))
+    agents = [trajectory((50, 40), *([odd] if shows == "agent" else [])), 7]
+    document["subagent_trajectories"] = agents
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(document))
+    if shows == "continuation":
+        follows = trajectory(odd)
+        follows["agent"]["extra"] = {"continuation_index": 1}
+        (tmp_path / "run.cont-1.json").write_text(json.dumps(follows))
+    session = open_session(path)
+    used = [(each.usage.input, each.usage.cache_read) for each in session.entries if each.usage]
+    apart = shows != "nowhere"
+    assert used[:2] == [(200 if apart else 50, 150), (300, 0)]
+    assert (50 if apart else 10, 40) in used
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
 
 
 def test_a_trajectory_may_have_brackets_in_its_name(tmp_path: Path) -> None:

@@ -117,6 +117,35 @@ def test_messages_of_the_next_form_become_a_session(told: str, tmp_path: Path) -
     assert [str(each) for each in compare(path, session) if not each.same] == []
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("print(1)", "print(1)"),
+        (["print(1)", {"type": "text", "text": "2"}], "print(1)\n2"),
+        (3, ""),
+        ({"text": "no list"}, ""),
+        ([None, 3], ""),
+        (None, "as before"),
+    ],
+)
+def test_what_an_output_of_the_next_form_holds_may_be_words_and_anything_else_is_kept(
+    content: Any, words: str, tmp_path: Path
+) -> None:
+    document = make_next()
+    call = document["messages"][2]["content"][2]
+    call["state"] |= {"content": content, "output": "as before"}
+    document["messages"][7]["content"] = content
+    path = tmp_path / "next.json"
+    path.write_text(json.dumps(document))
+    session = open_session(path)
+    answers = {b.call_id: b for b in session["msg_2/results"].blocks if isinstance(b, ToolOutput)}
+    assert answers["c1"].text == words
+    assert session["msg_7"].text == ("" if content is None else words)
+    if not words:
+        assert json.dumps(content).strip("[]") in json.dumps(session["msg_7"].extra)
+    assert [str(each) for each in compare(path, session) if not each.same] == []
+
+
 def test_a_compaction_of_the_next_form_that_was_not_finished_is_none(tmp_path: Path) -> None:
     path = tmp_path / "next.json"
     path.write_text(json.dumps(make_next(status="failed")))

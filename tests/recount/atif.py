@@ -23,7 +23,11 @@ def recount(path: Path) -> Figures:
     tally = Tally()
     turns, pending = 0, False
     seen: set[tuple[str, str]] = set()
-    for at, document in enumerate(_find_files(path)):
+    files = _find_files(path)
+    apart = any(
+        map(_is_apart, [*files, *(o for each in files for o in listed(each.get("subagent_trajectories")))])
+    )
+    for at, document in enumerate(files):
         model = held(document, "agent").get("model_name")
         steps = [step for step in listed(document.get("steps")) if isinstance(step, dict)]
         copied = sum(1 for _ in _copied(steps))
@@ -58,12 +62,12 @@ def recount(path: Path) -> Figures:
                 turns += is_typed(say(step.get("message"))) or _has_picture(step)
             elif source == "agent":
                 seen.add(("agent", say(step.get("message"))))
-                tally.reply(_split(step), step.get("model_name") or model, _cost(step))
+                tally.reply(_split(step, apart), step.get("model_name") or model, _cost(step))
         for other in listed(document.get("subagent_trajectories")):
             for step in listed(held({"o": other}, "o").get("steps")):
                 if isinstance(step, dict) and step.get("source") == "agent":
                     by = step.get("model_name") or held(other, "agent").get("model_name")
-                    tally.aside(_split(step), by, _cost(step))
+                    tally.aside(_split(step, apart), by, _cost(step))
     return tally.close(turns)
 
 
@@ -115,13 +119,20 @@ def _has_picture(step: Row) -> bool:
     return any(isinstance(part, dict) and part.get("type") == "image" for part in parts)
 
 
-def _split(step: Row) -> list[int] | None:
+def _is_apart(document: Any) -> bool:
+    """Whether one of its prompts is less than what the cache gave: its writer leaves that out of all."""
+    told = (held({"s": step}, "s", "metrics") for step in listed(held({"d": document}, "d").get("steps")))
+    return any(
+        "prompt_tokens" in m and whole(m["prompt_tokens"]) < whole(m.get("cached_tokens")) for m in told
+    )
+
+
+def _split(step: Row, apart: bool) -> list[int] | None:
     told = step.get("metrics")
     if not isinstance(told, dict):
         return None
     sent, cached = whole(told.get("prompt_tokens")), whole(told.get("cached_tokens"))
-    # A writer that leaves the cache out of the prompt shows itself where that is less.
-    return split_inclusive(sent + cached * (cached > sent), told.get("completion_tokens"), cached)
+    return split_inclusive(sent + cached * apart, told.get("completion_tokens"), cached)
 
 
 def _cost(step: Row) -> Any:
