@@ -15,7 +15,7 @@ gave: a model counts anew all the time, and its "12 tests" does not take back it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.speakers import find_speech
 from ..session.toolcalls.call_paths import names
-from ..session.tree import Bools
+from ..session.tree import Bools, Ints
 from ..tokens.memo import Memo
 from .extract.collect import BY, KIND
 from .extract.typed import blank_pasted, typed_sentences
@@ -193,16 +193,22 @@ _STATEMENTS: Memo[tuple[tuple[Statement, ...], ...]] = Memo(1)
 def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     """What was said more than once of one thing, with more than one value; kept beside the facts."""
     groups: dict[tuple[str, ...], list[Statement]] = {}
+    holders: dict[str, dict[tuple[str, ...], None]] = {}  # what has a value now
     for entry, block, start, end, words in find_typed(facts.session):
         if _MAY_TELL.search(words) is None:
             continue
         place = (entry, block, start, end, words)
         if (told := read_statement(words)) is not None:
-            groups.setdefault(told[0], []).append(Statement(*place, *told))
-        elif (swap := read_swap(words)) is not None:
-            keys = [key for key, said in groups.items() if said[-1].value == swap[0]]
-            if len(keys) == 1:
-                groups[keys[0]].append(Statement(*place, keys[0], swap[1], swaps=True))
+            statement = Statement(*place, *told)
+        elif (swap := read_swap(words)) is not None and len(holders.get(swap[0], ())) == 1:
+            statement = Statement(*place, next(iter(holders[swap[0]])), swap[1], swaps=True)
+        else:
+            continue
+        group = groups.setdefault(statement.key, [])
+        if group:
+            del holders[group[-1].value][statement.key]
+        group.append(statement)
+        holders.setdefault(statement.value, {})[statement.key] = None
     return tuple(tuple(each) for each in groups.values() if len({one.value for one in each}) > 1)
 
 
@@ -244,10 +250,14 @@ def find_replacements(facts: Facts, said: Bools | None = None) -> dict[int, Repl
         mine = [one for one in group if said[start[one.entry] + one.block]]
         old += [(one, mine[-1]) for one in mine if one.value != mine[-1].value]
         swaps += [one for one in mine if one.swaps]
-    inside = [_find_inside(facts, statement) for statement, _ in old]
+    if not old:
+        return {}
+    find_inside = _sort_by_entry(facts, [one.entry for one in (*(one for one, _ in old), *swaps)])
+    inside = [find_inside(statement) for statement, _ in old]
+    elsewhere: Bools = said[start[facts.entry] + facts.block]
     # That a later sentence names the old value to replace it is no word for it.
-    named = [*inside, *(_find_inside(facts, statement) for statement in swaps)]
-    elsewhere: Bools = said[start[facts.entry] + facts.block] & ~np.any(named, axis=0) if old else said[:0]
+    for rows in (*inside, *map(find_inside, swaps)):
+        elsewhere[rows] = False
     out: dict[int, Replacement] = {}
     for rows, (_, later) in zip(inside, old, strict=True):
         for number in np.unique(facts.fact[rows]).tolist():
@@ -259,12 +269,20 @@ def find_replacements(facts: Facts, said: Bools | None = None) -> dict[int, Repl
     return out
 
 
-def _find_inside(facts: Facts, statement: Statement) -> Bools:
-    """The occurrences within a sentence."""
-    inside: Bools = (
-        (facts.entry == statement.entry)
-        & (facts.block == statement.block)
-        & (facts.start >= statement.start - _MARGIN)
-        & (facts.end <= statement.end + _MARGIN)
-    )
-    return inside
+def _sort_by_entry(facts: Facts, entries: Sequence[int]) -> Callable[[Statement], Ints]:
+    """Which occurrences stand within a sentence of these entries."""
+    order = np.flatnonzero(np.isin(facts.entry, entries))
+    order = order[np.argsort(facts.entry[order], kind="stable")]
+    entry, block, start, end = (each[order] for each in (facts.entry, facts.block, facts.start, facts.end))
+
+    def find_inside(statement: Statement) -> Ints:
+        mine = slice(*np.searchsorted(entry, [statement.entry, statement.entry + 1]).tolist())
+        inside = (
+            (block[mine] == statement.block)
+            & (start[mine] >= statement.start - _MARGIN)
+            & (end[mine] <= statement.end + _MARGIN)
+        )
+        rows: Ints = order[mine][inside]
+        return rows
+
+    return find_inside

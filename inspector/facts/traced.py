@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import EditError
+from ..errors import ArgumentError, EditError
 from ..mixins import Framed, ask
 from ..planning.plan import Plan
 from ..policies.policy import Edits, Policy
@@ -383,9 +383,12 @@ class Trace(Framed):
     def __getitem__(self, form: str | tuple[str, str]) -> TracedFact:
         """What became of a text. Raises `EditError` where nothing said so far holds it, with what does."""
         found = self._find(form)
-        if found is None:
-            raise EditError("fact", str(form), self._look.tell_absence(form))
-        return found
+        if found is not None:
+            return found
+        words: tuple[object, ...] = form if isinstance(form, tuple) else ("text", form)
+        if len(words) != 2 or not all(isinstance(each, str) for each in words):
+            raise ArgumentError("trace[…]", "what is asked for", form, "a text, or a kind and a text")
+        raise EditError("fact", str(form), self._look.tell_absence(form))
 
     def __contains__(self, form: object) -> bool:
         return self._find(form) is not None

@@ -107,6 +107,13 @@ def test_a_shell_command_tells_what_it_does_to_files(command: str, touched: list
         assert command[one.start : one.end] == one.path
 
 
+def test_no_system_goes_deeper_than_its_longest_path() -> None:
+    """4,096 bytes (PATH_MAX of Linux): `cd` fails there, and what follows is where it was."""
+    touched = read_command("cd deeper; " * 20_000 + "cat a.py")
+    assert [one.operation for one in touched] == ["read"]
+    assert 4_000 < len(touched[0].base or "") < 4_096
+
+
 def test_a_relative_path_after_cd_starts_there() -> None:
     facts = answer("lib/x.py:3: error: bad", command="cd sub && cat a.py")
     assert facts["file", "sub/a.py"].operations == ("read",)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import count_tokens, lint, make_plan, trace_recorded
+from inspector.facts.replaced import find_replacements
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
@@ -148,3 +152,18 @@ def test_only_the_last_value_said_is_not_stale(values: list[int]) -> None:
     for value in set(values):
         expected = "lost" if value == values[-1] else "stale"
         assert trace[f"The retry limit is {value}0."].fate == expected
+
+
+def test_many_values_and_rules_take_no_time_squared() -> None:
+    """Each thing has a value of its own; of the swaps only the last names a value that one has. They read
+    like rules."""
+    things = ["".join(letters) for letters in product("abcdefghij", repeat=4)]
+    told = [f"The w{thing} is {10_000 + at}." for at, thing in enumerate(things)]
+    swaps = [f"Use {50_000 + at}, not {30_000 + at}." for at in range(len(things))]
+    start = time.process_time()
+    session = talk(OLD, "\n".join(told), "\n".join(swaps), "Make it $710 instead of $481.")
+    replaced = find_replacements(session.facts)
+    assert time.process_time() - start < 5
+    forms = [fact.form for fact in session.facts.values()]
+    assert {forms[number]: later.value for number, later in replaced.items()} == {OLD: "$710"}
+    assert sum(form.startswith("Use ") for form in forms) > len(things)

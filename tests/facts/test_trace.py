@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
-from inspector.errors import EditError, FrameError
+from inspector.errors import ArgumentError, EditError, FrameError
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import Sources, check_grounding, ground_recorded
@@ -369,6 +370,13 @@ def test_an_unknown_fact_is_a_named_error() -> None:
     with pytest.raises(EditError, match="nothing said so far"):
         RECORDED["src/no/such.py"]
     assert "src/no/such.py" not in RECORDED
+
+
+@pytest.mark.parametrize("asked", [5, None, ("file",), ("file", 5), ("file", "a.py", "b.py")])
+def test_what_is_no_text_is_a_named_error(asked: Any) -> None:
+    with pytest.raises(ArgumentError, match="must be a text, or a kind and a text"):
+        RECORDED[asked]
+    assert asked not in RECORDED
 
 
 def test_words_are_found_whole() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -379,3 +380,12 @@ def test_a_text_of_one_piece_over_and_over_is_read_at_once(piece: str) -> None:
     blanked = blank_pasted(text)
     assert len(blanked) == len(text)
     assert blanked.startswith("Never push.\n")
+
+
+@pytest.mark.parametrize("piece", ["Let's use it.\n", "Use 5, not 6. ", "- [ ] Never do it.\n"])
+def test_choices_and_rules_over_and_over_take_no_time_squared(piece: str) -> None:
+    text = piece * 20_000
+    start = time.process_time()
+    facts = read_session([{"role": "user", "content": text}]).facts
+    assert time.process_time() - start < 8
+    assert facts.by_kind("constraint") or facts.by_kind("choice")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .sentences import ORDERS, Hit, find_sentences, opens_with
+from .sentences import ORDERS, Hit, find_sentences, make_overlap, opens_with
 from .typed import typed_sentences
 
 _RULE = re.compile(
@@ -271,13 +271,15 @@ def find_typed_rules(text: str) -> Iterator[Hit]:
             first, last = start + span[0], start + span[1]
             if _NO_OBJECT.match(form) and before[1] and not text[before[1] : start].strip(" \t"):
                 first = before[0]  # what it is about stands in the sentence before
-                seen = [one for one in seen if one != before]
+                if seen and seen[-1] == before:
+                    seen.pop()
             seen.append((first, last))
         before = (start, end)
     for first, last in seen:
         yield first, last, " ".join(text[first:last].split())
+    overlaps = make_overlap(seen)
     for start, end, form in find_rules(text):
-        if not _is_told(form) and not any(start < other and at < end for at, other in seen):
+        if not overlaps(start, end) and not _is_told(form):
             yield start, end, form
 
 

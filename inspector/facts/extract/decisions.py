@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ...session.toolcalls.call_paths import names
-from .sentences import ORDERS, Hit, find_sentences, opens_with
+from .sentences import ORDERS, Hit, find_sentences, make_overlap, opens_with
 from .typed import typed_sentences
 
 _CHOICE = re.compile(
@@ -185,8 +185,9 @@ def find_choices(text: str) -> Iterator[Hit]:
     for start, end in _find_mapped(text):
         seen.append((start, end))
         yield start, end, " ".join(text[start:end].split())
+    overlaps = make_overlap(seen)
     for start, end, form in find_decisions(text):
-        if not any(start < other and at < end for at, other in seen) and not _NOT.search(form):
+        if not overlaps(start, end) and not _NOT.search(form):
             yield start, end, form
 
 

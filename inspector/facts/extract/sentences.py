@@ -8,7 +8,9 @@ search runs at memory speed, and most of the time goes into the hits, not into t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 
 from ...session.toolcalls.call_paths import LONGEST, names
 
@@ -36,6 +38,23 @@ _LEAD = " \t\r\n-*>•#0123456789.|"
 _TRIES = 6  # cues of one sentence that are looked at
 _SHORT = 8
 _SHORT_WIDE = 4  # characters of scripts that write a word in one or two
+
+
+def make_overlap(spans: Iterable[tuple[int, int]]) -> Callable[[int, int], bool]:
+    """Whether a stretch of a text, from start to end, shares a character with any of these.
+
+    >>> overlaps = make_overlap([(9, 12), (0, 4)])
+    >>> overlaps(3, 9), overlaps(4, 9), overlaps(11, 20)
+    (True, False, True)
+    """
+    ordered = sorted(spans)
+    reached = list(accumulate((end for _, end in ordered), max))
+
+    def overlaps(start: int, end: int) -> bool:
+        before = bisect_left(ordered, (end, 0))  # so many begin before it ends
+        return before > 0 and reached[before - 1] > start
+
+    return overlaps
 
 
 def find_sentences(

@@ -78,7 +78,7 @@ def read_command(command: str, base: str | None = None) -> list[Touched]:
             continue
         if words[0].text in ("cd", "pushd"):
             if len(words) > 1 and words[1].fixed:
-                base = canonical_path(words[1].text, None, base)
+                base = _enter(words[1].text, base)
             continue
         found += _read_words(words, base)
     return found
@@ -95,8 +95,18 @@ def directory_after(command: str, base: str | None = None) -> str | None:
     went = None
     for words, _ in split_command(command):
         if len(words) > 1 and words[0].text == "cd" and words[1].fixed:
-            went = canonical_path(words[1].text, None, went or base)
+            went = _enter(words[1].text, went or base)
     return went
+
+
+_LONGEST = 4096
+"""Bytes of a path that Linux takes; macOS takes a quarter (PATH_MAX)."""
+
+
+def _enter(folder: str, base: str | None) -> str | None:
+    """The directory after `cd`: as before where no system goes that deep."""
+    entered = canonical_path(folder, None, base)
+    return entered if len(entered) < _LONGEST else base
 
 
 def output_of(command: str) -> str:
