@@ -3,7 +3,9 @@
 In go the bytes of a list or lines of messages, or of an object around a list, out comes a `Session`. Source:
 FORMATS §12. A message of the screen holds a reply with all its steps: each step is a request, and becomes a
 reply and what its calls were answered. Parts that only the screen shows (sources, data) are kept beside the
-reply. The SDK saves no usage and has no compaction; what an app puts into `metadata` stays there.
+reply. The SDK has no compaction, and saves no usage: where an app puts the SDK's own (`LanguageModelUsage`)
+into a reply's `metadata`, as `usage` or `totalUsage`, it is that of a reply of one step. Of several steps it
+is their sum, and of older versions nobody can tell whether the cache is part of the input: neither counts.
 
 Before version 5 a call stood with its result in a `tool-invocation` part, before version 4.2 in a list
 `toolInvocations` beside the words, which the model said after its calls. Messages of the model then named a
@@ -16,16 +18,18 @@ from typing import Any
 
 from ..errors import ReadError
 from ..session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
-from ..session.entries import Source
+from ..session.entries import Source, Usage
 from ..session.garbage import paused_gc
 from ..session.json_text import stringify
 from ..session.session import Session
+from ..text import plural
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document, unknown
 from .json_lines import Data, Reader, decode, iter_lines
-from .recording import Json, Recording, first_rows, parse_given
+from .recording import Json, Recording, first_rows, parse_given, read_inclusive
 
 NAME = "ai-sdk"
 INVOCATION = "tool-invocation"
+USED, CACHED = ("usage", "totalUsage"), ("cacheReadTokens", "cacheWriteTokens")
 ROLES = ("system", "user", "assistant", "tool")
 PLAIN = ("file", "step-start", "source-url", "source-document", "source")
 
@@ -118,7 +122,7 @@ def read(data: Data) -> Session:
                 reading.take(source, decode(row))
             except ValueError as error:
                 reading.made.spoil(source, str(error))
-        return reading.made.make_session(system=tuple(reading.system))
+        return reading.make_session()
     document = load(data)
     messages = document.get("messages") if isinstance(document, dict) else document
     if not isinstance(messages, list):
@@ -126,12 +130,7 @@ def read(data: Data) -> Session:
     about = Fields(document, "messages")
     for line, raw in enumerate(messages, 1):
         reading.take(place(line), raw)
-    return reading.made.make_session(
-        id=about.text("id") or "",
-        title=about.text("title"),
-        system=tuple(reading.system),
-        extra=about.rest,
-    )
+    return reading.make_session(id=about.text("id") or "", title=about.text("title"), extra=about.rest)
 
 
 class _SavedMessages:
@@ -141,6 +140,16 @@ class _SavedMessages:
         self.made = Recording(NAME)
         self.names: dict[str, str] = {}
         self.system: list[Text] = []
+        self.untold = 0
+
+    def make_session(self, **fields: Any) -> Session:
+        """All of it. Raises `EmptySession` when nobody says anything."""
+        if self.untold:
+            whose = plural(self.untold, "reply", "replies")
+            self.made.warnings.append(
+                f"what {whose} took is told as a sum of requests, or without the cache's share: not counted"
+            )
+        return self.made.make_session(system=tuple(self.system), **fields)
 
     def take(self, source: Source, raw: Any) -> None:
         """One message of either form."""
@@ -191,6 +200,9 @@ class _SavedMessages:
                 continue
             steps[-1].append(part)
         first: Source | None = source
+        metadata = Fields(extra.get("metadata"))
+        usage, told = _read_usage(metadata, len(steps))
+        self.untold += not told
         for number, step in enumerate(steps, 1):
             found: list[Found] = []
             outputs: list[Found] = []
@@ -205,7 +217,8 @@ class _SavedMessages:
                     found.append(self._read_part(part))
             own = name if number == 1 else f"{name}/{number}"
             more = (extra if number == 1 else {}) | ({"parts": left} if left else {})
-            entry = self.made.add(own, "assistant", found, first, more)
+            model = metadata.text("model") if usage is not None else None
+            entry = self.made.add(own, "assistant", found, first, more, usage=usage, model=model)
             first = None
             if outputs:
                 self.made.add(f"{entry.id}/results", "tool", outputs, None)
@@ -267,6 +280,22 @@ class _SavedMessages:
                 return Image(media_type=sort_, **given_), fields.rest
             return Document(media_type=sort_, title=title, **given_), fields.rest
         return unknown(raw)
+
+
+def _read_usage(metadata: Fields, steps: int) -> tuple[Usage | None, bool]:
+    """What the metadata of a reply says that it took, and whether nothing is said that cannot be counted."""
+    used = next(
+        (Fields(metadata.rest[key]) for key in USED if isinstance(metadata.rest.get(key), dict)), None
+    )
+    if used is None or not {"inputTokens", "outputTokens"} <= set(used.rest):
+        return None, True
+    details = Fields(used.rest.get("inputTokenDetails"))
+    # What older versions call cached is part of the input by some providers, and beside it by others.
+    unclear = not details.rest and bool(used.rest.get("cachedInputTokens"))
+    if steps > 1 or unclear:
+        return None, False
+    told = {**used.rest, **{key: details.rest.get(key) for key in CACHED}}
+    return read_inclusive(told, "inputTokens", "outputTokens", *CACHED, "totalTokens"), True
 
 
 def _make_answer(call: str, value: Any, tool: str | None, *, failed: bool) -> ToolOutput:

@@ -4,13 +4,15 @@ In go the bytes of a database, without a log of changes beside them (the door ha
 the reader of each session takes: for opencode what `opencode export` writes, for LangGraph the states of a
 thread. Sources: FORMATS §7, §12. The database is opened in memory, and nothing of it is ever written. What a
 state holds is decoded without building any class: a value of one becomes its name and its fields. A pickle is
-never loaded. opencode's table `event` and its newest `session_message` are not read.
+never loaded. opencode's newest versions keep the messages of its next form in `session_message`, some beside
+`message` and the same there: it is read of a session that has no row in `message`. Its table `event` is not.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 MAGIC = b"SQLite format 3\0"
-OPENCODE, LANGGRAPH = ("session", "message", "part"), ("checkpoints",)
+OPENCODE = ({"session", "message", "part"}, {"session", "session_message"})
+"""The tables of opencode's, of two ages."""
+_NEXT = frozenset({"id", "session_id", "type", "data"})
 _DEEPEST = 64
 Stored = tuple[str, int, Callable[[], Data]]
 
@@ -35,7 +39,9 @@ def may_hold_sessions(head: Data) -> bool:
     begin = bytes(memoryview(head)[: 1 << 20])
     if not begin.startswith(MAGIC):
         return False
-    return b"checkpoint_ns" in begin or all(name in begin for name in (b"session_id", b"message_id"))
+    if b"checkpoint_ns" in begin:
+        return True
+    return b"session_id" in begin and (b"message_id" in begin or b"session_message" in begin)
 
 
 def list_stored(data: Data) -> tuple[str, list[Stored]] | None:
@@ -46,9 +52,9 @@ def list_stored(data: Data) -> tuple[str, list[Stored]] | None:
         with closing(_open(data)) as base:
             tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             names = {str(row["name"]) for row in tables}
-            if set(OPENCODE) <= names:
+            if OPENCODE[0] <= names or (OPENCODE[1] <= names and _has_next(base)):
                 return "a database of opencode's", _list_opencode(base, data)
-            if set(LANGGRAPH) <= names:
+            if "checkpoints" in names:
                 return "a LangGraph database", _list_threads(base, data)
     except _broken():
         pass
@@ -84,15 +90,25 @@ def _broken() -> tuple[type[Exception], ...]:
 # opencode
 
 
+def _list_columns(base: sqlite3.Connection, table: str) -> frozenset[str]:
+    """The columns of a table; none where it is not there."""
+    return frozenset(str(row["name"]) for row in base.execute(f"PRAGMA table_info({table})"))
+
+
+def _has_next(base: sqlite3.Connection) -> bool:
+    return _list_columns(base, "session_message") >= _NEXT
+
+
 def _list_opencode(base: sqlite3.Connection, data: Data) -> list[Stored]:
-    sizes = {
-        str(row[0]): int(row[1] or 0)
-        for row in base.execute("SELECT session_id, SUM(LENGTH(data)) FROM part GROUP BY session_id")
-    }
+    sizes = Counter[str]()
+    for table in ("part", "session_message"):
+        if _list_columns(base, table) >= {"session_id", "data"}:
+            query = f"SELECT session_id, SUM(LENGTH(data)) FROM {table} GROUP BY session_id"
+            sizes.update({str(row[0]): int(row[1] or 0) for row in base.execute(query)})
     found: list[Stored] = []
     for row in base.execute("SELECT * FROM session ORDER BY id"):
         name = str(row["id"])
-        found.append((name, sizes.get(name, 0), partial(_export_opencode, data, name)))
+        found.append((name, sizes[name], partial(_export_opencode, data, name)))
     return found
 
 
@@ -104,19 +120,45 @@ def _export_opencode(data: Data, name: str) -> bytes:
             row = base.execute("SELECT * FROM session WHERE id = ?", (name,)).fetchone()
             if row is not None:
                 document["info"] = _make_info(dict(zip(row.keys(), row, strict=True)))
-            parts: dict[str, list[Any]] = {}
-            query = "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id"
-            for each in base.execute(query, (name,)):
-                message = str(each["message_id"])
-                held = _load(each["data"]) | {"id": each["id"], "messageID": message, "sessionID": name}
-                parts.setdefault(message, []).append(held)
-            query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
-            for each in base.execute(query, (name,)):
-                info = _load(each["data"]) | {"id": each["id"], "sessionID": name}
-                document["messages"].append({"info": info, "parts": parts.get(str(each["id"]), [])})
+            old, later = (_count_rows(base, table, name) for table in ("message", "session_message"))
+            if old and later:
+                document["session_messages"] = later  # the same once more
+            for message in _list_messages(base, name) if old else _list_next(base, name):
+                document["messages"].append(message)
     except _broken():
         document["broken"] = True  # what was read until then is kept
     return dump_lossless(_make_plain(document)).encode("ascii")
+
+
+def _count_rows(base: sqlite3.Connection, table: str, name: str) -> int:
+    """The rows of a session in a table; 0 where the table is not there."""
+    if "session_id" not in _list_columns(base, table):
+        return 0
+    return int(base.execute(f"SELECT COUNT(*) FROM {table} WHERE session_id = ?", (name,)).fetchone()[0])
+
+
+def _list_messages(base: sqlite3.Connection, name: str) -> Iterator[Json]:
+    """The messages of a session with their parts."""
+    parts: dict[str, list[Any]] = {}
+    query = "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id"
+    for each in base.execute(query, (name,)):
+        message = str(each["message_id"])
+        held = _load(each["data"]) | {"id": each["id"], "messageID": message, "sessionID": name}
+        parts.setdefault(message, []).append(held)
+    query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
+    for each in base.execute(query, (name,)):
+        info = _load(each["data"]) | {"id": each["id"], "sessionID": name}
+        yield {"info": info, "parts": parts.get(str(each["id"]), [])}
+
+
+def _list_next(base: sqlite3.Connection, name: str) -> Iterator[Json]:
+    """The messages of a session in opencode's next form, in their order."""
+    if _has_next(base):
+        # Its first versions told no order but the time.
+        order = "seq" if "seq" in _list_columns(base, "session_message") else "time_created, id"
+        query = f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}"
+        for row in base.execute(query, (name,)):
+            yield _load(row["data"]) | {"id": row["id"], "type": row["type"]}
 
 
 def _make_info(row: Json) -> Json:
@@ -125,8 +167,9 @@ def _make_info(row: Json) -> Json:
         key.removeprefix("time_"): row.pop(key) for key in list(row) if key.startswith("time_") and row[key]
     }
     info = {key: value for key, value in row.items() if value is not None}
-    if isinstance(info.get("revert"), str):
-        info["revert"] = _load(info["revert"])
+    for name in ("revert", "model"):
+        if isinstance(held := info.get(name), str) and held.startswith("{"):
+            info[name] = _load(held)
     return {**info, "time": times}
 
 

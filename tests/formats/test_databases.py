@@ -17,6 +17,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from inspector import open_session, open_sessions, read_session
 from inspector.errors import EditError, InspectorError, ReadError, SeveralSessions
 from inspector.session.blocks import ToolCall
+from tests.formats.test_opencode import make_next
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
 OPENCODE = """
@@ -82,6 +83,70 @@ def test_opencodes_database_holds_what_its_export_does(tmp_path: Path) -> None:
     assert [entry.role for entry in stored.entries] == [entry.role for entry in export.entries]
     assert [entry.blocks for entry in stored.entries] == [entry.blocks for entry in export.entries]
     assert [entry.usage for entry in stored.entries] == [entry.usage for entry in export.entries]
+
+
+@pytest.mark.parametrize("ordered", [True, False], ids=["by-number", "by-time"])
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside-the-older-tables"])
+def test_opencodes_newest_table_holds_what_an_export_of_the_next_form_does(
+    ordered: bool, alone: bool, tmp_path: Path
+) -> None:
+    document = make_next()
+    (tmp_path / "next.json").write_text(json.dumps(document))
+    place = tmp_path / "opencode.db"
+    with closing(sqlite3.connect(place)) as base:
+        base.executescript(OPENCODE)
+        base.execute("ALTER TABLE session ADD COLUMN model TEXT")
+        if alone:
+            base.executescript("DROP TABLE message; DROP TABLE part;")
+        number = "seq INTEGER NOT NULL, " if ordered else ""
+        base.execute(
+            "CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, type TEXT, "
+            f"{number}time_created INTEGER, time_updated INTEGER, data TEXT NOT NULL)"
+        )
+        model = json.dumps({"id": "demo-2", "providerID": "demo"})
+        for name in ("ses_1", "ses_2"):
+            base.execute(
+                "INSERT INTO session (id, directory, title, model) VALUES (?, '/w', 'Reading', ?)",
+                (name, model),
+            )
+            for at, message in reversed([*enumerate(document["messages"])]):
+                data = {key: value for key, value in message.items() if key not in ("id", "type")}
+                # Their ids sort otherwise than they follow each other.
+                cells = [f"{name[-1]}{9 - at}", name, message["type"], *([at] if ordered else [])]
+                cells += [at * 1_000, 0, json.dumps(data)]
+                base.execute(f"INSERT INTO session_message VALUES ({','.join('?' * len(cells))})", cells)
+        base.commit()
+    assert [one.name for one in open_sessions(place)] == ["ses_1", "ses_2"]
+    stored, export = open_session(place, part="ses_2"), open_session(tmp_path / "next.json")
+    assert (stored.format, stored.id, stored.title, stored.cwd) == ("opencode", "ses_2", "Reading", "/w")
+    assert [entry.blocks for entry in stored.entries] == [entry.blocks for entry in export.entries]
+    assert [entry.usage for entry in stored.entries] == [entry.usage for entry in export.entries]
+    assert [b.kind for _, b in stored.boundaries] == [b.kind for _, b in export.boundaries]
+    assert [note.type for note in stored.notes] == [note.type for note in export.notes]
+    assert stored.model == "demo-2"
+
+
+def test_a_session_that_stands_in_both_of_opencodes_tables_is_read_once(tmp_path: Path) -> None:
+    make_opencode(tmp_path / "one.db", "ses_a")
+    before = open_session(tmp_path / "one.db")
+    with closing(sqlite3.connect(tmp_path / "one.db")) as base:
+        base.execute(
+            "CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, seq INTEGER, data TEXT)"
+        )
+        base.execute("INSERT INTO session_message VALUES ('m', 'ses_a', 'user', 1, '{\"text\": \"Again.\"}')")
+        base.commit()
+    after = open_session(tmp_path / "one.db")
+    assert (after.entries, after.extra["session_messages"]) == (before.entries, 1)
+
+
+def test_a_table_of_that_name_with_other_columns_is_none_of_opencodes(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as base:
+        base.executescript(
+            "CREATE TABLE session (id TEXT); CREATE TABLE session_message (id, session_id TEXT, role TEXT);"
+            "INSERT INTO session VALUES ('ses_1'); INSERT INTO session_message VALUES ('m', 'ses_1', 'user');"
+        )
+    with pytest.raises(ReadError, match="SQLite"):
+        open_session(tmp_path / "other.db")
 
 
 def test_several_sessions_of_a_database_are_listed_and_one_is_named(tmp_path: Path) -> None:

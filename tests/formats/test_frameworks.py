@@ -11,6 +11,7 @@ import pytest
 from inspector import open_session, read_session
 from inspector.formats.readers import READERS
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
+from tests.recount.__main__ import compare
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
 PYDANTIC, SCREEN, MODEL = (CASES / f"{name}.json" for name in ("pydantic-ai", "ai-sdk", "ai-sdk.model"))
@@ -67,6 +68,39 @@ def test_a_reply_of_the_screen_is_a_reply_per_step() -> None:
     assert session["a1/2"].extra["parts"][0]["url"] == "https://example.org"
     assert session["a1"].extra["metadata"] == {"totalUsage": {"inputTokens": 90}}
     assert all(entry.usage is None for entry in session.entries)
+
+
+def test_what_an_app_keeps_of_the_sdks_own_usage_is_a_replys_of_one_step(tmp_path: Path) -> None:
+    new = {"inputTokens": 100, "outputTokens": 7, "totalTokens": 107}
+    new["inputTokenDetails"] = {"noCacheTokens": 30, "cacheReadTokens": 60, "cacheWriteTokens": 10}  # type: ignore[assignment]
+    told: list[dict[str, Any]] = [
+        {"usage": new, "model": "claude-opus-4-5"},
+        {"totalUsage": {"inputTokens": 20, "outputTokens": 3, "cachedInputTokens": 0}, "model": "gpt-5"},
+        {"usage": {"inputTokens": 20, "outputTokens": 3, "cachedInputTokens": 15}},  # in it, or beside it?
+        {"totalUsage": new, "steps": 2},
+        {"usage": {"inputTokens": 20}},
+        {"usage": "cheap", "totalTokens": 9},
+    ]
+    messages: list[dict[str, Any]] = []
+    for number, metadata in enumerate(told):
+        say = {"type": "text", "text": f"words {number}"}
+        steps = [{"type": "step-start"}, say] * metadata.pop("steps", 1)
+        messages.append({"id": f"u{number}", "role": "user", "parts": [say]})
+        messages.append({"id": f"a{number}", "role": "assistant", "parts": steps, "metadata": metadata})
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(messages))
+    session = open_session(path)
+    used = {entry.id: entry.usage for entry in session.entries if entry.usage is not None}
+    assert {name: (u.input, u.cache_read, u.cache_write, u.output) for name, u in used.items()} == {
+        "a0": (30, 60, 10, 7),
+        "a1": (20, 0, 0, 3),
+    }
+    assert session["a0"].model == "claude-opus-4-5"
+    assert session.warnings == (
+        "what 2 replies took is told as a sum of requests, or without the cache's share: not counted",
+    )
+    assert session["a3"].extra["metadata"] == {"totalUsage": new}
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
 
 
 def test_the_models_messages_open_too() -> None:

@@ -98,9 +98,27 @@ def recount_sdk(path: Path) -> Figures:
             content = message.get("content")
             turns += files or is_typed(content if parts is None and isinstance(content, str) else say(said))
         elif role == "assistant":
-            for _ in range(_count_steps(message, parts)):
+            steps = _count_steps(message, parts)
+            about = held(message, "metadata")
+            used = held(about, "usage") or held(about, "totalUsage")
+            tokens = _split_sdk(used) if steps == 1 and parts is not None else None
+            tally.reply(tokens, about.get("model") if tokens else None, total=used.get("totalTokens"))
+            for _ in range(steps - 1):
                 tally.reply()
     return tally.close(turns)
+
+
+def _split_sdk(used: Row) -> list[int] | None:
+    """The SDK's figures of one request; None where some are missing or the cache's share is open."""
+    cache = held(used, "inputTokenDetails")
+    if (
+        "inputTokens" not in used
+        or "outputTokens" not in used
+        or (used.get("cachedInputTokens") and not cache)
+    ):
+        return None
+    read, written = cache.get("cacheReadTokens"), cache.get("cacheWriteTokens")
+    return split_inclusive(used["inputTokens"], used["outputTokens"], read, written)
 
 
 def _count_steps(message: Row, parts: Any) -> int:
