@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
@@ -112,10 +114,35 @@ def _settings(rule: type[Rule]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _policies() -> Iterator[str]:
+    board = json.loads((PACKAGE.parent / "notebooks" / "leaderboard.json").read_text("utf-8"))
     yield "# Every policy\n"
-    yield "As shipped: source, trigger, and rules with their settings; [every rule](rules.md) has its own.\n"
+    yield (
+        "As shipped: source, trigger, rules with their settings ([every rule](rules.md) has its own), and"
+        f" what is lost at the {board['compactions']} moments of [the benchmark](../benchmark.md)"
+        f" ({board['date']}, {board['commit']}), with a deterministic stand-in where a model would be"
+        " asked.\n"
+    )
+    measured = {row["policy"]: row for row in board["policies"]}
     for policy in POLICIES:
         yield from _policy(policy)
+        yield f"{_loss(measured[policy.name])}\n" if policy.name in measured else ""
+
+
+def _loss(row: dict[str, Any]) -> str:
+    """What a policy loses on the benchmark, each share with its interval."""
+    kept, user, left = (
+        "{:.0%} ({:.0%}–{:.0%})".format(*shares)
+        for shares in (_rest(row["kept"]), _rest(row["user"]), row["left"])
+    )
+    return (
+        f"**Lost on the benchmark.** {kept} of the facts, {user} of those that the user said first; {left} of"
+        " the tokens are left."
+    )
+
+
+def _rest(share: list[float]) -> tuple[float, float, float]:
+    """What a share and its interval leave of the whole."""
+    return 1 - share[0], 1 - share[2], 1 - share[1]
 
 
 def _policy(policy: Policy) -> Iterator[str]:
@@ -185,8 +212,8 @@ def _formats() -> Iterator[str]:
         places.setdefault(place.harness, []).append(where)
     rows = []
     for reader in READERS:
-        room = inspect.getmodule(reader.read)
-        about = (inspect.getdoc(room) or "").split("\n\n")[0] if room else ""
+        read = reader.read.func if isinstance(reader.read, partial) else reader.read
+        about = (inspect.getdoc(inspect.getmodule(read)) or "").split("\n\n")[0]
         rows.append((f"`{reader.name}`", reader.title, about, "yes" if reader.start else ""))
     yield from _table(("format", "what it is called", "what a file holds", "followed while it grows"), rows)
     yield "Where `sessions()` looks:\n"

@@ -1,0 +1,89 @@
+"""What the documentation adds to Sphinx: figures, pictures for both themes, files that are there."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docutils import nodes
+from docutils.core import publish_doctree
+from docutils.transforms import Transform
+
+from tests.test_floors import ROOT
+
+pytest.importorskip("sphinx", reason="the documentation's tools are not installed")
+
+
+@pytest.fixture(scope="module")
+def conf() -> dict[str, Any]:
+    return runpy.run_path(str(ROOT / "notebooks" / "conf.py"))
+
+
+def test_every_stored_figure_is_drawn_on_its_page(conf: dict[str, Any]) -> None:
+    figures = 0
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        source = [path.read_text("utf-8")]
+        stored = source[0].count('"application/vnd.plotly.v1+json"')
+        conf["draw_figures"](None, path.stem, source)
+        drawn = [
+            output["data"]["text/html"]
+            for cell in json.loads(source[0])["cells"]
+            for output in cell.get("outputs", ())
+            if "plotly-figure" in str(output.get("data", {}).get("text/html"))
+        ]
+        assert len(drawn) == stored
+        assert all(html.count("Plotly.newPlot(") == 1 and html.count("</") == 2 for html in drawn)
+        figures += stored
+    assert figures >= 4
+
+
+def test_a_text_in_a_figure_ends_no_script(conf: dict[str, Any]) -> None:
+    figure = {"data": [{"name": "</script><b>"}], "layout": {}}
+    output = {"data": {"application/vnd.plotly.v1+json": figure}}
+    source = [json.dumps({"cells": [{"outputs": [output]}]})]
+    conf["draw_figures"](None, "one", source)
+    html = json.loads(source[0])["cells"][0]["outputs"][0]["data"]["text/html"]
+    assert "</script><b>" not in html and html.endswith("</script>") and html.count("</script>") == 1
+
+
+def test_a_picture_for_two_themes_becomes_two_images(conf: dict[str, Any]) -> None:
+    text = (ROOT / "notebooks" / "guide" / "architecture.md").read_text("utf-8")
+    html = text[text.index("<picture>") : text.index("</picture>") + 10]
+    document = publish_doctree("")
+    document += nodes.raw("", html, format="html")
+    pictures: Transform = conf["Pictures"](document)
+    pictures.apply()
+    images = list(document.findall(nodes.image))
+    assert [(image["uri"], image["classes"]) for image in images] == [
+        ("../images/rooms-light.svg", ["only-light"]),
+        ("../images/rooms-dark.svg", ["only-dark"]),
+    ]
+    assert all(image["alt"].startswith("The thirteen rooms") for image in images)
+
+
+def test_a_file_that_a_page_names_and_that_is_not_there_is_told(conf: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "a b.svg").write_text("<svg/>")
+    (tmp_path / "page.html").write_text(
+        '<img src="a%20b.svg"><img src="gone.svg"><source srcset="dark.svg"> <a href="page.html#end">'
+        '<a href="https://example.org/x"><a href="#top">'
+    )
+    assert sorted(conf["missing_files"](tmp_path)) == ["page.html: dark.svg", "page.html: gone.svg"]
+
+
+def test_every_policy_tells_what_it_loses_on_the_benchmark(conf: dict[str, Any]) -> None:
+    page = (ROOT / "notebooks" / "reference" / "policies.md").read_text("utf-8")
+    board = json.loads((ROOT / "notebooks" / "leaderboard.json").read_text("utf-8"))
+    rows = [row for row in board["policies"] if row["policy"] != "recorded"]
+    for row in rows:
+        part = page[page.index(f"\n({row['policy']})=") :].split("\n(", 2)[1]
+        lost = round(100 * (1 - row["kept"][0]))
+        assert f"**Lost on the benchmark.** {lost}% (" in part and f"; {row['left'][0]:.0%} (" in part
+    assert page.count("**Lost on the benchmark.**") == len(rows) >= 20
+
+
+def test_every_format_is_described_by_its_own_reader(conf: dict[str, Any]) -> None:
+    page = (ROOT / "notebooks" / "reference" / "formats.md").read_text("utf-8")
+    assert page.count("| `") >= 28 and "functools" not in page
