@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .errors import ArgumentError, InspectorError, PlanError, ReadError, expect
 from .formats.containers import LARGEST
@@ -21,10 +22,19 @@ from .formats.incremental import IncrementalReader
 from .formats.json_document import HEAD
 from .formats.json_lines import Data, Reader, read_passing
 from .formats.manifest import READER, dump_manifest
+from .formats.manifest import session_schema as session_schema
 from .formats.parts import StoredSessions, holds_files, list_parts, list_sessions, unpack_part
-from .formats.readers import clear_usage, find_reader, named, read_session, refuse_foreign, unpack_named
+from .formats.readers import (
+    FOLDER_FILES,
+    find_reader,
+    named,
+    read_all,
+    read_session,
+    refuse_foreign,
+    unpack_named,
+)
 from .session.garbage import paused_gc
-from .session.session import MANIFEST, Session
+from .session.session import Session
 
 if TYPE_CHECKING:
     from .formats.linearize import Loss
@@ -56,7 +66,7 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
 
 def read_with_others(reader: Reader, data: Data, place: Path) -> Session:
     """The session in `data`, by this reader, with the other files of it that lie beside `place`."""
-    return _read_all(reader, data, _read_beside(reader, data, place))
+    return read_all(reader, data, _read_beside(reader, data, place))
 
 
 def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
@@ -84,26 +94,28 @@ def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
 
 
 MANY, MOST_BESIDE = 64, 1 << 28
-"""So many files beside a session's are looked at, and none that is larger than so many bytes."""
+"""So many files that may hold one are looked at, and none beside a session's that has more bytes."""
 
 
-def list_matching(folder: Path, pattern: str) -> list[Path]:
+def list_matching(folder: Path, pattern: str, most: int = MANY) -> list[Path]:
     """The first files there, by their names, that a pattern is of; none where it is no pattern."""
     with suppress(OSError, ValueError, NotImplementedError):
-        return sorted(folder.glob(pattern))[:MANY]
+        return sorted(folder.glob(pattern))[:most]
     return []
 
 
-def _find_beside(patterns: Sequence[str], place: Path) -> list[Path]:
+def _find_beside(patterns: Sequence[str], place: Path, most: int) -> list[Path]:
     """The other files of a session that are there, in the order in which its reader asks for them."""
-    found = dict.fromkeys(each for pattern in patterns for each in list_matching(place.parent, pattern))
-    return [each for each in found if each != place and _is_readable(each, place.parent)][:MANY]
+    every = (each for pattern in patterns for each in list_matching(place.parent, pattern, most))
+    found = (each for each in dict.fromkeys(every) if each != place and _is_readable(each, place.parent))
+    return list(islice(found, most))
 
 
 def list_beside(place: Path) -> list[Path]:
     """The other files that the session in this one is read together with. Raises what `open_session` does."""
     data = unpack_named(_read_once(find_place(place)), str(place))
-    return _find_beside(find_reader(data, str(place)).name_beside(data, place.name), place)
+    reader = find_reader(data, str(place))
+    return _find_beside(reader.name_beside(data, place.name), place, reader.most_beside)
 
 
 def _is_readable(place: Path, home: Path) -> bool:
@@ -115,17 +127,12 @@ def _is_readable(place: Path, home: Path) -> bool:
 def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
     """The contents of the session's other files, by their paths from its folder."""
     patterns, read = reader.name_beside(data, place.name), dict[str, Data]()
-    for each in _find_beside(patterns, place):
+    for each in _find_beside(patterns, place, reader.most_beside):
         with suppress(OSError), each.open("rb") as file:
             head = file.read(MARK)
             if reader.is_foreign is None or not reader.is_foreign(data, head):
                 read[each.relative_to(place.parent).as_posix()] = head + file.read()
     return read
-
-
-def _read_all(reader: Reader, data: Data, beside: Mapping[str, Data]) -> Session:
-    read_all = reader.read_all
-    return clear_usage(read_all(data, beside) if read_all and beside else reader.read(data))
 
 
 def _read_once(place: Path) -> Data:
@@ -181,9 +188,10 @@ def _settle(place: Path, data: bytes) -> bytes:
 
 
 def find_place(path: StrPath) -> Path:
-    """Where a path leads that is to be read. Raises `ReadError` for a folder, a pipe and a device."""
+    """Where a path leads that is to be read, or a folder's session. Raises `ReadError` for what has none."""
     place = _spell_out(path, "open_session")
     with suppress(FileNotFoundError, NotADirectoryError):
+        place = next((inner for name in FOLDER_FILES if (inner := place / name).is_file()), place)
         _check_regular(place, place.stat())
     return place
 
@@ -293,20 +301,8 @@ def save_export(session: Session, path: StrPath, format: Format) -> tuple[Loss, 
     return content.losses
 
 
-def session_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of the session manifest."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        # A name, not an address: nothing is fetched to check a manifest.
-        "$id": "urn:compaction-inspector:" + MANIFEST.replace("/", ":"),
-        **Session.model_json_schema(mode="serialization"),
-    }
-
-
 def _is_replaceable(target: Path) -> bool:
-    if not target.is_file():
-        return False
-    content = target.read_bytes()
+    content = target.read_bytes() if target.is_file() else b"no file"
     return not content or READER.sniff(content) is None
 
 
@@ -500,6 +496,7 @@ class FollowedFile:
         self._head = self._mark = b""
         self._beside: dict[Path, FileStat] = {}
         self._search: tuple[str, ...] = ()
+        self._most = MANY
         self._read_anew()
 
     def poll(self) -> Session | None:
@@ -535,7 +532,7 @@ class FollowedFile:
     def _look_beside(self) -> dict[Path, FileStat]:
         """The session's other files as they are now."""
         found: dict[Path, FileStat] = {}
-        for each in _find_beside(self._search, self.path):
+        for each in _find_beside(self._search, self.path, self._most):
             with suppress(OSError):
                 found[each] = _status(each.stat())
         return found
@@ -573,7 +570,7 @@ class FollowedFile:
         status, packed = _read_whole(self.path)
         data, name = unpack_part(packed, str(self.path), None, self.format)
         reader = find_reader(data, name, self.format)
-        self._search = reader.name_beside(data, self.path.name)
+        self._search, self._most = reader.name_beside(data, self.path.name), reader.most_beside
         beside = self._look_beside()
         with named(reader, name), paused_gc():
             self.session, growth = self._read(reader, data, several=bool(beside))
@@ -588,7 +585,7 @@ class FollowedFile:
         """The session, and what can go on with it: where it is one file of lines, of a certain format."""
         beside = _read_beside(reader, data, self.path) if several else {}
         if reader.start is None or (beside and reader.start_all is None):
-            return _read_all(reader, data, beside), None
+            return read_all(reader, data, beside), None
         growth = IncrementalReader(reader, beside)
         growth.feed(bytes(data))
         session = growth.make_session()

@@ -86,9 +86,10 @@ class Reader:
     begins to read; such a file can be followed while it grows.
 
     A session may stand in several files. `find_beside` answers, for the content and the name of one of them,
-    which others are looked for in its folder and below: names, or patterns with `*`. `read_all` reads them
-    together: it is given the contents of those that are there, by their names. `is_foreign` knows one that is
-    none of them by its beginning, so that the rest is not read. `start_all` begins to read a file of lines
+    which others are looked for in its folder and below: names, or patterns with `*`, at most `most_beside` of
+    them. `read_all` reads them together: it is given the contents of those that are there, by their names. A
+    folder is opened by the file in it called `folder_file`. `is_foreign` knows one that is none of them by
+    its beginning, so that the rest is not read. `start_all` begins to read a file of lines
     with others beside it, for one that is followed while it grows. `name_holders` is asked the other way
     round: for the name and the first bytes of a file of a sub-agent's, where the session that reads it with
     its own may lie, as names or patterns from the file's folder; () for any other file. What a pattern takes
@@ -105,6 +106,8 @@ class Reader:
     is_foreign: Callable[[Data, bytes], bool] | None = None
     start_all: Callable[[Mapping[str, Data]], Lines] | None = None
     name_holders: Callable[[str, bytes], tuple[str, ...]] | None = None
+    most_beside: int = 64
+    folder_file: str = ""
 
     def name_beside(self, data: Data, name: str) -> tuple[str, ...]:
         """Names and patterns of the other files that are looked for beside this one; often none."""

@@ -299,12 +299,6 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
     DocumentKind("an export of ChatGPT", _listed("mapping", "current_node"), "conversation"),
     DocumentKind("a conversation of ChatGPT", _items("mapping", "current_node"), "node"),
     DocumentKind(
-        "the state of an OpenHands conversation",
-        _items("agent", "persistence_dir"),
-        "",
-        "open its events, in the folder events/",
-    ),
-    DocumentKind(
         "a reply of OpenAI's",
         _count_reply,
         "item",

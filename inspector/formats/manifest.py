@@ -53,6 +53,16 @@ def dump_manifest(session: Session) -> str:
     return dump_lossless(session.model_dump())
 
 
+def session_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of the session manifest."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        # A name, not an address: nothing is fetched to check a manifest.
+        "$id": "urn:compaction-inspector:" + MANIFEST.replace("/", ":"),
+        **Session.model_json_schema(mode="serialization"),
+    }
+
+
 def sniff(data: Data) -> str | None:
     """None for an object whose field `manifest` names this form, of whatever version."""
     return sniff_document(data, lambda value: _judge(value, data))

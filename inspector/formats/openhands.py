@@ -1,6 +1,7 @@
-"""OpenHands' events: a line per event of a conversation, condensations among them.
+"""OpenHands' events: a line per event of a conversation, or a file of each, condensations among them.
 
-In go the bytes of lines of events, or of a list of them, out comes a `Session`. Source: FORMATS §11. Actions
+In go the bytes of lines of events, or of a list of them, or a conversation's state with its events beside it
+(`openhands_folder`), out comes a `Session`. Source: FORMATS §11. Actions
 of one reply (one `llm_response_id`) are one entry. What the harness put behind a message, as the words of a
 skill, is an entry of its own. A condensation names the events that it forgets and holds a summary: what is
 not forgotten was kept. An event of 2026 may name its parent, so that a conversation branches; the last one of
@@ -10,14 +11,19 @@ give sums, what a sum grew by is the next reply's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from ..errors import RECOGNISED, EmptySession
 from ..session.blocks import Reasoning, Text, ToolCall
 from ..session.entries import Corrupt, Source, Tool
+from ..session.garbage import paused_gc
 from ..session.session import Session
+from ..text import plural
 from .chat_messages import read_chat_tools, read_message, read_part
-from .json_document import Fields, Found, find_blocks, load, place, sniff_document
+from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document
 from .json_lines import Data, Reader, read_lines
+from .openhands_folder import MOST, STATE, State, find_beside, is_state, list_events, name_holders
 from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
 
 NAME = "openhands"
@@ -45,6 +51,8 @@ KINDS = frozenset(
 
 def sniff(data: Data) -> str | None:
     """None when one of the first lines, or of the first of a list, is an event of OpenHands'."""
+    if sniff_document(data, lambda value: None if is_state(value) else "no state") is None:
+        return None
     rows = first_rows(data)
     if any(map(_is_event, rows)) or (len(rows) < 2 and sniff_document(data, _judge) is None):
         return None
@@ -72,13 +80,45 @@ def read(data: Data) -> Session:
     """All events. Raises `EmptySession` when nobody says anything."""
     if any(map(_is_event, first_rows(data))):
         return read_lines(OpenHandsEvents(), data)
+    document = load(data)
+    if is_state(document):
+        why = "it is the state of a conversation, whose events lie in the folder events/ beside it"
+        raise EmptySession(FILE, [(NAME, RECOGNISED)], why)
     listed = OpenHandsEvents()
-    for line, row in enumerate(_find_events(load(data)), 1):
+    for line, row in enumerate(_find_events(document), 1):
         if isinstance(row, dict):
             listed.rows.append((place(line), row))
         else:
             listed.corrupt.append(Corrupt(line=line, offset=-1, reason="not a JSON object"))
     return listed.make_session()
+
+
+@paused_gc()
+def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
+    """The conversation whose state this is, with its events. Raises as `read` does."""
+    document = load(data)
+    if not is_state(document):
+        return read(data)
+    state, reading = State(document), _EventReading()
+    reading.model = state.model
+    reading.made.note("state", place(1))
+    numbers: list[int] = []
+    for number, event in list_events(beside):
+        numbers.append(number)
+        if event is None:
+            reading.made.corrupt.append(Corrupt(line=number + 2, offset=-1, reason="not a JSON object"))
+        else:
+            reading.take(place(number + 2), event)
+    if not numbers:
+        return read(data)  # which says so
+    for response, used in state.used.items():
+        reading.used.setdefault(response, used)
+    if missing := max(numbers, default=-1) + 1 - len(numbers):
+        were = plural(missing, "event is", "events are")
+        reading.made.warnings.append(f"{were} missing in its folder")
+    if len(numbers) >= MOST:
+        reading.made.warnings.append(f"only {MOST:,} events are read of its folder")
+    return reading.make_session(id=state.id, cwd=state.cwd)
 
 
 class OpenHandsEvents(JsonRows):
@@ -266,7 +306,7 @@ class _EventReading:
             self.grown = grown if min(grown.values()) >= 0 else now
         self.sums = now
 
-    def make_session(self) -> Session:
+    def make_session(self, **fields: Any) -> Session:
         """All of it. Raises `EmptySession` when nobody says anything."""
         for number, name in self.replies.items():
             if (usage := read_inclusive(self.used.get(number), *USAGE)) is not None:
@@ -278,7 +318,19 @@ class _EventReading:
             system=(Text(text=self.system),) if self.system else (),
             tools=self.tools,
             leaf=self.tip or self.made.last,
+            **fields,
         )
 
 
-READER = Reader(NAME, "OpenHands events", sniff, read, OpenHandsEvents)
+READER = Reader(
+    NAME,
+    "OpenHands events",
+    sniff,
+    read,
+    OpenHandsEvents,
+    find_beside=find_beside,
+    read_all=read_all,
+    name_holders=name_holders,
+    most_beside=MOST,
+    folder_file=STATE,
+)

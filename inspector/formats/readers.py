@@ -86,6 +86,12 @@ def clear_usage(session: Session) -> Session:
     return session.model_copy(update={"entries": tuple(entries), "warnings": (*session.warnings, warning)})
 
 
+def read_all(reader: Reader, data: Data, beside: Mapping[str, Data]) -> Session:
+    """The session in `data` by this reader, with the contents of its other files by their names."""
+    together = reader.read_all
+    return clear_usage(together(data, beside) if together and beside else reader.read(data))
+
+
 def _find_odd(usage: Usage) -> list[str]:
     return [name for name in _FIGURES if (value := getattr(usage, name)) is not None and not is_tokens(value)]
 
@@ -218,6 +224,10 @@ def find_reader(data: Data, name: str = "data", format: str | None = None) -> Re
         raise UnreadFormat(name, str(known), known.advice, tried)
     told = describe_text(data)
     raise ReadError(name, tried, f"it is {told}" if told else "")
+
+
+FOLDER_FILES = tuple(reader.folder_file for reader in READERS if reader.folder_file)
+"""What the file is called by which a folder is opened that holds a session."""
 
 
 def name_holders(name: str, head: bytes) -> tuple[str, ...]:

@@ -7,8 +7,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from inspector import open_session, read_session
+import pytest
+
+from inspector import open_session, read_session, sessions
+from inspector.corpus.sources import list_files
+from inspector.errors import EmptySession
+from inspector.files import FollowedFile
 from inspector.session.blocks import Reasoning, ToolOutput
+from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared
 
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "openhands.jsonl"
@@ -114,3 +120,84 @@ def test_what_the_harness_puts_behind_a_message_is_shown_to_the_model_and_is_nob
     assert len(session.turns) == 1
     assert session.at("e1/added").live_names == ["e1", "e1/added"]
     assert "e1/added" not in session.live_names, "it is forgotten with its event"
+
+
+def write_folder(folder: Path) -> Path:
+    """The case as the SDK keeps it: a file for each event, and the last figures in the state."""
+    rows = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
+    stats = [row["value"] for row in rows if row.get("key") == "stats"]
+    events = [row for row in rows if row["kind"] != "ConversationStateUpdateEvent"]
+    (folder / "events").mkdir(parents=True)
+    for number, row in enumerate(events):
+        # Five digits or more: their names do not sort as they follow each other.
+        digits = 5 if number < 7 else 7
+        (folder / "events" / f"event-{number:0{digits}}-{row['id']}.json").write_text(
+            json.dumps(row, indent=number % 2 or None)
+        )
+    state = {"id": "conv-9", "agent": {"llm": {"model": "demo-1", "api_key": "**********"}, "kind": "Agent"}}
+    state |= {"workspace": {"working_dir": "/w"}, "persistence_dir": str(folder), "execution_status": "idle"}
+    path = folder / "base_state.json"
+    path.write_text(json.dumps({**state, "stats": stats[-1]}))
+    return path
+
+
+def test_a_folder_of_events_is_one_session(tmp_path: Path) -> None:
+    path = write_folder(tmp_path / "conv")
+    session, lines = open_session(tmp_path / "conv"), open_session(CASE)
+    assert session == open_session(path)
+    assert (session.format, session.id, session.cwd, session.model) == ("openhands", "conv-9", "/w", "demo-1")
+    assert [(e.id, e.role, e.blocks) for e in session.entries] == [
+        (e.id, e.role, e.blocks) for e in lines.entries
+    ]
+    assert session.boundaries == lines.boundaries and session.live_names == lines.live_names
+    assert [entry.usage for entry in session.entries] == [entry.usage for entry in lines.entries]
+    assert (session.unknown, session.corrupt, session.warnings) == (0, (), ())
+    assert "api_key" not in session.model_dump_json()
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+def test_what_is_missing_or_broken_in_a_folder_of_events_is_told(tmp_path: Path) -> None:
+    path = write_folder(tmp_path / "conv")
+    events = sorted((tmp_path / "conv" / "events").iterdir(), key=lambda each: int(each.name.split("-")[1]))
+    events[3].unlink()
+    events[5].write_text("[1, 2")
+    (tmp_path / "conv" / "events" / "event-9-b.txt").write_text("no event")
+    (tmp_path / "conv" / "events" / "event-x-b.json").write_text("no event")
+    session = open_session(path)
+    assert session.warnings == ("1 event is missing in its folder",)
+    assert [each.line for each in session.corrupt] == [7]
+    for each in events:
+        each.unlink(missing_ok=True)
+    with pytest.raises(EmptySession, match="events lie in the folder events/"):
+        open_session(path)
+
+
+def test_a_conversation_in_a_folder_is_listed_and_scanned_once_and_followed(tmp_path: Path) -> None:
+    path = write_folder(tmp_path / ".openhands" / "conversations" / "c1")
+    listed = sessions(home=tmp_path, index=tmp_path / "index")
+    assert [(one.harness, one.path, one.turns) for one in listed] == [("OpenHands", path, 2)]
+    assert [name for name, _ in list_files(tmp_path / ".openhands")] == [str(path)]
+    tail = FollowedFile(path.parent)
+    count = len(tail.session.entries)
+    more = {"id": "e99", "source": "user", "kind": "MessageEvent"}
+    more["llm_message"] = {"role": "user", "content": [{"type": "text", "text": "And b.py?"}]}  # type: ignore[assignment]
+    names = [int(each.name.split("-")[1]) for each in (path.parent / "events").iterdir()]
+    (path.parent / "events" / f"event-{max(names) + 1:05}-e99.json").write_text(json.dumps(more))
+    grown = tail.poll()
+    assert grown is not None and len(grown.entries) == count + 1 and grown == open_session(path)
+
+
+def test_a_conversation_of_more_events_than_a_session_has_files_is_read_whole(tmp_path: Path) -> None:
+    path = write_folder(tmp_path)
+    for each in (tmp_path / "events").iterdir():
+        each.unlink()
+    for number in range(300):
+        row = {
+            "id": f"e{number}",
+            "source": "user",
+            "kind": "MessageEvent",
+            "timestamp": "2026-01-01T00:00:01",
+        }
+        row["llm_message"] = {"role": "user", "content": [{"type": "text", "text": f"words {number}"}]}  # type: ignore[assignment]
+        (tmp_path / "events" / f"event-{number:05}-e{number}.json").write_text(json.dumps(row))
+    assert [entry.text for entry in open_session(path).entries] == [f"words {n}" for n in range(300)]

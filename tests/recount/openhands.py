@@ -2,7 +2,8 @@
 
 Actions of one `llm_response_id` that follow each other are one reply. What its request took stands in
 `stats.usage_to_metrics`: in `token_usages` by the id of the response, else as what the sums of the agent's
-own use grew by. A condensation is a compaction; nothing tells which request wrote its summary.
+own use grew by. A condensation is a compaction; nothing tells which request wrote its summary. Of a folder
+the events are its files in the order of their numbers, and `token_usages` of its state are the last word.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ def recount(path: Path) -> Figures:
     replies: list[tuple[str | None, bool]] = []  # the response of each reply, and whether it is on the way
     models: list[object] = []
     told: dict[str, Row] = {}
-    before, grown, model = [0] * 4, None, None
+    state = _read_state(path)
+    before, grown, model = [0] * 4, None, held(state, "agent", "llm").get("model")
     last: object = ""
     for at, row in enumerate(rows):
         kind, number = row.get("kind"), row.get("llm_response_id")
@@ -60,6 +62,9 @@ def recount(path: Path) -> Figures:
                     before = now
                 for each in listed(held({"m": metrics}, "m").get("token_usages")):
                     told[str(each.get("response_id"))] = each
+    for metrics in held(state, "stats", "usage_to_metrics").values():
+        for each in listed(held({"m": metrics}, "m").get("token_usages")):
+            told.setdefault(str(each.get("response_id")), each)
     for (number, on_way), by in zip(replies, models, strict=True):
         used = told.get(number) if number is not None else None
         tokens = split_inclusive(*(used.get(name) for name in _SUMS)) if used else None
@@ -68,7 +73,10 @@ def recount(path: Path) -> Figures:
 
 
 def _read_events(path: Path) -> list[Row]:
-    """The events of lines, of a list, or of an object around one."""
+    """The events of lines, of a list, of an object around one, or of the folder beside a state."""
+    if path.name == "base_state.json":
+        files = sorted((path.parent / "events").iterdir(), key=lambda each: int(each.name.split("-")[1]))
+        return [event for event in map(read_document, files) if isinstance(event, dict)]
     rows = list(read_rows(path))
     if any("kind" in row for row in rows):
         return rows
@@ -76,6 +84,10 @@ def _read_events(path: Path) -> list[Row]:
     names = ("items", "events", "history")
     held = next((document[n] for n in names if n in document), []) if isinstance(document, dict) else document
     return [row for row in listed(held) if isinstance(row, dict)]
+
+
+def _read_state(path: Path) -> Row:
+    return held({"s": read_document(path)}, "s") if path.name == "base_state.json" else {}
 
 
 def _walk(rows: list[Row]) -> set[int]:
