@@ -40,7 +40,7 @@ EXTENSION := $(EXTENSIONS)/compaction-inspector
 step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test accuracy figures checklist mutants lint format build docs rooms pictures bench benchmark retention decay summaries predictions recount wheel binder chromium clean
+.PHONY: help lab test accuracy figures checklist mutants lint format build docs rooms concepts pictures bench benchmark retention decay summaries predictions recount wheel binder chromium clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,9 @@ docs: $(MADE)/test ## build the documentation into dist/site; a warning is an er
 
 rooms: $(MADE)/test ## draw the guide's picture of the rooms
 	@$(PY) -m tests.rooms_picture
+
+concepts: $(MADE)/test ## draw the guide's pictures of the concepts from the demo session
+	@$(PY) -m tests.concept_pictures
 
 pictures: build $(MADE)/test chromium ## draw the README's picture of the screen
 	@$(PY) -m tests.readme_pictures
