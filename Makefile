@@ -1,4 +1,4 @@
-# `make lab` opens the first notebook. `make test` runs everything. `make help` lists the rest.
+# `make lab` opens a notebook. `make test` runs everything. `make help` lists the rest.
 # Python >= 3.11 is all it needs: where Node is missing, it is installed inside .venv.
 
 SHELL := /bin/bash
@@ -14,7 +14,7 @@ LAB := .[lab]
 TEST := .[test]
 SITE := dist/site
 MUTANTS := .[mutants]
-FIRST := 01-open-a-session.ipynb
+OPENED := 01-open-a-session.ipynb
 
 # A checkout that was moved, or a new Python, makes its .venv again.
 ifneq ($(wildcard $(MADE)),)
@@ -45,8 +45,8 @@ step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
-lab: build $(MADE)/lab ## open the first notebook in JupyterLab: PORT=8888 ARGS=--no-browser
-	@$(PY) -m jupyterlab --ServerApp.root_dir=notebooks --LabApp.default_url=/lab/tree/$(FIRST) \
+lab: build $(MADE)/lab ## open notebook 01 in JupyterLab: PORT=8888 ARGS=--no-browser
+	@$(PY) -m jupyterlab --ServerApp.root_dir=notebooks --LabApp.default_url=/lab/tree/$(OPENED) \
 	  --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
 	  $(if $(PORT),--port=$(PORT)) $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 

@@ -1,4 +1,4 @@
-"""A real Chromium, a tab of its own for each test, and what is shown in it.
+"""A real Chromium, a tab that is emptied after each test, and what is shown in it.
 
 Most tests show a widget on a bare page: `open_workbench(session, "flue", cut="end")` draws it on `page` and
 returns the Python object behind it. What JupyterLab adds is tested in JupyterLab: `lab` is its server.
@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
@@ -39,6 +39,8 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 SIZE = ViewportSize(width=1280, height=900)
+BUTTONS: tuple[Literal["left", "middle", "right"], ...] = ("left", "middle", "right")
+MODIFIERS = ("Shift", "Control", "Alt", "Meta")
 # Two tests at a time share the machine: what comes at all is waited for.
 expect.set_options(timeout=30_000)
 # The files that take longest come first, so that no worker is left with one of them at the end.
@@ -121,6 +123,11 @@ def page(tabs: list[Page], window: BrowserContext) -> Iterator[Page]:
     )
     page.mouse.move(0, 0)
     page.goto("about:blank")
+    # What a test that failed half-way was holding would be held in the next one.
+    for button in BUTTONS:
+        page.mouse.up(button=button)
+    for key in MODIFIERS:
+        page.keyboard.up(key)
 
 
 @pytest.fixture

@@ -78,6 +78,8 @@ def find_sticking_out(page: Page) -> int:
 def expect_summary(page: Page | Locator, by: str = "") -> None:
     """The plan has a summary by this writer, as its tab says, or a placeholder; the recipe tells which."""
     recipe = page.get_by_test_id("recipe")
+    # Until Python has answered the recipe is that of before.
+    expect(page.locator(".ci[aria-busy]")).to_have_count(0)
     if by:
         expect(recipe).to_contain_text(".with_summary(checkpoint)")
         expect(page.get_by_role("heading", name=re.compile(rf"^Planned .*by {by}"))).to_be_visible()

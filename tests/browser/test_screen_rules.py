@@ -562,7 +562,7 @@ def test_a_compaction_that_nobody_can_read_is_told_by_the_plan_s_rules_and_reque
     for width in (900, 560):
         fill_page(page, width, 900)
         expect(page.locator(".ci-cutline")).to_contain_text("no summary to read")
-        page.wait_for_timeout(300)
+        wait_for_python(page)
         assert page.evaluate(CLIPPED) == [], width
 
 
