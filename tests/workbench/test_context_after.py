@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,20 @@ def test_where_outputs_were_cleared_the_rest_is_read_as_it_stands() -> None:
         else:
             assert piece["stands"] in ("kept", "summary")
             assert piece["text"] == printable(block.text, 4_000)
+
+
+def test_the_gauge_says_where_it_was_compacted_that_no_plan_tells() -> None:
+    model = sealed_model()
+    gauge = model.recorded.drawn.payload.gauge
+    percent = round(100 * model.plan.before / model.window)
+    assert gauge.words == f"compacted here, at {percent} %" and gauge.at == model.plan.before
+    model = WorkbenchModel(open_demo(), "auto")
+    recorded = model.answer({"look": "cleared:1"})["_recorded"]
+    assert recorded["gauge"]["words"] == "cleared here, at 36 %"  # 72,191 of 200,000
+    (note,) = (note for note in recorded["notes"] if note.startswith("What it left is"))
+    low, high = (int(words.replace(",", "")) for words in re.findall(r"[\d,]+\d", note))
+    assert (recorded["gauge"]["low"], recorded["gauge"]["high"]) == (low, high)
+    assert low < recorded["after"]["total"] < high
 
 
 def test_what_clearing_outputs_loses_is_looked_for() -> None:

@@ -15,7 +15,7 @@ from ..trigger import Trigger
 RECORDED = Policy(
     name="recorded",
     title="As recorded",
-    source="the file itself: the cut, the summary and what is listed as kept by the compaction that follows",
+    source="The file itself: the cut, the summary and what is listed as kept by the compaction that follows",
     trigger=Trigger(reserve_tokens=0, measure="assembled", check="request"),
     rules=(KeepSystem(), KeepListed(), SummariseOlder(split_turns=False, limited=False)),
 )

@@ -105,12 +105,16 @@ def word_gauge(plan: Plan, happened: bool = False) -> GaugeWords:
     'pi 1.5.2 would not compact yet: about 12 turns to go, above 183.6k'
     """
     low, high = plan.after_range
-    window = plan.table.window
     if happened or plan.policy.name == RECORDED.name:
-        share = f", at {100 * plan.before / window:.0f} %" if window else ""
-        return GaugeWords(_name_edited(plan), f"compacted here{share}", plan.before, low, high)
+        return GaugeWords(_name_edited(plan), say_where(plan, "compacted"), plan.before, low, high)
     words, at = _word_trigger(plan)
     return GaugeWords(_name_edited(plan), words, at, low, high)
+
+
+def say_where(plan: Plan, did: str) -> str:
+    """Where the file records that it was compacted: "compacted here, at 79 %"."""
+    window = plan.table.window
+    return f"{did} here, at {100 * plan.before / window:.0f} %" if window else f"{did} here"
 
 
 def _word_trigger(plan: Plan) -> tuple[str, int | None]:

@@ -30,6 +30,7 @@ from ...tokens.reported import context_tokens, is_snapshot, whole_tokens
 from ...tokens.rows import SECTIONS
 from ..words import say_plainly
 from .columns import ColumnPacker
+from .gauge import GaugeWords, say_where
 from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, TriggerVerdict
 from .sections import ALL_SECTIONS, sum_before
 from .sentence import SentencePayload, add_up, pack_left, say_left
@@ -172,7 +173,8 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     if found.place is None:
         left.blocks[0], left.tokens[0] = left.blocks[n], left.tokens[n]
     pack_left(pack, left)
-    what = "micro-compaction" if found.boundary.kind == "micro" else "compaction"
+    micro = found.boundary.kind == "micro"
+    what, did = ("micro-compaction", "cleared") if micro else ("compaction", "compacted")
     payload = PlanPayload(
         seq=seq,
         policy="recorded",
@@ -181,6 +183,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         label="recorded",
         entry=found.entry.id,
         sealed=_is_sealed(found.entry),
+        gauge=GaugeWords(f"The recorded {what}", say_where(plan, did), plan.before, *_bound(found)),
         cut=_cut(found, plan.session),
         sentence=SentencePayload(
             "recorded",
@@ -341,10 +344,8 @@ def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, s
 
 def _notes(found: RecordedCompaction) -> list[str]:
     notes = list(found.outside.warnings)
-    outside = found.outside
-    # Where no reply tells a size, all is counted and nothing to be said of the rest.
-    low, high = outside.bound(found.after - outside.tokens)
-    if low != high and (outside.tokens or outside.exceeds):
+    low, high = _bound(found)
+    if low != high:
         notes.append(f"What it left is {low:,} to {high:,} tokens, as known before the next request.")
     between = found.at - len(found.plan.session.path)
     if between:
@@ -355,6 +356,16 @@ def _notes(found: RecordedCompaction) -> list[str]:
         count = int(found.returned.sum())
         notes.append(f"It brought back {count:,} tokens that an earlier compaction had taken.")
     return notes
+
+
+def _bound(found: RecordedCompaction) -> tuple[int, int]:
+    """The least and the most that it may have left, as known before the next request."""
+    outside = found.outside
+    # Where no reply tells a size, all is counted and nothing to be said of the rest.
+    if not (outside.tokens or outside.exceeds):
+        return found.after, found.after
+    low, high = outside.bound(found.after - outside.tokens)
+    return low, high
 
 
 def _name(entry: Entry) -> str:

@@ -4,7 +4,7 @@ import { refOf } from "../../model/block-refs";
 import { whyNot } from "../../model/cuts";
 import { exact, namePlace, plural, short, signed } from "../../model/format";
 import { compareGuess, numberOf } from "../../model/lesson";
-import { totalAfter } from "../../model/plan";
+import { isUntold, totalAfter } from "../../model/plan";
 import type { Choices } from "../../payloads/host";
 import type { LessonReply, LessonStep, LessonStepReply } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
@@ -112,6 +112,9 @@ const button = (label: string, id: string, act: () => void, disabled = false): H
   return node;
 };
 
+/** Who decides by rules: what the file records and no plan tells has none. */
+const nameDecider = ({ plan, planned }: Picture): string => (isUntold(plan) ? planned : plan).policyTitle;
+
 const title = (words: string, key: string) =>
   h("h4", {}, words, " ", h("kbd", { "aria-hidden": "true" }, key));
 
@@ -124,7 +127,7 @@ const drawGuess = (picture: Picture, actions: Actions): HTMLElement[] => {
   if (lesson.guess === null) {
     return [
       head,
-      h("p", {}, `Where would ${plan.policyTitle} cut? Hide its cut, place your own, then look.`),
+      h("p", {}, `Where would ${nameDecider(picture)} cut? Hide its cut, place your own, then look.`),
       hide,
     ];
   }
@@ -158,13 +161,14 @@ const sayOff = (places: number, turns: number, tokens: number): string => {
   return `${where}, ${left}.`;
 };
 
-const drawPlay = ({ plan, place, lesson }: Picture, actions: Actions): HTMLElement[] => {
+const drawPlay = (picture: Picture, actions: Actions): HTMLElement[] => {
+  const { plan, place, lesson } = picture;
   const { play, problem, broken } = lesson;
   const head = title("Rule by rule", ", .");
   // What could not be told of an illegal place is said there.
   const trouble = problem === "" || broken !== null ? [] : [h("p", { class: "ci-bad" }, problem)];
   if (play === null) {
-    const words = `${plan.policyTitle} decides in order; every block goes to the first rule that names it.`;
+    const words = `${nameDecider(picture)} decides in order; every block goes to the first rule that names it.`;
     const start = button(
       "Play the policy",
       "play-start",

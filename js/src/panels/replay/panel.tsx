@@ -32,7 +32,7 @@ export const makeReplay = (actions: Actions): View => {
 };
 
 const Replay = ({ picture, actions }: PanelProps) => {
-  const { run, replay, plan, needsKernel, scene, palette } = picture;
+  const { run, replay, planned, needsKernel, scene, palette } = picture;
   const [hand, setHand] = useState<{ run: Run; spot: Spot } | null>(null);
   const node = useRef<HTMLDivElement>(null);
   /** A button that goes when pressed passes the focus on to what comes in its place. */
@@ -56,7 +56,7 @@ const Replay = ({ picture, actions }: PanelProps) => {
       <div ref={node}>
         <p class="ci-quiet">Every request of the session again, as it would be under the policy.</p>
         <button type="button" class="ci-button" data-testid="replay-ask" onClick={() => ask(true)}>
-          Replay this session under {plan.policyTitle}
+          Replay this session under {planned.policyTitle}
         </button>
       </div>
     );
