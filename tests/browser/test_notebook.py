@@ -1,4 +1,4 @@
-"""The notebook "Open a session" in a real JupyterLab: what a cell, a kernel and a download add to the workbench."""
+"""Notebook 01 in a real JupyterLab: what a cell, a kernel and a download add to the workbench."""
 
 from __future__ import annotations
 

@@ -566,6 +566,25 @@ def test_a_compaction_that_nobody_can_read_is_told_by_the_plan_s_rules_and_reque
         assert page.evaluate(CLIPPED) == [], width
 
 
+@needs_shared
+def test_a_fact_s_name_has_the_room_in_a_narrow_list_of_several_compactions(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    fill_page(page, 560, 900)
+    open_workbench(open_session(SEALED), policy="auto")
+    # The first finding is the chosen fact, whose story stands in the list's place.
+    page.get_by_test_id("story-title").first.wait_for()
+    open_tab(page, "facts")
+    page.get_by_role("button", name="‹ Facts").click()
+    rows = page.get_by_test_id("facts-list").locator("tbody tr")
+    expect(rows.first).to_contain_text("lost")
+    assert page.get_by_test_id("facts-list").locator("th", has_text="in ◆").count() == 2
+    names = [box["width"] for fact in page.get_by_test_id("fact").all()[:8] if (box := fact.bounding_box())]
+    heights = [box["height"] for row in rows.all()[:8] if (box := row.bounding_box())]
+    assert min(names) > 200 and max(heights) < 60, (names, heights)
+    assert page.locator(".ci-fx-table").evaluate("t => t.scrollWidth - t.parentElement.clientWidth") <= 0
+
+
 def test_where_outputs_were_cleared_nothing_is_told_as_unreadable(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
@@ -595,3 +614,9 @@ def test_where_outputs_were_cleared_nothing_is_told_as_unreadable(
     open_tab(page, "summary")
     expect(page.get_by_test_id("sides")).to_contain_text("outputs were cleared here")
     expect(page.get_by_test_id("sides")).not_to_contain_text("nobody can read")
+    expect(page.locator(".ci-ticks")).to_contain_text("cleared here, at 36 %")
+    # What is replayed and guessed is the plan, which has rules.
+    open_tab(page, "replay")
+    expect(page.get_by_test_id("replay-ask")).to_have_text("Replay this session under Flue (May 2026)")
+    open_tab(page, "lesson")
+    expect(page.get_by_test_id("lesson")).to_contain_text("Where would Flue (May 2026) cut?")
