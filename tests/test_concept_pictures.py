@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from itertools import combinations, groupby
+from itertools import combinations, groupby, pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
 from inspector import (
+    BlockRef,
     Workbench,
     build_context,
     compare_policies,
@@ -225,10 +226,14 @@ def test_what_the_rules_claim_is_what_stands_in_the_context_after() -> None:
     assert fixed == plan.after - kept - written - plan.outside.parts["withheld"].tokens
     before, fires = shown.figures("# now; it fires above #")
     assert (before, fires) == (plan.before, 200_000 - 16_384)
-    assert [rule.title for rule in plan.policy.rules] == [
-        text.split("  ", 1)[1] for text in shown.texts if re.match(r"\d  ", text)
+    assert [f"{number}  {rule.title}" for number, rule in enumerate(plan.policy.rules, 1)] == [
+        text for text in shown.texts if re.match(r"\d  ", text)
     ]
-    assert f"16,384 tokens free\n{before:,}" in shown.words
+    # What Flue publishes as its defaults: `reserveTokens` and `keepRecentTokens`.
+    assert (
+        f"· {plan.policy.title}\ncompact when the context leaves less than 16,384 tokens free" in shown.words
+    )
+    assert "about the last 20,000 tokens" in shown.words
     assert plan.cut is not None
     entry = session.path.index(session.index[plan.cut.entry])
     assert next(t.number for t in session.turns if t.first <= entry <= t.last) + 1 == turn
@@ -258,6 +263,8 @@ def test_the_line_of_the_context_follows_what_the_provider_reported(rows: list[d
     assert [line[0][0], line[-1][0]] == [LEFT, RIGHT]
     before, after = shown.figures("compaction: # → #")
     (window,) = shown.figures("window #")
+    plan = Workbench(open_demo()).plan
+    assert (before, after, window) == (plan.before, plan.after, 200_000)
     drawn = [(136.0 - y) / 106.0 * window for _, y in line]
     assert max(drawn) == pytest.approx(before, abs=110)
     assert min(drawn[90:]) == pytest.approx(after, abs=110)
@@ -278,6 +285,31 @@ def test_the_line_of_the_context_follows_what_the_provider_reported(rows: list[d
     turn = sum(at < boundary for at in prompts)
     assert shown.figures("a stretch: turns # to #") == [1, turn]
     assert shown.figures("the next: turns # to #") == [turn, len(prompts)]
+
+
+@pytest.mark.parametrize("name", ["recorded", "fact", "replay"])
+def test_the_turns_below_a_picture_are_as_long_as_those_of_the_raw_rows(
+    name: str, rows: list[dict[str, Any]]
+) -> None:
+    """A turn is as many steps as it has replies, and one for its prompt; a summary is a step of its own."""
+    shown, prompts = Shown(name), find_prompts(rows)
+    paths = [path.attrib["d"] for path in shown.root.findall(f"{SVG}path")]
+    ticks = [float(path[1:].split()[0]) for path in paths if path.endswith("v5")]
+    labels = [
+        (text.text, float(text.attrib["x"]))
+        for text in shown.root.iter(f"{SVG}text")
+        if re.fullmatch(r"(turn )?\d{1,2}", text.text or "")
+    ]
+    assert [words for words, _ in labels] == ["turn 1", *map(str, range(2, len(prompts) + 1))]
+    steps = []
+    for first, end in pairwise([*prompts, len(rows)]):
+        said = rows[first:end]
+        replies = {row["message"]["id"] for row in said if row["type"] == "assistant"}
+        steps.append(1 + len(replies) + sum(row.get("isCompactSummary") is True for row in said))
+    step = (RIGHT - LEFT) / (sum(steps) - 1)
+    assert np.diff(ticks) / step == pytest.approx(steps[:-1], abs=0.05)
+    for (_, x), begin, count in zip(labels, ticks, steps, strict=True):
+        assert begin - 9 <= x <= begin + count * step + 9
 
 
 def test_the_dots_are_the_blocks_that_name_the_file_in_the_raw_rows(
@@ -327,6 +359,14 @@ def test_the_dots_are_the_blocks_that_name_the_file_in_the_raw_rows(
         output["content"] if isinstance(output["content"], str) else output["content"][0]["text"],
     ]
     (tokens,) = shown.figures("read again: # tokens")
+    blocks = [
+        BlockRef(entry.id, i)
+        for entry in demo.session.entries
+        for i, made in enumerate(entry.blocks)
+        if call["id"] in (getattr(made, "id", ""), getattr(made, "call_id", ""))
+    ]
+    assert len(blocks) == 2
+    assert tokens == sum(demo.tokens(ref) for ref in blocks)
     assert tokens == pytest.approx(1.2 * sum(find_counter("o200k_base").count(texts)), rel=0.02)
 
 
