@@ -26,7 +26,7 @@ from .files import list_beside, list_matching, open_session
 from .formats.containers import ZSTD, unpack
 from .formats.json_document import HEAD
 from .formats.places import find_places
-from .formats.readers import name_holders
+from .formats.readers import list_holder_hooks
 from .session.session import Session
 from .text import plural, printable
 from .tokens.cost import price_session
@@ -191,18 +191,31 @@ def _walk(folder: str, pattern: Sequence[str]) -> Iterator[os.DirEntry[str]]:
 
 
 class HolderSearch:
-    """Which sessions read files of sub-agents as their own; each session's file is read once.
+    """Which sessions read other files as their own, as those of sub-agents; each session's file is read once.
 
     Such a file is no session of its own: what it tells is told, and charged, in the one that holds it.
     """
 
     def __init__(self) -> None:
         self._beside: dict[Path, frozenset[Path]] = {}
+        self._hooks = list_holder_hooks()
+
+    def name_places(self, path: Path) -> list[str]:
+        """Patterns of where the session may lie that reads this file as its own; [] for any other file."""
+        with suppress(OSError, InspectorError):
+            if path.is_file():
+                with path.open("rb") as file:
+                    head = file.read(HEAD)
+                if head.startswith(ZSTD):
+                    head = bytes(memoryview(unpack(path.read_bytes()))[:HEAD])
+                named = (name for hook in self._hooks for name in hook(path.name, head))
+                return list(dict.fromkeys(named))
+        return []
 
     def find(self, path: Path, patterns: Sequence[str] | None = None) -> Path | None:
-        """The file of the session that reads this one as a sub-agent's; None where there is none."""
-        here = path.resolve()
-        sought = name_places(path) if patterns is None else patterns
+        """The session that reads this file as its own, of those in such places; None where there is none."""
+        sought = self.name_places(path) if patterns is None else patterns
+        here = path.resolve() if sought else path
         for place in map(Path.resolve, _find_places(path, sought)):
             if place != here and here in self._list_beside(place):
                 return place
@@ -215,18 +228,6 @@ class HolderSearch:
                 beside = frozenset(map(Path.resolve, list_beside(place)))
             self._beside[place] = beside
         return self._beside[place]
-
-
-def name_places(path: Path) -> list[str]:
-    """Patterns of where the session may lie that reads this file as a sub-agent's; [] for any other file."""
-    with suppress(OSError, InspectorError):
-        if path.is_file():
-            with path.open("rb") as file:
-                head = file.read(HEAD)
-            if head.startswith(ZSTD):
-                head = bytes(memoryview(unpack(path.read_bytes()))[:HEAD])
-            return list(name_holders(path.name, head))
-    return []
 
 
 def _find_places(path: Path, patterns: Iterable[str]) -> Iterator[Path]:
@@ -256,7 +257,7 @@ def _read(
         if facts is not None and not _is_current(file.path, facts):
             facts = None
         if facts is None and in_time():
-            patterns = name_places(file.path)
+            patterns = search.name_places(file.path)
             # Looked at before it is read: what changes meanwhile is looked at again.
             seen = _look(file.path, patterns)
             holder = search.find(file.path, patterns)

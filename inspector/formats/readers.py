@@ -7,7 +7,7 @@ the ones in `READERS`, then those other packages bring under the entry point gro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain
@@ -230,12 +230,13 @@ FOLDER_FILES = tuple(reader.folder_file for reader in READERS if reader.folder_f
 """What the file is called by which a folder is opened that holds a session."""
 
 
-def name_holders(name: str, head: bytes) -> tuple[str, ...]:
-    """Where the session may lie that reads a file of this name and beginning as a sub-agent's: patterns from
-    its folder, as the readers tell them; () for a file that is a session of its own.
-    """
-    readers = (reader.name_holders for reader in chain(READERS, _load_others([])))
-    return tuple(dict.fromkeys(each for tell in readers if tell is not None for each in tell(name, head)))
+HolderHook = Callable[[str, bytes], tuple[str, ...]]
+
+
+def list_holder_hooks() -> tuple[HolderHook, ...]:
+    """What readers, ours and others', tell by a file's name and beginning: in which session it is read."""
+    hooks = (reader.name_holders for reader in chain(READERS, _load_others([])))
+    return tuple(hook for hook in hooks if hook is not None)
 
 
 def _find_named(format: str, name: str, kind: str) -> Reader:
