@@ -14,6 +14,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from .beginnings import find_beginning
+
 SHORTEST = 7
 """Digits to which Git shortens the id of a commit at the least."""
 _ID = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
@@ -64,7 +66,7 @@ def find_lengths(commits: Mapping[str, Sequence[str]], commit: str) -> Iterator[
         at = bisect_left(mine, commit[:size])
         if at < len(mine) and mine[at] == commit[:size]:
             yield mine[at]
-    yield from sorted(mine[slice(*_find_longer(mine, commit))], key=len)
+    yield from sorted(mine[find_beginning(mine, commit)], key=len)
 
 
 def pick_length(lengths: Iterable[str], commit: str) -> str:
@@ -75,26 +77,3 @@ def pick_length(lengths: Iterable[str], commit: str) -> str:
     """
     every = list(lengths)
     return commit if commit in every else max(every, key=len, default="")
-
-
-def find_longest(commits: Sequence[str]) -> dict[str, str]:
-    """Of ids in alphabetical order those that are another one's beginning, each with the longest of its
-    commit; none that two commits begin with.
-
-    >>> find_longest(["9f5a3c7", "9f5a3c76", "9f5a3c761"])
-    {'9f5a3c76': '9f5a3c761', '9f5a3c7': '9f5a3c761'}
-    >>> find_longest(["9f5a3c7", "9f5a3c76", "9f5a3c79"])
-    {}
-    """
-    last: dict[int, int] = {}  # the place of the longest, for those that are of one commit
-    for at in reversed(range(len(commits))):
-        end = _find_longer(commits, commits[at])[1] - 1
-        if end == at or last.get(at + 1) == end:
-            last[at] = end
-    return {commits[at]: commits[end] for at, end in last.items() if end > at}
-
-
-def _find_longer(commits: Sequence[str], commit: str) -> tuple[int, int]:
-    """Where those stand, of several in alphabetical order, that begin with an id, itself with them."""
-    first = bisect_left(commits, commit)
-    return first, bisect_left(commits, commit + "g", first)  # "g" comes behind every digit

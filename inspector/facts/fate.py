@@ -97,8 +97,12 @@ class FateFinder:
         if fact.kind != "file":
             return ()
         form = fact.form.replace("\\", "/").removeprefix("./").strip("/")
-        files = self.found.by_name.get(form.rpartition("/")[2], ())
-        return tuple(one for one in files if self.known[one.number] and one.form.endswith("/" + form))
+        ending = self.found.find_ending(form)
+        return tuple(one for one in ending if self.known[one.number] and one.form.endswith("/" + form))
+
+    def share_tail(self, number: int, tail: str) -> tuple[str, ...]:
+        """The other files said so far that an end of its path may mean."""
+        return self.found.share_tail(self.found.facts[number], tail, self.known)
 
     def sayings(self, number: int) -> tuple[Said, ...]:
         """Every place that says it, in the order of the path, under another name of the same thing too."""
@@ -227,13 +231,10 @@ class FateFinder:
         hits += unmarked
         if hits:
             hits.sort(key=lambda hit: -len(hit[1].words))
-            others = found.share_tail(found.facts[number], hits[0][1].words, self.known)
-            return self._make("weakened", hits, others)
+            return self._make("weakened", hits)
         return self._make("lost", [])
 
-    def _make(
-        self, fate: Fate, places: Sequence[tuple[RemainingText, Mention]], others: tuple[str, ...] = ()
-    ) -> FactOutcome:
+    def _make(self, fate: Fate, places: Sequence[tuple[RemainingText, Mention]]) -> FactOutcome:
         # A summary that the file holds says so itself; a block that stands in it needs nobody's word.
         # That no more than a file's tail stands is no surer than that nothing does.
         stands = fate not in ("weakened", "lost")
@@ -241,7 +242,7 @@ class FateFinder:
         scene = self.scene
         tier: Evidence = _whole_tier(scene) if fate == "verbatim" else "recorded" if sure else scene.tier
         refs = tuple(dict.fromkeys(stand.ref for stand, _ in places))
-        return FactOutcome(fate, tier, refs, places[0][1].words if places else "", others)
+        return FactOutcome(fate, tier, refs, places[0][1].words if places else "")
 
 
 def _whole_tier(scene: TraceScope) -> Evidence:

@@ -7,7 +7,7 @@ backtracks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakValueDictionary
@@ -22,6 +22,7 @@ from .commits import SHORTEST, find_lengths, is_commit, pick_length, sort_commit
 from .extract.collect import OPERATIONS
 from .extract.errors import shorten_error
 from .facts import Fact
+from .path_index import PathIndex
 from .polarity import is_contrary
 
 PROSE = ("constraint", "choice", "decision", "todo")
@@ -134,11 +135,11 @@ class SearchText:
         return sort_commits(self.words)
 
     @cached_property
-    def _by_last_part(self) -> dict[str, list[str]]:
+    def _paths(self) -> PathIndex:
         found: dict[str, list[str]] = {}
         for run in self.runs:
             found.setdefault(run.rpartition("/")[2], []).append(run)
-        return found
+        return PathIndex(found)
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -146,9 +147,8 @@ class SearchText:
         return frozenset(folder for run in self.runs for folder in find_folders(run))
 
     @cached_property
-    def folder_names(self) -> dict[str, list[str]]:
-        """The folders by their last part."""
-        return sort_by_name(self.folders)
+    def _folder_paths(self) -> PathIndex:
+        return PathIndex(sort_by_name(self.folders))
 
     def find(self, pattern: FactPattern, loosely: bool = False) -> Mention | None:
         """The fact in this text; a file's full name goes before its tail."""
@@ -156,9 +156,9 @@ class SearchText:
             named_as = pick_length(find_lengths(self.commits, pattern.commit), pattern.commit)
             return Mention(named_as, True) if named_as else None
         if pattern.parts:
-            found = best_run(self._by_last_part.get(pattern.parts[-1], ()), pattern)
+            found = best_run(self._paths.find(pattern.wordings, pattern.parts), pattern)
             if (found is None or not found.full) and not pattern.is_file:
-                through = find_through(self.folder_names, pattern)
+                through = find_through(self._folder_paths, pattern)
                 return Mention(through[0] + "/", True) if through else found
             return found
         for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
@@ -305,13 +305,13 @@ def sort_by_name(folders: Iterable[str]) -> dict[str, list[str]]:
     return named
 
 
-def find_through(folders: Mapping[str, Iterable[str]], pattern: FactPattern) -> list[str]:
-    """The folders, sorted by name, that are a path's: under its name, or of two parts and more under a longer
+def find_through(folders: PathIndex, pattern: FactPattern) -> list[str]:
+    """The folders, in their order, that are a path's: under its name, or of two parts and more under a longer
     one, as with files."""
     if pattern.is_file:
         return []
     longer = "/" + "/".join(pattern.parts).lstrip("/") if len(pattern.parts) > 1 else None
-    mine = folders.get(pattern.parts[-1], ())
+    mine = folders.find(pattern.wordings, pattern.parts)
     return [one for one in mine if one in pattern.wordings or (longer and one.endswith(longer))]
 
 

@@ -18,7 +18,8 @@ from ..session.blocks import BlockRef
 from ..session.session import Session
 from ..session.toolcalls.call_paths import names
 from ..session.tree import Bools, Ints, Tree
-from .commits import find_longest, sort_commits
+from .beginnings import find_beginning, find_longest, read_backwards
+from .commits import sort_commits
 from .extract.collect import KINDS, OPERATIONS
 from .facts import Fact, Facts
 from .mentions import FactPattern, is_rooted, make_pattern
@@ -64,33 +65,44 @@ class Occurrences:
         hit: Bools = sums[self.first[1:]] > sums[self.first[:-1]]
         return hit
 
+    @cached_property
+    def _by_end(self) -> dict[str, tuple[list[str], list[Fact]]]:
+        """The files of each name by the ends of their paths, in order as they are read backwards."""
+        found: dict[str, tuple[list[str], list[Fact]]] = {}
+        for name, facts in self.by_name.items():
+            ends = sorted((read_backwards(fact.form), at) for at, fact in enumerate(facts))
+            found[name] = [end for end, _ in ends], [facts[at] for _, at in ends]
+        return found
+
+    def find_ending(self, end: str) -> list[Fact]:
+        """The files whose path ends so, in whole parts, or is the same; in the order they are first said."""
+        ends, facts = self._by_end.get(end.rpartition("/")[2], ([], []))
+        return sorted(facts[find_beginning(ends, read_backwards(end))], key=lambda fact: fact.number)
+
     def share_tail(self, fact: Fact, tail: str, known: Bools) -> tuple[str, ...]:
         """Other `known` files (bool per fact) that the same tail of a path may mean, not the tail alone."""
+        ending = self.find_ending(tail)
         return tuple(
-            other.form
-            for other in self.by_name.get(tail.rpartition("/")[2], ())
-            if known[other.number]
-            and other.form not in (fact.form, tail)
-            and ("/" + other.form.replace("\\", "/")).endswith("/" + tail)
+            other.form for other in ending if known[other.number] and other.form not in (fact.form, tail)
         )
 
     def aliases(self, known: Bools) -> dict[int, int]:
         """Which of the `known` files are another of them under a shorter name: the end of its path, and of no
         other's, that no tool was given. From the moment both are known they are one file. Of a commit's id in
         several lengths all but the longest, where that is one."""
-        out = self._same_commits(known)
-        for facts in self.by_name.values():
-            mine = [fact for fact in facts if known[fact.number]] if len(facts) > 1 else []
-            short = {fact.number for fact in mine if _may_be_short(fact)} if len(mine) > 1 else set()
-            for number in sorted(short):
-                form = self.facts[number].form
-                longer = [fact for fact in mine if fact.form.endswith("/" + form)]
-                whole = max(longer, key=lambda fact: len(fact.form), default=None)
-                if whole is not None and all(
-                    fact is whole or (fact.number in short and whole.form.endswith("/" + fact.form))
-                    for fact in longer
-                ):
-                    out[number] = whole.number
+        out, mine = dict[int, int](), known.tolist()
+        for commits in self._commits:
+            numbers = [(form, number) for form, number in commits.items() if mine[number]]
+            longest = find_longest([form for form, _ in numbers])
+            out |= {numbers[short][1]: numbers[whole][1] for short, whole in longest.items()}
+        for ends, facts in self._by_end.values():
+            if len(facts) == 1:
+                continue
+            some = [at for at, fact in enumerate(facts) if mine[fact.number]]
+            if len(some) > 1:
+                short = [_may_be_short(facts[at]) for at in some]
+                longest = find_longest([ends[at] for at in some], short) if any(short) else {}
+                out |= {facts[some[at]].number: facts[some[whole]].number for at, whole in longest.items()}
         return out
 
     @cached_property
@@ -99,13 +111,6 @@ class Occurrences:
         several."""
         ids = {fact.form: at for at, fact in enumerate(self.facts) if fact.kind == "id"}
         return [{form: ids[form] for form in forms} for forms in sort_commits(ids).values() if len(forms) > 1]
-
-    def _same_commits(self, known: Bools) -> dict[int, int]:
-        out: dict[int, int] = {}
-        for commits in self._commits:
-            mine = [form for form in commits if known[commits[form]]]
-            out |= {commits[short]: commits[whole] for short, whole in find_longest(mine).items()}
-        return out
 
     def pick(self, numbers: Iterable[int]) -> Occurrences:
         """Some of the facts alone."""

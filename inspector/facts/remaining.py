@@ -35,6 +35,7 @@ from .mentions import (
     sort_by_name,
 )
 from .occurrences import refer
+from .path_index import PathIndex
 
 FEW = 16
 """Facts that are looked for one by one before all texts are indexed, which takes as long as some twenty."""
@@ -212,9 +213,8 @@ class TextIndex:
     def add(self, number: int, text: SearchText, words: Iterable[str], runs: Iterable[str]) -> None:
         """A text with those of its words, and of its runs, by which it is to be found; each once."""
         self.texts[number] = text
-        self.__dict__.pop("folders", None)
-        self.__dict__.pop("folder_names", None)
-        self.__dict__.pop("commits", None)
+        for made in ("folders", "folder_names", "commits", "_paths", "_folder_paths"):
+            self.__dict__.pop(made, None)
         for word in words:
             self.words.setdefault(word, []).append(number)
         for run in runs:
@@ -243,11 +243,11 @@ class TextIndex:
     def find(self, pattern: FactPattern, among: Bools) -> tuple[list[int], Mention] | None:
         """Where a fact stands in the texts whose numbers are `among`: all of it, or a file's tail."""
         if pattern.parts:
-            named = self.runs.get(pattern.parts[-1], {})
+            named = self._find_runs(pattern)
             runs = {run: here for run, all_ in named.items() if (here := [n for n in all_ if among[n]])}
             best = best_run(sorted(runs), pattern)
             if best is None or not best.full:
-                for folder in find_through(self.folder_names, pattern):
+                for folder in find_through(self._folder_paths, pattern):
                     if inside := [n for n in self.folders[folder] if among[n]]:
                         return inside, Mention(folder + "/", True)
             return None if best is None else (runs[best.words], best)
@@ -304,16 +304,28 @@ class TextIndex:
             return self.find_all(pattern)
         if not pattern.parts:
             return set().union(*map(self._holding, pattern.keys))
-        named = self.runs.get(pattern.parts[-1], {}).values()
-        return set().union(*named, *self._through(pattern))
+        return set().union(*self._find_runs(pattern).values(), *self._through(pattern))
 
     def _through(self, pattern: FactPattern) -> Iterator[list[int]]:
         """The texts with a path through each folder that is a path's."""
-        return (self.folders[folder] for folder in find_through(self.folder_names, pattern))
+        return (self.folders[folder] for folder in find_through(self._folder_paths, pattern))
+
+    def _find_runs(self, pattern: FactPattern) -> dict[str, list[int]]:
+        """What may name a path, with the texts it stands in."""
+        named = self.runs.get(pattern.parts[-1], {})
+        return {run: named[run] for run in self._paths.find(pattern.wordings, pattern.parts)}
+
+    @cached_property
+    def _paths(self) -> PathIndex:
+        return PathIndex(self.runs)
+
+    @cached_property
+    def _folder_paths(self) -> PathIndex:
+        return PathIndex(self.folder_names)
 
     def _find_path(self, pattern: FactPattern, full: bool) -> set[int]:
         named: set[int] = set()
-        for run, numbers in self.runs.get(pattern.parts[-1], {}).items():
+        for run, numbers in self._find_runs(pattern).items():
             mention = best_run((run,), pattern)
             if mention is not None and mention.full == full:
                 named.update(numbers)

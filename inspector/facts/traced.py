@@ -58,7 +58,6 @@ class FactOutcome(NamedTuple):
     tier: Evidence
     stands: tuple[BlockRef, ...] = ()
     words: str = ""
-    others: tuple[str, ...] = ()
     carried: bool = False
 
 
@@ -80,6 +79,8 @@ class Look(Protocol):
     def sayings(self, number: int) -> tuple[Said, ...]: ...
 
     def longer(self, number: int) -> tuple[Fact, ...]: ...
+
+    def share_tail(self, number: int, tail: str) -> tuple[str, ...]: ...
 
     def find(self, number: int) -> FactOutcome: ...
 
@@ -158,10 +159,10 @@ class TracedFact:
         """How it is written there."""
         return self._found.words
 
-    @property
+    @cached_property
     def others(self) -> tuple[str, ...]:
         """Files that the same words may mean."""
-        return self._found.others
+        return self._look.share_tail(self._number, self.words) if self.fate == "weakened" else ()
 
     @property
     def replacement(self) -> Replacement | None:

@@ -366,8 +366,9 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
         done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
         # What failed changed nothing.
         changed = [said for said in done if said.operation in CHANGED and look.has_worked(said.ref)]
-        others = [name for name in traced.others if not name.startswith("...")]
-        if traced.fate == "weakened" and others and done:
+        weak = done if traced.fate == "weakened" else ()
+        others = [name for name in traced.others if not name.startswith("...")] if weak else ()
+        if others:
             other = printable(others[0], LONGEST)
             words = printable(traced.words, LONGEST)
             yield "CI007", f'Of the file {form} only "{words}" is left, which {other} is called too.'

@@ -1,0 +1,49 @@
+"""Words of which some begin others: the ids of commits in several lengths, the ends of paths read backwards.
+
+In go words in alphabetical order, out come their places: those that begin alike stand together.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+_LAST = chr(0x10FFFF)
+
+
+def find_beginning(words: Sequence[str], beginning: str) -> slice:
+    """Where those stand that begin so.
+
+    >>> find_beginning(["ab", "abc", "abd", "b"], "ab")
+    slice(0, 3, None)
+    """
+    first = bisect_left(words, beginning)
+    return slice(first, bisect_left(words, beginning + _LAST, first))
+
+
+def find_longest(words: Sequence[str], short: Sequence[bool] | None = None) -> dict[int, int]:
+    """Of words that begin another one the place of the longest, if all that begin with them begin that one.
+
+    `short` (bool per word) tells which may be another's beginning; None for all.
+
+    >>> find_longest(["9f", "9f5", "9f5a", "a1", "a12", "a13"])
+    {1: 2, 0: 2}
+    >>> find_longest(["9f", "9f5", "9f5a"], [True, False, False])
+    {}
+    """
+    last: dict[int, int] = {}
+    for at in reversed(range(len(words))):
+        end = find_beginning(words, words[at]).stop - 1
+        between = end > at + 1 and short is not None and not short[at + 1]
+        if end == at or (last.get(at + 1) == end and not between):
+            last[at] = end
+    return {at: end for at, end in last.items() if end > at and (short is None or short[at])}
+
+
+def read_backwards(path: str) -> str:
+    """A path by which those stand together that end alike, in whole parts.
+
+    >>> read_backwards("src/a.py"), read_backwards("/app/src/a.py").startswith(read_backwards("src/a.py"))
+    ('yp.a/crs/', True)
+    """
+    return path.replace("\\", "/")[::-1] + "/"

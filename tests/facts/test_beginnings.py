@@ -1,0 +1,68 @@
+"""Names of which one ends another, however many there are, against plain walks over all of them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.facts.beginnings import find_beginning, find_longest, read_backwards
+from inspector.facts.lint.check import lint
+from inspector.facts.trace import trace_plan, trace_recorded
+from inspector.planning.plan import make_plan
+from inspector.tokens.ledger import count_tokens
+from tests.facts.test_explain import compact, use
+from tests.test_cuts import build, say, user
+
+PATHS = st.lists(st.sampled_from("ab"), min_size=1, max_size=4).map("/".join)
+
+
+@given(st.lists(PATHS, unique=True, max_size=10), st.data())
+def test_a_path_is_anothers_end_where_all_it_ends_are_that_one(paths: list[str], data: st.DataObject) -> None:
+    paths.sort(key=read_backwards)
+    short = [data.draw(st.booleans()) for _ in paths]
+    words = list(map(read_backwards, paths))
+    expected: dict[int, int] = {}
+    for at, path in enumerate(paths):
+        longer = [number for number, other in enumerate(paths) if other.endswith(f"/{path}")]
+        assert paths[find_beginning(words, words[at])] == [path, *(paths[number] for number in longer)]
+        whole = max(longer, key=lambda number: len(paths[number]), default=None)
+        if whole is not None and short[at]:
+            between = [number for number in longer if number != whole]
+            if all(short[one] and paths[whole].endswith(f"/{paths[one]}") for one in between):
+                expected[at] = whole
+    assert find_longest(words, short) == expected
+
+
+def test_thousands_of_files_of_one_name_are_traced_at_once() -> None:
+    """A listing of a monorepo: the summary names one of them, and one by the name that all have."""
+    files = [f"pkg{number}/src/index.ts" for number in range(6_000)]
+    session = build(
+        *(user("go"), *use(1, "Bash", "\n".join(files), command="find . -name index.ts"), say("ok")),
+        *(compact("Changed pkg7/src/index.ts and another index.ts."), user("on")),
+    )
+    start = time.process_time()
+    (trace,) = trace_recorded(session)
+    fates = {one.fact.form: one.fate for one in trace if one.fact.kind == "file"}
+    assert time.process_time() - start < 6
+    assert {form: fates[form] for form in files} == {
+        form: "restated" if form == files[7] else "weakened" for form in files
+    }
+    others = trace[files[0]].others
+    assert len(others) == len(files) - 1 and others[:2] == (files[1], files[2])
+
+
+def test_so_they_are_for_a_plan_and_its_findings() -> None:
+    """The stand-in names the command that listed them, and so the name that all have."""
+    files = "\n".join(f"./pkg{number}/src/index.ts" for number in range(4_000))
+    more = [entry for number in range(3) for entry in (user(f"go on {number}"), say("ok"))]
+    session = build(user("go"), *use(1, "Bash", files, command="find . -name index.ts"), say("ok"), *more)
+    ledger = count_tokens(session, "chars4_utf16")
+    plan = make_plan(session, ledger, "keep-recent-turns", {"cut": "end"})
+    start = time.process_time()
+    fates = Counter(one.fate for one in trace_plan(plan) if one.fact.kind == "file" and one.stood)
+    assert len(lint(session, plan, ledger=ledger)) < 10
+    assert time.process_time() - start < 6
+    assert fates == {"weakened": 4_000, "restated": 1}
