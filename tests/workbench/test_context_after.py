@@ -223,7 +223,12 @@ def test_what_clearing_outputs_loses_is_looked_for() -> None:
     recorded = model.answer({"at": "e3", "look": "cleared:1"})["_recorded"]
     reply = ask(model, "losses", place=recorded["cut"]["place"])
     assert (reply["sentence"], reply["tone"]) == ("An error was lost.", "bad")
-    for question in ("findings", "facts", "summaries"):
+    found = ask(model, "findings", place=recorded["cut"]["place"], look="cleared:1")
+    (row,) = found["groups"][0]["rows"]
+    assert (row["kind"], row["code"]) == ("error", "CI004")
+    told = ask(model, "story", place=0, pick=row["pick"], number=row["number"])
+    assert "ValueError" in told["title"]
+    for question in ("facts", "summaries"):
         ask(model, question, place=recorded["cut"]["place"])
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from ...facts.extract.collect import KINDS
 from ...facts.facts import Facts
@@ -26,6 +27,7 @@ from ...session.session import Session
 from ...session.toolcalls.call_paths import canonical_path
 from ...text import join_words, plural, printable
 from ..model import WorkbenchModel
+from ..opening import RecordedMark
 from .base_payload import Payload
 from .fact_list import MOST_FORM, UNLESS, FactListing, find_listing
 from .sections import format_tokens
@@ -104,10 +106,13 @@ class Recorded(NamedTuple):
 
 def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsReply:
     """The findings of the recorded compaction right after the moment, or of the plan with its cut at `place`
-    where there is none or where `look` is "plan"."""
+    where there is none or where `look` is "plan"; where outputs were cleared both."""
     place = int(query["place"])
     listing = find_listing(model, place, planned=True)
-    recorded = None if query.get("look") == "plan" else find_next(model, listing)
+    look, side = query.get("look"), model.recorded
+    if side is not None and side.mark.kind == "micro" and look == side.mark.look:
+        return _beside_cleared(model, listing, place, side.mark)
+    recorded = None if look == "plan" else find_next(model, listing)
     if recorded is None:
         # A file that records a compaction elsewhere, or none at all.
         return _of_plan(model, listing, place)
@@ -131,6 +136,20 @@ def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> Finding
     if not any(mark.kind == "compact" for mark in model.history.marks):
         sentence = f"This file records no compaction. {sentence}"
     return _finish(place, "plan", "this plan", groups, trace, sentence)
+
+
+def _beside_cleared(
+    model: WorkbenchModel, listing: FactListing, place: int, mark: RecordedMark
+) -> FindingsReply:
+    """What clearing outputs lost, most often nothing, and below it what the plan would lose."""
+    reply = _of_plan(model, listing, place)
+    found = list(check_trace(find_recorded(model, listing, model.session[mark.entry]).trace))
+    # The row of the fact's story is chosen by what became of it.
+    groups = [*_group_losses(found, f"Lost in {mark.sign}", ""), *reply.groups]
+    nothing = _NOTHING.format(was="was", where=f"in {mark.sign}")
+    below = " These would be lost by the plan:" if reply.groups else f" {reply.sentence}"
+    sentence = "" if len(groups) > len(reply.groups) else f"{nothing}{below}"
+    return replace(reply, total=sum(group.count for group in groups), groups=groups, sentence=sentence)
 
 
 def _finish(

@@ -174,7 +174,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         left.blocks[0], left.tokens[0] = left.blocks[n], left.tokens[n]
     pack_left(pack, left)
     micro = found.boundary.kind == "micro"
-    what, did = ("micro-compaction", "cleared") if micro else ("compaction", "compacted")
+    what, did = ("clearing of outputs", "cleared") if micro else ("compaction", "compacted")
     payload = PlanPayload(
         seq=seq,
         policy="recorded",
@@ -287,7 +287,9 @@ def _cut(found: RecordedCompaction, session: Session) -> CutPayload:
     place = found.place
     if place is None:
         outputs = plural(int((found.fate == CLEARED).sum()), "tool output")
-        sentence = f"The file records a micro-compaction here: {outputs} emptied in place, nothing cut."
+        sentence = (
+            f"The file records here that outputs were cleared: {outputs} emptied in place, nothing cut."
+        )
         return CutPayload(0, "", "file", sentence)
     n = len(session.live)
     name = session.entries[session.live.entries[place]].id if place < n else END

@@ -28,13 +28,13 @@ export const Findings = ({ picture, actions }: PanelProps) => {
     // Undone: the recorded side is looked at again.
     if (look === stay) setStay(null);
   }, [look]);
-  const shown = stay ?? (look.startsWith("recorded:") ? look : "plan");
+  const shown = stay ?? (look === "" ? "plan" : look);
   const isOpen = tab === "findings" && settled && !dragging;
   const plan = JSON.stringify([planned.policy, planned.pins, planned.cut.id, planned.recipe]);
   const asked = { look: shown, place };
   const [pick, setPick] = useState("");
   const list = useReply<FindingsReply>(
-    isOpen ? `${end} ${shown} ${shown === "plan" ? plan : ""}` : null,
+    isOpen ? `${end} ${shown} ${shown.startsWith("recorded:") ? "" : plan}` : null,
     () => actions.requests.ask("findings", asked),
   );
   const reply = list.data;
