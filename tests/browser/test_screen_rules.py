@@ -61,6 +61,8 @@ def test_W2_22_blocks_and_lesson_give_a_rule_the_number_it_has_in_rules(
     workbench.block = f"{workbench.moment.entries[workbench.moment.live.entries[0]].id}/0"
     workbench.tab = "blocks"
     expect(page.get_by_test_id("block")).to_contain_text(f"rule {written}, ")
+    # The tab that the block opened is told to Python too, and would come after the one that is set here.
+    wait_for_python(page)
     workbench.tab = "lesson"
     page.get_by_test_id("play-start").click()
     wait_for_python(page)
