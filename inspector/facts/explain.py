@@ -5,6 +5,7 @@ In goes a `TracedFact`, out comes an `Explanation`, whose paragraph `why()` give
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from weakref import WeakKeyDictionary
@@ -168,8 +169,10 @@ def _speaker(traced: TracedFact, ref: BlockRef) -> str:
 
 def _is_instruction_file(traced: TracedFact, text: str) -> bool:
     """Whether a text of the harness names it in an instruction file that it sends."""
-    first = traced.fact.form.split("\n", 1)[0].split(" ", 1)[0]
-    return find_instruction_file(text, text.find(first)) is not None
+    words = traced.fact.form.split()
+    named = re.search(r"\s+".join(map(re.escape, words)), text)
+    at = text.find(words[0]) if named is None else named.start()
+    return find_instruction_file(text, at) is not None
 
 
 def _last(traced: TracedFact) -> str:

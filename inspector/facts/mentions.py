@@ -50,6 +50,8 @@ _WHOLE = re.compile(rf"(?:{_RUN.pattern})(?<![.:!?…])")
 # What comes after a file's name and is no part of it: a line, lines from to, a name in it ("::test_b").
 _AFTER = re.compile(r"(?<=\w):(?:\d|:?[A-Za-z_]).*|#L?\d{1,9}(?:-L?\d{1,9})?$", re.DOTALL)
 WORD = re.compile(r"\w+")
+CUT_SHORT = ("/...", "/…")
+"""How what was an address goes on where it is cut short."""
 
 
 class FactPattern(NamedTuple):
@@ -130,6 +132,11 @@ class SearchText:
         return tuple(dict.fromkeys(find_runs(self.text, both=True)))
 
     @cached_property
+    def cuts_short(self) -> bool:
+        """Whether an address or a path may be cut short in it."""
+        return any(cut in self.text for cut in CUT_SHORT)
+
+    @cached_property
     def commits(self) -> dict[str, list[str]]:
         """What may be the id of a commit, by the letters that every length of it begins with."""
         return sort_commits(self.words)
@@ -167,7 +174,7 @@ class SearchText:
         if pattern.clauses and all(has_words(self.flat, clause) for clause in pattern.clauses):
             return Mention(pattern.clauses[0], True)
         for tail in pattern.tails:
-            if has_words(self.flat, tail):
+            if (self.cuts_short or not tail.endswith(CUT_SHORT)) and has_words(self.flat, tail):
                 return Mention(tail, False)
         if loosely and pattern.spread:
             return self._find_spread(pattern)
@@ -400,7 +407,7 @@ def _shorten_url(url: str) -> Iterator[str]:
     scheme, _, rest = url.partition("://")
     parts = rest.split("/")
     for count in range(len(parts) - 1, 1, -1):
-        yield from (f"{scheme}://{'/'.join(parts[:count])}/{dots}" for dots in ("...", "…"))
+        yield from (f"{scheme}://{'/'.join(parts[:count])}{dots}" for dots in CUT_SHORT)
 
 
 def _is_sentence(form: str) -> bool:

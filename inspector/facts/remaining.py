@@ -22,6 +22,7 @@ from ..session.tree import Bools
 from ..text import has_words
 from .commits import find_lengths, is_commit, pick_length, sort_commits
 from .mentions import (
+    CUT_SHORT,
     WORD,
     FactPattern,
     Mention,
@@ -30,7 +31,6 @@ from .mentions import (
     find_folders,
     find_paths,
     find_through,
-    longest_word,
     read_words,
     sort_by_name,
 )
@@ -213,7 +213,7 @@ class TextIndex:
     def add(self, number: int, text: SearchText, words: Iterable[str], runs: Iterable[str]) -> None:
         """A text with those of its words, and of its runs, by which it is to be found; each once."""
         self.texts[number] = text
-        for made in ("folders", "folder_names", "commits", "_paths", "_folder_paths"):
+        for made in ("folders", "folder_names", "commits", "_paths", "_folder_paths", "_cutting"):
             self.__dict__.pop(made, None)
         for word in words:
             self.words.setdefault(word, []).append(number)
@@ -260,12 +260,12 @@ class TextIndex:
             named_as = pick_length(held, pattern.commit)
             return (held[named_as], Mention(named_as, True)) if named_as else None
         for wording in pattern.wordings:
-            if worded := [n for n in self._with(wording) if among[n]]:
+            if worded := list(self._with(wording, among)):
                 return worded, Mention(wording, True)
         if each := [n for n in self._with_each(pattern.clauses) if among[n]]:
             return each, Mention(pattern.clauses[0], True)
         for tail in pattern.tails:
-            if tailed := [n for n in self._with(tail) if among[n]]:
+            if tailed := list(self._with(tail, among)):
                 return tailed, Mention(tail, False)
         return None
 
@@ -281,9 +281,17 @@ class TextIndex:
             named.update(self._with(wording))
         return named
 
-    def _with(self, wording: str) -> Iterator[int]:
-        """The texts that hold a wording."""
-        return (n for n in self._holding(longest_word(wording)) if has_words(self.texts[n].flat, wording))
+    def _with(self, wording: str, among: Bools | None = None) -> Iterator[int]:
+        """The texts that hold a wording; with `among` only some of them."""
+        held = min((self.words.get(word, ()) for word in WORD.findall(wording)), key=len, default=self.texts)
+        if wording.endswith(CUT_SHORT):
+            held = [n for n in held if n in self._cutting]
+        return (n for n in held if (among is None or among[n]) and has_words(self.texts[n].flat, wording))
+
+    @cached_property
+    def _cutting(self) -> frozenset[int]:
+        """The texts that cut an address or a path short."""
+        return frozenset(n for n, text in self.texts.items() if text.cuts_short)
 
     def _with_each(self, clauses: tuple[str, ...]) -> list[int]:
         """The texts that hold each of these; none where there are none."""

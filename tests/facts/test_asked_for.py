@@ -16,6 +16,7 @@ from inspector.session.session import Session
 from tests.facts.test_explain import compact, use
 from tests.test_cuts import build, say, user
 
+END = "system-reminder"
 COMMIT = "9f5a3c761b2d4e6f8091a2b3c4d5e6f708192a3b"
 
 
@@ -236,6 +237,20 @@ def test_what_an_instruction_file_at_the_root_says_is_the_files(sent: str) -> No
     other = user("<system-reminder>Keep the lamp amber.</system-reminder>").model_copy(update={"meta": True})
     session = build(other, user("go"), say("ok"), compact("Nothing."), user("on"))
     assert " first said by the harness in " in trace(session, "Keep the lamp amber").why()
+
+
+@pytest.mark.parametrize(
+    ("sent", "who"),
+    [
+        (f"Keep calm.\n{{}}\n\nKeep the lamp amber.\n</{END}>", "an instruction file"),
+        (f"{{}}\n\nKeep the lamp green.\n</{END}>\n<{END}>Keep the lamp amber.</{END}>", "the harness"),
+    ],
+)
+def test_what_stands_before_or_behind_an_instruction_file_is_the_harnesses(sent: str, who: str) -> None:
+    head = "Contents of /home/me/app/CLAUDE.md (project):"
+    sent_by_harness = user(f"<{END}>\n{sent.format(head)}").model_copy(update={"meta": True})
+    session = build(sent_by_harness, user("go"), say("ok"), compact("Nothing."), user("on"))
+    assert f" first said by {who} in " in trace(session, "Keep the lamp amber").why()
 
 
 def test_an_address_that_is_cut_short_is_weakened() -> None:

@@ -66,3 +66,20 @@ def test_so_they_are_for_a_plan_and_its_findings() -> None:
     assert len(lint(session, plan, ledger=ledger)) < 10
     assert time.process_time() - start < 6
     assert fates == {"weakened": 4_000, "restated": 1}
+
+
+def test_thousands_of_messages_and_long_addresses_are_traced_at_once() -> None:
+    """The longest word of each stands in all of them: the rarest tells where one stands."""
+    deep = "\n".join(f"https://h.example/{'a/' * 60}{number}" for number in range(800))
+    typed = [
+        entry for n in range(2_000) for entry in (user(f"look at {n} and the parser, it is slow"), say("ok"))
+    ]
+    session = build(*typed, *use(1, "Bash", deep, command="cat urls"), say("ok"), user("on"), say("ok"))
+    ledger = count_tokens(session, "chars4_utf16")
+    plan = make_plan(session, ledger, "keep-recent-turns", {"cut": "end"})
+    start = time.process_time()
+    found = trace_plan(plan)
+    fates = Counter((one.fact.kind, one.fate) for one in found)
+    assert time.process_time() - start < 4
+    assert sum(number for (kind, _), number in fates.items() if kind == "url") == 800
+    assert sum(number for (kind, _), number in fates.items() if kind == "message") == 2_001

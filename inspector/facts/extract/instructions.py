@@ -22,6 +22,7 @@ _HEADED = re.compile(
     rf"(?m)^Contents of (?P<path>[^\n:]{{1,400}}?{_NAME})(?: \([^\n]{{0,200}}\))?:[ \t]*$"
     rf"|\A# (?P<name>{_NAME}) instructions(?: for [^\n]{{1,400}})?$"
 )
+_CLOSED = re.compile(r"</(?:INSTRUCTIONS|system-reminder)>")
 _NO_FOLDERS = names(
     "test tests testdata fixtures templates template examples example node_modules vendor third_party"
 )
@@ -74,7 +75,9 @@ def find_instruction_file(text: str, at: int) -> str | None:
     '/app/CLAUDE.md'
     """
     heads = [head for head in _HEADED.finditer(text, 0, max(at, 0)) if head.end() <= at]
-    return (heads[-1]["path"] or heads[-1]["name"]) if heads else None
+    if not heads or _CLOSED.search(text, heads[-1].end(), at):
+        return None
+    return heads[-1]["path"] or heads[-1]["name"]
 
 
 def blank_numbers(text: str) -> str:
