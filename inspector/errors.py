@@ -43,7 +43,15 @@ MOST_NAMES = 5
 
 
 class InspectorError(Exception):
-    """Base of all errors of this package."""
+    """Base of all errors of this package.
+
+    >>> from inspector import count_tokens, read_session
+    >>> try:
+    ...     count_tokens(read_session([{"role": "user", "content": "Go on."}]), "words")
+    ... except InspectorError as error:
+    ...     print(type(error).__name__, error.known[0])
+    CounterError o200k_base
+    """
 
 
 class ArgumentError(InspectorError, TypeError):

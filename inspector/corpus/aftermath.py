@@ -38,6 +38,12 @@ class AftermathRow(NamedTuple):
     tokens                       tokens paid again for what was needed again
     edit_replies, edit_tokens    medians until the model next changed a file; None where it never did
     unedited                     compactions after which it changed none
+
+    >>> needed = {"read_again": 9, "run_again": 1, "met_again": 0, "said_again": 1, "rules_broken": 0}
+    >>> edits = {"edit_replies": 3.0, "edit_tokens": 5_200, "unedited": 0}
+    >>> row = AftermathRow("claude-code", "2.1.3", "auto", 1, 2, **needed, tokens=14_000, **edits)
+    >>> dict(zip(HEADINGS, row.cells))["tokens again"], row.read_again / row.compactions
+    ('14,000', 4.5)
     """
 
     harness: str

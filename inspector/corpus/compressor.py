@@ -40,7 +40,14 @@ class Utterance(Protocol):
 
 
 class CompressedText(NamedTuple):
-    """The text that stands in place of all turns, who made it, and in which round."""
+    """The text that stands in place of all turns, who made it, and in which round.
+
+    >>> from types import SimpleNamespace
+    >>> turns = [SimpleNamespace(role="user", text="Never touch main.py.")]
+    >>> made: CompressedText = Compressor("claude-code").compact(turns)
+    >>> "Never touch main.py." in made.text, made.compactor_name
+    (True, 'compaction-inspector: claude-code')
+    """
 
     text: str
     compactor_name: str

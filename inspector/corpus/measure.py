@@ -54,6 +54,9 @@ class Limits(NamedTuple):
     """What one file may take: seconds of time, and bytes of memory of the process that measures it.
 
     0 is no limit. The limit of memory holds in the processes that `scan` starts itself, on Linux and macOS.
+
+    >>> Limits(seconds=60)  # for scan("transcripts/", limits=…)
+    Limits(seconds=60, memory=4294967296)
     """
 
     seconds: float = 300.0

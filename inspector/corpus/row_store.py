@@ -17,7 +17,16 @@ from .scan_table import ScanTable, flatten_row
 
 def open_scan(path: str | os.PathLike[str]) -> ScanTable:
     """The table that a file of JSON lines holds, as `scan` wrote it into one. Raises `OSError` and
-    `InspectorError` for what is none."""
+    `InspectorError` for what is none.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from inspector.corpus import scan
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "talk.json").write_text('[{"role": "user", "content": "Ship it."}]')
+    ...     _ = scan(Path(folder, "talk.json"), "flue", into=Path(folder, "rows.jsonl"), workers=0)
+    ...     print([row["policy"] for row in open_scan(Path(folder, "rows.jsonl"))])
+    ['flue']
+    """
     store = RowStore(Path(path))
     if not store.path.exists():
         raise FileNotFoundError(2, "no such file", str(path))
@@ -27,7 +36,16 @@ def open_scan(path: str | os.PathLike[str]) -> ScanTable:
 
 def save_scan(table: ScanTable, path: str | os.PathLike[str]) -> None:
     """Write a table into a new file: Parquet for a name that ends in .parquet (by pyarrow, the extra
-    `scout`), else JSON lines. Raises `FileExistsError` where a file stands already."""
+    `scout`), else JSON lines. Raises `FileExistsError` where a file stands already.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from inspector.corpus.columns import fill_row
+    >>> table = ScanTable(lambda: [fill_row({"file": "a.jsonl", "policy": "flue", "kept": 8})], 1)
+    >>> with TemporaryDirectory() as folder:
+    ...     save_scan(table, Path(folder, "rows.jsonl"))
+    ...     print(list(open_scan(Path(folder, "rows.jsonl"))) == list(table))
+    True
+    """
     target = Path(path)
     if target.suffix != ".parquet":
         write_new(target, b"".join(_dump(row) for row in table))

@@ -43,6 +43,13 @@ class PolicyRow(NamedTuple):
     regret_tokens   tokens paid again for what a recorded compaction took away; None of a planned one
     front     no other policy leaves as little and keeps as much, with one of the two better
     errors    moments where it could not be planned
+
+    >>> from inspector.corpus.columns import fill_row
+    >>> one = {"digest": "a", "moment": 1, "policy": "flue", "evidence": "planned", "facts": {}}
+    >>> rows = [one | {"before": 100, "after": 20, "stood": 10, "kept": 8}]
+    >>> row: PolicyRow = ScanTable(lambda: map(fill_row, rows), 1).by_policy()[0]
+    >>> str(row.left), str(row.kept), row.front
+    ('20%', '80%', True)
     """
 
     policy: str
@@ -76,6 +83,13 @@ class ScanTable:
     """The rows of a scan. Iterating gives them one after another, from the file where there is one.
 
     `files` is how many files were asked for, `left_out` the policies that no other process could know.
+
+    >>> from inspector.corpus.columns import fill_row
+    >>> one = {"digest": "a", "moment": 1, "evidence": "planned", "before": 100, "stood": 10, "facts": {}}
+    >>> made = [{"policy": "flue", "after": 20, "kept": 8}, {"policy": "codex", "after": 30, "kept": 5}]
+    >>> table = ScanTable(lambda: (fill_row(one | row) for row in made), files=1)
+    >>> [(row.policy, str(row.kept)) for row in table.by_policy()], table.advise(0.25).policy
+    ([('flue', '80%'), ('codex', '50%')], 'flue')
     """
 
     def __init__(self, read: Callable[[], Iterable[Row]], files: int, left_out: Sequence[str] = ()) -> None:

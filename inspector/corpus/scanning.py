@@ -155,7 +155,11 @@ def sweep(
     Of several policies each is planned with the settings that it has; one that has none of them stands as it
     is, to be compared with.
 
-    >>> [one.name for one in expand_grid("flue", {"keep-recent-tokens.tokens": [8000, 20000]})]
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "talk.json").write_text('[{"role": "user", "content": "Ship it."}]')
+    ...     table = sweep(folder, "flue", {"keep-recent-tokens.tokens": [8000, 20000]}, workers=0)
+    >>> sorted((row.policy for row in table.by_policy()), key=len)
     ['flue[keep-recent-tokens.tokens=8000]', 'flue[keep-recent-tokens.tokens=20000]']
     """
     return scan(sources, expand_grid(policies, grid), **scanning)

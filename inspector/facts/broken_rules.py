@@ -50,6 +50,15 @@ class BrokenRule(NamedTuple):
     said    where the user said it, before the act
     act     the call that did what it forbids
     what    the act in words: "edited data/almanac.json", "ran git push --force"
+
+    >>> from inspector import read_session
+    >>> push = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "git push"}}
+    >>> done = [{"type": "tool_result", "tool_use_id": "1", "content": "ok"}]
+    >>> told, again = {"role": "user", "content": "Never push."}, {"role": "user", "content": done}
+    >>> session = read_session([told, {"role": "assistant", "content": [push]}, again])
+    >>> broken: BrokenRule = find_broken_rules(session)[0]
+    >>> broken.sentence
+    'The model ran git push in m2/0, against "Never push." (m1/0).'
     """
 
     rule: Fact

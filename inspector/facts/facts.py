@@ -45,7 +45,14 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fact:
-    """A thing said. `kind` is one of KINDS, `form` its one way of being written, at most 400 characters."""
+    """A thing said. `kind` is one of KINDS, `form` its one way of being written, at most 400 characters.
+
+    >>> from inspector import read_session
+    >>> answer = {"role": "assistant", "content": "I read src/a.py."}
+    >>> fact: Fact = read_session([{"role": "user", "content": "Read src/a.py."}, answer]).facts["src/a.py"]
+    >>> fact, [(str(said.ref), said.by) for said in fact.said]
+    (Fact(file 'src/a.py', said 2×), [('m1/0', 'user'), ('m2/0', 'model')])
+    """
 
     kind: str
     form: str
@@ -85,6 +92,13 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     operation  int8[k]     index into OPERATIONS, -1 for none
     offset     int32[f+1]  occurrences of fact i are offset[i] … offset[i+1]
     kind       uint8[f]    index into KINDS
+
+    >>> from inspector import read_session
+    >>> facts: Facts = read_session([{"role": "user", "content": "Never touch main.py."}]).facts
+    >>> facts
+    Facts(1 file, 1 constraint, 1 message; said 3×)
+    >>> facts["main.py"].kind, [fact.form for fact in facts.by_kind("constraint")]
+    ('file', ['Never touch main.py.'])
     """
 
     def __init__(self, session: Session, found: FactOccurrences, summaries: Facts | None = None) -> None:

@@ -33,6 +33,13 @@ class KeepResult:
     were added to. No plan with any other pins that keeps them has fewer than `bound` tokens. `cheapest` is
     what each fact costs at least alone, by its kind and form; `missing` the forms of those that no block of
     this context can keep.
+
+    >>> from inspector import count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
+    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    >>> kept: KeepResult = keep_facts(plan, ["src/a.py"], tokens=2)
+    >>> kept.fits, kept.answer, kept.limit
+    (False, 'impossible', 2)
     """
 
     wanted: tuple[TracedFact, ...]

@@ -131,6 +131,17 @@ class Regret:
 
     `before` says it last before, `again` is where it came again, `parts` are the blocks that had to be paid
     for. `same` tells, for files and commands, whether the answer was the same as before, figures aside.
+
+    >>> from inspector import Checkpoint, compact, count_tokens, read_session
+    >>> from inspector.session.blocks import Text
+    >>> rule = "Never touch main.py."
+    >>> session = read_session([{"role": "user", "content": rule}])
+    >>> after = compact(session, "claude-code", Checkpoint(text="So far, nothing.")).after
+    >>> again = Entry(id="again", parent=after.leaf, role="user", blocks=(Text(text=rule),))
+    >>> after = after.with_entries((*after.entries, again), "again")
+    >>> regret: Regret = find_regret(after, after.facts, count_tokens(after))[0]
+    >>> regret.fact.form, regret.entry, str(regret.again)
+    ('Never touch main.py.', 'compaction-1', 'again/0')
     """
 
     traced: TracedFact

@@ -97,6 +97,13 @@ class TracedFact:
     `said` are the blocks on the path that say it, `stands` where it can still be read, `words` how it is
     written there; `others` are files of which the tail that stands is the tail too. `stood` says whether it
     could be read before; what was lost earlier cannot be lost again.
+
+    >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
+    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    >>> traced: TracedFact = plan.with_summary(Checkpoint(text="See a.py.")).trace["src/a.py"]
+    >>> traced.fate, traced.words, [str(ref) for ref in traced.stands], traced.stood
+    ('weakened', 'a.py', ['@summary/0'], True)
     """
 
     def __init__(self, look: Look, number: int, stood: bool, fate: int = -1, tier: int = -1) -> None:
@@ -230,6 +237,14 @@ class Fix:
 
     `fate` is the fact's in that plan, `sentence` what to do, `changes` what it adds to the edits there are,
     by their names; `edits` are all of them.
+
+    >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
+    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    >>> traced = plan.with_summary(Checkpoint(text="Nothing yet.")).trace["src/a.py"]
+    >>> fix: Fix = traced.fixes()[0]
+    >>> fix.sentence, fix.changes, fix.fate
+    ('Pin m1/0.', {'pins': ['m1/0']}, 'verbatim')
     """
 
     means: Means
@@ -317,6 +332,15 @@ class Trace(Framed):
     stood  bool[n]   it could be read before
     fate   int8[n]   index into FATES, -1 where it did not stand
     tier   int8[n]   index into TIERS, -1 where it did not stand
+
+    >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
+    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    >>> trace: Trace = plan.with_summary(Checkpoint(text="Nothing yet.")).trace
+    >>> trace
+    Trace(flue, planned: 2 lost)
+    >>> [traced.fact.form for traced in trace.select("lost", kind="file")]
+    ['src/a.py']
     """
 
     def __init__(

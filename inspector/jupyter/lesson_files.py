@@ -22,8 +22,11 @@ def open_lesson(lesson: str | os.PathLike[str], step: int = 1, **options: Any) -
 
     Raises `LessonError` for a lesson or a step that does not exist, or a file that cannot be read as one.
 
-        wb = open_lesson("legal-cut", step=2)
-        wb.lesson = "2.3"    # the next step
+    >>> wb = open_lesson("legal-cut", step=2)
+    >>> wb.lesson, wb.plan.policy.name
+    ('2.2', 'flue')
+    >>> wb.lesson = "2.3"  # the next step
+    >>> wb.close()
     """
     found, number, session = _find(lesson)
     find_step(found, step)

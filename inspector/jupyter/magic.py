@@ -118,7 +118,15 @@ def complete(line: str) -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Add `%inspect` to an IPython session: what `%load_ext inspector` calls."""
+    """Add `%inspect` to an IPython session: what `%load_ext inspector` calls.
+
+    >>> from IPython.core.interactiveshell import InteractiveShell
+    >>> from traitlets.config import Config
+    >>> shell = InteractiveShell(config=Config(HistoryManager={"enabled": False}))
+    >>> load_ipython_extension(shell)
+    >>> "--policy" in shell.find_line_magic("inspect").__doc__
+    True
+    """
     from IPython.core.error import UsageError
 
     def inspect_line(line: str) -> Any:
@@ -140,5 +148,14 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Take `%inspect` away again."""
+    """Take `%inspect` away again.
+
+    >>> from IPython.core.interactiveshell import InteractiveShell
+    >>> from traitlets.config import Config
+    >>> shell = InteractiveShell(config=Config(HistoryManager={"enabled": False}))
+    >>> load_ipython_extension(shell)
+    >>> unload_ipython_extension(shell)
+    >>> shell.find_line_magic("inspect") is None
+    True
+    """
     shell.magics_manager.magics["line"].pop(NAME, None)

@@ -28,9 +28,12 @@ class ScanView(ipywidgets.VBox):  # type: ignore[misc]
     session there, under that policy. `workbench` is what was opened last, None before. A file that is gone or
     cannot be read is told in its place. Raises `FigureError` where there is nothing to draw.
 
-        from inspector.jupyter import ScanView
-        view = ScanView(scan("transcripts/", ["flue", "codex"]))
-        view
+    >>> from inspector.corpus.columns import fill_row
+    >>> one = {"file": "a.jsonl", "digest": "a", "moment": 1, "policy": "flue", "evidence": "planned"}
+    >>> rows = [fill_row(one | {"before": 100, "after": 20, "stood": 10, "kept": 8, "facts": {}})]
+    >>> view = ScanView(ScanTable(lambda: rows, 1))  # shown by the last line of a cell
+    >>> view.policy, view.figure.data[-1].x, view.figure.data[-1].y
+    ('flue', (0.2,), (0.8,))
     """
 
     def __init__(self, table: ScanTable, *, dark: bool = False) -> None:

@@ -95,6 +95,12 @@ class Workbench(anywidget.AnyWidget):
 
     A value that cannot be planned raises (`EditError`, `PolicyError`), and the old one stays; a plan B that
     cannot be made raises too, and then there is none.
+
+    >>> from inspector import read_session
+    >>> wb = Workbench(read_session([{"role": "user", "content": "Read src/a.py."}]), "flue", cut="end")
+    >>> wb.plan.trace["src/a.py"].fate
+    'restated'
+    >>> wb.close()
     """
 
     # Texts, no paths: by a path anywidget holds every widget ever made, closed ones and their sessions too.

@@ -62,7 +62,16 @@ def look_through(session: Session, shown: Collection[int], redactor: Redactor) -
 
 
 def clean_session(session: Session, shown: Collection[int], redactor: Redactor) -> Session:
-    """The session with the texts of the entries `shown` (positions) cleaned, and no text in any other."""
+    """The session with the texts of the entries `shown` (positions) cleaned, and no text in any other.
+
+    >>> from inspector import read_session
+    >>> said = "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"
+    >>> session = read_session([{"role": "user", "content": said}, {"role": "assistant", "content": "Set."}])
+    >>> redactor = Redactor()
+    >>> look_through(session, [0], redactor)
+    >>> [entry.text for entry in clean_session(session, [0], redactor).entries]
+    ['TOKEN=[redacted huggingface-token 63ae26e9]', '[not on this page]']
+    """
     keep = frozenset(shown)
     entries = tuple(
         _entry(entry, redactor) if at in keep else _blank(entry, redactor)

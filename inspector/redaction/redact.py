@@ -39,7 +39,14 @@ HINTS = {
 
 
 class SecretFinding(NamedTuple):
-    """One secret: its name, how many times it stands, and the first places where it does."""
+    """One secret: its name, how many times it stands, and the first places where it does.
+
+    >>> redactor = Redactor()
+    >>> redactor.look("m1/0", "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH")
+    >>> found: SecretFinding = redactor.findings[0]
+    >>> found.name, found.hint, found.times, found.where
+    ('huggingface-token 63ae26e9', 'a known form: huggingface token', 1, ('m1/0',))
+    """
 
     name: str
     kind: str

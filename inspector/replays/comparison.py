@@ -37,6 +37,15 @@ class Comparison:
 
     `recorded` is what the session's own requests cost, by the usage in the file; `note` tells where prices
     are from.
+
+    >>> from inspector import read_session
+    >>> answer = {"role": "assistant", "content": "It is short."}
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
+    >>> compared: Comparison = compare_policies(session, ["flue", "codex"])
+    >>> [(row["policy"], row["compactions"], row["status"]) for row in compared.table()]
+    [('flue', 0, 'finished'), ('codex', 0, 'finished')]
+    >>> len(compared["codex"].turn)
+    2
     """
 
     session: Session

@@ -114,6 +114,10 @@ class DecayLine(NamedTuple):
 
     `of` is whose line it is, a policy's or a kind's; `by` wrote the summaries. `tokens` are those of the
     context after each, where they are known.
+
+    >>> line = DecayLine("flue", "by hand", (1.0, 0.75, 0.5), (8_000, 9_000))
+    >>> [f"{share:.0%}" for share in line.shares[1:]]
+    ['75%', '50%']
     """
 
     of: str
@@ -128,6 +132,13 @@ class Decay(Framed, Drawable):
 
     `transitions` has one for each moment, and `traces` one for each compaction that came of them. `session`
     is the last, with all of them on its path. `rounds` are numbered by their moments.
+
+    >>> from inspector import read_session
+    >>> answer = {"role": "assistant", "content": "It is short."}
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
+    >>> decay: Decay = compact_rounds(session, "claude-code", lambda job, session: "Nothing yet.", rounds=1)
+    >>> decay.rounds[0].stood, decay.rounds[0].fates, decay.line("file").shares
+    (2, {'lost': 2}, (1.0, 0.0))
     """
 
     policy: str

@@ -109,6 +109,14 @@ class Run(Drawable):
 
     A run that ends early, paused or failed, repeats its last figures, and the state that made it stop.
     `source` tells where tokens come from.
+
+    >>> from inspector import read_session
+    >>> answer = {"role": "assistant", "content": "It is short."}
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
+    >>> from inspector import replay
+    >>> run: Run = replay(session, "claude-code", {"acts": [{"at": "m2", "do": "compact"}]})
+    >>> [(item.step, item.reason) for item in run.adopted], run.status, len(run)
+    ([(1, 'manual')], 'finished', 2)
     """
 
     session: Session

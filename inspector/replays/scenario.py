@@ -37,6 +37,14 @@ class ScenarioEvent(Value):
     /compact, /reset and a forced compaction wait until every call that was made is answered. /reset is
     destructive: unless it comes `confirmed`, the user is asked, and nothing changes (S1-25). `window`
     (tokens), `model` and `provider` are those switched to.
+
+    >>> from inspector import read_session
+    >>> answer = {"role": "assistant", "content": "It is short."}
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
+    >>> from inspector import replay
+    >>> run = replay(session, "claude-code", Scenario(acts=(ScenarioEvent(at="m2", do="compact"),)))
+    >>> run.compactions[0].reason, run.compactions[0].entry
+    ('manual', 'm1')
     """
 
     at: Chars
@@ -48,7 +56,17 @@ class ScenarioEvent(Value):
 
 
 class SimulatedSummariser(Value):
-    """How the summariser behaves: its first `fails` calls fail, and it writes `oversize` times its budget."""
+    """How the summariser behaves: its first `fails` calls fail, and it writes `oversize` times its budget.
+
+    >>> from inspector import read_session
+    >>> answer = {"role": "assistant", "content": "It is short."}
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
+    >>> from inspector import replay
+    >>> acts = (ScenarioEvent(at="m2", do="compact"),)
+    >>> run = replay(session, "claude-code", Scenario(acts=acts, writer=SimulatedSummariser(fails=9)))
+    >>> len(run.adopted), [item.adopted for item in run.compactions]
+    (0, [False])
+    """
 
     fails: int = Field(0, ge=0)
     oversize: float = Field(0, ge=0, le=1000)
@@ -61,6 +79,13 @@ class Scenario(Value):
     before a compaction as before a /reset.
     `tool` says whether a compaction tool is registered. A `provider` that "refuses" does so by itself with
     every request above the window; one that "accepts" refuses only where an act says so.
+
+    >>> from inspector import read_session, replay
+    >>> answer = {"role": "assistant", "content": "It is short."}
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
+    >>> both = [Scenario(provider=does) for does in ("refuses", "accepts")]
+    >>> [replay(session, "flue", scenario, window=4).status for scenario in both]
+    ['failed', 'finished']
     """
 
     acts: tuple[ScenarioEvent, ...] = ()

@@ -51,6 +51,15 @@ class CompactionResult(Drawable):
     `session` is as it was handed in and `after` what goes on. They are the same where nothing came of it;
     `why` then says so. `entry` is the new compaction entry's id, `failed` the reply that was taken off the
     path first, when a refusal was recovered from: it stays in the tree, on a branch of its own.
+
+    >>> from inspector import read_session
+    >>> answer = {"role": "assistant", "content": "It is short."}
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
+    >>> done: CompactionResult = compact(session, "claude-code", Checkpoint(text="So far: src/a.py."))
+    >>> done.done, done.entry, [entry.id for entry in done.after.entries]
+    (True, 'compaction-1', ['m1', 'm2', 'compaction-1'])
+    >>> [piece.block.text for piece in done.context.pieces]
+    ['So far: src/a.py.']
     """
 
     session: Session

@@ -97,7 +97,15 @@ def find_truncated(part: Plan) -> dict[str, int]:
 
 
 def stored_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = None) -> Context:
-    """The stored history as a plan leaves it; as it was when the plan changes only what is sent."""
+    """The stored history as a plan leaves it; as it was when the plan changes only what is sent.
+
+    >>> from inspector import count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
+    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    >>> context = stored_context(session, plan, Checkpoint(text="So far: src/a.py."))
+    >>> [piece.block.text for piece in context.pieces]
+    ['So far: src/a.py.']
+    """
     part = stored_part(plan)
     if not changes_stored(part):
         return live_context(session, plan.ledger)
@@ -290,6 +298,13 @@ def append_checkpoint(plan: Plan, checkpoint: Checkpoint, entry_id: str) -> Sess
     where `build_context` leaves out a part of an entry, the session holds all of it. Raises `EditError` when
     the plan makes no cut, the summary failed, or an entry already has the new one's name. A summary for each
     older turn is a message each (S0-30), and what is kept stands again after them.
+
+    >>> from inspector import count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
+    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    >>> after = append_checkpoint(plan, Checkpoint(text="So far: src/a.py."), "checkpoint")
+    >>> after.leaf, after["checkpoint"].boundary.summary, len(after.entries)
+    ('checkpoint', 'So far: src/a.py.', 2)
     """
     session, live = plan.session, plan.session.live
     if plan.place is None:

@@ -29,6 +29,11 @@ class Judgement:
 
     `kind` tells too many tokens (400) from too many bytes (413): the second is cured only when pictures or
     documents leave the context.
+
+    >>> from inspector import read_session
+    >>> found: Judgement = judge_reply(read_session([{"role": "user", "content": "Go on."}]), Trigger())
+    >>> found.follows, found.sentence
+    ('nothing', 'The session does not end with a reply.')
     """
 
     follows: Next
@@ -50,6 +55,16 @@ def judge_reply(
 
     `status` is the HTTP status of a refusal, where it is known. `recovers` None follows the trigger: switched
     off, it recovers from nothing either (FLUE §11).
+
+    >>> from inspector import read_session
+    >>> told = "prompt is too long: 250000 tokens > 200000 maximum"
+    >>> refused = Entry(id="m2", role="assistant", stop_reason="error", error=told, parent="m1")
+    >>> session = read_session([{"role": "user", "content": "Go on."}])
+    >>> session = session.with_entries((*session.entries, refused), "m2")
+    >>> judge_reply(session, Trigger())
+    Judgement(follows='recover', sentence='The context does not fit.', kind='token_overflow', failed='m2')
+    >>> judge_reply(session, Trigger(enabled=False)).follows
+    'surface'
     """
     leaf = session[session.leaf] if session.leaf in session.index else None
     if leaf is None or leaf.role != "assistant" or leaf.kind != "message":
@@ -83,6 +98,17 @@ def was_recovered(session: Session, failed: str) -> bool:
 
     It was when it follows a recovery's compaction, no answer and no word of the user between, or when such a
     compaction stands beside it.
+
+    >>> from inspector import read_session
+    >>> told = "prompt is too long: 250000 tokens > 200000 maximum"
+    >>> refused = Entry(id="m2", role="assistant", stop_reason="error", error=told, parent="m1")
+    >>> session = read_session([{"role": "user", "content": "Go on."}])
+    >>> session = session.with_entries((*session.entries, refused), "m2")
+    >>> from inspector import Checkpoint, compact
+    >>> text = Checkpoint(text="So far, nothing.")
+    >>> after = compact(session, "claude-code", text, reason="overflow", failed="m2").after
+    >>> was_recovered(session, "m2"), was_recovered(after, "m2")
+    (False, True)
     """
     parents = session.tree.parent
     at = parents[session.index[failed]]
@@ -103,6 +129,13 @@ def may_retry(transition: CompactionResult, judgement: Judgement) -> bool:
     """Whether the refused request is worth making again.
 
     Too many bytes are not cured by fewer tokens: then a picture or a document has to be gone (S2-22).
+
+    >>> from inspector import Checkpoint, compact, read_session
+    >>> session = read_session([{"role": "user", "content": "Go on."}])
+    >>> done = compact(session, "claude-code", Checkpoint(text="So far, nothing."), reason="overflow")
+    >>> tokens = Judgement("recover", "The context does not fit.", "token_overflow")
+    >>> may_retry(done, tokens), may_retry(done, Judgement("recover", "Too many bytes.", "byte_overflow"))
+    (True, False)
     """
     if judgement.kind == "byte_overflow":
         before, after = _count_media(transition.plan.session), _count_media(transition.after)

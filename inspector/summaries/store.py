@@ -84,6 +84,15 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
     be kept. Raises `WriteConflict` when another writer is at work or the manifest there is not the one that
     was compacted, `EscapeError` for an output that would leave the folder, `EditError` when there is nothing
     to save, `RedactionError` and `OSError`; then the old manifest still stands.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from inspector import Checkpoint, compact
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
+    >>> done = compact(session, "claude-code", Checkpoint(text="So far: src/a.py."))
+    >>> with TemporaryDirectory() as folder:
+    ...     saved = save_compaction(done, folder)
+    ...     print(saved.manifest.name, saved.archive.parent.name, open_session(saved.manifest).leaf)
+    manifest.json archive compaction-1
     """
     expect("save_compaction", transition=(transition, CompactionResult))
     home = resolve_place(folder, "save_compaction")
@@ -122,7 +131,17 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
 
 
 def open_earlier(path: StrPath) -> Session:
-    """The session as it was before the one a manifest holds. Raises `ReadError` where none is named."""
+    """The session as it was before the one a manifest holds. Raises `ReadError` where none is named.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from inspector import Checkpoint, compact
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
+    >>> done = compact(session, "claude-code", Checkpoint(text="So far: src/a.py."))
+    >>> with TemporaryDirectory() as folder:
+    ...     manifest = save_compaction(done, folder).manifest
+    ...     print(open_session(manifest).leaf, open_earlier(manifest).leaf)
+    compaction-1 m1
+    """
     return open_session(_find_earlier(find_place(path)))
 
 
@@ -130,6 +149,15 @@ def undo_compaction(folder: StrPath) -> Session:
     """Put the manifest before the current one back in its place; the current one is kept under its hash.
 
     Raises `ReadError` where there is none before it, and `WriteConflict` when another writer is at work.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from inspector import Checkpoint, compact
+    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
+    >>> done = compact(session, "claude-code", Checkpoint(text="So far: src/a.py."))
+    >>> with TemporaryDirectory() as folder:
+    ...     manifest = save_compaction(done, folder).manifest
+    ...     print(undo_compaction(folder).leaf, open_session(manifest).leaf)
+    m1 m1
     """
     home = Path(os.path.realpath(Path(folder).expanduser()))
     with hold(home):

@@ -275,7 +275,15 @@ _EDGE = 12
 
 
 class Snapshot:
-    """Picture and table of one scene and plan. It stays in a notebook, and needs no widget to be shown."""
+    """Picture and table of one scene and plan. It stays in a notebook, and needs no widget to be shown.
+
+    >>> from inspector import Workbench, read_session
+    >>> wb = Workbench(read_session([{"role": "user", "content": "Read src/a.py."}]), "flue", cut="end")
+    >>> still: Snapshot = wb.snapshot()
+    >>> wb.close()
+    >>> still.svg.startswith("<svg"), "src/a.py" in still.html
+    (True, False)
+    """
 
     def __init__(self, scene: Sent, plan: Sent) -> None:
         self._scene, self._plan = scene, plan

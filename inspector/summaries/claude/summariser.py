@@ -196,6 +196,12 @@ class Progress(NamedTuple):
     """How far an answer is: the job's kind, its text so far, the share of the longest it may be, 0 to 1.
 
     `tries` counts requests: more than one when the provider refused or failed and was asked again.
+
+    >>> def tell(progress):
+    ...     print(f"{progress.kind}: {progress.share:.0%}")
+    >>> claude = ClaudeSummariser("claude-opus-4-5", tell=tell)
+    >>> tell(Progress("initial", "The user asked for", share=0.25, tries=1))  # as the summariser does
+    initial: 25%
     """
 
     kind: str

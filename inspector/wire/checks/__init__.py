@@ -167,6 +167,13 @@ def check_context(
     `previous` is the context last sent. With `awaits_user` the user's next words are still to come, so a
     context that ends with the assistant's is no prefill. Where `rules` names some, no other is asked; a name
     that is no rule's raises `ArgumentError`. Paths lead back to pieces by `Rendered.piece_at`.
+
+    >>> from inspector import count_tokens, live_context, read_session
+    >>> call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a.py"}}
+    >>> said = [{"role": "user", "content": "Read a.py."}, {"role": "assistant", "content": [call]}]
+    >>> session = read_session([*said, {"role": "user", "content": "Go on."}])
+    >>> [found.rule for found in check_context(live_context(session, count_tokens(session)))]
+    ['unanswered_call']
     """
     expect("check_context", context=(context, Context), previous=(previous, Context, None))
     if rules is not None and (isinstance(rules, str) or not {*rules} <= {*map(name_check, CHECKS)}):

@@ -33,7 +33,13 @@ class HasModel(Protocol):
 
 @dataclass(frozen=True)
 class ExportedPage:
-    """What was written: the file, its size in bytes, what was redacted, what was kept by name."""
+    """What was written: the file, its size in bytes, what was redacted, what was kept by name.
+
+    >>> found = SecretFinding("email 0a1b2c3d", "email", "personal", times=2, where=("m1/0",))
+    >>> ExportedPage(Path("talk.html"), 196_400, redacted=(found,), kept=(), notes=())
+    ExportedPage(talk.html, 196 kB: 2 passages redacted)
+      email 0a1b2c3d                     ×2     an e-mail address
+    """
 
     path: Path
     size: int
@@ -74,6 +80,14 @@ def export_html(
     rather than over the session itself; `RedactionError` when secrets could not be looked for; `PolicyError`
     and `EditError` for names that do not exist; `OSError` when the place cannot be written. Whatever stood
     there then still does.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from inspector import read_session
+    >>> session = read_session([{"role": "user", "content": "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"}])
+    >>> with TemporaryDirectory() as folder:
+    ...     page = export_html(session, Path(folder, "talk.html"))
+    ...     print([found.kind for found in page.redacted], "hf_abc" in page.path.read_text("utf-8"))
+    ['huggingface-token'] False
     """
     target = resolve_place(path, "export_html")
     if target.is_dir():
