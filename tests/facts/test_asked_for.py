@@ -71,6 +71,13 @@ def test_made_up_digits_that_begin_alike_are_two_ids(made_up: str) -> None:
     assert forms == {made_up: "lost", short: "restated"}
 
 
+@pytest.mark.parametrize("commit", ["7f1234ed05b1", "abc9e07d4471", "0e45672bdd10"])
+def test_a_commit_some_digits_of_which_count_up_is_known_in_every_length(commit: str) -> None:
+    session = build(user(commit), say("ok"), compact(f"Fixed in {commit[:8]}."), user("on"))
+    forms = {one.fact.form: one.fate for one in recorded(session) if one.fact.kind == "id"}
+    assert forms[commit] == "restated"
+
+
 def test_many_commits_that_begin_alike_are_found_as_soon_as_others() -> None:
     chance = random.Random(7)
     ids = [f"9f5a3c7{chance.randrange(16**5):05x}"[: chance.randrange(8, 13)] for _ in range(24_000)]
