@@ -3,9 +3,9 @@
 Git shortens the 40 digits of an id to seven or more, and people to as many as they like. Two words are taken
 for one commit when the longer begins with the shorter. That holds because ids are random: seven digits that
 are equal by chance are one in 268 million. So what somebody made up is no id here: digits that count up
-(`abc1234`, `a1b2c3d`), as examples and tests have them, begin alike for other reasons. Five of the first seven
-digits have to: of the ids that Git gives that is one in some four thousand, which is then known only in the
-length in which it is written.
+(`abc1234`, `a1b2c3d`), as examples and tests have them, begin alike for other reasons. Five of the first
+seven digits have to: of the ids that Git gives that is one in some four thousand, which is then known only in
+the length in which it is written.
 """
 
 from __future__ import annotations
