@@ -220,7 +220,17 @@ class CutPoints:
 
 
 def find_cuts(session: Session) -> CutPoints:
-    """The verdict on every place of the session's live view. Linear in its blocks."""
+    """The verdict on every place of the session's live view. Linear in its blocks.
+
+    >>> from inspector import read_session
+    >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
+    >>> answer = {"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}
+    >>> cuts = find_cuts(read_session([{"role": "user", "content": "What is here?"},
+    ...                                {"role": "assistant", "content": [call]},
+    ...                                {"role": "user", "content": [answer]}]))
+    >>> [(cut.entry, cut.rule) for cut in cuts]
+    [('m1', 'nothing-before'), ('m2', None), ('m3', 'orphan-output'), ('end', None)]
+    """
     expect("find_cuts", session=(session, Session))
     live = session.live
     reason = np.full(len(live) + 1, -1, np.int32)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,6 +33,8 @@ from .formats.readers import (
     refuse_foreign,
     unpack_named,
 )
+from .formats.whole_file import write_new as write_new
+from .formats.whole_file import write_whole as write_whole
 from .session.garbage import paused_gc
 from .session.session import Session
 
@@ -55,6 +57,14 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
     `ArgumentError` for what is no path, `ReadError`, which says what the file is, when it is none,
     `SeveralSessions` when it holds more than one and `part` names none, `EmptySession` when nobody says
     anything in it, and `OSError` when the file is not there or may not be read.
+
+    >>> import json
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "talk.json")
+    ...     _ = path.write_text(json.dumps([{"role": "user", "content": "Name a prime."}]))
+    ...     open_session(path)
+    Session(anthropic-messages, 1 record, 1 turn, 0 compactions, 0 unknown)
     """
     expect("open_session", format=(format, str, None), part=(part, str, None))
     place = find_place(path)
@@ -234,6 +244,13 @@ def save_session(session: Session, path: StrPath) -> None:
 
     Raises `FileExistsError` rather than write over a file that is no session manifest, and `OSError`
     when the place cannot be written; whatever stood there then still does.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> session = read_session([{"role": "user", "content": "Name a prime."}])
+    >>> with TemporaryDirectory() as folder:
+    ...     save_session(session, f"{folder}/talk.json")
+    ...     open_session(f"{folder}/talk.json") == session
+    True
     """
     expect("save_session", session=(session, Session))
     target = resolve_place(path, "save_session")
@@ -242,51 +259,6 @@ def save_session(session: Session, path: StrPath) -> None:
     if target.exists() and not _is_replaceable(target):
         raise FileExistsError(f"{target} is not a session manifest, so it is not written over")
     write_whole(target, dump_manifest(session).encode("ascii"))
-
-
-def write_whole(target: Path, content: bytes) -> None:
-    """Write a file in one step: it is either the old one or the new one, whole. `OSError` names the file."""
-    with _write_beside(target, content) as beside:
-        if target.exists():
-            from shutil import copymode
-
-            copymode(target, beside)
-        beside.replace(target)
-
-
-def write_new(target: Path, content: bytes) -> None:
-    """Write a file that is not there yet, whole. Raises `FileExistsError` where anything stands already."""
-    with _write_beside(target, content) as beside:
-        try:
-            # Unlike a move, a second name never takes the place of a file.
-            os.link(beside, target)
-        except FileExistsError:
-            raise FileExistsError(f"{target} stands there already, and is not written over") from None
-        except OSError:
-            # Not every system gives a file two names.
-            with target.open("xb") as file:
-                file.write(content)
-
-
-@contextmanager
-def _write_beside(target: Path, content: bytes) -> Iterator[Path]:
-    """A file beside the one that is meant, its content on the disk; gone in the end, whatever happens."""
-    beside = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
-    try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        yield beside
-    except OSError as error:
-        if str(error.filename) == str(beside):
-            # Nobody asked for a file of that name.
-            error.filename, error.filename2 = str(target), None
-        raise
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-    _sync_folder(target.parent)
 
 
 def save_export(session: Session, path: StrPath, format: Format) -> tuple[Loss, ...]:
@@ -304,16 +276,6 @@ def save_export(session: Session, path: StrPath, format: Format) -> tuple[Loss, 
 def _is_replaceable(target: Path) -> bool:
     content = target.read_bytes() if target.is_file() else b"no file"
     return not content or READER.sniff(content) is None
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the move itself last. Not every system lets a folder be opened; then it must do without."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def save_plan(plan: Plan, path: StrPath) -> Path:
@@ -345,6 +307,14 @@ def open_plan(path: StrPath, session: Session | StrPath, *, ledger: Ledger | Non
 
     Raises `OtherSession` for another session than the one it was saved of, `PlanError` for a file that holds
     no plan or one that does not come out equal any more, `PolicyError` for a rule that is not known here.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from inspector import count_tokens, make_plan
+    >>> session = read_session([{"role": role, "content": "…"} for role in ("user", "assistant", "user")])
+    >>> plan = make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": "m3"})
+    >>> with TemporaryDirectory() as folder:
+    ...     open_plan(save_plan(plan, f"{folder}/mine.plan.json"), session).cut.entry
+    'm3'
     """
     from .planning.saved_plan import make_again, read_plan
 
@@ -432,6 +402,14 @@ def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = No
     "<new id>.jsonl" beside the original unless `to` names another place. The file at `path` is only read.
     Raises what `open_session` raises, `EditError` for a format that no harness goes on from (there are
     Claude Code's and pi's), and `FileExistsError` where `to` stands already.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> row = '{"type": "user", "uuid": "%s", "parentUuid": %s, "message": {"content": "Hello"}}'
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "talk.jsonl")
+    ...     _ = path.write_text(chr(10).join(row % pair for pair in (("a", "null"), ("b", '"a"'))))
+    ...     len(open_session(path).entries), len(open_session(reopen_session(path, at="a")).entries)
+    (2, 1)
     """
     from uuid import uuid4
 

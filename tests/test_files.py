@@ -241,6 +241,8 @@ def test_the_schema_is_a_schema() -> None:
     schema = session_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["properties"]["manifest"]["const"] == "session-manifest/1"
+    assert schema["description"] == "A transcript of any format, in one shape."
+    assert ">>>" in (Session.__doc__ or "") and ">>>" not in json.dumps(schema)
 
 
 def test_a_file_that_is_followed_is_read_without_garbage_collection(transcript: Path) -> None:

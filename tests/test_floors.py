@@ -25,7 +25,8 @@ ROOMS = (
 """Rooms and loose modules from the ground up: the left may be imported by the right."""
 
 DOORS = frozenset(
-    "files library testing cli jupyter corpus.scanning corpus.worker corpus.row_store corpus.sources "
+    "files library testing cli jupyter formats.whole_file "
+    "corpus.scanning corpus.worker corpus.row_store corpus.sources "
     "summaries.store summaries.claude.anthropic_api "
     "summaries.claude.summariser workbench.controller workbench.tasks workbench.summary_writer "
     "workbench.page.export".split()

@@ -55,11 +55,16 @@ def dump_manifest(session: Session) -> str:
 
 def session_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the session manifest."""
+    schema = Session.model_json_schema(mode="serialization")
+    for part in (schema, *schema["$defs"].values()):
+        # It is for readers in any language: what a class is, without how Python uses it.
+        if "description" in part:
+            part["description"] = part["description"].partition("\n\n>>> ")[0]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         # A name, not an address: nothing is fetched to check a manifest.
         "$id": "urn:compaction-inspector:" + MANIFEST.replace("/", ":"),
-        **Session.model_json_schema(mode="serialization"),
+        **schema,
     }
 
 

@@ -29,7 +29,14 @@ from .summary_jobs import Checkpoint
 
 
 def live_context(session: Session, ledger: Ledger) -> Context:
-    """The context as it stands at the leaf: every live block verbatim, emptied outputs as emptied."""
+    """The context as it stands at the leaf: every live block verbatim, emptied outputs as emptied.
+
+    >>> from inspector import count_tokens, read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."},
+    ...                         {"role": "assistant", "content": "Seven."}])
+    >>> live_context(session, count_tokens(session))
+    Context(2 pieces, 6 tokens)
+    """
     expect("live_context", session=(session, Session), ledger=(ledger, Ledger))
     tokens = ledger.live_tokens(session).tolist()
     pieces = _pieces(session, range(len(tokens)), ["verbatim"] * len(tokens), tokens, {})
@@ -43,6 +50,16 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
     takes its place and is marked; its tokens are those the plan states. A checkpoint stands as the session's
     format shows it and is counted by the plan's own counter. Raises `EditError` for one that holds an error,
     not a summary, and `OtherSession` for a plan of another session, or of another moment.
+
+    >>> from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."},
+    ...                         {"role": "assistant", "content": "Seven."},
+    ...                         {"role": "user", "content": "And another one?"}])
+    >>> plan = make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": "m3"})
+    >>> for piece in build_context(session, plan, checkpoint_from_text("The first was seven.")).pieces:
+    ...     print(piece)
+    Piece(user text "The first was seven.", summarised, 5 tokens, summary)
+    Piece(user text "And another one?", verbatim, 4 tokens)
     """
     expect("build_context", session=(session, Session), plan=(plan, Plan))
     expect("build_context", checkpoint=(checkpoint, Checkpoint, None))

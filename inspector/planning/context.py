@@ -21,6 +21,12 @@ class Piece:
     `tokens` is by the ledger's counter. `summary` marks what was written up of other words, recorded or
     planned; `stand_in` such text that no model has written. `sealed` is the provider's own block, which is
     sent in the place of `block`.
+
+    >>> from inspector import count_tokens, live_context, read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."}])
+    >>> piece, = live_context(session, count_tokens(session)).pieces
+    >>> piece, str(piece.origin[0])
+    (Piece(user text "Name a prime.", verbatim, 4 tokens), 'm1/0')
     """
 
     block: Block
@@ -58,6 +64,13 @@ class Context:
     """A context: what is resent unchanged each time (system, tools, provided) and the pieces after it.
 
     `outside` are the tokens of the same request that are not in the file.
+
+    >>> from inspector import count_tokens, live_context, read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."},
+    ...                         {"role": "assistant", "content": "Seven."}])
+    >>> context = live_context(session, count_tokens(session))
+    >>> context, [piece.block.text for piece in context.pieces]
+    (Context(2 pieces, 6 tokens), ['Name a prime.', 'Seven.'])
     """
 
     system: tuple[Text | Image, ...]

@@ -59,6 +59,17 @@ class Plan(Drawable):
     `place` is the live position the cut stands at, or None when there is nothing to compact; `why` then
     says so. Fates and tokens are columns over the live blocks, in context order. `checkpoint` is a summary
     that somebody wrote for it: it stands, and is counted, in the stand-in's place.
+
+    >>> from inspector import checkpoint_from_text, count_tokens, read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."},
+    ...                         {"role": "assistant", "content": "Seven."},
+    ...                         {"role": "user", "content": "And another one?"}])
+    >>> plan = make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": "m3"})
+    >>> plan.cut.entry, [str(ref) for ref in plan.lost]
+    ('m3', ['m1/0', 'm2/0'])
+    >>> plan.with_summary(checkpoint_from_text("The first was seven."))
+    Plan(keep-recent-turns: cut at m3 (turn 2), 10 -> 9 tokens;
+         blocks: 1 verbatim, 2 summarised; summary by pasted)
     """
 
     session: Session
@@ -475,6 +486,15 @@ def make_plan(
     tells it (S0-1). Raises `PolicyError` for a policy or setting that does not exist, another contract, or a
     moment that no recorded compaction follows, and `EditError` for a cut or pin that points at nothing or a
     cut that is illegal.
+
+    >>> from inspector import count_tokens, read_session
+    >>> session = read_session([{"role": role, "content": "…"} for role in ("user", "assistant") * 5])
+    >>> ledger = count_tokens(session)
+    >>> make_plan(session, ledger, "keep-recent-turns").cut.entry  # of five turns the last four
+    'm3'
+    >>> one_turn = {"settings": {"keep-recent-turns.turns": 1}}
+    >>> make_plan(session, ledger, "keep-recent-turns", one_turn).cut.entry
+    'm9'
     """
     expect("make_plan", session=(session, Session), ledger=(ledger, Ledger))
     changed = read_edits(edits)

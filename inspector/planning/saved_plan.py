@@ -61,7 +61,16 @@ class SavedOutcome(Value):
 
 
 class SavedPlan(Value):
-    """A plan in a file. `policy` is all of it, as it was configured; a summary written for it is not kept."""
+    """A plan in a file. `policy` is all of it, as it was configured; a summary written for it is not kept.
+
+    >>> from inspector import read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."},
+    ...                         {"role": "assistant", "content": "Seven."}])
+    >>> plan = make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": "end"})
+    >>> saved: SavedPlan = pack_plan(plan)
+    >>> saved.session.entries, saved.edits, saved.outcome.blocks
+    (2, Edits(cut='end'), {'summarised': 2})
+    """
 
     saved: Literal["compaction-plan/1"] = FORMAT
     session: Origin

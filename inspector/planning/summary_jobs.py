@@ -30,6 +30,13 @@ class SummaryJob(Value):
     `reasoning` is the effort asked of a model that reasons, "session" for that of the session (FLUE §10.3).
     `thinking` shows the model's reasoning to the summariser; `whole_characters` never cuts inside one;
     `strict` takes a reply that was cut off, or that calls a tool, for a failure (FLUE §13.3).
+
+    >>> from inspector import count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": role, "content": "…"} for role in ("user", "assistant", "user")])
+    >>> plan = make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": "m3"})
+    >>> job: SummaryJob = plan.jobs[0]
+    >>> job.kind, job.entries, job.previous
+    ('initial', ('m1', 'm2'), None)
     """
 
     kind: Literal["initial", "update", "turn_prefix"]
@@ -78,6 +85,9 @@ class Checkpoint(Value):
     the same text again. `turns` are the parts of `text` where one was written for each older turn, in their
     order. `sealed` is the provider's block, where the provider compacted. `provider`, `model`, `prompt`,
     `truncated` and `oversize` are as in its replies. Whoever wrote it, it is untrusted text.
+
+    >>> Checkpoint(text="All tests pass.", by="me").provenance()
+    {'by': 'me', 'deterministic': False}
     """
 
     text: Chars = ""

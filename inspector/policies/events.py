@@ -89,6 +89,10 @@ class AuditEvent:
     of the turn that led to it, `entry` that of the entry it happened after. `before` and `after` are tokens
     of the context; None is not known, or not yet. `data` holds the rest: numbers, single words, and
     mappings or lists of them. Raises `ValueError` for an unknown kind, and for more than a word in `data`.
+
+    >>> event = AuditEvent("completed", turn=2, before=180_000, after=40_000, data={"reason": "auto"})
+    >>> event.channel, event.sentence
+    ('audit', 'The compaction stands in the context: 180,000 -> 40,000 tokens, reason auto, turn 3.')
     """
 
     kind: str

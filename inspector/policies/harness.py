@@ -61,6 +61,10 @@ class Harness(PolicyPart):
     `warn`, `require` and `block` are shares of the window; None switches that threshold off. From `require`
     on requests are refused; where `block` is given it is that threshold that blocks, while `mode` is not
     auto, and `require` only makes the state critical.
+
+    >>> asks = Harness(mode="ask", warn=0.8, require=0.95)
+    >>> asks.engine, asks.refuses, Harness(require=0.95, block=0.98).refuses
+    ('core', True, False)
     """
 
     title: ClassVar[str] = "Harness"

@@ -29,7 +29,13 @@ FORMER = "conduct"
 
 
 class Stage(Value):
-    """A stage of a policy: the kinds of rules that take part from it on, and for which reasons it runs."""
+    """A stage of a policy: the kinds of rules that take part from it on, and for which reasons it runs.
+
+    >>> from inspector import find_policy
+    >>> tried = Stage(name="outputs", rules=("drop-old-outputs",))
+    >>> tried.reasons, find_policy("stud-wiki-1.1").in_mode("outputs-first").stages[0] == tried
+    (('auto', 'manual', 'overflow'), True)
+    """
 
     name: str
     rules: tuple[str, ...]
@@ -43,6 +49,13 @@ class Policy(Value):
     stands over an earlier one's decision. A `target` ends the stages as soon as it is met. Rules in no stage
     always take part and come first. `mode` is the mode of core that it is in, if one was chosen; `contract`
     the published contract that it keeps, of those this package knows.
+
+    >>> from inspector import find_policy
+    >>> mine = Policy(name="mine", trigger=Trigger(ratio=0.7), rules=find_policy("keep-recent-turns").rules)
+    >>> mine.trigger.threshold(200_000)
+    140000.0
+    >>> mine.configured({"trigger.ratio": 0.5, "keep-recent-turns.turns": 2}).trigger.threshold(200_000)
+    100000.0
     """
 
     name: str
@@ -293,6 +306,12 @@ class Edits(Value):
 
     `cut` is the first entry to keep, or "end"; None lets the policy decide. `pins` are entries ("e40") or
     blocks ("e40/1") that stay verbatim wherever the cut is. `settings` are knobs, "<kind>.<knob>".
+
+    >>> from inspector import count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": role, "content": "…"} for role in ("user", "assistant", "user")])
+    >>> edits = Edits(cut="m3", pins=("m1",))
+    >>> [str(ref) for ref in make_plan(session, count_tokens(session), "keep-recent-turns", edits).lost]
+    ['m2/0']
     """
 
     cut: str | None = None

@@ -79,6 +79,11 @@ def add_policy(policy: Policy | dict[str, Any]) -> Policy:
 
     Then it can be named wherever a policy is, and stands in the workbench's picker. Raises `PolicyError`
     for a policy that cannot be read or has the name of a built-in one.
+
+    >>> mine = find_policy("keep-recent-turns").configured({"keep-recent-turns.turns": 2})
+    >>> added = add_policy(mine.model_copy(update={"name": "keep-two-turns", "title": "Keep two turns"}))
+    >>> find_policy("keep-two-turns") == added
+    True
     """
     added = find_policy(policy)
     if any(added.name == known.name for known in (*POLICIES, RECORDED)):
@@ -96,6 +101,9 @@ def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
     """A policy by name, as it is, or from its JSON form: the parsed object, not its text.
 
     Raises `PolicyError` when there is none.
+
+    >>> find_policy("flue").trigger.reserve_tokens, find_policy({"name": "mine", "rules": []}).rules
+    (16384, ())
     """
     if isinstance(policy, Policy):
         return policy.settled()

@@ -31,6 +31,11 @@ class Trigger(PolicyPart):
     `tokens`: above so many (or messages, by that measure). `ratio`: from a share of the window on (S0-12),
     or with `strict` only above it. Otherwise above `window - reserve_tokens` (FLUE §5). `budget` stands in
     the window's place.
+
+    >>> Trigger(reserve_tokens=20_000).threshold(200_000), Trigger(tokens=50_000).threshold(200_000)
+    (180000, 50000)
+    >>> Trigger(ratio=0.75).fires(150_000, 200_000), Trigger(ratio=0.75, strict=True).fires(150_000, 200_000)
+    (True, False)
     """
 
     title: ClassVar[str] = "Trigger"
@@ -97,6 +102,9 @@ class Target(PolicyPart):
     `tokens` decides if given, else `ratio` of what the trigger counts as the window. After a refusal it is
     `recovery`, where that is given: of the context, or of the window where that is less, and never under
     1,000 tokens (TIERED §5).
+
+    >>> Target(ratio=0.25).limit(200_000), Target(tokens=30_000).limit(200_000)
+    (50000, 30000)
     """
 
     title: ClassVar[str] = "Target"
@@ -136,7 +144,12 @@ class Target(PolicyPart):
 
 
 class Verdict(NamedTuple):
-    """Whether a trigger fires now. `fires` is None when nothing tells the size of the context."""
+    """Whether a trigger fires now. `fires` is None when nothing tells the size of the context.
+
+    >>> verdict: Verdict = judge_trigger(Trigger(ratio=0.8), Measured(170_000, 170_000, 0, 5), 200_000)
+    >>> verdict.fires, verdict.sentence
+    (True, 'Fires: 170,000 tokens (by provider usage); it fires at 160,000.')
+    """
 
     fires: bool | None
     tokens: Number | None
@@ -186,6 +199,11 @@ class Measured(NamedTuple):
     """Tokens in the context: what the last usable usage says, plus the estimate of what follows it.
 
     `last` is the live position that usage came from, or None when everything is estimated.
+
+    >>> from inspector import read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."}])
+    >>> measure_usage(session) == Measured(tokens=4, usage_tokens=0, trailing_tokens=4, last=None)
+    True
     """
 
     tokens: Number

@@ -2,6 +2,12 @@
 
 Text may hold anything a transcript holds, lone surrogates too, so it is typed `Chars`: a `str` that is
 not required to be valid Unicode.
+
+`Block` is any one of them. It is a type, for annotations and for pydantic, which tells by `kind` which it is:
+
+>>> from pydantic import TypeAdapter
+>>> TypeAdapter(Block).validate_python({"kind": "tool_call", "id": "c1", "name": "ls"})
+ToolCall(kind='tool_call', id='c1', name='ls', input=None)
 """
 
 from __future__ import annotations

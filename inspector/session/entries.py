@@ -43,6 +43,10 @@ class Usage(Value):
     Of `cache_write`, `cache_write_1h` tokens were written to live an hour and the others five minutes; None
     where that is not told. A reply that took several `requests` has the figures of the last one that made
     it, which is its context, and is charged for all of them (CLAUDE §5.1).
+
+    >>> usage = Usage(input=10, cache_read=9_000, cache_write=990, output=200)
+    >>> usage.prompt, usage.tokens, (usage + usage).output
+    (10000, 10200, 400)
     """
 
     input: Number = 0
@@ -119,6 +123,12 @@ class Boundary(Value):
     `first_kept` on (if given) and the entries named in `kept`. `micro`: the outputs of the calls in
     `cleared` were emptied in place. `summary` is the text as the file holds it, when that differs from
     what the model is shown. Token figures are the file's own.
+
+    >>> from inspector import Session
+    >>> asked, answered = Entry(id="a"), Entry(id="b", parent="a", role="assistant")
+    >>> summary = Entry(id="c", parent="b", kind="compaction", boundary=Boundary(first_kept="b"))
+    >>> Session(format="demo", entries=(asked, answered, summary), leaf="c").live_names
+    ['c', 'b']
     """
 
     kind: Literal["compact", "micro"] = "compact"
@@ -143,6 +153,13 @@ class Entry(Value):
     never sees. `meta` marks words the harness put in the user's mouth. `sidechain` names
     the sub-agent an entry belongs to; sidechains are never on the main path. `extra["speaker"]` and
     `extra["way"]` tell where words come from that are neither a prompt nor the harness's (`speakers`).
+
+    >>> from inspector.session.blocks import Text, ToolOutput
+    >>> asked = Entry(id="e1", blocks=(Text(text="Run the tests."),))
+    >>> output = ToolOutput(call_id="c1", parts=(Text(text="4 passed"),))
+    >>> answered = Entry(id="e3", role="tool", blocks=(output,))
+    >>> asked.text, asked.opens_turn, answered.opens_turn
+    ('Run the tests.', True, False)
     """
 
     id: Chars
@@ -238,7 +255,14 @@ class Corrupt(Value):
 
 
 class Turn(NamedTuple):
-    """A user's words up to just before their next. `first` and `last` are positions on the path."""
+    """A user's words up to just before their next. `first` and `last` are positions on the path.
+
+    >>> from inspector import read_session
+    >>> said = ("user", "assistant", "assistant", "user")
+    >>> session = read_session([{"role": role, "content": "…"} for role in said])
+    >>> session.turns == (Turn(number=0, first=0, last=2), Turn(number=1, first=3, last=3))
+    True
+    """
 
     number: int
     first: int

@@ -48,6 +48,17 @@ class Live:
     orphans   int32[·]    rows of outputs whose call is not in the context
     pending   int32[·]    rows of calls that nothing in the context answers
     summary   int         live position of the recorded summary (0), or -1 when there is none
+
+    >>> from inspector import read_session
+    >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
+    >>> answer = {"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}
+    >>> live: Live = read_session([{"role": "user", "content": "What is here?"},
+    ...                            {"role": "assistant", "content": [call]},
+    ...                            {"role": "user", "content": [answer]}]).live
+    >>> len(live), live.pairs.tolist(), live.pending.tolist()
+    (3, [[1, 2]], [])
+    >>> live.partner.tolist(), live.step.tolist()
+    ([-1, 2, 1], [0, 1, 1])
     """
 
     entries: Ints

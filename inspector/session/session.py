@@ -31,7 +31,16 @@ MANIFEST: Literal["session-manifest/1"] = "session-manifest/1"
 
 
 class Session(Value):
-    """A transcript of any format, in one shape."""
+    """A transcript of any format, in one shape.
+
+    >>> from inspector import read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."},
+    ...                         {"role": "assistant", "content": "Seven."}])
+    >>> session
+    Session(anthropic-messages, 2 records, 1 turn, 0 compactions, 0 unknown)
+    >>> session["m2"].text, session.leaf, session.at("m1").path
+    ('Seven.', 'm2', (0,))
+    """
 
     manifest: Literal["session-manifest/1"] = MANIFEST
     format: Chars

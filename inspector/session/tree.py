@@ -53,6 +53,16 @@ class Tree:
     call    int32[r]     number of the call that a block makes or answers, -1 for other blocks
     answers bool[r]      the block is a tool's output
     failed  bool[r]      … that tells of an error
+
+    >>> from inspector import read_session
+    >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
+    >>> answer = {"type": "tool_result", "tool_use_id": "t1", "content": "no such folder", "is_error": True}
+    >>> tree: Tree = read_session([{"role": "assistant", "content": [call]},
+    ...                            {"role": "user", "content": [answer]}]).tree
+    >>> tree.index, tree.parent
+    ({'m1': 0, 'm2': 1}, [None, 0])
+    >>> tree.call.tolist(), tree.answers.tolist(), tree.failed.tolist()
+    ([0, 0], [False, True], [False, True])
     """
 
     index: dict[str, int]

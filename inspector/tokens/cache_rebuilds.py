@@ -49,6 +49,16 @@ class CacheRebuild(NamedTuple):
     after a compaction these are the summary and what else is new. `cost` is what they cost above reading as
     many, in `currency`, by the list price of the model (CLAUDE §9); None where it has none.
     `gap` is seconds since the reply before; None where the file tells no times.
+
+    >>> from inspector.session.entries import Entry, Usage
+    >>> written = Usage(cache_write=100_000)
+    >>> one, other = (Entry(id=i, parent=p, role="assistant", model="claude-opus-4-5", usage=written)
+    ...               for i, p in (("a", None), ("b", "a")))
+    >>> rebuild: CacheRebuild = find_cache_rebuilds(
+    ...     Session(format="demo", entries=(one, other), leaf="b")
+    ... )[0]
+    >>> rebuild.entry, rebuild.cause, rebuild.left, rebuild.read, rebuild.again
+    ('b', 'prefix', 100000, 0, 100000)
     """
 
     entry: str
@@ -98,7 +108,12 @@ def find_among(
 
 
 def sum_cache_rebuilds(found: Iterable[CacheRebuild]) -> dict[Cause, tuple[int, int, float | None]]:
-    """{cause: (times, tokens sent again, their cost)}; the cost is None where one of them has none."""
+    """{cause: (times, tokens sent again, their cost)}; the cost is None where one of them has none.
+
+    >>> expired = CacheRebuild("e9", "expired", 90_000, 0, 90_000, 0.5, "USD", 900.0)
+    >>> sum_cache_rebuilds([expired, expired._replace(entry="e20", again=10_000, cost=0.25)])
+    {'expired': (2, 100000, 0.75)}
+    """
     sums: dict[Cause, tuple[int, int, float | None]] = {}
     for one in found:
         times, tokens, cost = sums.get(one.cause, (0, 0, 0.0))

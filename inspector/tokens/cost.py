@@ -91,6 +91,11 @@ class Bill:
     `subagents` of which the file tells in the result of the call alone. `split`: the usage tells how long
     what was written to the cache lives. Of `silent_subagents` and `silent_compactions` the file does not
     tell, at least of some requests.
+
+    >>> opus = Price(model="mine", input=5, output=25, source="an example")
+    >>> bill: Bill = price_steps([10_000, 12_000], [0, 10_000], [500, 500], opus)
+    >>> bill.read.tolist(), bill.written.tolist(), round(bill.cost.total, 3)
+    ([0, 10000], [10000, 2000], 0.105)
     """
 
     requests: Charged

@@ -53,6 +53,19 @@ class Ledger(Drawable):
 
     `uncounted_rows` (int32) cost more than is counted, by how much nothing published tells; `missing` says
     how many of them are what.
+
+    >>> from inspector import read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."},
+    ...                         {"role": "assistant", "content": "Seven."}])
+    >>> ledger = count_tokens(session, "chars4_utf16")
+    >>> ledger.tokens.tolist(), ledger.total, ledger.ref(1)
+    ([4, 2], 6, BlockRef(entry='m2', block=0))
+    >>> ledger
+    Ledger: 6 tokens in the context, 6 in the file (2 blocks)
+      user         4   66.7 %
+      assistant    2   33.3 %
+      total        6  0 reported for the last request, 0 counted
+      chars4_utf16, an estimate: UTF-16 characters / 4, as Flue and pi count
     """
 
     session: Session
@@ -289,6 +302,12 @@ def count_tokens(
     `tell` is called with the share that is done, from 0 to 1, some dozens of times at most; what it raises
     (`Stopped`) ends the counting. `known` is a ledger of this session when it was shorter, by the same
     counter: what it counted is not counted again, and the numbers are those of counting anew.
+
+    >>> from inspector import read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."},
+    ...                         {"role": "assistant", "content": "Seven."}])
+    >>> count_tokens(session).tokens.tolist(), count_tokens(session, "chars4_utf16").by_section()["user"]
+    ([4, 2], 4)
     """
     expect("count_tokens", session=(session, Session), counter=(counter, str, Counter))
     expect("count_tokens", known=(known, Ledger, None))

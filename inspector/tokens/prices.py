@@ -208,7 +208,12 @@ def _name(claude: ClaudeName) -> str:
 
 
 class Money(NamedTuple):
-    """An amount in a currency, and the sentence that says where its price comes from."""
+    """An amount in a currency, and the sentence that says where its price comes from.
+
+    >>> each = Money(Decimal("0.0123456"), "USD", "an example")
+    >>> f"{each}, and a hundred times as much: {each._replace(amount=100 * each.amount)}"
+    '$0.012, and a hundred times as much: $1.23'
+    """
 
     amount: Decimal
     currency: str

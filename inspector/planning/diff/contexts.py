@@ -77,7 +77,18 @@ class HeadChange:
 
 @dataclass(frozen=True, repr=False)
 class Diff:
-    """What became of a context. `tokens_before` and `tokens_after` count everything, the heads too."""
+    """What became of a context. `tokens_before` and `tokens_after` count everything, the heads too.
+
+    >>> from inspector import count_tokens, live_context, read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."},
+    ...                         {"role": "assistant", "content": "Seven."}])
+    >>> ledger = count_tokens(session)
+    >>> diff_contexts(live_context(session.at("m1"), ledger), live_context(session, ledger))
+    Diff: 1 → 2 pieces, 4 → 6 tokens (+2)
+      1 keep, 0 change, 1 insert, 0 remove
+        m1/0               user text                            4  verbatim    Name a prime.
+      + m2/0               assistant text                       2  verbatim    Seven.
+    """
 
     rows: tuple[Row, ...]
     head: tuple[HeadChange, ...] = ()
@@ -152,6 +163,14 @@ def patch_context(before: Context, diff: Diff) -> Context:
     """The second context of `diff`, made from the first; `PatchError` if `before` is not the first.
 
     What the head did not change is taken from `before` as it is.
+
+    >>> from inspector import count_tokens, live_context, read_session
+    >>> session = read_session([{"role": "user", "content": "Name a prime."},
+    ...                         {"role": "assistant", "content": "Seven."}])
+    >>> ledger = count_tokens(session)
+    >>> now, earlier = live_context(session, ledger), live_context(session.at("m1"), ledger)
+    >>> patch_context(now, diff_contexts(now, earlier)) == earlier
+    True
     """
     expect("patch_context", before=(before, Context), diff=(diff, Diff))
     index = 0

@@ -129,6 +129,17 @@ def add_rule(rule: type[Rule]) -> None:
 
     Raises `PolicyError` for what is no subclass of `Rule` that decides, for the name of a built-in kind, and
     for one that no setting could name.
+
+    >>> from typing import Literal
+    >>> from inspector.policies.table import Decision, Table
+    >>> class CutAtTheEnd(Rule):
+    ...     kind: Literal["cut-at-the-end"] = "cut-at-the-end"
+    ...
+    ...     def decide(self, table: Table) -> Decision:
+    ...         return Decision(cut=len(table.live))
+    >>> add_rule(CutAtTheEnd)
+    >>> find_rule("cut-at-the-end") is CutAtTheEnd
+    True
     """
     kind = kind_of(check_rule(rule))
     if any(kind == kind_of(built_in) for built_in in RULES):
@@ -158,7 +169,11 @@ def check_kind(kind: Any) -> None:
 
 
 def find_rule(kind: str) -> type[Rule]:
-    """The class of that kind. Raises `PolicyError` when there is none."""
+    """The class of that kind. Raises `PolicyError` when there is none.
+
+    >>> find_rule("keep-recent-turns")(turns=2).sentence
+    'keep the last 2 turns as they are'
+    """
     rules = {kind_of(rule): rule for rule in reversed(list_rules())}
     if kind not in rules:
         raise PolicyError(kind, "no such kind of rule", [kind_of(rule) for rule in list_rules()])
