@@ -55,7 +55,13 @@ class InspectorError(Exception):
 
 
 class ArgumentError(InspectorError, TypeError):
-    """An argument of a public function is not what it takes."""
+    """An argument of a public function is not what it takes.
+
+    >>> from inspector import count_tokens
+    >>> count_tokens("talk.json")
+    Traceback (most recent call last):
+    inspector.errors.ArgumentError: count_tokens: session must be a Session, not the text 'talk.json'
+    """
 
     def __init__(self, call: str, argument: str, given: object, wanted: str) -> None:
         self.call, self.argument, self.given, self.wanted = call, argument, given, wanted
@@ -129,6 +135,11 @@ class ReadError(InspectorError):
 
     `tried` holds (reader name, reason it refused) in the order they were asked. The sentence says what the
     file is; the reason of a reader stands in it only where that reader was asked for by its name.
+
+    >>> from inspector import read_session
+    >>> read_session(b"Dear diary", "diary.txt")
+    Traceback (most recent call last):
+    inspector.errors.ReadError: diary.txt is not a session this package can read — it is plain text
     """
 
     def __init__(self, name: str, tried: Sequence[tuple[str, str]] = (), detail: str = "") -> None:
@@ -144,7 +155,14 @@ class ReadError(InspectorError):
 
 
 class EmptySession(ReadError):
-    """The format was recognised, but nobody says anything in it."""
+    """The format was recognised, but nobody says anything in it.
+
+    >>> from inspector import read_session
+    >>> read_session(b'{"type": "summary", "summary": "A talk", "leafUuid": "m1"}')
+    Traceback (most recent call last):
+    inspector.errors.EmptySession: data was recognised as claude-code, but it holds no turn
+    (its only record is no message)
+    """
 
     def __str__(self) -> str:
         asked = ", ".join(reader for reader, _ in self.tried)
@@ -153,7 +171,14 @@ class EmptySession(ReadError):
 
 
 class UnreadFormat(ReadError):
-    """A file of a known format that no reader here takes: `kind` says what it is and how much it holds."""
+    """A file of a known format that no reader here takes: `kind` says what it is and how much it holds.
+
+    >>> from inspector import read_session
+    >>> read_session(b'{"type": "user.message", "data": {}}')
+    Traceback (most recent call last):
+    inspector.errors.UnreadFormat: data is a Copilot CLI log of 1 row, 0 compactions, which cannot be
+    opened yet
+    """
 
     def __init__(self, name: str, kind: str, advice: str = "", tried: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(name, tried, advice)
@@ -166,7 +191,11 @@ class UnreadFormat(ReadError):
 
 
 class ClaimedTwice(ReadError):
-    """Several readers take a file for theirs: `readers` are their names."""
+    """Several readers take a file for theirs: `readers` are their names.
+
+    >>> print(ClaimedTwice("talk.jsonl", ["pi", "codex"]))
+    talk.jsonl may be read by pi and codex: name one by format=
+    """
 
     def __init__(self, name: str, readers: Sequence[str]) -> None:
         super().__init__(name, [(reader, RECOGNISED) for reader in readers])
@@ -179,7 +208,12 @@ class ClaimedTwice(ReadError):
 
 
 class SeveralSessions(ReadError):
-    """A file holds more than one session: `kind` says what it is, `parts` are their names."""
+    """A file holds more than one session: `kind` says what it is, `parts` are their names.
+
+    >>> print(SeveralSessions("talks.zip", "an archive", ["a.jsonl", "b.jsonl"]))
+    talks.zip is an archive of 2 sessions: 'a.jsonl', 'b.jsonl' — name one by part=, or list them with
+    open_sessions
+    """
 
     def __init__(self, name: str, kind: str, parts: Sequence[str]) -> None:
         super().__init__(name)
@@ -196,14 +230,27 @@ class SeveralSessions(ReadError):
 
 
 class ManifestVersion(ReadError):
-    """A session manifest written by a newer package."""
+    """A session manifest written by a newer package.
+
+    >>> from inspector import read_session
+    >>> read_session(b'{"manifest": "session-manifest/9"}')
+    Traceback (most recent call last):
+    inspector.errors.ManifestVersion: data is a session manifest of a version this package does not know:
+    session-manifest/9, and this package knows session-manifest/1
+    """
 
     def __str__(self) -> str:
         return f"{self.name} is a session manifest of a version this package does not know: {self.detail}"
 
 
 class CounterError(InspectorError):
-    """A token counter cannot be had."""
+    """A token counter cannot be had.
+
+    >>> from inspector import count_tokens, read_session
+    >>> count_tokens(read_session([{"role": "user", "content": "Go on."}]), "words")
+    Traceback (most recent call last):
+    inspector.errors.CounterError: token counter 'words': no such counter; known counters: o200k_base, ...
+    """
 
     def __init__(self, name: str, reason: str, known: Iterable[str] = ()) -> None:
         self.name, self.reason, self.known = name, reason, tuple(known)
@@ -218,6 +265,11 @@ class PolicyError(InspectorError):
     """A policy, or a setting of one of its rules, cannot be used.
 
     `known` are the names there are, and `meant` what was written in place of one; "" where that is `name`.
+
+    >>> from inspector import find_policy
+    >>> find_policy("fluee")
+    Traceback (most recent call last):
+    inspector.errors.PolicyError: policy 'fluee': no such policy; known: flue, flue-2, … and ... more
     """
 
     def __init__(self, name: str, reason: str, known: Iterable[str] = (), meant: str = "") -> None:
@@ -230,7 +282,13 @@ class PolicyError(InspectorError):
 
 
 class PromptMissing(InspectorError):
-    """A prompt was asked for by a name that none has."""
+    """A prompt was asked for by a name that none has.
+
+    >>> from inspector import ClaudeSummariser
+    >>> ClaudeSummariser("claude-opus-4-5", prompt="haiku")
+    Traceback (most recent call last):
+    inspector.errors.PromptMissing: prompt 'haiku': there is none of this name; known: checkpoint, ...
+    """
 
     def __init__(self, name: str, known: Iterable[str] = ()) -> None:
         self.name, self.known = name, tuple(known)
@@ -242,7 +300,14 @@ class PromptMissing(InspectorError):
 
 
 class EditError(InspectorError):
-    """An edit names an entry, a block or a place that is not in the context being planned."""
+    """An edit names an entry, a block or a place that is not in the context being planned.
+
+    >>> from inspector import count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": "user", "content": "Go on."}])
+    >>> make_plan(session, count_tokens(session), "flue", {"cut": "m9"})
+    Traceback (most recent call last):
+    inspector.errors.EditError: cut 'm9': no such entry in this context
+    """
 
     def __init__(self, edit: str, target: str, reason: str) -> None:
         self.edit, self.target, self.reason = edit, target, reason
@@ -253,7 +318,11 @@ class EditError(InspectorError):
 
 
 class PlanError(InspectorError):
-    """A saved plan cannot be made again: the file holds none, or what it was made by has changed since."""
+    """A saved plan cannot be made again: the file holds none, or what it was made by has changed since.
+
+    >>> print(PlanError("talk.plan.json", "this file holds no saved plan"))
+    saved plan talk.plan.json: this file holds no saved plan
+    """
 
     def __init__(self, name: str, reason: str) -> None:
         self.name, self.reason = name, reason
@@ -265,11 +334,26 @@ class PlanError(InspectorError):
 
 class OtherSession(PlanError):
     """A plan belongs to another session than the one it is used on, or to another moment; `name` of a saved
-    one is its file's, else ""."""
+    one is its file's, else "".
+
+    >>> from inspector import count_tokens, find_regret, read_session
+    >>> one, other = (read_session([{"role": "user", "content": text}]) for text in ("Go on.", "Stop."))
+    >>> find_regret(one, one.facts, count_tokens(other))
+    Traceback (most recent call last):
+    inspector.errors.OtherSession: the ledger was counted of another session: count this one
+    """
 
 
 class PatchError(InspectorError):
-    """A diff was applied to a context it was not made from."""
+    """A diff was applied to a context it was not made from.
+
+    >>> from inspector import count_tokens, diff_contexts, live_context, patch_context, read_session
+    >>> both = (read_session([{"role": "user", "content": text}]) for text in ("Go on.", "Stop."))
+    >>> one, other = (live_context(session, count_tokens(session)) for session in both)
+    >>> patch_context(other, diff_contexts(one, one))
+    Traceback (most recent call last):
+    inspector.errors.PatchError: row 0 of the diff does not fit this context: its piece 0 is another one
+    """
 
     def __init__(self, row: int, reason: str) -> None:
         self.row, self.reason = row, reason
@@ -280,7 +364,11 @@ class PatchError(InspectorError):
 
 
 class RedactionError(InspectorError):
-    """Secrets could not be looked for, or one was found where none may be: nothing is written, or sent."""
+    """Secrets could not be looked for, or one was found where none may be: nothing is written, or sent.
+
+    >>> print(RedactionError("it is nested too deeply", "sent"))
+    Nothing was sent, because it may hold secrets: it is nested too deeply.
+    """
 
     def __init__(self, reason: str, done: str = "written") -> None:
         self.reason, self.done = reason, done
@@ -291,7 +379,12 @@ class RedactionError(InspectorError):
 
 
 class SummaryError(InspectorError):
-    """A model was to write a summary, and there is none that can be used. `used` is what was paid for it."""
+    """A model was to write a summary, and there is none that can be used. `used` is what was paid for it.
+
+    >>> error = SummaryError("unknown", "The model wrote no summary.")
+    >>> str(error), error.kind, error.used
+    ('The model wrote no summary.', 'unknown', None)
+    """
 
     def __init__(self, kind: str, reason: str, used: Any = None) -> None:
         self.kind, self.reason, self.used = kind, reason, used
@@ -302,7 +395,12 @@ class SummaryError(InspectorError):
 
 
 class KeyMissing(SummaryError):
-    """The environment holds no key for the provider, or the package that asks it is not installed."""
+    """The environment holds no key for the provider, or the package that asks it is not installed.
+
+    >>> error = KeyMissing("key", "ANTHROPIC_API_KEY is not set.")
+    >>> error.kind, str(error)
+    ('key', 'ANTHROPIC_API_KEY is not set.')
+    """
 
 
 class RequestRefused(SummaryError):
@@ -310,6 +408,10 @@ class RequestRefused(SummaryError):
 
     token_overflow, byte_overflow, rate_limit, overloaded, server, authentication, permission, not_found,
     redirect, invalid, timeout, connection.
+
+    >>> error = RequestRefused("byte_overflow", "The request has too many bytes.", status=413)
+    >>> error.kind, error.status
+    ('byte_overflow', 413)
     """
 
     def __init__(self, kind: str, reason: str, used: Any = None, status: int | None = None) -> None:
@@ -322,11 +424,19 @@ class AnswerRefused(SummaryError):
     """An answer came, but it cannot stand for what it was to write up: none of it is kept. `kind` says why.
 
     cut_off, empty, refusal, tool, interrupted, broken, unknown.
+
+    >>> error = AnswerRefused("cut_off", "The answer was cut off.")
+    >>> error.kind, str(error)
+    ('cut_off', 'The answer was cut off.')
     """
 
 
 class WriteConflict(InspectorError):
-    """Two writers in one folder: the second writes nothing."""
+    """Two writers in one folder: the second writes nothing.
+
+    >>> print(WriteConflict("talks", "another writer is at work there"))
+    Nothing was written to talks: another writer is at work there
+    """
 
     def __init__(self, folder: str, reason: str) -> None:
         self.folder, self.reason = folder, reason
@@ -337,7 +447,11 @@ class WriteConflict(InspectorError):
 
 
 class EscapeError(InspectorError):
-    """A path that comes from a transcript or a policy leads out of its folder: nothing is written."""
+    """A path that comes from a transcript or a policy leads out of its folder: nothing is written.
+
+    >>> print(EscapeError("../a.txt", "outputs"))
+    Nothing was written: '../a.txt' is no place inside outputs
+    """
 
     def __init__(self, path: str, folder: str) -> None:
         self.path, self.folder = path, folder
@@ -348,7 +462,11 @@ class EscapeError(InspectorError):
 
 
 class LessonError(InspectorError):
-    """A lesson cannot be read or shown. `line` counts the lines of its file from 1; 0 where none is known."""
+    """A lesson cannot be read or shown. `line` counts the lines of its file from 1; 0 where none is known.
+
+    >>> print(LessonError("the lesson has no title", line=1))
+    line 1: the lesson has no title
+    """
 
     def __init__(self, reason: str, line: int = 0) -> None:
         self.reason, self.line = reason, line
@@ -359,7 +477,13 @@ class LessonError(InspectorError):
 
 
 class FigureError(InspectorError):
-    """A figure cannot be drawn."""
+    """A figure cannot be drawn.
+
+    >>> from inspector.corpus import ScanTable, draw_pareto
+    >>> draw_pareto(ScanTable(lambda: [], 0))
+    Traceback (most recent call last):
+    inspector.errors.FigureError: figure 'pareto': no row of the table has facts and tokens
+    """
 
     def __init__(self, kind: str, reason: str, known: Iterable[str] = ()) -> None:
         self.kind, self.reason, self.known = kind, reason, tuple(known)
@@ -371,7 +495,12 @@ class FigureError(InspectorError):
 
 
 class FrameError(InspectorError):
-    """A data frame was asked for, and pandas is not installed."""
+    """A data frame was asked for, and pandas is not installed.
+
+    >>> print(FrameError("Facts"))
+    pandas is not installed, so Facts makes no data frame: pip install pandas, or hand to_columns() to the
+    data frames you have
+    """
 
     def __init__(self, what: str) -> None:
         self.what = what
