@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
+from doctest import SKIP, DocTestParser
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import get_origin
 
 import pytest
 
@@ -49,6 +54,54 @@ def test_every_name_of_a_room_can_be_had_and_is_no_module(room: str) -> None:
         value = getattr(facade, name)
         assert not isinstance(value, ModuleType), f"{room}.{name}"
         assert name in dir(facade)
+
+
+def read_facades() -> Iterator[tuple[str, str, str]]:
+    """Every facade with each name it publishes and the module that the name comes from."""
+    for facade in ("inspector", *ROOMS):
+        stub = PACKAGE.joinpath(*facade.split(".")[1:], "__init__.pyi")
+        for node in ast.parse(stub.read_text("utf-8")).body:
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    yield facade, alias.asname or alias.name, f"{facade}.{node.module}"
+
+
+def shows_itself(name: str, docstring: str | None) -> bool:
+    """Whether an example that is run uses the name, or shows it in what comes of it."""
+    examples = DocTestParser().get_examples(docstring or "")
+    run = [one for one in examples if not one.options.get(SKIP)]
+    return any(re.search(rf"\b{name}\b", one.source + one.want) for one in run)
+
+
+def test_every_public_callable_has_an_example_of_its_use() -> None:
+    names = list(read_facades())
+    for facade in ("inspector", *ROOMS):
+        published = {name for name in import_module(facade).__all__ if not name.startswith("__")}
+        assert published == {name for here, name, _ in names if here == facade}
+    without = []
+    for facade, name, module in names:
+        value = getattr(import_module(facade), name)
+        # A type that is made of others has no docstring of its own: its module says what it is.
+        docstring = (import_module(module) if get_origin(value) else value).__doc__
+        if callable(value) and not shows_itself(name, docstring):
+            without.append(f"{facade}.{name}")
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    ("docstring", "shown"),
+    [
+        ("Fold a sheet.\n\n>>> fold(2)\n4\n", True),
+        ("Fold a sheet.\n\n>>> sheet\nfold(2)\n", True),
+        ("Fold a sheet: fold(2) is 4.\n\n>>> unfold(4)\n2\n", False),
+        ("Fold a sheet.\n\n>>> fold(2)  # doctest: +SKIP\n4\n", False),
+        (None, False),
+    ],
+)
+def test_an_example_of_something_else_and_one_that_is_not_run_are_none(
+    docstring: str | None, shown: bool
+) -> None:
+    assert shows_itself("fold", docstring) == shown
 
 
 @pytest.mark.parametrize("name", sorted(inspector._OLD))

@@ -155,6 +155,10 @@ LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
 class LintFinding:
     """One thing found. `refs` are the blocks it is about, the last first to look at; `fact` and `traced` what
     was lost. `entry` is the recorded compaction, "" for a plan; `tier` says on whose word the loss is known.
+
+    >>> finding = LintFinding("CI006", "error", "The file src/tokens.py, created in turn 5, is lost.")
+    >>> finding, finding.name
+    (CI006 error: The file src/tokens.py, created in turn 5, is lost., 'created file lost')
     """
 
     code: str
@@ -188,7 +192,20 @@ class LintFinding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LintReport(Framed, Sequence[LintFinding]):
-    """What a check found, compaction by compaction, errors first. `looked` says at what."""
+    """What a check found, compaction by compaction, errors first. `looked` says at what.
+
+    >>> from inspector import lint, read_session
+    >>> session = read_session([{"role": "user", "content": "Never touch the vendor folder."},
+    ...                         {"role": "assistant", "content": "All right."},
+    ...                         {"role": "user", "content": "Go on."}])
+    >>> rules = [{"kind": "keep-recent-turns", "turns": 1}, {"kind": "drop-older"}]
+    >>> report = lint(session, {"name": "mine", "rules": rules})
+    >>> report.ok
+    False
+    >>> report
+    LintReport(mine, at m3: 1 error)
+      CI002 error: The constraint Never touch the vendor folder., said by the user in turn 1, is lost.
+    """
 
     found: tuple[LintFinding, ...]
     looked: str
