@@ -131,15 +131,11 @@ def add_rule(rule: type[Rule]) -> None:
     for one that no setting could name.
 
     >>> from typing import Literal
-    >>> from inspector.policies.table import Decision, Table
-    >>> class CutAtTheEnd(Rule):
-    ...     kind: Literal["cut-at-the-end"] = "cut-at-the-end"
-    ...
-    ...     def decide(self, table: Table) -> Decision:
-    ...         return Decision(cut=len(table.live))
-    >>> add_rule(CutAtTheEnd)
-    >>> find_rule("cut-at-the-end") is CutAtTheEnd
-    True
+    >>> class KeepLastTurns(find_rule("keep-recent-turns")):
+    ...     kind: Literal["keep-last-turns"] = "keep-last-turns"
+    >>> add_rule(KeepLastTurns)
+    >>> find_rule("keep-last-turns")(turns=2).sentence
+    'keep the last 2 turns as they are'
     """
     kind = kind_of(check_rule(rule))
     if any(kind == kind_of(built_in) for built_in in RULES):
