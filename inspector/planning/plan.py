@@ -484,8 +484,8 @@ def make_plan(
     `reason` says what asked for it, which decides the stages that may run; a cut by hand and a /compact
     ("manual") run at least one. `contract` is the one that the policy has to keep, as a plan's `spec_json`
     tells it (S0-1). Raises `PolicyError` for a policy or setting that does not exist, another contract, or a
-    moment that no recorded compaction follows, and `EditError` for a cut or pin that points at nothing or a
-    cut that is illegal.
+    moment that no recorded compaction follows, `EditError` for a cut or pin that points at nothing or a cut
+    that is illegal, and `OtherSession` for a ledger of another session.
 
     >>> from inspector import count_tokens, read_session
     >>> session = read_session([{"role": role, "content": "…"} for role in ("user", "assistant") * 5])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CounterError, expect
+from ..errors import OtherSession, expect
 from ..mixins import Drawable, ask
 from ..session.blocks import REASONING, Block, BlockRef, Text, ToolOutput
 from ..session.entries import Entry
@@ -105,18 +105,18 @@ class Ledger(Drawable):
     def live_rows(self, session: Session) -> Ints:
         """int32[m]: the row of each live block at a session's leaf, in context order.
 
-        Raises `CounterError` for a session whose entries are not the ones counted here.
+        Raises `OtherSession` for a session whose entries are not the ones counted here.
         """
         self.check(session)
         live = session.live
         return (self.start[live.entries[live.position]] + live.block).astype(np.int32)
 
     def check(self, session: Session) -> None:
-        """Raise `CounterError` unless this ledger counted that session's entries and head."""
+        """Raise `OtherSession` unless this ledger counted that session's entries and head."""
         mine, theirs = self.session, session
         parts = ("entries", "system", "tools", "provided")
         if any(getattr(mine, part) is not getattr(theirs, part) for part in parts):
-            raise CounterError(self.counter.name, "this ledger was counted from another session")
+            raise OtherSession("", "the ledger was counted of another session: count this one")
 
     def live_tokens(self, session: Session) -> Ints:
         """int32[m]: tokens of each live block at a session's leaf; an emptied output is CLEARED_TEXT.

@@ -99,7 +99,7 @@ def find_moment(session: Session, ledger: Ledger, given: Outside | None = None) 
     """The moment at a session's leaf, the same one as long as it is kept.
 
     What is `given` for a leaf stays with the ledger, so that a plan of a replay can be made again of the same
-    session and ledger. Raises `CounterError` for a session whose entries are not the ones the ledger counted.
+    session and ledger. Raises `OtherSession` for a session whose entries are not the ones the ledger counted.
 
     >>> from inspector import count_tokens, open_demo
     >>> session = open_demo()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inspector.errors import CounterError, EditError, PolicyError
+from inspector.errors import EditError, OtherSession, PolicyError
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan, plan_moment
 from inspector.planning.summary_jobs import Checkpoint
@@ -324,7 +324,7 @@ def test_a_policy_of_one_s_own_is_in_its_recipe_and_its_spec() -> None:
 
 def test_a_ledger_of_another_session_is_refused() -> None:
     other = FIVE_TURNS.model_copy(update={"system": (Text(text="another head"),)})
-    with pytest.raises(CounterError, match="another session"):
+    with pytest.raises(OtherSession, match="another session"):
         make_plan(other, count(FIVE_TURNS))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from inspector.errors import CounterError
+from inspector.errors import OtherSession
 from inspector.formats.readers import read_session
 from inspector.session.blocks import (
     KINDS,
@@ -262,7 +262,7 @@ def test_a_reference_to_nothing_is_a_key_error(ref: str) -> None:
 
 def test_a_ledger_of_another_session_is_refused() -> None:
     one, other = (Session(format="demo", entries=(say(name, None, "hi"),), leaf=name) for name in "ab")
-    with pytest.raises(CounterError, match="counted from another session"):
+    with pytest.raises(OtherSession, match="counted of another session"):
         count_tokens(one, LENGTH).live_tokens(other)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from inspector.demo import open_demo
-from inspector.errors import CounterError
+from inspector.errors import OtherSession
 from inspector.facts.trace import trace_facts
 from inspector.planning.plan import make_plan, plan_moment
 from inspector.policies.policy import Edits
@@ -142,7 +142,7 @@ def test_columns_are_read_only_and_those_of_the_ledger(session: Session, ledger:
 
 
 def test_a_moment_of_another_session_is_refused(session: Session, ledger: Ledger) -> None:
-    with pytest.raises(CounterError, match="another session"):
+    with pytest.raises(OtherSession, match="another session"):
         find_moment(session.model_copy(update={"entries": session.entries[:5]}), ledger)
 
 
