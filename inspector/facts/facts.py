@@ -213,6 +213,23 @@ def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(forms))
 
 
+SPOKEN = ("constraint", "choice", "decision", "todo", "message")
+"""Kinds whose form is a sentence that somebody said."""
+
+
+def quote_form(kind: str, form: str, most: int) -> str:
+    """A fact as a sentence about it names it, on one line of `most` characters and few more: in quotation
+    marks where it is a sentence itself.
+
+    >>> quote_form("constraint", "Never push\\nto main.", 40), quote_form("command", "git push origin", 12)
+    ('“Never push to main.”', 'git push …')
+    """
+    words = " ".join(form.split())
+    if len(words) > most:
+        words = (words[:most].rpartition(" ")[0].rstrip(",;:") or words[:most]) + " …"
+    return printable(f"“{words}”" if kind in SPOKEN else words)
+
+
 def find_facts(session: Session) -> Facts:
     """The facts on the session's path, from its root to its leaf: linear in the length of its text.
 

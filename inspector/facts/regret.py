@@ -6,6 +6,7 @@ away was paid for once more, in tokens of the ledger. What could still be read i
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +25,7 @@ from ..tokens.ledger import Ledger
 from ..tokens.models import SYNTHETIC, model_of
 from ..tokens.prices import Money, add_money, price_tokens
 from .extract.collect import BY, KINDS, OPERATIONS
-from .facts import Fact, Facts, Said
+from .facts import Fact, Facts, Said, quote_form
 from .needed_again import has_failed, is_specific, same_answer, shows_file
 from .polarity import is_same_rule
 from .trace import trace_rounds
@@ -45,6 +46,15 @@ class PathAnswers:
     def answers(self) -> dict[BlockRef, BlockRef]:
         """The output of every call that has one."""
         return pair_calls(self.session)
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """Where on the path each turn begins."""
+        return [turn.first for turn in self.session.turns]
+
+    def turn(self, name: str) -> int:
+        """The turn of an entry, from 1; 0 before the first."""
+        return bisect(self.turns, self.at[name])
 
     @cached_property
     def model(self) -> str | None:
@@ -131,6 +141,7 @@ class Regret:
 
     `before` says it last before, `again` is where it came again, `parts` are the blocks that had to be paid
     for. `same` tells, for files and commands, whether the answer was the same as before, figures aside.
+    `turn` is that of `again`, from 1; 0 before the first.
 
     >>> from inspector import Checkpoint, compact, count_tokens, read_session
     >>> from inspector.session.blocks import Text
@@ -150,6 +161,7 @@ class Regret:
     again: BlockRef
     parts: tuple[Paid, ...]
     same: bool
+    turn: int = 0
 
     @property
     def fact(self) -> Fact:
@@ -180,13 +192,14 @@ class Regret:
     def sentence(self) -> str:
         """What happened and what it cost."""
         fact, price = self.traced.fact, f", {self.price}" if self.price else ""
-        form = printable(" ".join(fact.form.split()), 80)
+        form = quote_form(fact.kind, fact.form, 80)
+        place = f"turn {self.turn}" if self.turn else brief(self.again)
         answer = ", with the same answer" if self.same else ""
         # A file's name may stand while what was read of it does not.
         shown = fact.kind == "file" and self.traced.fate != "lost"
         gone = "what it had shown was compacted away" if shown else f"it was {self.traced.fate}"
         return (
-            f"The {fact.kind} {form} was {MEANS[fact.kind]} in {brief(self.again)} "
+            f"The {fact.kind} {form} was {MEANS[fact.kind]} in {place} "
             f"after {gone}{answer}: {self.tokens:,} tokens{price}."
         )
 
@@ -271,7 +284,7 @@ def _regret_one(
             parts: tuple[Paid, ...] = (_price_words(walk, again, ledger),)
         else:
             parts = tuple(_price(walk, ref, int(ledger.tokens[ledger.row(ref)])) for ref in paid)
-        yield Regret(traced, entry.id, before.ref, again.ref, parts, same)
+        yield Regret(traced, entry.id, before.ref, again.ref, parts, same, walk.turn(again.ref.entry))
 
 
 def _price(walk: PathAnswers, ref: BlockRef, tokens: int) -> Paid:

@@ -134,6 +134,14 @@ def test_a_rule_said_again_costs_its_sentence_and_not_the_message_around_it() ->
     ]
 
 
+def test_a_regret_quotes_what_was_said_and_tells_the_turn_in_which_it_was_needed() -> None:
+    session = told_again("How is it going?", RULE)
+    (regret,) = find_regret(session, find_facts(session), count_tokens(session, LENGTH))
+    # The rule is the first prompt, what follows the summary the second and the third.
+    assert regret.turn == 3
+    assert regret.sentence.startswith(f"The constraint “{RULE}” was said again in turn 3 after it was lost: ")
+
+
 def test_two_rules_said_again_in_one_message_are_paid_for_each() -> None:
     """By hand: both sentences, and together no less; the same sentence twice counts once."""
     both = "Never edit the migrations by hand.\nAlways run the whole test suite before pushing."

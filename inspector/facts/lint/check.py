@@ -33,7 +33,7 @@ from ...tokens.ledger import Ledger, count_tokens
 from ...wire.checks import check_context
 from ...wire.render import render_request
 from ..extract.errors import find_errors
-from ..facts import Said
+from ..facts import SPOKEN, Said, quote_form
 from ..grounding import ground_recorded
 from ..needed_again import is_verdict
 from ..regret import find_regret
@@ -357,7 +357,8 @@ def known(traced: TracedFact) -> list[Said]:
 def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
     """The codes that a fact's fate brings, each with its sentence."""
     fact, kind = traced.fact, traced.fact.kind
-    form = printable(" ".join(fact.form.split()), LONGEST)
+    spoken = kind in SPOKEN
+    form = quote_form(kind, fact.form, LONGEST) if spoken else printable(" ".join(fact.form.split()), LONGEST)
     if (later := traced.replacement) is not None:
         if traced.carried:
             value, when = printable(later.value, LONGEST), _when(traced, later.ref)

@@ -51,14 +51,14 @@ _CHECKS = (
         "user constraint lost",
         "error",
         "What the user, or the instruction file of a folder, said must or must not be done is said nowhere.",
-        "The constraint never push to main, said by the user in turn 1, is lost.",
+        "The constraint “Never push to main.”, said by the user in turn 1, is lost.",
     ),
     Check(
         "CI003",
         "open todo lost",
         "warning",
         "An open item of the last todo list, or a todo the user named, is said nowhere any more.",
-        "The todo add the changelog entry, open in turn 9, is lost.",
+        "The todo “Add the changelog entry.”, open in turn 9, is lost.",
     ),
     Check(
         "CI004",
@@ -100,14 +100,14 @@ _CHECKS = (
         "regret",
         "warning",
         "What a recorded compaction took away was needed again and paid for once more.",
-        "The file src/auth.py was read again in e80/1 after it was lost: 1,331 tokens, $0.0071.",
+        "The file src/auth.py was read again in turn 9 after it was lost: 1,331 tokens, $0.0071.",
     ),
     Check(
         "CI010",
         "decision lost",
         "note",
         "What the model decided, and why, is said nowhere any more. Looked for only where it is asked for.",
-        "The decision we keep SQLite because it needs no server, made in turn 2, is lost.",
+        "The decision “We keep SQLite because it needs no server.”, made in turn 2, is lost.",
     ),
     Check(
         "CI011",
@@ -135,7 +135,7 @@ _CHECKS = (
         "user's choice lost",
         "warning",
         "What the user chose, in answering a question or on their own, is said nowhere any more.",
-        "The choice let's go with SQLite, made by the user in turn 2, is lost.",
+        "The choice “Let's go with SQLite.”, made by the user in turn 2, is lost.",
     ),
     Check(
         "CI015",
@@ -204,7 +204,7 @@ class LintReport(Framed, Sequence[LintFinding]):
     False
     >>> report
     LintReport(mine, at m3: 1 error)
-      CI002 error: The constraint Never touch the vendor folder., said by the user in turn 1, is lost.
+      CI002 error: The constraint “Never touch the vendor folder.”, said by the user in turn 1, is lost.
     """
 
     found: tuple[LintFinding, ...]

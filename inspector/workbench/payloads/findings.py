@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...facts.extract.collect import KINDS
-from ...facts.facts import Facts
+from ...facts.facts import Facts, quote_form
 from ...facts.lint.check import CHANGED, check_trace, known
 from ...facts.lint.codes import LintFinding
 from ...facts.regret import Regret, find_regret, sum_regret
@@ -296,13 +296,9 @@ def name_form(kind: str, form: str, cwd: str | None) -> str:
     >>> name_form("constraint", "Never push.", None)
     '“Never push.”'
     """
-    words = " ".join(form.split())
     if kind == "file":
-        return printable(canonical_path(words, cwd), MOST_TITLE * 3)
-    if len(words) > MOST_TITLE:
-        words = words[:MOST_TITLE].rpartition(" ")[0].rstrip(",;:") + " …"
-    quoted = kind in ("constraint", "choice", "decision", "todo", "message")
-    return printable(f"“{words}”" if quoted else words)
+        return printable(canonical_path(" ".join(form.split()), cwd), MOST_TITLE * 3)
+    return quote_form(kind, form, MOST_TITLE)
 
 
 def _group_again(model: WorkbenchModel, listing: FactListing, again: list[Regret]) -> FindingGroup:
