@@ -291,15 +291,17 @@ def test_what_the_hand_sets_while_it_is_counted_stays(long_session: Session) -> 
     assert "cut" not in screen.traits, "only what changed is handed over"
 
 
-def test_counting_that_is_stopped_leaves_estimates_that_grow(long_session: Session) -> None:
+def test_counting_that_is_stopped_leaves_estimates_that_grow(tmp_path: Path) -> None:
+    # Texts that no test counted before: counts are remembered, and would be there at once.
+    session = open_session(write_long(tmp_path / "other.jsonl", first=2 * 10**9))
     screen = Screen()
-    controller = Controller(long_session, screen)
+    controller = Controller(session, screen)
     controller.start({})
     controller.begin()
     controller.reply({"type": "stop"})
     controller.wait(30)
     assert "stay estimates" in screen.traits["_error"] and screen.traits["_work"] == {}
-    controller.grow(long_session.at(long_session.leaf))
+    controller.grow(session.at(session.leaf))
     controller.wait(30)
     assert controller.model.ledger.source.startswith("fitted to the provider: chars4")
 
@@ -513,8 +515,9 @@ def test_a_workbench_on_a_long_file_waits_for_exact_numbers(long_file: Path, exa
     workbench.close()
 
 
-def test_waiting_takes_no_longer_than_allowed(long_file: Path) -> None:
-    workbench = Workbench(long_file)
+def test_waiting_takes_no_longer_than_allowed(tmp_path: Path) -> None:
+    # Texts that no test counted before: counts are remembered, and would be there at once.
+    workbench = Workbench(write_long(tmp_path / "other.jsonl", first=10**9))
     with pytest.raises(TimeoutError):
         workbench.wait(0)
     workbench.stop()
