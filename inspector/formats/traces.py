@@ -1,4 +1,4 @@
-"""Traces of model calls: OpenTelemetry, OpenInference, MLflow, LangSmith and Langfuse -> a session.
+"""Traces of model calls: OpenTelemetry, OpenInference, MLflow, LangSmith and Langfuse.
 
 In go the bytes of an export, a document or lines; out comes a `Session`. Source: FORMATS §13. Every span of a
 model's call holds a whole request, so a session is made of them as `prefix.py` tells. Spans that hold no
