@@ -263,22 +263,23 @@ def _find_units(
     known: set[Key],
     method: str,
     digests: dict[str, str],
-) -> Iterator[FileTask]:
-    """What has to be measured. A content that stands in two files is measured once."""
+) -> Iterator[FileTask | None]:
+    """File by file what is to be measured, None where nothing is: a content in two files is measured once."""
     hashes = {hash_policy(one): one for one in policies}
     seen = set[str]()
     for address, size in found:
         digest = digests[address] = _digest(address)
-        if digest in seen:
+        if digest in seen or (digest, method, "") in known:
+            yield None
             continue
         seen.add(digest)
-        if (digest, method, "") in known:
-            continue
         missing = [policy for name, policy in hashes.items() if (digest, method, name) not in known]
         # What was recorded is measured with the first policies; a file that records nothing has no such row.
         first = len(missing) == len(hashes)
         if missing or not hashes:
             yield FileTask(address, size, digest, tuple(missing), recorded and first)
+        else:
+            yield None
 
 
 def _digest(address: str) -> str:
@@ -308,7 +309,7 @@ def _run_here(task: dict[str, Any], policies: Sequence[Policy]) -> list[Row]:
 
 
 def _hand_out(
-    units: Iterator[FileTask],
+    units: Iterator[FileTask | None],
     pool: Executor,
     run: Callable[[dict[str, Any]], list[Row]],
     task: Callable[[FileTask], dict[str, Any]],
@@ -316,17 +317,22 @@ def _hand_out(
     total: int,
     tell: Tell | None,
 ) -> Iterator[list[Row]]:
-    """Rows file by file as they are ready; never more than a few tasks are out at once."""
+    """Rows file by file as they are ready; never more than a few tasks are out at once. A file without a task
+    is done."""
     out: dict[Future[list[Row]], dict[str, Any]] = {}
     done = 0
     more = True
     try:
         while more or out:
             while more and len(out) < ahead:
-                unit = next(units, None)
-                if unit is None:
+                try:
+                    unit = next(units)
+                except StopIteration:
                     more = False
                     break
+                if unit is None:
+                    done += 1
+                    continue
                 asked = task(unit)
                 out[pool.submit(run, asked)] = asked
             ready, _ = wait(out, return_when=FIRST_COMPLETED) if out else (set(), None)

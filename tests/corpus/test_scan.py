@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -110,9 +111,13 @@ def test_what_was_done_before_a_stop_is_kept(tmp_path: Path) -> None:
         scan(folder, TWO, into=into, workers=1, tell=stop)
     kept = timeless(open_scan(into))
     assert 0 < len(kept) < 14
+    seen: list[float] = []
     with CountingPool(2) as pool:
-        whole = timeless(scan(folder, TWO, into=into, executor=pool))
+        whole = timeless(scan(folder, TWO, into=into, executor=pool, tell=seen.append))
         assert pool.handed < 7
+    # What was done before counts as done: the share goes on from there, and never by more than two files.
+    assert seen[0] > 0.4 and seen[-1] == 1.0
+    assert all(0 <= after - before < 2.1 / 7 for before, after in pairwise(seen))
     assert {*kept} < {*whole}
     assert whole == timeless(scan(folder, TWO, workers=0))
 
