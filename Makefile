@@ -145,7 +145,7 @@ $(BUNDLE): $(SOURCES) js/node_modules/.made
 # the copy's place lets every later build reach the page, and is gone before pip tidies up. So is the link that an older
 # checkout made under the extension's former name.
 install = rm -rf $(EXTENSION) $(EXTENSIONS)/context-inspector && SKIP_JUPYTER_BUILDER=1 $(PIP) -e '$(1)' \
-  && rm -rf $(EXTENSION) && ln -s $(CURDIR)/inspector/labextension $(EXTENSION)
+  && rm -rf $(EXTENSION) && ln -s '$(CURDIR)/inspector/labextension' $(EXTENSION)
 
 $(MADE)/lab: pyproject.toml js/jupyter/server.json $(MADE)/venv | $(BUNDLE)
 	$(call step,The package and JupyterLab,$(call install,$(LAB)))

@@ -221,6 +221,17 @@ def test_an_action_is_pinned_by_its_major_version_and_a_target_is_one_of_the_mak
     assert asked <= targets
 
 
+def test_a_checkout_may_lie_in_a_folder_with_a_blank_in_its_name() -> None:
+    recipes = (ROOT / "Makefile").read_text("utf-8").replace("\\\n", " ")
+    # A condition and an exported variable are no shell.
+    bare = [
+        line
+        for line in recipes.splitlines()
+        if "$(CURDIR)" in re.sub(r"'[^']*'", "", line) and not line.startswith(("ifneq", "export "))
+    ]
+    assert bare == []
+
+
 def test_only_what_publishes_may_write_and_only_after_everything_was_tried() -> None:
     for flow in WORKFLOWS.values():
         assert flow["permissions"] == {"contents": "read"}
