@@ -113,7 +113,7 @@ def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
         return read(data)  # which says so
     for response, used in state.used.items():
         reading.used.setdefault(response, used)
-    if missing := max(numbers, default=-1) + 1 - len(numbers):
+    if missing := max(numbers) + 1 - len(set(numbers)):
         were = plural(missing, "event is", "events are")
         reading.made.warnings.append(f"{were} missing in its folder")
     if len(numbers) >= MOST:

@@ -45,9 +45,9 @@ def name_holders(name: str, head: bytes) -> tuple[str, ...]:
 
 
 def list_events(beside: Mapping[str, Data]) -> Iterator[tuple[int, Json | None]]:
-    """The events of a folder by their numbers; None for a file that holds none."""
-    numbered = {int(found[1]): name for name in beside if (found := _EVENT.search(name))}
-    for number, name in sorted(numbered.items()):
+    """The events of a folder in the order of their numbers, which two may share; None for a file that holds
+    none."""
+    for number, name in sorted((int(found[1]), name) for name in beside if (found := _EVENT.search(name))):
         try:
             event = load(beside[name])
         except ReadError:

@@ -172,6 +172,17 @@ def test_what_is_missing_or_broken_in_a_folder_of_events_is_told(tmp_path: Path)
         open_session(path)
 
 
+def test_two_events_of_one_number_are_both_read(tmp_path: Path) -> None:
+    path = write_folder(tmp_path / "conv")
+    before = open_session(path)
+    last = max((path.parent / "events").iterdir())
+    twin = json.loads(last.read_text("utf-8"))
+    twin["id"] += "-twin"
+    last.with_name(f"{last.stem}-twin.json").write_text(json.dumps(twin), "utf-8")
+    session = open_session(path)
+    assert session.records == before.records + 1 and session.warnings == before.warnings
+
+
 def test_a_conversation_in_a_folder_is_listed_and_scanned_once_and_followed(tmp_path: Path) -> None:
     path = write_folder(tmp_path / ".openhands" / "conversations" / "c1")
     listed = sessions(home=tmp_path, index=tmp_path / "index")
