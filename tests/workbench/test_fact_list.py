@@ -17,6 +17,7 @@ from inspector.demo import LOST_PATH, open_demo, read_demo
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.trace import trace_facts
 from inspector.facts.traced import FATES
+from inspector.formats.readers import read_session
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies import registry as policies
 from inspector.policies.registry import names_of_policies
@@ -395,6 +396,26 @@ def test_every_block_that_says_it_is_told_once_with_its_turn(model: WorkbenchMod
         turn = model.history.turn[steps[place["ref"].rpartition("/")[0]]] + 1
         assert place["label"].startswith(f"turn {turn} · ")
     assert "turn 1 · Glob" in [place["label"] for place in told["places"]]
+
+
+def test_a_block_that_only_names_a_command_counts_beside_those_that_run_it() -> None:
+    """The head of a story and its steps tell of the same blocks."""
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make lint"}}
+    output = {"type": "tool_result", "tool_use_id": "t1", "content": "All checks passed"}
+    talk = [
+        ("user", "Run make lint before you commit."),
+        ("assistant", [call]),
+        ("user", [output]),
+        ("assistant", "It passes."),
+        ("user", "Good."),
+    ]
+    session = read_session([{"role": role, "content": content} for role, content in talk])
+    model = WorkbenchModel(session, "keep-recent-turns")
+    model.answer({})
+    told = tell(model, number_of(model, "make lint", "command"), place=0)
+    assert [place["ref"] for place in told["places"]] == ["m1/0", "m2/0"]
+    assert told["head"] == "command · in 2 blocks, turn 1"
+    assert any(step["words"].startswith("2 blocks name it") for step in told["steps"])
 
 
 def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(

@@ -132,7 +132,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
     teller = Teller(model, listing, fact)
     pick = teller.choose(str(query.get("pick", "")))
     told = teller.tell(pick)
-    named = _gather(fact)
+    named = _gather(teller, told)
     title, fixes, note = "", [], ""
     if told.again is not None:
         title, fixes = "Would have spared it", offer_output(model, told, teller)
@@ -198,8 +198,13 @@ def _stays(told: Told) -> bool:
     return told.traced is None or not told.traced.stood or told.traced.fate in ("verbatim", "stale")
 
 
-def _gather(fact: Fact) -> list[BlockRef]:
-    return list(dict.fromkeys(said.ref for said in fact.said))
+def _gather(teller: Teller, told: Told) -> list[BlockRef]:
+    """The blocks that say the fact, and those that name it in so many words; in the order of the file."""
+    named = {said.ref for said in teller.fact.said}
+    if told.traced is not None:
+        named |= set(told.traced.named)
+    index = teller.session.index
+    return sorted(named, key=lambda ref: (index[ref.entry], ref.block))
 
 
 def _label(teller: Teller, ref: BlockRef) -> str:
