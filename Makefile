@@ -8,7 +8,7 @@ ARGS ?=
 STEPS ?=
 
 PY := .venv/bin/python
-# What is imported is compiled then; all of it at once would take a third of the time here.
+# What is imported is compiled then, and not all of it at once.
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
 MADE := .venv/.made
 LAB := .[lab]

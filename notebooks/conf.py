@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -71,7 +72,7 @@ def draw_figures(app: Any, docname: str, source: list[str]) -> None:
             figure["layout"],
             {"displaylogo": False, "responsive": True},
         ]
-        values = ", ".join(json.dumps(part).replace("</", "<\\/") for part in parts)
+        values = ", ".join(json.dumps(part).replace("<", "\\u003c") for part in parts)
         bundle["text/html"] = (
             f'<div id="figure-{number}" class="plotly-figure"></div><script>'
             f'window.addEventListener("load", () => Plotly.newPlot({values}))</script>'
@@ -98,7 +99,7 @@ class Pictures(SphinxTransform):
         for raw in list(self.document.findall(nodes.raw)):
             dark, light = self._SOURCE.search(raw.astext()), self._IMAGE.search(raw.astext())
             if raw.astext().lstrip().startswith("<picture>") and dark and light:
-                about = light[1]
+                about = unescape(light[1])
                 images = [
                     nodes.image(uri=light[2], alt=about, classes=["only-light"]),
                     nodes.image(uri=dark[1], alt=about, classes=["only-dark"]),

@@ -41,12 +41,13 @@ def test_every_stored_figure_is_drawn_on_its_page(conf: dict[str, Any]) -> None:
 
 
 def test_a_text_in_a_figure_ends_no_script(conf: dict[str, Any]) -> None:
-    figure = {"data": [{"name": "</script><b>"}], "layout": {}}
+    figure = {"data": [{"name": "</script><b>"}, {"name": "<!--<script"}], "layout": {}}
     output = {"data": {"application/vnd.plotly.v1+json": figure}}
     source = [json.dumps({"cells": [{"outputs": [output]}]})]
     conf["draw_figures"](None, "one", source)
     html = json.loads(source[0])["cells"][0]["outputs"][0]["data"]["text/html"]
     assert "</script><b>" not in html and html.endswith("</script>") and html.count("</script>") == 1
+    assert "<!--" not in html and html.count("<script") == 1
 
 
 def test_a_picture_for_two_themes_becomes_two_images(conf: dict[str, Any]) -> None:

@@ -84,23 +84,23 @@ def make_patterns(sections: Sequence[str], fates: Sequence[str]) -> Iterator[str
             continue
         made.add(name)
         colour = "gone" if fate in GONE else section
-        wash = f'<rect width="5" height="5" {fill(colour)} fill-opacity="{_WASH[fate]}"/>'
+        wash = f'<rect width="5" height="5" {fill(colour)} fill-opacity="{WASH[fate]}"/>'
         yield (
             f'<pattern id="{name}" width="5" height="5" patternUnits="userSpaceOnUse">{wash}'
             f"{_MARKS[fate](colour)}</pattern>"
         )
 
 
-_WASH = {"summarised": 0.2, "pointer": 0.1, "truncated": 0.45, "cleared": 0, "outside": 0.25}
-_SLANT = "M-1 6L6 -1M-1 1L1 -1M4 6L6 4"
+WASH = {"summarised": 0.2, "pointer": 0.1, "truncated": 0.45, "cleared": 0, "outside": 0.25}
+SLANT = "M-1 6L6 -1M-1 1L1 -1M4 6L6 4"
 _MARKS = {
-    "summarised": lambda c: f'<path d="{_SLANT}" {stroke(c, 1.2)}/>',
-    "truncated": lambda c: f'<path d="{_SLANT}" {stroke(c, 0.6)}/>',
+    "summarised": lambda c: f'<path d="{SLANT}" {stroke(c, 1.2)}/>',
+    "truncated": lambda c: f'<path d="{SLANT}" {stroke(c, 0.6)}/>',
     "pointer": lambda c: (
         f'<circle cx="1.25" cy="1.25" r="1" {fill(c)}/><circle cx="3.75" cy="3.75" r="1" {fill(c)}/>'
     ),
     "cleared": lambda c: f'<path d="M0 2.5h5" {stroke(c, 1.1)}/>',
-    "outside": lambda c: f'<path d="{_SLANT}M-1 -1L6 6" {stroke(c, 0.7)}/>',
+    "outside": lambda c: f'<path d="{SLANT}M-1 -1L6 6" {stroke(c, 0.7)}/>',
 }
 
 _DARK = (f".f-{name}{{fill:{dark}}}.s-{name}{{stroke:{dark}}}" for name, (_, dark) in COLOURS.items())

@@ -16,7 +16,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -149,6 +149,7 @@ def write(folder: Path = NOTEBOOKS) -> None:
         "sessions": len(paths),
         "compactions": rows[0].compactions,
         "sealed": rows[0].sealed,
+        "readable": sum_readable(table),
         "policies": [describe_row(row) for row in rows],
         "carriers": list_carriers([row for path in paths for row in measure_carriers(path)]),
         "regret": list_regret([measure_regret(path) for path in paths]),
@@ -164,6 +165,12 @@ def write(folder: Path = NOTEBOOKS) -> None:
     (folder / "benchmark.md").write_text(
         "\n".join(write_page(table, rows, paths, board, yardsticks)), "utf-8"
     )
+
+
+def sum_readable(table: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """The facts before each recorded compaction that can be read, counted once for each, and those kept."""
+    mine = [row for row in table if row["policy"] == "recorded" and row["evidence"] == "recorded"]
+    return {name: sum(row[name] for row in mine) for name in ("stood", "kept")}
 
 
 def list_rounds(path: Path) -> list[dict[str, Any]]:
@@ -190,6 +197,12 @@ def list_rounds(path: Path) -> list[dict[str, Any]]:
             }
         )
     return sorted(found, key=lambda row: (-row["kept"][-1], row["tokens_left"], row["policy"], row["by"]))
+
+
+def name_least(carriers: Iterable[Mapping[str, Any]]) -> str:
+    """The two kinds of block of whose facts, where they stood in no other, least is kept."""
+    alone = sorted((row["kept"][0], row["carrier"]) for row in carriers if row["alone"])
+    return " or ".join(f"{carrier} ({share:.0%})" for share, carrier in alone[:2])
 
 
 def write_page(
@@ -232,11 +245,11 @@ def write_page(
     yield from tabulate(head, kinds)
     yield KINDS_NOTE.format(few=FEW, others=", ".join(BY[3:]))
     yield "## What they keep, by where it stood"
-    yield CARRIERS_NOTE
+    yield CARRIERS_NOTE.format(least=name_least(board["carriers"]))
     head = ["where it stood", "facts there", "kept", "facts there alone", "kept of these"]
     yield from tabulate(head, tell_carriers(board["carriers"]))
     yield "## What was lost and then paid for again"
-    lost = sum(row["stood"] - row["kept"] - row["unknown"] for row in table if row["policy"] == "recorded")
+    lost = board["readable"]["stood"] - board["readable"]["kept"]
     again = board["regret"][-1]["again"]
     yield REGRET.format(readable=recorded.compactions - recorded.sealed, lost=lost, again=again)
     head = ["needed again", "times", "in sessions", "tokens", "cost at least"]
@@ -298,14 +311,14 @@ P / R*: precision and recall of what finds the facts, on so many labels that it 
 """
 CARRIERS_NOTE = """
 By the kind of block that said a fact and could be read right before: a fact that stood in several counts in
-each of them, and the last two columns count those that stood in that one alone. What stood in an output
-alone, or in a text of the harness alone, is kept least."""
+each of them, and the last two columns count those that stood in that one alone. Of these is kept least what
+stood in {least}."""
 REGRET = """
 After the {readable} readable compactions, until the next one: a file that the model read again though no
 output that showed it was left; a command run again with the same answer; an error met again; a rule that the
 user typed again. Tokens and cost are of what was sent once more, sent once; that it stays in the context
-afterwards comes on top. Of {lost:,} facts that were not kept {again} are known to have been needed again, so
-a share of facts kept is no measure of harm by itself."""
+afterwards comes on top. Of {lost:,} facts that were not kept, counted at each compaction, {again} are
+known to have been needed again, so a share of facts kept is no measure of harm by itself."""
 ROUNDS = """
 Of the {first:,} facts that stood right before the first of five compactions of long real sessions, those that
 stand in full after it and after every one before it; [What five compactions leave](decay.md) tells how that

@@ -76,7 +76,7 @@ class Watch(threading.Thread):
     def most(self, first: float, last: float) -> tuple[int, int]:
         """MB at most of this process and of one worker, between two shares done."""
         mine = [row for row in self.seen if first <= row[0] < last]
-        return max(row[1] for row in mine) >> 20, max(row[2] for row in mine) >> 20
+        return round(max(row[1] for row in mine) / 1e6), round(max(row[2] for row in mine) / 1e6)
 
 
 class StopOnce:

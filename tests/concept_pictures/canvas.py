@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from inspector.tokens.outside import PARTS
 from inspector.workbench.palette import colour
-from inspector.workbench.svg import FONT, spell
+from inspector.workbench.svg import FONT, SLANT, WASH, spell
 
 WIDTH = 720
 SIZE = 12.5
@@ -34,12 +35,15 @@ class Canvas:
         self.hatches: dict[str, str] = {}
 
     def ink(self, name: str, hatched: bool = False) -> str:
-        """A colour as SVG has it."""
-        if not hatched:
-            return colour(name, self.dark)
+        """A colour as SVG has it; hatched as the widget has it, crossed where it is not in the file."""
         hue = colour(name, self.dark)
-        slant = f'<path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" stroke="{hue}" stroke-width="1.3"/>'
-        wash = f'<rect width="5" height="5" fill="{hue}" fill-opacity="0.25"/>'
+        if not hatched:
+            return hue
+        outside = name in PARTS
+        path, width = (f"{SLANT}M-1 -1L6 6", 0.7) if outside else (SLANT, 1.2)
+        slant = f'<path d="{path}" stroke="{hue}" stroke-width="{width}"/>'
+        opacity = WASH["outside" if outside else "summarised"]
+        wash = f'<rect width="5" height="5" fill="{hue}" fill-opacity="{opacity}"/>'
         size = 'width="5" height="5" patternUnits="userSpaceOnUse"'
         self.hatches[name] = f'<pattern id="hatch-{name}" {size}>{wash}{slant}</pattern>'
         return f"url(#hatch-{name})"

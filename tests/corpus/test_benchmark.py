@@ -105,6 +105,14 @@ def test_the_page_tells_carriers_regret_and_accuracy_as_the_tables_hold_them() -
     # A block that two kinds paid for is counted once in the sum.
     assert max(row["tokens"] for row in kinds) <= whole["tokens"] <= sum(row["tokens"] for row in kinds)
     assert f"| all | {whole['again']} | {whole['sessions']} | {whole['tokens']:,} | " in page
+    stood, kept = BOARD["readable"]["stood"], BOARD["readable"]["kept"]
+    (recorded,) = (row for row in BOARD["policies"] if row["policy"] == "recorded")
+    # The same share as the scan's own table tells, which leaves out what cannot be read.
+    assert round(kept / stood, 4) == recorded["kept"][0]
+    words, again = " ".join(page.split()), whole["again"]
+    assert f"Of {stood - kept:,} facts that were not kept, counted at each compaction, {again} are" in words
+    least = sorted((row["kept"][0], row["carrier"]) for row in BOARD["carriers"] if row["alone"])[:2]
+    assert " or ".join(f"{carrier} ({share:.0%})" for share, carrier in least) in words
     rows = csv.DictReader(ACCURACY.read_text("utf-8").splitlines(), delimiter="\t")
     scored = {row["kind"]: row for row in rows if row["kind"] != "rule"}
     for kind, row in scored.items():
