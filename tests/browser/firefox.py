@@ -94,6 +94,9 @@ class Firefox:
                 return result
 
     def open(self, url: str, width: int = 1400, height: int = 900) -> None:
+        """A page, and no other's complaints: one that is left may still wait for an answer, and say so."""
+        self.ask("browsingContext.navigate", context=self._tab, url="about:blank", wait="complete")
+        self.errors.clear()
         self.ask(
             "browsingContext.setViewport",
             context=self._tab,

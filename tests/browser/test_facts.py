@@ -180,11 +180,15 @@ def count_marked(page: Page) -> int:
     return sum(int(count[1]) if count else 1 for count in counts)
 
 
-def count_said(workbench: Workbench, kind: str, form: str) -> int:
-    """How many blocks of the moment's context say a fact, whatever a screen tells of them."""
-    context = {str(ref) for ref in workbench.moment.live_refs()}
-    fact = find_facts(workbench.session)[kind, form]
-    return len({str(said.ref) for said in fact.said} & context)
+def count_named(workbench: Workbench, kind: str, form: str) -> int:
+    """How many blocks of the moment's context say a fact or hold its words, whatever a screen tells of them."""
+    session = workbench.session
+    said = {said.ref for said in find_facts(session)[kind, form].said}
+    words = re.compile(rf"(?<!\w){re.escape(form)}(?!\w)")
+    context = workbench.moment.live_refs()
+    return sum(
+        ref in said or words.search(str(session.block(ref).model_dump())) is not None for ref in context
+    )
 
 
 @pytest.mark.parametrize("width", [1840, 900])
@@ -200,11 +204,16 @@ def test_each_block_that_a_story_names_is_marked_under_the_lanes(
         listed = answer(workbench, type="facts", place=workbench.plan.place, kind=kind)["rows"]
         for at in {0, min(3, len(listed) - 1)}:
             form = listed[at]["form"]
-            page.get_by_test_id("fact").nth(at).click()
+            row = page.get_by_test_id("fact").nth(at)
+            expect(row).to_have_attribute("title", form)
+            row.click()
             wait_for_python(page)
-            expect(page.get_by_test_id("story")).to_be_visible()
+            title = answer(workbench, type="story", number=listed[at]["number"], place=workbench.plan.place)[
+                "title"
+            ]
+            expect(page.get_by_test_id("story-title")).to_have_text(title)
             expect(page.get_by_test_id("thread")).to_be_visible()
-            assert count_marked(page) == count_said(workbench, kind, form), (kind, form)
+            assert count_marked(page) == count_named(workbench, kind, form), (kind, form)
             tried += 1
             if width <= 1080:
                 page.get_by_role("button", name="‹ Facts").click()
