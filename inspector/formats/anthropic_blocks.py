@@ -63,7 +63,7 @@ def read_usage(raw: Any) -> Usage | None:
     iterations = raw.get("iterations")
     if type(iterations) is list and iterations:
         listed = [each for each in iterations if type(each) is dict]
-        messages = [each for each in listed if each.get("type") == "message"]
+        messages = [each for each in listed if each.get("type") in _ANSWERS]
         last = messages[-1] if messages else raw
         if len(messages) != 1 or len(listed) != 1:
             requests = tuple(map(_request, listed))
@@ -104,6 +104,8 @@ def _written(raw: dict[str, Any]) -> tuple[Number, Number | None]:
     return written, min(hour, written)
 
 
+_ANSWERS = ("message", "fallback_message")
+"""Types of the requests that made the reply: a refused one is made again to another model, as a fallback."""
 _MINUTES, _HOUR = "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"
 
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from hashlib import blake2b
 from typing import Any
 
 from ..errors import EmptySession, ReadError
@@ -34,8 +33,17 @@ from ..session.session import Session
 from ..session.speakers import judge
 from ..text import plural
 from .codex_agents import CopiedRows, find_beside, find_parent, join_agents, name_holders, started_agent
+from .codex_history import Reference, print_entry, take_history
 from .codex_kinds import BOOKKEEPING, EVENTS
-from .codex_parts import find_kinds, read_part, read_reasoning, read_tools, tells_failure
+from .codex_parts import (
+    find_kinds,
+    is_bare,
+    is_bare_header,
+    read_part,
+    read_reasoning,
+    read_tools,
+    tells_failure,
+)
 from .containers import unpack
 from .json_document import Fields, Found, find_blocks, unknown
 from .json_lines import Data, Reader, iter_lines, read_lines
@@ -48,8 +56,6 @@ USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_in
 SPOKEN = ("user_message", "agent_message")
 ITEMS = {"UserMessage": "user_message", "AgentMessage": "agent_message"}
 """What a completed item is called that repeats what one of these events repeated until September 2026."""
-HEADER = frozenset({"id", "timestamp", "instructions", "git"})
-"""What the header of a rollout of before September 2025 holds at most."""
 ESTIMATE = "estimated by Codex"
 CWD = re.compile(r"<environment_context>.*?(?:<cwd>|Current working directory: )([^<\n]+)", re.DOTALL)
 
@@ -57,7 +63,7 @@ CWD = re.compile(r"<environment_context>.*?(?:<cwd>|Current working directory: )
 def sniff(data: Data) -> str | None:
     """None when one of the first lines is a rollout's `session_meta`, or the first one a bare header."""
     rows = first_rows(data)
-    if rows and _is_bare_header(rows[0]) and ("instructions" in rows[0] or _is_bare(rows[1:2])):
+    if rows and is_bare_header(rows[0]) and ("instructions" in rows[0] or is_bare(rows[1:2])):
         return None
     for row in rows:
         payload = row.get("payload")
@@ -184,6 +190,8 @@ class _RolloutReading:
         self.total: Any = None
         self.names: dict[str, str] = {}
         self.line: list[str] = []
+        self.items: dict[str, str] = {}  # the entry that an item went into, by the item's name
+        self.missing = 0
         self.prints: dict[str, tuple[Any, bytes]] = {}
         self.last_usage: Usage | None = None
         self.updated: str | None = None
@@ -199,7 +207,7 @@ class _RolloutReading:
         self._tell_copies(row)
         if isinstance(time := row.get("timestamp"), str):
             self.updated = time
-        if payload is None and not self.meta and _is_bare_header(row):
+        if payload is None and not self.meta and is_bare_header(row):
             self._take_meta(row)
             self.made.note("session_meta", source)
         elif payload is None and row.get("record_type") == "state":
@@ -212,6 +220,7 @@ class _RolloutReading:
             self.made.note(kind, source, known=False)
         elif kind == "response_item":
             self._take_item(source, payload, time if isinstance(time, str) else None)
+            self._name_item(payload)
         elif kind == "event_msg":
             self._take_event(source, payload, time if isinstance(time, str) else None)
         elif kind == "compacted":
@@ -257,6 +266,11 @@ class _RolloutReading:
         return entry.id
 
     # Items
+
+    def _name_item(self, item: Json) -> None:
+        """A later compaction may name the item that was added last."""
+        if isinstance(name := item.get("id"), str) and self.line and item.get("type") not in UNSHOWN:
+            self.items[name] = self.line[-1]
 
     def _take_item(self, source: Source, payload: Json, time: str | None) -> None:
         kind = payload.get("type", "message")
@@ -320,6 +334,9 @@ class _RolloutReading:
             more |= {"meta": speech.meta or said.startswith(HARNESS) or not typed}
             fields.rest |= speech.extra
         extra = fields.rest | ({"role": label} if label != "user" else {})
+        if source is None and not more.get("meta"):
+            # What a compaction tells anew was typed before: it opens no turn.
+            more["meta"], extra = True, {"speaker": "user"} | extra
         return self._add(name, "user", found, source, extra=extra, **more)
 
     def _read_reply(self, kind: Any, payload: Json) -> list[Found]:
@@ -457,12 +474,12 @@ class _RolloutReading:
         blocks = self.made.entries[self.made.where[name]].blocks
         before = self.prints.get(name)
         if before is None or before[0] is not blocks:
-            before = self.prints[name] = blocks, _print_entry(blocks)
+            before = self.prints[name] = blocks, print_entry(blocks)
         return before[1]
 
     def _take_compaction(self, source: Source, payload: Json, time: str | None) -> None:
         fields = Fields(payload)
-        message, after = fields.text("message"), fields.items("replacement_history")
+        message, after = fields.text("message"), take_history(fields)
         self.reply = self.unpaid = None
         known: dict[bytes, list[str]] = {}
         for name in self.line:
@@ -474,6 +491,10 @@ class _RolloutReading:
         summary = message or None
         shown = summary
         for raw in after or ():
+            if isinstance(raw, Reference):
+                kept += [self.items[raw.item]] if raw.item in self.items else []
+                self.missing += raw.item not in self.items
+                continue
             item = Fields(raw)
             if item.rest.get("type") in ("compaction", "context_compaction"):
                 text = Fields(item.rest).text("encrypted_content")
@@ -482,7 +503,7 @@ class _RolloutReading:
                 continue
             blocks = tuple(block for block, _ in find_blocks(item.rest.get("content"), read_part))
             said = "\n".join(block.text for block in blocks)
-            names = known.get(_print_entry(blocks), [])
+            names = known.get(print_entry(blocks), [])
             if summary and summary in said:
                 shown = said
             elif names:
@@ -522,6 +543,7 @@ class _RolloutReading:
                 self._add(name, "tool", [self._read_output(call, call.text("call_id") or "")], None)
             else:
                 self._add(name, "assistant", self._read_reply(raw.get("type", "message"), raw), None)
+            self._name_item(raw)
 
     def _find_cwd(self) -> str | None:
         """The folder that Codex told the model of: a bare header does not name it."""
@@ -545,6 +567,9 @@ class _RolloutReading:
                 f"its first {rows} are a copy of the session that started it: they stand in its context, and "
                 "what they cost is told there"
             )
+        if self.missing:
+            kept = plural(self.missing, "item stands", "items stand")
+            warnings.append(f"of what its compactions kept, {kept} in another file: not counted")
         if isinstance(self.meta.get("history_base"), dict):
             warnings.append("its history begins in another file, which is not read")
         version = self.meta.get("cli_version")
@@ -566,28 +591,9 @@ class _RolloutReading:
         )
 
 
-def _is_bare_header(row: Json) -> bool:
-    """Whether a row is the header of a rollout from before rows had an envelope."""
-    named = isinstance(row.get("id"), str) and isinstance(row.get("timestamp"), str)
-    return (named and set(row) <= HEADER) or ("instructions" in row and "type" not in row and named)
-
-
 def _squeeze(words: str) -> str:
     """Words without blanks: an event joins the parts of an item in its own way."""
     return "".join(words.split())
-
-
-def _is_bare(rows: list[Json]) -> bool:
-    """Whether the row after a header is an item without an envelope."""
-    return any(row.get("record_type") == "state" or {"type", "role", "content"} <= set(row) for row in rows)
-
-
-def _print_entry(blocks: Any) -> bytes:
-    """What a message's blocks are known by; empty for no blocks."""
-    if not blocks:
-        return b""
-    told = stringify([block.model_dump() for block in blocks])
-    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 READER = Reader(NAME, "Codex rollout", sniff, read, Rollout, find_beside, read_all, name_holders=name_holders)

@@ -75,11 +75,28 @@ EVENTS = frozenset(
         "mcp_startup_update",
         "mcp_startup_complete",
         "shutdown_complete",
+        "agent_message_content_delta",
+        "environment_connected",
+        "environment_disconnected",
+        "exec_command_output_delta",
+        "raw_response_completed",
+        "raw_response_item",
+        "realtime_conversation_closed",
+        "realtime_conversation_list_voices_response",
+        "realtime_conversation_realtime",
+        "realtime_conversation_sdp",
+        "realtime_conversation_started",
+        "reasoning_content_delta",
+        "reasoning_raw_content_delta",
+        "safety_buffering",
+        "thread_queue_changed",
+        "turn_moderation_metadata",
     ]
 )
 BOOKKEEPING = frozenset(
     [
         "session_meta",
+        "session_state",
         "turn_context",
         "world_state",
         "inter_agent_communication",

@@ -15,6 +15,9 @@ EXITED = re.compile(
 )
 """How Codex begins what a command printed, since its outputs are text and no longer JSON."""
 
+HEADER = frozenset({"id", "timestamp", "instructions", "git"})
+"""What the header of a rollout of before September 2025 holds at most."""
+
 
 def read_part(raw: Any) -> Found:
     """A part of a message or of a tool's answer."""
@@ -81,3 +84,14 @@ def find_kinds(item: dict[str, Any]) -> list[str]:
     passed = item.get("internal_chat_message_metadata_passthrough")
     kinds = passed.get("content_item_kinds") if isinstance(passed, dict) else None
     return [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
+
+
+def is_bare_header(row: dict[str, Any]) -> bool:
+    """Whether a row is the header of a rollout from before rows had an envelope."""
+    named = isinstance(row.get("id"), str) and isinstance(row.get("timestamp"), str)
+    return (named and set(row) <= HEADER) or ("instructions" in row and "type" not in row and named)
+
+
+def is_bare(rows: list[dict[str, Any]]) -> bool:
+    """Whether the row after a header is an item without an envelope."""
+    return any(row.get("record_type") == "state" or {"type", "role", "content"} <= set(row) for row in rows)

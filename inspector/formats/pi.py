@@ -1,8 +1,10 @@
 """pi's session files, versions 1 to 3: a header line, then one entry per line.
 
 In go the bytes, out comes a `Session`. Version 1 has no ids: its entries follow each other, and are
-named here after their lines (`L00002`). Source: FLUE §13.2; the words around summaries and shell
-commands are our own.
+named here after their lines (`L00002`). System messages are the prompt and the tools, not the conversation
+(`pi_prompt`); what empties outputs later, and usage that no
+message tells, are in `pi_beside`. Source:
+FLUE §13.2; the words around summaries and shell commands are our own.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from .json_lines import Data, Reader, decode, iter_lines, read_lines
 from .linearize import BranchEntry, Json, find_dropped, take_line
 from .parents import Chain
 from .pi_ai import SummaryWording, read_block, read_boundary, read_message, read_usage, write_records
+from .pi_beside import RecordsBeside
+from .pi_prompt import find_system_messages, is_system_message, replay_prompt
 from .summary_wording import PI_INTRODUCTION
 
 NAME = "pi"
@@ -92,22 +96,33 @@ class Records:
         """The session all records make. Raises `EmptySession` when none of them is a message."""
         records = self.records
         names = _find_names(records)
+        items = [item for _, item in records]
+        beside = RecordsBeside(records, names)
         chain = Chain()
-        for at, (_, item) in enumerate(records):
-            chain.add(names[at], _parent(item, names, at), is_entry=_note(item) is None)
+        for at, item in enumerate(items):
+            is_entry = _note(item) is None or beside.is_entry(at)
+            chain.add(names[at], _parent(item, names, at), is_entry=is_entry)
         aliases = chain.find_aliases()
         entries: list[Entry] = []
         notes: list[Note] = []
         for at, (source, item) in enumerate(records):
+            if beside.is_entry(at):
+                parent = chain.find_entry(_parent(item, names, at))
+                stand = {"id": names[at], "parent": parent, "aliases": aliases.get(names[at], ())}
+                entries.append(beside.make(at, stand))
+                continue
+            if at in beside.joined:
+                continue
             if (note := _note(item)) is not None:
                 notes.append(Note(type=note, known=item["type"] in (*NOTES, *ENTRIES), source=source))
                 continue
             parent = chain.find_entry(_parent(item, names, at))
             entries.append(self._make(at, parent, aliases.get(names[at], ()), chain, names))
-        if not entries:
+        if all(entry.kind == "note" for entry in entries):
             why = tell_wordless(len(records), "record", corrupt=self.corrupt)
             raise EmptySession(FILE, [(NAME, "")], why)
         header = Fields(_last(records, "session"), "type")
+        system, tools = replay_prompt(find_system_messages(_walk(items, names)))
         return Session(
             format=NAME,
             id=header.text("id") or "",
@@ -118,9 +133,11 @@ class Records:
             updated=Fields(records[-1][1]).text("timestamp"),
             entries=tuple(entries),
             leaf=chain.find_entry(names[-1]),
+            system=system,
+            tools=tools,
             notes=tuple(notes),
             corrupt=tuple(self.corrupt),
-            warnings=chain.warnings(),
+            warnings=(*chain.warnings(), *beside.warnings()),
             extra=header.rest,
         )
 
@@ -140,6 +157,17 @@ class Records:
         entry = _read_entry(fields, source, stand)
         self.made[at] = parent, aliases, entry
         return entry
+
+
+def _walk(items: Sequence[dict[str, Any]], names: list[str]) -> list[dict[str, Any]]:
+    """The records from the first one to the last, by their parents."""
+    where = {name: at for at, name in enumerate(names)}
+    path: dict[int, dict[str, Any]] = {}
+    at: int | None = len(items) - 1
+    while at is not None and at not in path and at >= 0:
+        path[at] = items[at]
+        at = where.get(_parent(items[at], names, at) or "")
+    return list(path.values())[::-1]
 
 
 def _last(records: list[Record], kind: str) -> dict[str, Any]:
@@ -186,6 +214,8 @@ def _note(item: dict[str, Any]) -> str | None:
         return str(item["type"])
     if item["type"] == "message" and item["message"].get("excludeFromContext") is True:
         return "message kept out of the context"
+    if is_system_message(item):
+        return "system message"
     return None
 
 
@@ -198,8 +228,10 @@ def _read_entry(fields: Fields, source: Source, stand: dict[str, Any]) -> Entry:
             return read_message(fields.rest, rest, source=source, **stand)
     words, meta = _SPOKEN[kind or ""]
     blocks, more = gather(find_blocks(words(fields), read_block))
+    usage = read_usage(fields) if kind == "branch_summary" else None
     return Entry(
         **stand,
+        usage=usage,
         kind="branch_summary" if kind in ("branch_summary", "branchSummary") else "message",
         blocks=blocks,
         meta=meta,
@@ -214,7 +246,8 @@ def _read_compaction(
     """A compaction. In version 1 its first kept entry is a number: records are counted, the header is 0."""
     fields.text("type")
     reference: Any = fields.any("firstKeptEntryId")
-    kept = reference if isinstance(reference, str) else None
+    # What keeps nothing names itself.
+    kept = reference if isinstance(reference, str) and reference != stand["id"] else None
     if reference is None:
         reference = fields.any("firstKeptEntryIndex")
         if isinstance(reference, int) and not isinstance(reference, bool) and 0 <= reference < len(names):

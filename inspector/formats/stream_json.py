@@ -2,10 +2,10 @@
 
 In go the bytes of the lines, or of one array of them; out comes a `Session`. Source: FORMATS §2. One message
 of the model comes in several rows, a block each, with the same usage on each: they are one entry, and count
-once. Rows with a `parent_tool_use_id` are a sub-agent's and stand apart. A row that a later one supersedes
-is no longer on the path. Whether the words of a compaction are in the stream is not published: where the next
-message is the summary that Claude Code writes, they are taken from there, else the summary is unreadable here
-and stands in the session's own file, `<session_id>.jsonl`.
+once. Rows with a `parent_tool_use_id` are a sub-agent's and stand apart. A row that a later one supersedes,
+or takes back because it was refused, is no longer on the path. Whether the words of a compaction are in the
+stream is not published: where the next message is the summary that Claude Code writes, they are taken from
+there, else the summary is unreadable here and stands in the session's own file, `<session_id>.jsonl`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ class Stream(JsonRows):
         void = {
             name
             for _, row in self.rows
-            for name in (row["supersedes"] if isinstance(row.get("supersedes"), list) else ())
+            for names in (row.get("supersedes"), row.get("retracted_message_uuids"))
+            for name in (names if isinstance(names, list) else ())
             if isinstance(name, str)
         }
         reading = _StreamReading(void)
@@ -124,7 +125,8 @@ class Stream(JsonRows):
 
 
 class _StreamReading:
-    """What has been read of a run, row after row. `void` are the rows that a later one supersedes."""
+    """What has been read of a run, row after row. `void` are replies' rows that a later one supersedes, or
+    takes back because they were refused."""
 
     def __init__(self, void: set[str]) -> None:
         self.made = Recording(NAME)
@@ -165,7 +167,7 @@ class _StreamReading:
         found = find_blocks(message.any("content"), lambda raw: read_with_rest(raw, self.names))
         usage = read_usage(message.rest.get("usage")) if kind == "assistant" else None
         key = (agent, number or "")
-        void = name in self.void
+        void = name in self.void and kind == "assistant"
         if (
             number is not None
             and key in self.replies

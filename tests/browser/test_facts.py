@@ -181,7 +181,7 @@ def count_marked(page: Page) -> int:
 
 
 def count_named(workbench: Workbench, kind: str, form: str) -> int:
-    """How many blocks of the moment's context say a fact or hold its words, whatever a screen tells of them."""
+    """How many blocks of the moment's context say a fact or hold its words, whatever a screen tells."""
     session = workbench.session
     said = {said.ref for said in find_facts(session)[kind, form].said}
     words = re.compile(rf"(?<!\w){re.escape(form)}(?!\w)")

@@ -52,6 +52,21 @@ def test_a_sub_agents_rows_stand_apart_and_what_was_superseded_is_void() -> None
     assert session["u11"].text == "It fails."
 
 
+def test_a_refused_reply_that_is_taken_back_is_void_too(tmp_path: Path) -> None:
+    refused = next(row for row in ROWS if row.get("uuid") == "u4")
+    back = {
+        "type": "system",
+        "subtype": "model_refusal_fallback",
+        "retracted_message_uuids": ["u3", "u4", "u2"],
+    }
+    again = refused | {"uuid": "u4b", "message": refused["message"] | {"id": "m9", "content": "Made anew."}}
+    file = tmp_path / "run.jsonl"
+    file.write_bytes(dump(*ROWS[:4], back, again))
+    session = open_session(file)
+    assert session.live_names == ["u2", "u4b"], "a person's words are not taken back"
+    assert all(each.same for each in compare(file, session))
+
+
 def test_a_compaction_whose_words_come_next_has_them_and_else_names_the_file_that_has() -> None:
     session = open_session(CASE)
     ((name, boundary),) = session.boundaries

@@ -5,7 +5,9 @@ The rules, as CLAUDE §3, §5.1 and §9 and the notes D2 to D12 and D20 of TRUTH
 - A reply is several rows with one `message.id`; its usage is that of the row that tells the most output, and
   counts once, for the conversation before a sub-agent that was shown it.
 - `usage.cache_creation` tells how long what was written lives. `usage.iterations` are the requests that the
-  reply took: the last of type message is its context, all are paid, one of type compaction as a compaction.
+  reply took: the last of type message, or of fallback_message (another model's, after a refusal), is its
+  context; all are paid, one of type compaction as a compaction.
+- Rows that `retractedMessageUuids` names are replies that were refused: paid, and in no later context.
 - A reply of which no row has a `stop_reason` was written down while it streamed: where its output is less
   than its text, thinking and tool calls (name and compact JSON) in o200k_base, those are its output.
 - Rows of `<synthetic>` and with `isApiErrorMessage` are Claude Code's own: no tokens, no money.
@@ -90,7 +92,8 @@ class Reply:
         usage = self.usage or {}
         listed = usage.get("iterations")
         rows = listed if isinstance(listed, list) else []
-        messages = [each for each in rows if isinstance(each, dict) and each.get("type") == "message"]
+        made = ("message", "fallback_message")
+        messages = [each for each in rows if isinstance(each, dict) and each.get("type") in made]
         return messages[-1] if messages else usage
 
     def bill(self, model: str | None, figures: Figures) -> tuple[list[Request], list[Request]]:
@@ -260,13 +263,15 @@ def recount(path: Path) -> Figures:
     figures.compactions = compactions
     emptied = {row.get("uuid") for _, row in every if row.get("subtype") == "microcompact_boundary"}
     figures.emptied = len(emptied)
-    figures.replies = len(main)
+    gone = {row for _, told in every for row in told.get("retractedMessageUuids") or ()}
+    kept = {name: reply for name, reply in main.items() if not gone >= reply.said.keys()}
+    figures.replies = len(kept)
     figures.turns = max(sum(_opens(row) for _, row in way) + _count_queued(rows, way), 1)
-    sizes = [_request(reply.last, None).tokens for reply in main.values() if not reply.own_words]
+    sizes = [_request(reply.last, None).tokens for reply in kept.values() if not reply.own_words]
     figures.largest_request = max((sum(each[:4]) for each in sizes), default=0)
     talked = [row for _, row in way if row.get("type") == "assistant"]
     on_way = {row["message"].get("id") for row in talked} | {row.get("uuid") for row in talked}
-    for name, reply in main.items():
+    for name, reply in kept.items():
         if name in on_way and not reply.own_words and reply.usage:
             tokens = _request(reply.last, None).tokens
             said = tokens[4] if reply.ended or not sum(tokens) else max(tokens[4], reply.words)

@@ -2,7 +2,9 @@
 
 FLUE §1 and §13.2: `usage` is input, output, cacheRead, cacheWrite and totalTokens, with `cost` in dollars. A
 reply's cost is taken as the file tells it; all of it 0 for tokens is what is written where no price is known.
-The way to the leaf goes by `parentId`; a record of version 1 follows the one before.
+The way to the leaf goes by `parentId`; a record of version 1 follows the one before. What a record of type
+`usage` tells is a request of no message: it is paid, one of a `contributionId` once. Summaries of branches
+are paid as compactions are. Edits of outputs (`context_edit`) that follow each other empty them at once.
 """
 
 from __future__ import annotations
@@ -26,7 +28,16 @@ def recount(path: Path) -> Figures:
     summaries: list[Request] = []
     model = next((name for record in reversed(records) if (name := _model(record))), None)
     silent = 0
+    contributed: set[Any] = set()
     for record in records:
+        if record.get("type") in ("usage", "branch_summary"):
+            name = record.get("contributionId")
+            request = _request(record, model) if name is None or name not in contributed else None
+            contributed.add(name)
+            if request and record["type"] == "usage":
+                replies.append([request])
+            elif request:
+                summaries.append(request)
         message = record["message"] if record.get("type") == "message" else record
         if record.get("type") not in ("message", "compaction") or message.get("excludeFromContext") is True:
             continue
@@ -41,6 +52,7 @@ def recount(path: Path) -> Figures:
             sent = request.tokens if request else [0] * 5
             figures.largest_request = max(figures.largest_request, sum(sent[:4]))
     write_bill(figures, replies, {"compaction": summaries}, {"compactions": silent})
+    figures.emptied = _count_edits(records)
     way = _walk(records, names, leaf)
     figures.turns = max(sum(_opens(record, leaf is None) for record in way), 1)
     sizes = [
@@ -73,6 +85,21 @@ def _read(path: Path) -> tuple[list[Record], str | None]:
         and (record.get("type") != "message" or isinstance(record.get("message"), dict))
     ]
     return held, leaf
+
+
+def _count_edits(records: list[Record]) -> int:
+    """Edits of outputs, those that follow each other as one."""
+    outputs = {
+        record.get("id")
+        for record in records
+        if record.get("type") == "message" and record["message"].get("role") == "toolResult"
+    }
+    count, before = 0, None
+    for record in records:
+        edit = record.get("type") == "context_edit" and record.get("targetId") in outputs
+        count += edit and record.get("parentId") != before
+        before = record.get("id") if edit else None
+    return count
 
 
 def _model(record: Record) -> str | None:

@@ -1,8 +1,8 @@
 """The figures of Claude Code's stream-json, from its rows: FORMATS §2.
 
 A reply is the rows of one `message.id` that follow each other, with the usage of the last of them. Rows with
-`parent_tool_use_id` are a sub-agent's, those named in a later `supersedes` are void. What the result row sums
-up is not counted beside it.
+`parent_tool_use_id` are a sub-agent's, those named in a later `supersedes` or
+`retracted_message_uuids` are void. What the result row sums up is not counted beside it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ def recount(path: Path) -> Figures:
     rows = list(read_rows(path))
     if path.read_bytes().lstrip()[:1] == b"[" and not any("type" in row for row in rows):
         rows = [row for row in read_document(path) if isinstance(row, dict)]
-    void = {name for row in rows for name in listed(row.get("supersedes"))}
+    void = {
+        name
+        for row in rows
+        for names in ("supersedes", "retracted_message_uuids")
+        for name in listed(row.get(names))
+    }
     tally = Tally()
     turns, model = 0, None
     replies: list[list[Any]] = []  # agent, usage, model, on the way

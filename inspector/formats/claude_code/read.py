@@ -32,6 +32,7 @@ from .attached import WAY, Announced, read_attachment
 from .chain import Draft, Kind, LineChain
 from .entries import SYNTHETIC, make_entry
 from .queue import QUEUE, PromptQueue, words_of
+from .replaced import read_replacements, replace_outputs
 from .rows import (
     BOOKKEEPING,
     SUBTYPES,
@@ -108,6 +109,8 @@ class ClaudeCodeLines:
         self.held: list[tuple[Row, str, Source]] = []
         self.messages: dict[str, list[Draft]] = {}
         self.subagents = SubAgentRows()
+        self.sent_instead: dict[str, str] = {}  # by the id of the call whose output was too long
+        self.retracted: dict[str, None] = {}  # rows of refused replies, which no later request holds
         self.pinned: tuple[str | None] | None = None  # where a rewind left the conversation, until it goes on
 
     def take(self, source: Source, line: memoryview) -> None:
@@ -169,6 +172,8 @@ class ClaudeCodeLines:
     def _note(self, row: Row, source: Source) -> None:
         kind = row.type or ""
         known = kind in BOOKKEEPING
+        self.sent_instead |= read_replacements(row.replacements) if kind == "content-replacement" else {}
+        self.retracted |= dict.fromkeys(_strings(row.retracted_message_uuids))
         if kind == "system":
             kind, known = f"system/{row.subtype or ''}", row.subtype in SUBTYPES
         self.notes.append(build(Note, type=kind, known=known, source=source))
@@ -346,6 +351,15 @@ class ClaudeCodeLines:
         if row.is_api_error_message:
             draft.error = row.error if isinstance(row.error, str) else "api_error"
 
+    def _retract(self) -> None:
+        """A reply that was refused on its way is made anew by another model: what came of it was shown to the
+        user, and is in no later request. It was asked for, so what it took is charged."""
+        for row in self.retracted:
+            draft = self.chain.home.get(row)
+            if draft is not None and draft.kind == "message" and draft.role == "assistant":
+                if self.retracted.keys() >= set(draft.rows):
+                    draft.kind, draft.made = "note", None
+
     def _charge_once(self) -> None:
         """A sub-agent may be shown what was said before: that is charged where it was said, or at first."""
         for name, drafts in self.messages.items():
@@ -408,6 +422,8 @@ class ClaudeCodeLines:
             count = len(self.notes) + len(self.corrupt) + len(self.drafts)
             why = tell_wordless(count, "record", corrupt=self.corrupt)
             raise EmptySession("data", [(NAME, "recognised")], why)
+        replace_outputs(self.drafts, self.sent_instead)
+        self._retract()
         chain, held = self.chain.fork(), self._make_held()
         drafts = [*self.drafts, *held]
         chain.link(drafts)
@@ -507,6 +523,10 @@ def _begins_late(entries: Sequence[Entry]) -> bool:
 def _bridges(count: int) -> str:
     entries, was = plural(count, "entry follows", "entries follow"), "it was" if count == 1 else "each was"
     return f"{entries} a record that is not in the file; {was} placed after the entry before it"
+
+
+def _strings(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _object(value: Any) -> dict[str, Any]:

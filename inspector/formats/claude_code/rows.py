@@ -21,20 +21,31 @@ BOOKKEEPING = frozenset(
         "agent-name",
         "agent-setting",
         "ai-title",
+        "artifact-autoreact-ledger",
+        "artifact-comment-monitor",
+        "atis-latch",
         "attachment",
         "attribution-snapshot",
         "bridge-session",
+        "content-replacement",
+        "continued-in",
         "cost-state",
         "custom-title",
+        "ended-by-model",
         "file-history-delta",
         "file-history-snapshot",
+        "fork-context-ref",
         "frame-link",
+        "history-suppression",
+        "isolation-latch",
         "last-prompt",
         "mode",
+        "observer-ref",
         "permission-mode",
         "pr-link",
         "progress",
         "queue-operation",
+        "relocated",
         "speculation-accept",
         "summary",
         "tag",
@@ -47,12 +58,20 @@ SUBTYPES = frozenset(
     {
         "agents_killed",
         "api_error",
+        "api_metrics",
         "away_summary",
         "bridge_status",
+        "file_snapshot",
         "informational",
         "local_command",
+        "memory_saved",
+        "model_consent_fallback",
+        "model_refusal_fallback",
+        "model_refusal_no_fallback",
+        "permission_retry",
         "scheduled_task_fire",
         "stop_hook_summary",
+        "thinking",
         "turn_duration",
     }
 )
@@ -122,6 +141,8 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     is_compact_summary: bool | None = None
     compact_metadata: Any = None
     microcompact_metadata: Any = None
+    replacements: Any = None
+    retracted_message_uuids: Any = None
     is_api_error_message: bool | None = None
     error: Any = None
     data: ProgressRow | str | list[Any] | bool | int | float | None = None

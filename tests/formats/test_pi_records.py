@@ -1,0 +1,175 @@
+"""pi's sessions since September 2026: the prompt as messages, edits of the context, usage of no message."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from inspector import open_session, price_session
+from inspector.session.session import Session
+from tests.recount.__main__ import compare
+
+Record = dict[str, Any]
+HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-10-03T14:00:00.000Z", "cwd": "/w"}
+
+
+def record(type_: str, name: str, parent: str | None, **more: Any) -> Record:
+    return {"type": type_, "id": name, "parentId": parent, "timestamp": "2026-10-03T14:00:01.000Z", **more}
+
+
+def message(name: str, parent: str | None, role: str, content: Any, **more: Any) -> Record:
+    return record("message", name, parent, message={"role": role, "content": content, "timestamp": 1, **more})
+
+
+def reply(name: str, parent: str, *content: Any) -> Record:
+    cost = {"input": 0.25, "output": 0.25, "cacheRead": 0, "cacheWrite": 0, "total": 0.5}
+    usage = {"input": 100, "output": 5, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 105, "cost": cost}
+    told = {"provider": "anthropic", "model": "claude-sonnet-4-5", "stopReason": "stop", "usage": usage}
+    return message(name, parent, "assistant", list(content), **told)
+
+
+def call(name: str) -> Record:
+    return {"type": "toolCall", "id": name, "name": "read", "arguments": {"path": "a.md"}}
+
+
+def output(name: str, parent: str, of: str, words: str) -> Record:
+    return message(
+        name, parent, "toolResult", [{"type": "text", "text": words}], toolCallId=of, toolName="read"
+    )
+
+
+def save(folder: Path, *records: Record) -> Path:
+    file = folder / "s.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in (HEADER, *records)))
+    return file
+
+
+def is_recounted(file: Path, session: Session) -> bool:
+    return all(each.same for each in compare(file, session))
+
+
+def tool(name: str) -> Record:
+    return {"name": name, "description": f"To {name}", "parameters": {"type": "object"}}
+
+
+def test_system_messages_are_the_prompt_and_the_tools_and_nobody_says_them(tmp_path: Path) -> None:
+    sections = {"who": "You mend tests.", "how": "Be brief.", "where": "In /w."}
+    later = {"sections": {"how": None, "who": "You mend docs."}, "toolsRemoved": [{"name": "write"}]}
+    elsewhere = {"sections": {"who": "Never said on this branch."}}
+    session = open_session(
+        save(
+            tmp_path,
+            message("p1", None, "system", "", sections=sections, toolsAdded=[tool("read"), tool("write")]),
+            message("u1", "p1", "user", "Hello"),
+            message("p0", "u1", "system", "", **elsewhere),
+            reply("a1", "u1", {"type": "text", "text": "Hi."}),
+            message("p2", "a1", "system", "Ask before you push.", **later),
+            message("u2", "p2", "user", "Go on"),
+        )
+    )
+    assert [block.text for block in session.system] == ["Ask before you push.\n\nYou mend docs.\n\nIn /w."]
+    assert [each.name for each in session.tools] == ["read"]
+    assert session.live_names == ["u1", "a1", "u2"]
+    assert (session.unknown, session.records) == (0, 7)
+
+
+def test_a_compaction_s_system_message_stands_for_those_before(tmp_path: Path) -> None:
+    whole = {
+        "role": "system",
+        "content": "",
+        "sections": {"who": "You mend docs."},
+        "toolsAdded": [tool("read")],
+    }
+    session = open_session(
+        save(
+            tmp_path,
+            message("p1", None, "system", "Old words.", toolsAdded=[tool("write")]),
+            message("u1", "p1", "user", "Hello"),
+            reply("a1", "u1", {"type": "text", "text": "Hi."}),
+            record(
+                "compaction",
+                "c1",
+                "a1",
+                summary="They greeted.",
+                firstKeptEntryId="c1",
+                tokensBefore=105,
+                systemMessage=whole,
+            ),
+            message("u2", "c1", "user", "Go on"),
+        )
+    )
+    assert [block.text for block in session.system] == ["You mend docs."]
+    assert [each.name for each in session.tools] == ["read"]
+    assert session.live_names == ["c1", "u2"], "what names itself as the first one kept keeps nothing"
+
+
+def edit(name: str, parent: str, target: str, replacement: Any) -> Record:
+    return record("context_edit", name, parent, targetId=target, replacement=replacement)
+
+
+def test_edits_that_empty_outputs_are_followed_from_there_on(tmp_path: Path) -> None:
+    session = open_session(
+        file := save(
+            tmp_path,
+            message("u1", None, "user", "Read both"),
+            reply("a1", "u1", call("c1"), call("c2")),
+            output("o1", "a1", "c1", "The first file says one."),
+            output("o2", "o1", "c2", "The second file says two."),
+            edit("e1", "o2", "o1", None),
+            edit("e2", "e1", "o2", {"content": "[emptied]"}),
+            reply("a2", "e2", {"type": "text", "text": "Done."}),
+        )
+    )
+    ((name, boundary),) = session.boundaries
+    assert (name, boundary.kind, boundary.cleared) == ("e1", "micro", ("c1", "c2"))
+    assert session.live.cleared.tolist() == [False, False, False, True, True, False]
+    assert not session.at("o2").live.cleared.any(), "before the edit they stand as they were said"
+    assert session["e2"].id == "e1"
+    assert (session.unknown, session.records, session.warnings) == (0, 8, ())
+    assert is_recounted(file, session)
+
+
+def test_an_edit_of_another_message_is_told_and_counts_as_unknown(tmp_path: Path) -> None:
+    session = open_session(
+        file := save(
+            tmp_path,
+            message("u1", None, "user", "The secret is in the drawer"),
+            edit("e1", "u1", "u1", None),
+            reply("a1", "e1", {"type": "text", "text": "Fine."}),
+        )
+    )
+    assert session.unknown == 1
+    assert session.warnings == (
+        "it holds 1 later edit of messages that is not followed: what was said counts as it was said",
+    )
+    assert session.live_names == ["u1", "a1"]
+    assert is_recounted(file, session)
+
+
+def test_usage_of_no_message_is_paid_once_and_is_no_context(tmp_path: Path) -> None:
+    cost = {"input": 0, "output": 0, "cacheRead": 0.125, "cacheWrite": 0, "total": 0.125}
+    usage = {
+        "input": 0,
+        "output": 0,
+        "cacheRead": 50_000,
+        "cacheWrite": 0,
+        "totalTokens": 50_000,
+        "cost": cost,
+    }
+    about = {"kind": "cache_warm", "provider": "anthropic", "model": "claude-sonnet-4-5", "usage": usage}
+    session = open_session(
+        file := save(
+            tmp_path,
+            message("u1", None, "user", "Hello"),
+            reply("a1", "u1", {"type": "text", "text": "Hi."}),
+            record("usage", "w1", "a1", contributionId="k", **about),
+            record("usage", "w2", "w1", contributionId="k", **about),
+            record("branch_summary", "b1", "w2", fromId="x", summary="A way that was left.", usage=usage),
+            message("u2", "b1", "user", "Go on"),
+        )
+    )
+    assert price_session(session).cost.total == 0.5 + 0.125 + 0.125
+    assert session.live_names == ["u1", "a1", "b1", "u2"]
+    assert len(session.turns) == 2
+    assert is_recounted(file, session)
