@@ -97,6 +97,11 @@ def texts(session: Session) -> list[str]:
             {"type": "diagnostics", "files": [{"uri": "a.ts", "diagnostics": [{"message": "bad"}]}]},
             "a.ts\nbad",
         ),
+        (
+            {"type": "relevant_memories", "memories": [{"path": "/m.md", "content": "Use tabs."}, {}]},
+            "Contents of /m.md:\n\nUse tabs.",
+        ),
+        ({"type": "sandbox_instructions", "content": "No network."}, "No network."),
     ],
 )
 def test_the_words_of_every_type_are_read(attachment: dict[str, Any], text: str) -> None:
@@ -113,6 +118,7 @@ def test_the_words_of_every_type_are_read(attachment: dict[str, Any], text: str)
         {"type": ["a"], "content": 3},
         {"type": "file", "filename": 3, "content": {"file": None}},
         {"type": "invoked_skills", "skills": "x"},
+        {"type": "relevant_memories", "memories": {"path": "x"}},
         {},
     ],
 )
@@ -301,3 +307,67 @@ def test_two_versions_have_nearly_the_same_fixed_part_once_lists_are_told_apart(
         fixed.append(find_moment(session, ledger).outside.fixed.tokens)
         assert session.provided and ledger.count_context(first) > 4_000
     assert max(fixed) < 1.3 * min(fixed)
+
+
+def test_the_prompt_and_the_tools_that_newer_versions_keep_are_the_session_s() -> None:
+    tools = [
+        {"name": "Read", "description": "Read a file.", "schema": {"type": "object"}},
+        {"name": "Later", "description": "Waits.", "schema": {}, "defer_loading": True},
+    ]
+    waiting = [
+        {"name": name, "description": "Long.", "input_schema": {}, "defer_loading": True}
+        for name in ("WebFetch", "CronCreate")
+    ]
+    rows = Rows().say("Hello").attach("prompt_snapshot", systemPrompt=["An early part"])
+    rows.attach(
+        "prompt_snapshot", cliPrefix="You are an agent.", systemPrompt=["Mend.", 7, "Be brief."], tools=tools
+    )
+    rows.attach("deferred_tools_record", entries=waiting, toolInputCopies=[]).call("t1", 900)
+    assert [block.text for block in rows.open().system] == ["You are an agent.", "Mend.", "Be brief."]
+    assert [tool.name for tool in rows.open().tools] == ["Read"], "what waits is in no request"
+    found = [{"type": "tool_reference", "tool_name": "WebFetch"}]
+    rows.add("user", message={"content": [{"type": "tool_result", "tool_use_id": "t1", "content": found}]})
+    session = (
+        rows.compact("They greeted.").attach("prompt_snapshot", systemPrompt=["Mend docs."]).say("On").open()
+    )
+    assert [block.text for block in session.system] == ["Mend docs."], "the last one counts"
+    assert [tool.name for tool in session.tools] == ["Read", "WebFetch"]
+    assert [session.entries[at].text for at in session.live.entries] == ["They greeted.", "On"]
+    assert session.unknown == 0
+
+
+def test_what_is_told_of_model_and_session_is_provided_as_it_stands_now() -> None:
+    rows = Rows().attach("model", identity={"modelId": "m"}, text="You are a model.").say("Hello")
+    rows.attach("date", date="2026-10-01").attach("environment", snapshot={"workingDirectory": "/a", "n": 3})
+    rows.attach("session_context", context={"gitStatus": "clean"}, reason="start").answer("Hi.")
+    rows.attach("date", date="2026-10-02").attach("session_context", "As it was sent.", context=["x"])
+    session = rows.open()
+    assert {one.name: one.text for one in session.provided} == {
+        "model": "You are a model.",
+        "date": "2026-10-02",
+        "environment": "workingDirectory: /a",
+        "session_context": "As it was sent.",
+    }
+    assert texts(session) == ["Hello", "Hi."]
+
+
+def test_what_is_kept_of_the_prompt_is_counted_and_no_longer_guessed() -> None:
+    words = "Mind the tide tables. " * 200
+
+    def fixed(rows: Rows) -> tuple[int, int]:
+        session = rows.answer("Hi.", 2_000).open()
+        ledger = count_tokens(session)
+        return ledger.head_tokens, find_moment(session, ledger).outside.fixed.tokens
+
+    head, told = fixed(Rows().say("Hello").attach("prompt_snapshot", systemPrompt=[words]))
+    none, guessed = fixed(Rows().say("Hello"))
+    assert none == 0
+    assert head >= 1_000
+    assert told == guessed - head, "what is known is no part of what is guessed"
+
+
+def test_what_a_sub_agent_is_prompted_with_is_not_the_conversation_s() -> None:
+    rows = Rows().say("Hello").attach("prompt_snapshot", systemPrompt=["For the conversation."])
+    rows.attach("prompt_snapshot", systemPrompt=["For the sub-agent."]).answer("Hi.")
+    rows.rows[2] |= {"isSidechain": True, "agentId": "a1"}
+    assert [block.text for block in rows.open().system] == ["For the conversation."]

@@ -3,15 +3,15 @@
 Rows of type `attachment` hold each as fields by their type; the reminder's tags that it is sent in stand in
 no file. Newer versions keep beside them what was sent, `rendered`: that is taken where it is there. The types
 and their fields are those of public transcripts and of public descriptions of them (versions 2.1.97 to
-2.1.283, read in November 2026). What only the screen shows (`hook_system_message`, `hook_success` without
-content, permissions) is no text for the model; of types that are not known here nothing is taken. The
-words that the harness puts around each when it is sent, some tens of tokens, are missing where there is no
-`rendered`.
+2.1.289, read in November 2026); the prompt and the tools are in `prompt`. What only the screen shows
+(`hook_system_message`, `hook_success` without content, permissions) is no text for the model; of types that
+are not known here nothing is taken. The words that the harness puts around each when it is sent, some tens of
+tokens, are missing where there is no `rendered`.
 
-Lists of agents, skills, tools and servers, and the project's instruction files, are announced again after
-every compaction, so that they are part of every request: they are what the harness provides (`Provided`),
-each line once. What a later announcement takes back stays there. The rest is said where it stands, and goes
-with a cut.
+Lists of agents, skills, tools and servers, the project's instruction files, and what is told of model, date,
+environment and session, are announced again after every compaction, so that they are part of every request:
+they are what the harness provides (`Provided`), each line once. What a later announcement takes back stays
+there. The rest is said where it stands, and goes with a cut.
 """
 
 from __future__ import annotations
@@ -59,6 +59,10 @@ class Announced:
             for file in _objects(attachment.get("files")):
                 if content := _string(file.get("content")):
                     self._lines["instructions", _string(file.get("path"))] = {content: None}
+            return True
+        if isinstance(kind, str) and kind in _STANDING:
+            words = [*filter(None, _strings(rendered))] or list(filter(None, _STANDING[kind](attachment)))
+            self._lines[kind, ""] = dict.fromkeys(words)
             return True
         if not isinstance(kind, str) or kind not in _ANNOUNCED:
             return False
@@ -152,6 +156,21 @@ def _read_diagnostics(fields: Fields) -> Iterator[str]:
         yield from (_string(each.get("message")) for each in _objects(file.get("diagnostics")))
 
 
+def _read_memories(fields: Fields) -> Iterator[str]:
+    return (_read_memory(file.get("path"), file.get("content")) for file in _objects(fields.get("memories")))
+
+
+def _read_values(name: str) -> Callable[[Fields], Iterator[str]]:
+    """A reader of an object's values that are words, each behind its name."""
+
+    def read(fields: Fields) -> Iterator[str]:
+        told = fields.get(name)
+        for key, value in told.items() if isinstance(told, dict) else ():
+            yield f"{key}: {value}" if isinstance(value, str) and value else ""
+
+    return read
+
+
 def _objects(value: Any) -> list[dict[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
@@ -167,7 +186,16 @@ def _read_resource(fields: Fields) -> Iterator[str]:
     yield content if isinstance(content, str) else "" if content is None else stringify(content)
 
 
+_STANDING: dict[str, Callable[[Fields], Iterator[str]]] = {
+    "date": _take("date"),
+    "environment": _read_values("snapshot"),
+    "model": _take("text"),
+    "session_context": _read_values("context"),
+}
+"""What is told anew as a whole when it changes, and after every compaction."""
 _READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
+    "bash_output_audience_note": _take("text", "content"),
+    "batching_reminder_sent": _take("text"),
     "compact_file_reference": _take("filename"),
     "date_change": _take("newDate"),
     "diagnostics": _read_diagnostics,
@@ -180,9 +208,15 @@ _READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
     "mcp_resource": _read_resource,
     "nested_memory": _read_nested,
     "opened_file_in_ide": _take("filename"),
+    "output_style_instructions": _take("text", "content"),
     "plan_file_reference": _take("planFilePath", "planContent"),
+    "read_truncation_notice": _take("text", "content"),
+    "relevant_memories": _read_memories,
+    "sandbox_instructions": _take("text", "content"),
     "selected_lines_in_ide": _take("filename", "content"),
     "task_reminder": _read_tasks,
+    "silent_turn_reminder": _take("text", "content"),
     "todo_reminder": _read_tasks,
+    "total_tokens_reminder": _take("text", "content"),
     **{kind: _take(field) for kind, field in _FIELDS.values()},
 }

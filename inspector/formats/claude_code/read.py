@@ -12,7 +12,7 @@ session (`agents`). Source: CLAUDE §3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -31,6 +31,7 @@ from ..recording import first_rows
 from .attached import WAY, Announced, read_attachment
 from .chain import Draft, Kind, LineChain
 from .entries import SYNTHETIC, make_entry
+from .prompt import PromptSnapshot
 from .queue import QUEUE, PromptQueue, words_of
 from .replaced import read_replacements, replace_outputs
 from .rows import (
@@ -105,6 +106,7 @@ class ClaudeCodeLines:
         self.facts: dict[str, str] = {}
         self.queue = PromptQueue()
         self.announced = {False: Announced(), True: Announced()}  # to the model, and to sub-agents
+        self.prompt = {False: PromptSnapshot(), True: PromptSnapshot()}
         self.attached: dict[str, Draft] = {}
         self.held: list[tuple[Row, str, Source]] = []
         self.messages: dict[str, list[Draft]] = {}
@@ -150,7 +152,7 @@ class ClaudeCodeLines:
             draft.metadata = row.microcompact_metadata
         elif row.attachment is not None and row.attachment.get("type") == "queued_command":
             self._deliver(row, row.attachment, source)
-        elif row.attachment is not None and self.announced[row.lane[0]].take(row.attachment, row.rendered):
+        elif row.attachment is not None and self._announce(row, row.attachment):
             self._note(row, source)
         elif row.attachment is not None and (blocks := read_attachment(row.attachment, row.rendered)):
             self._attach(row, blocks, source)
@@ -158,6 +160,11 @@ class ClaudeCodeLines:
             self.held.append((row, words, source))
         else:
             self._note(row, source)
+
+    def _announce(self, row: Row, attachment: dict[str, Any]) -> bool:
+        """Take what is part of every request; whether the attachment is such."""
+        aside = row.lane[0]
+        return self.prompt[aside].take(attachment) or self.announced[aside].take(attachment, row.rendered)
 
     def spoil(self, source: Source, reason: str) -> None:
         """Put down a line that cannot be read."""
@@ -460,6 +467,8 @@ class ClaudeCodeLines:
             updated=max(times, default=None),
             entries=entries,
             leaf=None if told is None else told.id,
+            system=self.prompt[aside].make_system(),
+            tools=self.prompt[aside].make_tools(_blocks_of(drafts, aside)),
             provided=self.announced[aside].make(),
             subagents=self.subagents.make(self.said),
             notes=tuple(self.notes),
@@ -523,6 +532,10 @@ def _begins_late(entries: Sequence[Entry]) -> bool:
 def _bridges(count: int) -> str:
     entries, was = plural(count, "entry follows", "entries follow"), "it was" if count == 1 else "each was"
     return f"{entries} a record that is not in the file; {was} placed after the entry before it"
+
+
+def _blocks_of(drafts: Iterable[Draft], aside: bool) -> Iterator[Block]:
+    return (block for draft in drafts if draft.aside == aside for part in draft.parts for block in part)
 
 
 def _strings(value: Any) -> list[str]:
