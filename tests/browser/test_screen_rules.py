@@ -134,7 +134,7 @@ def height(page: Page) -> float:
     return box["height"]
 
 
-@pytest.mark.parametrize("session", [None, REAL], ids=["bundled", "real"])
+@pytest.mark.parametrize("session", [None, pytest.param(REAL, marks=needs_shared)], ids=["bundled", "real"])
 def test_W2_1_one_screen_without_a_vertical_scroll_at_any_width(
     page: Page, open_workbench: OpenWorkbench, session: Path | None
 ) -> None:
@@ -152,7 +152,7 @@ def test_W2_1_one_screen_without_a_vertical_scroll_at_any_width(
             assert overflow(page, ".ci-bench") <= 0, (width, tab)
 
 
-@pytest.mark.parametrize("session", [None, REAL], ids=["bundled", "real"])
+@pytest.mark.parametrize("session", [None, pytest.param(REAL, marks=needs_shared)], ids=["bundled", "real"])
 def test_W2_6_header_to_sentence_are_at_most_480_pixels_high(
     page: Page, open_workbench: OpenWorkbench, session: Path | None
 ) -> None:
@@ -492,6 +492,7 @@ def test_W2_28_no_word_of_the_workshop_is_on_any_screen(page: Page, workbench: W
         assert forbidden(page, own) == [], look
 
 
+@needs_shared
 def test_W2_28_nor_on_those_of_a_real_session(page: Page, open_workbench: OpenWorkbench) -> None:
     workbench = open_workbench(REAL, policy="auto")
     assert say_every_word(page, workbench) == {}
