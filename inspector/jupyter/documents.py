@@ -25,7 +25,8 @@ from ..text import printable
 from ..workbench.controller import Controller, Traits
 from ..workbench.inputs import INPUTS, pick_inputs
 from ..workbench.saved_plans import SUFFIX, choose_saved
-from ..workbench.tasks import describe_error, hand_back_memory
+from ..workbench.tasks import GONE, describe_error, hand_back_memory, start_thread
+from .kept_pictures import drop_picture, read_picture, write_picture
 from .kept_summaries import read_kept, write_kept
 from .new_files import offer_file
 
@@ -42,6 +43,8 @@ BLANK: Traits = {
     **SCREEN_ONLY,
 }
 """What is so until something else is said."""
+READING = {"what": "Reading the file", "done": None, "stoppable": False}
+"""What is done behind a picture that was kept."""
 MOST = 16
 """Documents kept at once."""
 MOST_BYTES = 1_000_000_000
@@ -63,11 +66,17 @@ class DocumentSource(NamedTuple):
         return sentence.replace(path, printable(self.name)) if path else sentence
 
 
+class DocumentGone(InspectorError):
+    """The file of a document is not any more what its first picture was of."""
+
+
 class OpenDocument:
     """An open document. Only `listen` belongs to the event loop; the rest may be called from any thread.
 
-    `rev` counts changes; `heard` is the revision of the last one that came from behind: exact counts, a
-    grown file, progress. Raises what `open_session` raises.
+    Of a large file that is opened as it was opened before, the first picture is there at once, and the file
+    is read after `begin`: whatever needs more than the picture waits for that. `rev` counts changes; `heard`
+    is the revision of the last one that came from behind: exact counts, a grown file, progress. Raises what
+    `open_session` raises.
     """
 
     def __init__(
@@ -80,40 +89,98 @@ class OpenDocument:
         self.used = loop.time()
         self._loop, self._news = loop, asyncio.Event()
         self._checking = threading.Lock()
+        self._lock = threading.RLock()
+        """Guards the traits; whoever holds the controller's lock may want it, never the other way round."""
         self._traits: Traits = {}
         self._revs: dict[str, int] = {}
+        self._first: Traits = {}
+        self._inputs = dict(inputs)
+        self._status = Path(source.path).stat() if source.path else None
+        self.size = self._status.st_size if self._status is not None else len(source.content or b"")
+        self._file: FollowedFile | None = None
+        self._controller: Controller | None = None
+        self._ready = threading.Event()
+        picture = read_picture(source.path, self._status, self._inputs) if self._status is not None else {}
+        if picture:
+            self._keep({**picture, "_work": READING})
+        else:
+            self._read()
+
+    @property
+    def controller(self) -> Controller:
+        """What answers for the session, once the file is read. Raises `DocumentGone` where it cannot be."""
+        self._ready.wait()
+        if self._controller is None:
+            raise DocumentGone(GONE)
+        return self._controller
+
+    def begin(self) -> None:
+        """The first picture is on its way: what is worked out behind it may begin."""
+        if self._ready.is_set():
+            self._begin()
+        else:
+            start_thread(self._read_late, "read")
+
+    def _begin(self) -> None:
+        self.controller.begin()
+        if self._status is not None and not self._first.get("_error"):
+            write_picture(self.source.path, self._status, self._inputs, self._first)
+        self._first = {}
+
+    def _read_late(self) -> None:
+        """Put what the file holds in the picture's place."""
+        try:
+            self._read()
+        except (InspectorError, OSError):
+            # It is not what it was: who opens it again is told what it is now.
+            drop_picture(self.source.path)
+            self._ready.set()
+            self.close()
+            return
+        self.heard = self.rev
+        self._wake()
+        self._begin()
+
+    def _read(self) -> None:
+        """Read the file, and plan it as it was asked for. Raises what `open_session` raises."""
+        source, inputs = self.source, self._inputs
         path, saved = source.path, None
         if path and path.endswith(SUFFIX):
             found, saved = find_planned(path)
             path = str(found)
         self._file = FollowedFile(path) if path else None
-        self.size = Path(source.path).stat().st_size if source.path else len(source.content or b"")
-        self.controller = Controller(self._file.session if self._file else _read(source), self._hear)
-        self.controller.plans = lambda: read_plans_beside(path or "")
-        self.controller.offer = lambda model, query: offer_file(
+        controller = Controller(self._file.session if self._file else _read(source), self._hear)
+        controller.plans = lambda: read_plans_beside(path or "")
+        controller.offer = lambda model, query: offer_file(
             *(model, query, lambda: read_beside(path) if path else source.content),
             *(source.name, _name_folder(source)),
         )
         if path:
-            self.controller.model.written = read_kept(path, self.controller.model.session)
-            self.controller.keep_written = lambda written: write_kept(path, written)
-        self.controller.model.file = printable(Path(source.name).name)
+            controller.model.written = read_kept(path, controller.model.session)
+            controller.keep_written = lambda written: write_kept(path, written)
+        controller.model.file = printable(Path(source.name).name)
         if saved is not None and self._file is not None:
             inputs = {**inputs, **choose_saved(saved, self._file.session, source.name)}
         replay = bool(inputs.get("replay"))
         try:
-            first = self.controller.start(pick_inputs(inputs), replay, inputs.get("provider"))
+            first = controller.start(pick_inputs(inputs), replay, inputs.get("provider"))
         except InspectorError as error:
             # What was decided last time may not fit the file any more; it opens all the same.
-            first = {**self.controller.start({}, replay), "_error": describe_error(error)}
+            first = {**controller.start({}, replay), "_error": describe_error(error)}
         own = {name: inputs[name] for name in SCREEN_ONLY if inputs.get(name)}
-        self._keep({**BLANK, "tab": self.controller.model.tab, **own, **first})
+        self._first = {**BLANK, "tab": controller.model.tab, **own, **first}
+        self._keep(self._first)
+        self._controller = controller
+        if self.closed:
+            controller.close()
+        self._ready.set()
 
     def change(self, inputs: Mapping[str, Any]) -> bytes:
         """Answer new inputs: a frame with the traits that differ from those of the screen."""
         with self.controller.lock:
             before, known = self.rev, (*INPUTS, *SCREEN_ONLY, "replay", "provider")
-            self._traits |= {name: inputs[name] for name in known if name in inputs}
+            with self._lock:
+                self._traits |= {name: inputs[name] for name in known if name in inputs}
             self._keep(
                 self.controller.set_inputs(
                     *(pick_inputs(inputs), self._traits["_seq"]),
@@ -130,7 +197,7 @@ class OpenDocument:
 
     def frame(self, since: int, **head: Any) -> bytes:
         """All traits that were changed after the revision `since`."""
-        with self.controller.lock:
+        with self._lock:
             changed = {name: self._traits[name] for name, rev in self._revs.items() if rev > since}
             return pack_frame(changed, rev=self.rev, **head)
 
@@ -153,7 +220,9 @@ class OpenDocument:
 
     def check_file(self) -> None:
         """Look whether the file has grown, unless somebody is looking."""
-        if self._file is not None and not self.closed and self._checking.acquire(blocking=False):
+        if not self._ready.is_set() or self._file is None or self.closed:
+            return
+        if self._checking.acquire(blocking=False):
             try:
                 self.controller.check_file(self._file)
                 with suppress(OSError):
@@ -164,7 +233,8 @@ class OpenDocument:
     def close(self) -> None:
         """Stop all work; whoever waits for news gets none."""
         self.closed = True
-        self.controller.close()
+        if self._controller is not None:
+            self._controller.close()
         self._wake()
 
     def _hear(self, traits: Traits) -> None:
@@ -183,10 +253,11 @@ class OpenDocument:
         news.set()
 
     def _keep(self, traits: Traits) -> None:
-        self.rev += 1
-        for name, value in traits.items():
-            if name not in self._revs or self._traits.get(name) != value:
-                self._traits[name], self._revs[name] = value, self.rev
+        with self._lock:
+            self.rev += 1
+            for name, value in traits.items():
+                if name not in self._revs or self._traits.get(name) != value:
+                    self._traits[name], self._revs[name] = value, self.rev
 
 
 class OpenDocuments:

@@ -148,7 +148,7 @@ class DocumentHandler(APIHandler):
 
     def document(self, id: str) -> OpenDocument:
         found = None if self.server_state.documents is None else self.server_state.documents.find(id)
-        if found is None:
+        if found is None or found.closed:
             raise ServerRefusal(404, GONE)
         return found
 
@@ -178,6 +178,8 @@ class DocumentHandler(APIHandler):
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         error = kwargs.get("exc_info", (None, None, None))[1]
+        if isinstance(error, InspectorError) and type(error).__name__ == "DocumentGone":
+            error = ServerRefusal(404, GONE)
         if not isinstance(error, ServerRefusal):
             super().write_error(status_code, **kwargs)
             return
@@ -240,7 +242,7 @@ class OpenHandler(DocumentHandler):
             raise ServerRefusal(409, FULL)
         # Packed before anything is found out behind it.
         self.send_frame(await self.off_loop(lambda: document.frame(0, desk=document.id)))
-        document.controller.begin()
+        await self.off_loop(document.begin)
 
     def find_known(self, path: object) -> DocumentSource:
         """A file of the places where harnesses keep sessions; nothing else is opened by this name."""
@@ -310,7 +312,7 @@ class AskHandler(DocumentHandler):
         if message.get("type") == "summarise" and message.get("by") == "model" and not await self.may_run():
             raise ServerRefusal(403, NO_KEY)
         # No thread of the pool waits for an answer that takes long.
-        comes = await self.off_loop(document.controller.ask, message, answer)
+        comes = await self.off_loop(lambda: document.controller.ask(message, answer))
         self.finish(json.dumps(await reply if comes else {}))
 
     async def may_run(self) -> bool:
@@ -331,7 +333,7 @@ class SaveHandler(DocumentHandler):
         kind, sentence = str(message.get("type")), {}
         if kind == "write_file":
             try:
-                offered = await self.off_loop(document.controller.take_offered, message)
+                offered = await self.off_loop(lambda: document.controller.take_offered(message))
             except EditError as error:
                 raise ServerRefusal(422, str(error), type(error).__name__) from None
             name, text = offered.preview.name, offered.content.decode("utf-8")
@@ -393,7 +395,8 @@ class StopHandler(DocumentHandler):
     @guarded
     async def post(self, id: str) -> None:
         what = self.body().get("what")
-        await self.off_loop(self.document(id).controller.stop, "summary" if what == "summary" else "")
+        document = self.document(id)
+        await self.off_loop(lambda: document.controller.stop("summary" if what == "summary" else ""))
         self.finish("{}")
 
 

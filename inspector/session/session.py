@@ -218,8 +218,7 @@ class Session(Value):
     @property
     def unknown(self) -> int:
         """Records of unknown type plus blocks of unknown kind."""
-        blocks = sum(block.kind == "unknown" for entry in self.entries for block in entry.blocks)
-        return blocks + sum(not note.known for note in self.notes)
+        return self.tree.unknown + sum(not note.known for note in self.notes)
 
     def __repr__(self) -> str:
         compactions = sum(boundary.kind == "compact" for _, boundary in self.boundaries)

@@ -53,6 +53,7 @@ class Tree:
     call    int32[r]     number of the call that a block makes or answers, -1 for other blocks
     answers bool[r]      the block is a tool's output
     failed  bool[r]      … that tells of an error
+    unknown int          blocks that no reader knows
 
     >>> from inspector import read_session
     >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
@@ -81,6 +82,7 @@ class Tree:
     call: Ints
     answers: Bools
     failed: Bools
+    unknown: int
 
 
 def grow_tree(entries: tuple[Entry, ...]) -> Tree:
@@ -101,6 +103,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
     call: list[int] = []
     answers: list[bool] = []
     failed: list[int] = []
+    unknown = 0
     for i, entry in enumerate(entries):
         fields = fields_of(entry)
         ids.append(fields["id"])
@@ -130,6 +133,8 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
                 number = calls.setdefault(said["call_id"], len(calls))
                 if said["is_error"]:
                     failed.append(len(call))
+            elif said["kind"] == "unknown":
+                unknown += 1
             call.append(number)
             answers.append(answered)
         start.append(len(call))
@@ -152,6 +157,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         call=np.array(call, np.int32),
         answers=np.array(answers, bool),
         failed=np.isin(np.arange(len(call)), failed),
+        unknown=unknown,
     )
 
 

@@ -88,7 +88,9 @@ print(json.dumps([first, time.perf_counter() - start]))
 """
 DOCUMENT = """
 import asyncio, json, sys, time
+from inspector.jupyter import kept_pictures
 from inspector.jupyter.documents import DocumentSource, OpenDocument
+kept_pictures.LARGE = float("inf")  # the file is read, whatever picture of it is kept
 
 async def time_document(path):
     start = time.perf_counter()
@@ -102,7 +104,9 @@ print(json.dumps([asyncio.run(time_document(sys.argv[1]))]))
 """
 AGAIN = """
 import asyncio, json, sys, time
+from inspector.jupyter import kept_pictures
 from inspector.jupyter.documents import DocumentSource, OpenDocument
+kept_pictures.LARGE = float("inf")  # the file is read, whatever picture of it is kept
 
 async def time_documents(path):
     # Opened, asked what a screen asks, and closed; at once the same again.
@@ -112,7 +116,7 @@ async def time_documents(path):
         document = OpenDocument(DocumentSource(path, name="session.jsonl"), {}, asyncio.get_running_loop())
         document.frame(0, desk=document.id)
         seconds.append(time.perf_counter() - start)
-        document.controller.begin()
+        document.begin()
         query = {"type": "findings", "id": 1, "place": document.controller.model.plan.place or 0}
         heard = []
         start = time.process_time()

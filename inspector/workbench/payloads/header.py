@@ -112,6 +112,8 @@ def _one_line(text: str) -> str:
 
 
 def _list_unknown(session: Session) -> list[str]:
+    if not session.unknown:
+        return []
     blocks = map(fields_of, chain.from_iterable(fields_of(entry)["blocks"] for entry in session.entries))
     kinds = (block["type"] for block in blocks if block["kind"] == "unknown")
     counts = Counter(f"block {kind or 'without a type'}" for kind in kinds)

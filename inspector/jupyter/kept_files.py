@@ -1,0 +1,56 @@
+"""What the server keeps of a session beside it: a file in the user's cache folder for each session's path.
+
+Nobody else may read them, as they say what the session said. To lose one costs no more than to make it again,
+so that an error is no error.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from platformdirs import user_cache_path
+
+from ..files import write_whole
+
+
+class KeptFiles(NamedTuple):
+    """One folder of them. A file of more than `most_bytes` is none of ours; the newest `most` are kept."""
+
+    folder: str
+    suffix: str
+    most_bytes: int
+    most: int = 1000
+
+    def read(self, path: str) -> bytes:
+        """What is kept for the session in the file at `path`; b"" for nothing."""
+        place = self._find_place(path)
+        with suppress(OSError):
+            if place.stat().st_size <= self.most_bytes:
+                return place.read_bytes()
+        return b""
+
+    def write(self, path: str, content: bytes) -> None:
+        """Keep this for the session in the file at `path`; b"" for nothing any more."""
+        place = self._find_place(path)
+        with suppress(OSError):
+            if not content or len(content) > self.most_bytes:
+                place.unlink(missing_ok=True)
+                return
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not place.exists():
+                os.close(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600))
+            write_whole(place, content)
+            self._make_room(place.parent)
+
+    def _make_room(self, folder: Path) -> None:
+        kept = sorted(folder.glob(f"*{self.suffix}"), key=lambda each: each.stat().st_mtime_ns)
+        for old in kept[: -self.most]:
+            old.unlink(missing_ok=True)
+
+    def _find_place(self, path: str) -> Path:
+        name = sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()
+        return user_cache_path("compaction-inspector") / self.folder / f"{name}{self.suffix}"
