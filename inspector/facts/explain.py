@@ -93,6 +93,8 @@ def _name_event(scene: TraceScope) -> str:
     """The plan or the compaction that decided it, in words."""
     if scene.plan is not None:
         return f"the plan ({scene.plan.policy.name})"
+    if scene.clears:
+        return "the clearing of outputs"
     number = 1 + sum(scene.session.tree.sort[i] == COMPACTION for i in scene.session.path)
     return "the recorded compaction" if number == 1 else _name_compaction(number)
 
@@ -272,7 +274,7 @@ def _gone(traced: TracedFact, event: str) -> str:
     else:
         by = "the context did not hold it"
     again = ""
-    if traced.fate != "lost":
+    if traced.fate != "lost" and not scene.clears:
         does = "tells it again in other words," if traced.words == OTHER_WORDS else "names it again"
         again = f" {event[0].upper()}{event[1:]} {does} in {_placed(traced)}."
     return f"It could not be read any more when this one came: {by}.{again}"

@@ -310,11 +310,19 @@ class TraceScope:
         }
 
     @property
+    def clears(self) -> bool:
+        """Whether outputs were emptied here, and nothing else was done."""
+        boundary = None if self.entry is None else self.entry.boundary
+        return boundary is not None and boundary.kind == "micro"
+
+    @property
     def tier(self) -> Evidence:
         """Whose word it is that a fact is gone."""
         if self.plan is not None:
             return "planned"
-        return "recorded" if any(stand.recorded and stand.text for stand in self.after.others) else "inferred"
+        # What was emptied is told output by output.
+        told = self.clears or any(stand.recorded and stand.text for stand in self.after.others)
+        return "recorded" if told else "inferred"
 
 
 class Trace(Framed):

@@ -6,6 +6,7 @@ policy does anything yet, a plan that says so. Nothing here is drawn.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -36,19 +37,15 @@ _HANDS: Memo[tuple[Policy, str]] = Memo()
 _RECORDED: Memo[Plan | None] = Memo(4)
 
 
-class RecordedMark(NamedTuple):
-    """A compaction that the file records on its main path; `at` is the moment right before it.
+class MarkName(NamedTuple):
+    """What a recorded compaction is called: `number` counts those of a kind on a path, from 1.
 
-    `number` counts those of a kind from 1. `look` is what `wb.look` calls it: "recorded:1" for the first
-    compaction, "cleared:1" for the first time that only outputs were emptied. `tokens` stood there before.
+    `look` is what `wb.look` calls it: "recorded:1" for the first compaction, "cleared:1" for the first time
+    that only outputs were emptied. `sign` is how the screen does: "◆1", "◇1".
     """
 
-    number: int
     kind: Literal["compact", "micro"]
-    entry: str
-    at: str
-    step: int
-    tokens: int
+    number: int
 
     @property
     def look(self) -> str:
@@ -56,8 +53,30 @@ class RecordedMark(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """How it is called on the screen: "◆1", "◇2"."""
         return f"{'◆' if self.kind == 'compact' else '◇'}{self.number}"
+
+
+class RecordedMark(NamedTuple):
+    """A compaction that the file records on its main path: `at` is the moment right before it, where `tokens`
+    stood."""
+
+    name: MarkName
+    entry: str
+    at: str
+    step: int
+    tokens: int
+
+    @property
+    def kind(self) -> Literal["compact", "micro"]:
+        return self.name.kind
+
+    @property
+    def look(self) -> str:
+        return self.name.look
+
+    @property
+    def sign(self) -> str:
+        return self.name.sign
 
 
 class Choice(NamedTuple):
@@ -71,6 +90,26 @@ class Choice(NamedTuple):
     reason: str
     acts: bool
     harness: str
+
+
+def name_marks(session: Session) -> dict[str, MarkName]:
+    """What the recorded compactions on a session's path are called, by their entries and in order; one that
+    nothing stood before has no name.
+
+    >>> from inspector import open_demo
+    >>> [name.sign for name in name_marks(open_demo()).values()]
+    ['◆1', '◇1']
+    """
+    names: dict[str, MarkName] = {}
+    counts: Counter[str] = Counter()
+    later = session.trail[1:]
+    for i in later[np.isin(later, session.tree.bounded)].tolist():
+        entry = session.entries[i]
+        if entry.boundary is not None:
+            kind = entry.boundary.kind
+            counts[kind] += 1
+            names[entry.id] = MarkName(kind, counts[kind])
+    return names
 
 
 def list_marks(session: Session, history: History) -> tuple[RecordedMark, ...]:
@@ -88,15 +127,15 @@ def list_marks(session: Session, history: History) -> tuple[RecordedMark, ...]:
     bounded = np.flatnonzero(np.isin(history.path, session.tree.bounded)).tolist()
     where = {session.entries[path[at]].id: at for at in bounded}
     stretches = {stretch.at: stretch.tokens for stretch in history.segments}
+    names = name_marks(session)
     marks: list[RecordedMark] = []
     for mark in history.marks:
-        at = where[mark.entry]
-        if not at:
+        if mark.entry not in names:
             continue
+        at = where[mark.entry]
         before = session.entries[path[at - 1]].id
-        number = 1 + sum(one.kind == mark.kind for one in marks)
         tokens = stretches[before] if before in stretches else _measure(history, int(history.step[at - 1]))
-        marks.append(RecordedMark(number, mark.kind, mark.entry, before, mark.step, tokens))
+        marks.append(RecordedMark(names[mark.entry], mark.entry, before, mark.step, tokens))
     return tuple(marks)
 
 

@@ -626,3 +626,47 @@ def test_where_outputs_were_cleared_nothing_is_told_as_unreadable(
     expect(page.get_by_test_id("replay-ask")).to_have_text("Replay this session under Flue (May 2026)")
     open_tab(page, "lesson")
     expect(page.get_by_test_id("lesson")).to_contain_text("Where would Flue (May 2026) cut?")
+
+
+def test_what_clearing_outputs_did_to_a_chosen_fact_is_a_row_of_its_story(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    fill_page(page, 1400, 900)
+    workbench = open_workbench(policy="auto")
+    wait_for_python(page)
+    page.get_by_test_id("compactions").get_by_role("button", name=re.compile("^◇1")).click()
+    wait_for_python(page)
+    cleared, moment = find_clearing(workbench), workbench.moment
+    texts: dict[bool, str] = {True: "", False: ""}
+    for ref in moment.live_refs():
+        block = moment.block(ref)
+        texts[block.kind == "tool_output" and block.call_id in cleared] += block.text + "\n"
+    words = {gone: set(re.findall(r"\w{8,}", texts[gone])) for gone in texts}
+    facts = [fact.form for fact in workbench.session.facts.values() if fact.kind == "symbol"]
+    lost = next(form for form in facts if form in words[True] - words[False])
+    kept = next(form for form in facts if form in words[True] & words[False])
+    open_tab(page, "facts")
+    became = page.get_by_test_id("became")
+    for form, row in ((lost, "cleared at ◇1"), (kept, "kept at ◇1")):
+        page.get_by_test_id("facts-search").fill(form)
+        page.locator(f"[data-testid=fact][title='{form}']").click()
+        expect(page.get_by_test_id("story-title")).to_have_text(form)
+        mine = became.filter(has_text="◇1")
+        expect(mine).to_contain_text(row)
+        expect(mine).to_contain_text("by the file")
+        # It is the one that is told; a click tells another, and comes back.
+        expect(mine).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_test_id("cause")).to_contain_text(f"{row.partition(' ')[0].capitalize()} at ◇1")
+        became.filter(has_text="by this plan").click()
+        expect(page.get_by_test_id("cause")).not_to_contain_text("◇1")
+        mine.click()
+        expect(page.get_by_test_id("cause")).to_contain_text("◇1")
+    screenshot(page, "story-cleared", ".ci")
+
+
+def find_clearing(workbench: Workbench) -> set[str]:
+    """The calls whose outputs the file says were emptied."""
+    (cleared,) = (
+        boundary.cleared for _, boundary in workbench.session.boundaries if boundary.kind == "micro"
+    )
+    return set(cleared)

@@ -22,9 +22,10 @@ from ...facts.traced import FATES, Evidence, Fate, Trace, TracedFact
 from ...planning.plan import Plan
 from ...session.queries import find_end
 from ...session.session import Session
-from ...session.tree import COMPACTION, Bools
+from ...session.tree import Bools
 from ...text import printable
 from ..model import WorkbenchModel
+from ..opening import name_marks
 from ..words import label_of
 from .base_payload import Labelled, Payload
 from .search import MOST_ROWS, FactHit
@@ -267,7 +268,7 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         first=first,
         total=len(match),
         rows=[_row(listing, traced, [_round(of, traced) for _, of in rounds]) for traced in shown],
-        marks=[f"◆{number}" for number, _ in rounds],
+        marks=[sign for sign, _ in rounds],
         kinds=_kinds(listing.trace),
         tier=listing.trace.scene.tier,
         fates=list(FATES),
@@ -287,19 +288,18 @@ def search_facts(model: WorkbenchModel, words: str) -> list[FactHit]:
     return [FactHit(row.number, row.kind, row.form, row.fate, row.last_turn) for row in rows]
 
 
-def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[int, dict[int, TracedFact]]]:
-    """The recorded compactions nearest to the moment: the number of each from 1, and by its number what each
-    of these facts became."""
+def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[str, dict[int, TracedFact]]]:
+    """The recorded compactions nearest to the moment: the sign of each, and by its number what each of these
+    facts became."""
     session, whole = listing.plan.session, listing.whole
-    entries = [whole.entries[i] for i in whole.path if whole.tree.sort[i] == COMPACTION]
+    named = {entry: name for entry, name in name_marks(whole).items() if name.kind == "compact"}
     known = {session.entries[i].id for i in session.path}
-    passed = sum(entry.id in known for entry in entries)
-    first = max(0, min(passed - 1, len(entries) - MOST_MARKS))
-    picked = {entry.id: number for number, entry in enumerate(entries, 1)}
-    wanted = {entry.id for entry in entries[first : first + MOST_MARKS]}
-    moves = [(one.parent, find_end(whole, one.id), one.id) for one in entries if one.id in wanted]
+    passed = sum(entry in known for entry in named)
+    first = max(0, min(passed - 1, len(named) - MOST_MARKS))
+    wanted = [whole[entry] for entry in list(named)[first : first + MOST_MARKS]]
+    moves = [(one.parent, find_end(whole, one.id), one.id) for one in wanted]
     return [
-        (picked[trace.scene.entry.id], {traced.fact.number: traced for traced in trace})
+        (named[trace.scene.entry.id].sign, {traced.fact.number: traced for traced in trace})
         for trace in trace_moves(whole, listing.facts, moves, numbers)
         if trace.scene.entry is not None
     ]

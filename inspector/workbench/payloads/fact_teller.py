@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
 from ...errors import EditError
 from ...facts.facts import Fact
 from ...facts.regret import Regret
-from ...facts.trace import trace_rounds
+from ...facts.trace import trace_moves
 from ...facts.traced import TracedFact
 from ...session.blocks import BlockRef
-from ...session.queries import pair_calls
+from ...session.entries import Entry
+from ...session.queries import find_end, pair_calls
 from ...session.session import Session
 from ...session.speakers import who_speaks
 from ...session.toolcalls.core_command import core_command, name_command, split_core
 from ...text import printable
 from ..model import WorkbenchModel
+from ..opening import MarkName, name_marks
 from .fact_list import FactListing
 from .findings import Recorded, find_again, find_next, find_recorded
 
+MOST_CLEARED = 24
+"""Clearings of outputs that a story looks at: of more, the last."""
 _DOING = (("created", "writing"), ("edited", "edit"), ("read", "reading"))
 
 
@@ -39,33 +46,80 @@ class Teller:
         every = find_again(model, listing)
         self.again = {f"again:{at}": one for at, one in enumerate(every) if one.fact.number == fact.number}
         self.planned = next((one for one in listing.trace if one.fact.number == fact.number), None)
-        self.rounds = self._find_rounds()
+        self.names = name_marks(self.session)
+        looked = model.looked_at
+        self.looked = "" if looked is None else looked.mark.entry
+        self.rounds = {name.look: traced for name, traced in self._pick_rounds()}
+        self.signs = {name.look: name.sign for name in self.names.values()}
 
-    def _find_rounds(self) -> dict[str, tuple[Recorded | None, TracedFact]]:
-        """What each recorded compaction on the path left of the fact, by the name of its row."""
+    def _pick_rounds(self) -> Iterator[tuple[MarkName, TracedFact]]:
+        """What each recorded compaction on the path left of the fact, with the name of its row. Of clearings
+        of outputs, one after another, that left it as it was the last stands for all, beside the one that is
+        looked at."""
+        passed: tuple[MarkName, TracedFact] | None = None
+        for traced in self._trace_rounds():
+            assert traced.scene.entry is not None
+            name, looked = self.names[traced.scene.entry.id], traced.scene.entry.id == self.looked
+            kept = name.kind == "micro" and traced.fate == "verbatim"
+            if name.kind == "micro" and not looked and not self.emptied(traced):
+                continue
+            if passed is not None and not kept:
+                yield passed
+            passed = (name, traced) if kept and not looked else None
+            if passed is None:
+                yield name, traced
+        if passed is not None:
+            yield passed
+
+    def _trace_rounds(self) -> tuple[TracedFact, ...]:
+        """The fact at each compaction where it was known, and at the last of the clearings that name one of
+        its outputs; kept until the session grows."""
         kept = self.model.cache.setdefault("rounds", {})
-        key = id(self.listing.facts), self.fact.number
+        session, facts, number = self.session, self.listing.facts, self.fact.number
+        key = id(facts), number, self.looked
         if key not in kept:
-            number = self.fact.number
-            found = [
-                (trace.scene.entry, traced)
-                for trace in trace_rounds(self.session, self.listing.facts, lambda _: (number,))
-                for traced in trace
-            ]
+            clearing = [entry for entry, name in self.names.items() if name.kind == "micro"]
+            mine = {
+                self.looked,
+                *[entry for entry in clearing if self._concerns(session[entry])][-MOST_CLEARED:],
+            }
+            every = [session[e] for e, name in self.names.items() if name.kind == "compact" or e in mine]
+            moves = [(one.parent, find_end(session, one.id), one.id) for one in every]
+            traces = trace_moves(session, facts, moves, (number,))
             # The facts are kept beside, so that their id is nobody else's meanwhile.
-            kept[key] = self.listing.facts, found
-        order = [
-            self.session.entries[i].id
-            for i in self.session.path
-            if self.session.entries[i].boundary is not None
-        ]
-        compactions = [mark.entry for mark in self.model.history.marks if mark.kind == "compact"]
-        rounds: dict[str, tuple[Recorded | None, TracedFact]] = {}
-        for entry, traced in kept[key][1]:
-            names = compactions if entry.id in compactions else order
-            at = names.index(entry.id) + 1 if entry.id in names else len(rounds) + 1
-            rounds[f"recorded:{at}"] = (None, traced)
+            kept[key] = facts, tuple(traced for trace in traces for traced in trace)
+        rounds: tuple[TracedFact, ...] = kept[key][1]
         return rounds
+
+    @cached_property
+    def _refs(self) -> dict[BlockRef, int]:
+        """The blocks of the file that are known to name it, with their rows, in the order of the file."""
+        named = {said.ref for said in self.fact.said}
+        if self.planned is not None:
+            named |= set(self.planned.named)
+        start, index = self.session.tree.start, self.session.index
+        rows = {ref: int(start[index[ref.entry]]) + ref.block for ref in named}
+        return dict(sorted(rows.items(), key=itemgetter(1)))
+
+    @cached_property
+    def _calls(self) -> set[int]:
+        """The numbers of the calls whose outputs name it."""
+        tree, rows = self.session.tree, list(self._refs.values())
+        return {int(tree.call[row]) for row in rows if tree.answers[row]}
+
+    def _concerns(self, entry: Entry) -> bool:
+        """Whether a clearing names the output of such a call."""
+        calls, cleared = self.session.tree.calls, entry.boundary.cleared if entry.boundary else ()
+        return any(calls.get(call) in self._calls for call in cleared)
+
+    def clears(self, pick: str) -> bool:
+        """Whether a row is that of a clearing of outputs."""
+        return any(name.look == pick and name.kind == "micro" for name in self.names.values())
+
+    def emptied(self, traced: TracedFact) -> list[BlockRef]:
+        """The blocks that named it and that stood before a recorded compaction, and no more after it."""
+        before, after = traced.scene.before.rows, traced.scene.after.rows
+        return [ref for ref, row in self._refs.items() if before[row] and not after[row]]
 
     def tell(self, pick: str) -> Told:
         """What a row is told by."""
@@ -74,7 +128,7 @@ class Teller:
             recorded = find_recorded(self.model, self.listing, self.session[again.entry])
             return Told(self._whole(recorded), recorded, again)
         if pick in self.rounds:
-            entry = self.rounds[pick][1].scene.entry
+            entry = self.rounds[pick].scene.entry
             assert entry is not None
             recorded = find_recorded(self.model, self.listing, entry)
             return Told(self._whole(recorded), recorded)
@@ -97,7 +151,10 @@ class Teller:
             upcoming = find_next(self.model, self.listing)
             if upcoming is not None and upcoming.look in self.rounds:
                 return upcoming.look
-            lost = [name for name, (_, one) in self.rounds.items() if one.stood and one.fate == "lost"]
+            looked = self.model.looked_at
+            if looked is not None and looked.mark.look in self.rounds:
+                return looked.mark.look
+            lost = [name for name, one in self.rounds.items() if one.stood and one.fate == "lost"]
             if lost and self.planned is None:
                 return lost[0]
         return "plan" if self.planned is not None or not self.rounds else next(iter(self.rounds))

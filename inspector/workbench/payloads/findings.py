@@ -27,7 +27,7 @@ from ...session.session import Session
 from ...session.toolcalls.call_paths import canonical_path
 from ...text import join_words, plural, printable
 from ..model import WorkbenchModel
-from ..opening import RecordedMark
+from ..opening import MarkName, RecordedMark, name_marks
 from .base_payload import Payload
 from .fact_list import MOST_FORM, UNLESS, FactListing, find_listing
 from .sections import format_tokens
@@ -89,19 +89,24 @@ class FindingsReply(Payload, frozen=True):
 
 
 class Recorded(NamedTuple):
-    """A recorded compaction: its number from 1, its entry, and what it left of every fact."""
+    """A recorded compaction: what it is called, its entry, and what it left of every fact."""
 
-    number: int
+    name: MarkName
     entry: Entry
     trace: Trace
 
     @property
     def sign(self) -> str:
-        return f"◆{self.number}"
+        return self.name.sign
 
     @property
     def look(self) -> str:
-        return f"recorded:{self.number}"
+        return self.name.look
+
+    @property
+    def clears(self) -> bool:
+        """Whether it emptied outputs, and nothing else."""
+        return self.name.kind == "micro"
 
 
 def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsReply:
@@ -144,8 +149,7 @@ def _beside_cleared(
     """What clearing outputs lost, most often nothing, and below it what the plan would lose."""
     reply = _of_plan(model, listing, place)
     found = list(check_trace(find_recorded(model, listing, model.session[mark.entry]).trace))
-    # The row of the fact's story is chosen by what became of it.
-    groups = [*_group_losses(found, f"Lost in {mark.sign}", ""), *reply.groups]
+    groups = [*_group_losses(found, f"Lost in {mark.sign}", mark.look), *reply.groups]
     nothing = _NOTHING.format(was="was", where=f"in {mark.sign}")
     below = " These would be lost by the plan:" if reply.groups else f" {reply.sentence}"
     sentence = "" if len(groups) > len(reply.groups) else f"{nothing}{below}"
@@ -182,7 +186,7 @@ def find_recorded(model: WorkbenchModel, listing: FactListing, entry: Entry) -> 
         session = _session_of(listing, entry)
         moves = [(entry.parent, find_end(session, entry.id), entry.id)]
         (trace,) = trace_moves(session, listing.facts, moves)
-        found = Recorded(_number(model, entry), entry, trace)
+        found = Recorded(name_marks(session).get(entry.id, MarkName("compact", 1)), entry, trace)
         kept[entry.id] = listing.facts, found
     return found
 
@@ -192,12 +196,6 @@ def _session_of(listing: FactListing, entry: Entry) -> Session:
     whole = listing.whole
     on_path = any(whole.entries[i].id == entry.id for i in whole.path)
     return whole if on_path else whole.at(entry.id)
-
-
-def _number(model: WorkbenchModel, entry: Entry) -> int:
-    """Which compaction of the file it is, from 1."""
-    before = [mark.entry for mark in model.history.marks if mark.kind == "compact"]
-    return before.index(entry.id) + 1 if entry.id in before else len(before) + 1
 
 
 def find_again(model: WorkbenchModel, listing: FactListing) -> tuple[Regret, ...]:

@@ -1,8 +1,8 @@
 """The story of one fact: what each compaction left of it and why, step by step; what would have kept it, and
 for what price; and the summary at the words that come nearest to it.
 
-What became of it is a list: one row for each recorded compaction, for each time it was needed again, and for
-the plan. One of them is told in full.
+What became of it is a list: one row for each recorded compaction, for the clearings of outputs that touched
+it, for each time it was needed again, and for the plan. One of them is told in full.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from .base_payload import Payload
 from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing
 from .fact_teller import Teller, Told
 from .findings import name_form
+from .story_cleared import count_cleared, name_cleared, tell_cleared
 from .story_fixes import StoryFix, offer_fixes, offer_output
 from .story_text import FAR, SEALED, StoryText, describe_text
 
@@ -136,6 +137,9 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
     title, fixes, note = "", [], ""
     if told.again is not None:
         title, fixes = "Would have spared it", offer_output(model, told, teller)
+    elif told.recorded is not None and told.recorded.clears:
+        # What emptied the outputs is no plan, and no edit would have changed it.
+        pass
     elif told.recorded is not None:
         title, fixes = "Would have kept it", offer_fixes(model, listing, told, teller)
         note = "" if fixes or _stays(told) else "No single pin, cut or setting would have kept more of it."
@@ -182,7 +186,7 @@ def _end(teller: Teller, pick: str, told: Told) -> str:
     traced = told.traced
     if told.again is not None or traced is None:
         return next((row.words for row in _outcomes(teller) if row.id == pick), "")
-    after = "after the cut" if told.recorded is None else f"after ◆{pick.rpartition(':')[2]}"
+    after = "after the cut" if told.recorded is None else f"after {told.recorded.sign}"
     if traced.fate == "stale":
         return f"{after}: replaced before"
     if traced.fate == "lost":
@@ -255,14 +259,15 @@ def _code(teller: Teller, told: Told) -> str:
 
 
 def _outcomes(teller: Teller) -> Iterator[StoryOutcome]:
-    for pick, (_, traced) in teller.rounds.items():
-        entry = traced.scene.entry
-        sign = f"◆{pick.rpartition(':')[2]}"
+    for pick, traced in teller.rounds.items():
+        entry, sign = traced.scene.entry, teller.signs[pick]
         turn = teller.turn(BlockRef(entry.parent, 0)) if entry is not None and entry.parent else 0
         by: By = "guess" if traced.tier == "inferred" else "file"
         note = {"guess": "guessed", "file": "by the file"}[by]
         words = f"{_name_fate(traced)} {'in' if traced.stood else 'at'} {sign}"
-        if traced.fate == "restated":
+        if teller.clears(pick):
+            words = f"{name_cleared(traced) or _name_fate(traced)} at {sign}"
+        elif traced.fate == "restated":
             words = f"in the summary of {sign}"
         yield StoryOutcome(
             pick, f"{words}{f', turn {turn}' if turn else ''}", note, _sign(traced), by, traced.fate
@@ -322,6 +327,8 @@ def _sentence(teller: Teller, told: Told) -> str:
     where = told.recorded.sign if told.recorded is not None else "this plan"
     if not traced.stood:
         return found.outcome
+    if told.recorded is not None and told.recorded.clears:
+        return tell_cleared(teller, told.recorded, traced)
     if traced.fate == "verbatim":
         return _tell_kept(teller, told, traced)
     if (later := traced.replacement) is not None:
@@ -355,15 +362,8 @@ def _tell_again(teller: Teller, again: Regret) -> str:
     shown = teller.fact.kind == "file" and again.traced.fate != "lost"
     gone = "what it had shown was gone" if shown else "it was lost"
     same = ", with the same answer" if again.same else ""
-    number = next(
-        (
-            name
-            for name, (_, one) in teller.rounds.items()
-            if one.scene.entry and one.scene.entry.id == again.entry
-        ),
-        "",
-    )
-    at = f" in ◆{number.rpartition(':')[2]}" if number else ""
+    name = teller.names.get(again.entry)
+    at = f" in {name.sign}" if name is not None else ""
     return (
         f"{what} in turn {teller.turn(again.again)}, since {gone}{at}{same}: {again.tokens:,} tokens{price}."
     )
@@ -382,8 +382,9 @@ def _tell_kept(teller: Teller, told: Told, traced: TracedFact) -> str:
         lead = f"Kept by this plan: {teller.label(pinned)} is pinned and {names}."
     else:
         lead = "Kept by this plan" + ("." if ref is None else f": {teller.label(ref)} stays and {names}.")
-    lost = next((name for name, (_, one) in teller.rounds.items() if one.stood and one.fate == "lost"), "")
-    return f"{lead} In the file it was lost in ◆{lost.rpartition(':')[2]}." if lost else lead
+    lost = next((pick for pick, one in teller.rounds.items() if one.stood and one.fate == "lost"), "")
+    did = "cleared at" if teller.clears(lost) else "lost in"
+    return f"{lead} In the file it was {did} {teller.signs[lost]}." if lost else lead
 
 
 def _tell_causes(teller: Teller, told: Told, traced: TracedFact, found: Explanation) -> str:
@@ -518,6 +519,8 @@ def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
     ref = str(BlockRef(told.recorded.entry.id, 0))
     if not traced.stood:
         words = "it was gone before"
+    elif told.recorded.clears:
+        words, ref = f"{named}; {count_cleared(teller, traced)}", ""
     elif traced.tier == "inferred":
         words = f"{named}; the summary cannot be read"
     else:

@@ -13,6 +13,7 @@ from ...text import printable, utf16_length
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .fact_teller import Teller, Told
+from .findings import Recorded
 from .sections import format_tokens
 from .summaries import count_changed_files
 
@@ -60,7 +61,8 @@ class StoryText(Payload, frozen=True):
 
 
 def describe_text(teller: Teller, told: Told) -> StoryText | None:
-    """The summary at the words that come nearest; of what was needed again, what was sent once more."""
+    """The summary at the words that come nearest; of what was needed again, what was sent once more; where
+    outputs were cleared, the last of those that named it."""
     fact, traced = teller.fact, told.traced
     if told.again is not None:
         ref = told.again.paid[-1]
@@ -69,6 +71,8 @@ def describe_text(teller: Teller, told: Told) -> StoryText | None:
         return _lay_out("What was sent once more", note, text, find_spans(fact.kind, fact.form, text), "")
     if traced is None:
         return None
+    if told.recorded is not None and told.recorded.clears:
+        return _show_emptied(teller, told.recorded, traced)
     scene = traced.scene
     texts = [stand.text for stand in scene.after.others if stand.how == "summary"]
     text = "\n\n".join(text for text in texts if text)
@@ -90,6 +94,15 @@ def describe_text(teller: Teller, told: Told) -> StoryText | None:
         note = format_tokens(plan.summary_tokens)
     spans = find_spans(fact.kind, fact.form, text, _find_symbols(teller, traced))
     return _lay_out(title, note, text, spans, _tell_near(fact, spans))
+
+
+def _show_emptied(teller: Teller, recorded: Recorded, traced: TracedFact) -> StoryText | None:
+    refs = teller.emptied(traced)
+    if not refs:
+        return None
+    fact, text = teller.fact, readable_text(teller.session.block(refs[-1]))
+    title, note = f"Cleared at {recorded.sign}", teller.label(refs[-1])
+    return _lay_out(title, note, text, find_spans(fact.kind, fact.form, text), "")
 
 
 def _weigh(model: WorkbenchModel, entry: str) -> int:
