@@ -43,7 +43,7 @@ class Live:
     start     int32[n+1]  blocks of live entry p are rows start[p] … start[p+1]
     position  int32[m]    row -> live entry
     block     int32[m]    row -> index of the block in its entry
-    cleared   bool[m]     a recorded micro-compaction emptied this tool output
+    cleared   bool[m]     a recorded clearing of outputs emptied this one
     pairs     int32[k,2]  rows of a call and of the output that answers it
     orphans   int32[·]    rows of outputs whose call is not in the context
     pending   int32[·]    rows of calls that nothing in the context answers
@@ -170,7 +170,7 @@ def _surviving(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> tuple[Ints
 
 
 def _cleared(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> list[int]:
-    """Numbers of the calls whose outputs a micro-compaction on the path emptied."""
+    """Numbers of the calls whose outputs were cleared on the path."""
     calls, bounded = tree.calls, tree.bounded
     if not len(bounded):
         return []

@@ -138,8 +138,8 @@ def _measure(said: Longs, full: Longs) -> int:
 def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -> Longs:
     """int64[p]: tokens in the context after each entry of the path; `cuts` are path positions of compactions.
 
-    It grows entry by entry. A compaction starts it again from what was kept; from a micro-compaction on,
-    the outputs it emptied count as what stands for them.
+    It grows entry by entry. A compaction starts it again from what was kept; from where outputs were cleared,
+    they count as what stands for them.
     """
     sort = session.tree.sort[path]
     weight = np.where(np.isin(sort, (MICRO, NOTE)), 0, ledger.entry_tokens[path])
@@ -199,7 +199,7 @@ def _kept(session: Session, path: Ints, where: dict[int, int], at: int) -> list[
 
 
 def find_emptied(session: Session, ledger: Ledger, path: Ints) -> tuple[Longs, Longs, Longs]:
-    """Outputs on the path that a micro-compaction on it emptied, in their order.
+    """Outputs on the path that were cleared on it, in their order.
 
     int64 each: the path position of the output, the one from which it is empty, and the tokens that saved.
     """

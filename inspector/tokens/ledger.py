@@ -32,7 +32,7 @@ from .reported import Reported, find_reported
 from .rows import HEAD, SECTIONS, Bytes, Counted, count_rows, gather_rows
 
 CLEARED_TEXT = "[output cleared by an earlier compaction]"
-"""What stands for a tool output that a recorded micro-compaction emptied."""
+"""What stands for a tool output that was cleared, as the file records."""
 
 
 _CLEARED: Memo[int] = Memo()
@@ -339,7 +339,7 @@ def count_tokens(
 
 
 def clear_output(block: Block) -> Block:
-    """A tool output as a micro-compaction leaves it; any other block as it is."""
+    """A tool output as it is left where outputs are cleared; any other block as it is."""
     if not isinstance(block, ToolOutput):
         return block
     return block.model_copy(update={"parts": (Text(text=CLEARED_TEXT),)})

@@ -54,10 +54,19 @@ WORDS: dict[str, ScreenWord] = {
 }
 """By the name in Python."""
 
-FORBIDDEN = ("unexplained", "stand-in", "evidence", "inferred", "calibrated", "regret", "fate")
+FORBIDDEN = (
+    "unexplained",
+    "stand-in",
+    "evidence",
+    "inferred",
+    "calibrated",
+    "regret",
+    "fate",
+    "micro-compaction",
+)
 """None of these is on any screen."""
 
-_SAID = {"stand-in": "stand_in"}
+_SAID = {"stand-in": "stand_in", "micro-compaction": "micro"}
 _FORBIDDEN = re.compile(rf"\b({'|'.join(FORBIDDEN)})(s?)\b")
 
 

@@ -132,7 +132,7 @@ export const inventRun = (
       {
         kind: "cache lost",
         step: 90,
-        sentence: "A micro-compaction changed the prefix 3 times in one turn.",
+        sentence: "Clearing outputs changed the prefix 3 times in one turn.",
       },
     ],
     against: session.compactions.map(({ step }) => ({

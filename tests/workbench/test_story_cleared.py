@@ -58,11 +58,11 @@ def test_a_fact_that_stood_in_a_cleared_output_alone_is_told_where_it_was_cleare
     assert rows_of(story) == [("cleared at ◇1, turn 1", "file", "lost")]
     assert (
         story["sentence"]
-        == "Cleared at ◇1: the output of make in turn 1 was emptied, and nothing else has it."
+        == "Cleared at ◇1: the output of make in turn 1 was cleared, and nothing else has it."
     )
     assert story["bad"] and story["thread"]["ends"] == "by nothing after ◇1"
     step = story["steps"][-1]
-    assert (step["turn"], step["words"]) == ("◇1", "1 block named it; 1 was emptied, none stands")
+    assert (step["turn"], step["words"]) == ("◇1", "1 block named it; 1 was cleared, none stands")
     # No edit of a plan would have changed it, and the words that went are beside it.
     assert (story["fixes"], story["fixesNote"]) == ([], "")
     assert story["text"]["title"] == "Cleared at ◇1"
@@ -81,7 +81,7 @@ def test_what_stands_elsewhere_is_kept_and_what_was_not_said_yet_has_no_row() ->
     story = story_of(session, at="e3", look="cleared:1")
     assert rows_of(story) == [("kept at ◇1, turn 1", "file", "kept")]
     assert story["sentence"] == (
-        "Kept at ◇1, by your words in turn 1; the output of make in turn 1 was emptied."
+        "Kept at ◇1, by your words in turn 1; the output of make in turn 1 was cleared."
     )
     assert not story["bad"]
     later = story_of(session, "/srv/tide/gauges/cork.toml", at="e6", look="")
@@ -99,7 +99,7 @@ def test_where_a_clearing_touched_nothing_that_names_it_it_has_a_row_only_while_
     )
     story = story_of(session, at="e3", look="cleared:1")
     assert rows_of(story) == [("kept at ◇1, turn 1", "file", "kept")]
-    assert story["steps"][-1]["words"].startswith("1 block named it; none was emptied, 1 ")
+    assert story["steps"][-1]["words"].startswith("1 block named it; none was cleared, 1 ")
     assert rows_of(story_of(session, at="e3", look="plan")) == []
 
 

@@ -138,7 +138,7 @@ def describe_body(plan: Plan, row: int, other: Plan | DrawnPlan | None = None) -
     if upstream := find_upstream(table.session, int(table.live.entries[table.live.position[row]])):
         facts.append(("downstream", describe_downstream(upstream.id)))
     if table.live.cleared[row]:
-        facts.append(("recorded", "an earlier compaction emptied this output"))
+        facts.append(("recorded", "this output was cleared before"))
     theirs = None if other is None else _describe_other(other, row, block)
     return BodyReply(row, _body(block.text), *_compare(block, _after(plan, row)), facts, theirs)
 

@@ -18,9 +18,9 @@ def name_cleared(traced: TracedFact) -> str:
 
 
 def count_cleared(teller: Teller, traced: TracedFact) -> str:
-    """ "3 were emptied, none stands": what the clearing did to the blocks that named it."""
+    """ "3 were cleared, none stands": what the clearing did to the blocks that named it."""
     emptied = len(teller.emptied(traced))
-    did = plural(emptied, "was emptied", "were emptied") if emptied else "none was emptied"
+    did = plural(emptied, "was cleared", "were cleared") if emptied else "none was cleared"
     if traced.fate == "lost":
         return f"{did}, none stands"
     if traced.fate == "verbatim":
@@ -33,9 +33,9 @@ def tell_cleared(teller: Teller, recorded: Recorded, traced: TracedFact) -> str:
     sign, emptied = recorded.sign, teller.emptied(traced)
     outputs = ""
     if emptied:
-        outputs = f"{teller.label(emptied[-1])} was emptied"
+        outputs = f"{teller.label(emptied[-1])} was cleared"
         if len(emptied) > 1:
-            outputs = f"{len(emptied):,} outputs that had it were emptied, last {teller.label(emptied[-1])}"
+            outputs = f"{len(emptied):,} outputs that had it were cleared, last {teller.label(emptied[-1])}"
     if traced.fate == "lost":
         return f"Cleared at {sign}: {outputs}, and nothing else has it."
     if traced.fate == "verbatim":
