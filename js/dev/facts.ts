@@ -102,7 +102,7 @@ export const inventFacts = (
     return {
       ...{ number, place, kind, form, title: form, code: lost ? "CI001" : "", pick: told, bad: lost },
       head: `${kind} · in ${said} blocks`,
-      thread: { name: form, does: "is named in", ends: lost ? "by nothing after ◆1" : "by 1 block" },
+      factRow: { name: form, does: "is named in", ends: lost ? "by nothing after ◆1" : "by 1 block" },
       sentence: lost
         ? `Lost in ${told === "plan" ? "this plan" : "◆1"}. The summary says “the state helper”, never which file.`
         : "Kept by this plan.",

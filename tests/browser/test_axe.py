@@ -79,7 +79,7 @@ def answer_wrong(page: Page, workbench: Workbench) -> None:
     expect(page.get_by_test_id("lesson-verdict")).to_contain_text("Not yet.")
     page.get_by_test_id("lesson-hint").locator("summary").click()
     page.get_by_test_id("lesson-solution").locator("summary").click()
-    expect(page.get_by_test_id("thread")).to_be_visible()
+    expect(page.get_by_test_id("fact-row")).to_be_visible()
 
 
 def narrow(page: Page, workbench: Workbench) -> None:

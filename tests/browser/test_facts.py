@@ -212,7 +212,7 @@ def test_each_block_that_a_story_names_is_marked_under_the_lanes(
                 "title"
             ]
             expect(page.get_by_test_id("story-title")).to_have_text(title)
-            expect(page.get_by_test_id("thread")).to_be_visible()
+            expect(page.get_by_test_id("fact-row")).to_be_visible()
             assert count_marked(page) == count_named(workbench, kind, form), (kind, form)
             tried += 1
             if width <= 1080:

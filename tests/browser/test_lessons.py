@@ -24,7 +24,7 @@ SMALLEST = """() => Math.min(...[...document.querySelectorAll('[data-testid=less
 PICTURE = """() => JSON.stringify([
     document.querySelector('.ci-sentence')?.innerText,
     document.querySelector('[data-testid=gauge-after]')?.innerText,
-    document.querySelector('[data-testid=thread]')?.innerText,
+    document.querySelector('[data-testid=fact-row]')?.innerText,
     [...document.querySelectorAll('.ci-turns canvas')].map(canvas => canvas.toDataURL()),
     document.querySelector('[data-testid=cut-handle]')?.getAttribute('aria-valuetext'),
 ])"""
@@ -144,7 +144,7 @@ def test_W2_23_at_each_rule_that_plays_the_picture_is_another(
     focus_workbench(page)
     press(page, "8", ".")
     expect(page.get_by_test_id("play-at")).to_contain_text("Nothing is decided yet")
-    expect(page.get_by_test_id("thread")).to_be_hidden()
+    expect(page.get_by_test_id("fact-row")).to_be_hidden()
     count = page.locator(".ci-played li").count()
     seen = [page.evaluate(PICTURE)]
     for _ in range(count):
@@ -152,9 +152,9 @@ def test_W2_23_at_each_rule_that_plays_the_picture_is_another(
         page.wait_for_timeout(80)
         seen.append(page.evaluate(PICTURE))
     assert len(set(seen)) == count + 1
-    expect(page.get_by_test_id("thread")).to_be_visible()
+    expect(page.get_by_test_id("fact-row")).to_be_visible()
     press(page, "3")
-    expect(page.get_by_test_id("thread")).to_be_hidden()
+    expect(page.get_by_test_id("fact-row")).to_be_hidden()
 
 
 def test_a_step_starts_again_as_it_began_and_undo_takes_that_back(

@@ -72,12 +72,12 @@ def test_W2_6_pill_and_lanes_are_220_pixels_at_most(page: Page, open_workbench: 
         return box["height"]
 
     # The first finding is chosen: its row is the lanes' last.
-    thread = page.get_by_test_id("thread")
-    expect(thread).to_contain_text(LOST_PATH.rpartition("/")[2])
-    expect(thread).to_contain_text("by nothing after ◆1, until it is read again")
+    fact_row = page.get_by_test_id("fact-row")
+    expect(fact_row).to_contain_text(LOST_PATH.rpartition("/")[2])
+    expect(fact_row).to_contain_text("by nothing after ◆1, until it is read again")
     assert 150 < height() <= 220
     screenshot(page, "timeline-fact", ".ci")
-    dots = thread.get_by_role("button")
+    dots = fact_row.get_by_role("button")
     assert dots.count() > 3
     dots.first.click()
     wait_for_python(page)

@@ -284,10 +284,10 @@ def test_every_sign_of_the_session_is_explained_beside_it(page: Page, opened: Wo
 def test_the_row_of_the_chosen_thing_is_called_by_its_name_at_every_width_that_has_it(
     page: Page, opened: Workbench
 ) -> None:
-    thread = page.get_by_test_id("thread")
+    fact_row = page.get_by_test_id("fact-row")
     for width in (1400, 900):
         resize(page, width)
-        expect(thread.get_by_text("offsets.py")).to_be_visible()
+        expect(fact_row.get_by_text("offsets.py")).to_be_visible()
 
 
 def test_nothing_is_drawn_over_the_words_of_a_summary(page: Page, opened: Workbench) -> None:

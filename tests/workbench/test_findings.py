@@ -244,7 +244,7 @@ def test_a_summary_that_is_not_written_yet_loses_nothing_for_sure_and_every_pane
             model, "story", place=place, number=fact.number, kind=fact.kind, form=fact.form, pick="plan"
         )
         assert told["sentence"].startswith("Lost unless the summary names it. The summary is not written yet")
-        assert not told["bad"] and told["thread"]["ends"].endswith("unless the summary names it")
+        assert not told["bad"] and told["factRow"]["ends"].endswith("unless the summary names it")
         assert told["outcomes"][-1]["words"] == "lost unless the summary names it"
     planned = ask(model, "summaries", place=place)["planned"]
     assert planned["note"].startswith("Not written yet: a placeholder.")

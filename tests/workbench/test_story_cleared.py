@@ -60,7 +60,7 @@ def test_a_fact_that_stood_in_a_cleared_output_alone_is_told_where_it_was_cleare
         story["sentence"]
         == "Cleared at ◇1: the output of make in turn 1 was cleared, and nothing else has it."
     )
-    assert story["bad"] and story["thread"]["ends"] == "by nothing after ◇1"
+    assert story["bad"] and story["factRow"]["ends"] == "by nothing after ◇1"
     step = story["steps"][-1]
     assert (step["turn"], step["words"]) == ("◇1", "1 block named it; 1 was cleared, none stands")
     # No edit of a plan would have changed it, and the words that went are beside it.

@@ -84,7 +84,7 @@ class StoryPlace(Payload, frozen=True):
     label: str
 
 
-class StoryThread(Payload, frozen=True):
+class StoryFactRow(Payload, frozen=True):
     """The fact as a row under the lanes: `name` and what its blocks do with it, and how that `ends`."""
 
     name: str
@@ -118,7 +118,7 @@ class StoryReply(Payload, frozen=True, kw_only=True):
     fixes_note: str
     text: StoryText | None
     focus: str
-    thread: StoryThread
+    fact_row: StoryFactRow
 
 
 def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
@@ -167,18 +167,18 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         fixes_note=note,
         text=describe_text(teller, told),
         focus=write_focus([fact]),
-        thread=_thread(teller, pick, told),
+        fact_row=_fact_row(teller, pick, told),
     )
 
 
-def _thread(teller: Teller, pick: str, told: Told) -> StoryThread:
+def _fact_row(teller: Teller, pick: str, told: Told) -> StoryFactRow:
     fact = teller.fact
     name = name_form(fact.kind, fact.form, teller.session.cwd)
     if fact.kind == "file":
         name = name.rpartition("/")[2]
     does = "is said in" if fact.kind in _PROSE else "is named in"
     short = name if len(name) <= MOST_NAME else _NOUNS.get(fact.kind, fact.kind)
-    return StoryThread(short, does, _end(teller, pick, told))
+    return StoryFactRow(short, does, _end(teller, pick, told))
 
 
 def _end(teller: Teller, pick: str, told: Told) -> str:

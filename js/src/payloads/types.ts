@@ -983,7 +983,7 @@ export interface StoryReply {
   fixesNote: string;
   text: StoryText | null;
   focus: string;
-  thread: StoryThread;
+  factRow: StoryFactRow;
 }
 /**
  * A step of the chain; `turn` is where, in words, `tokens` and `price` what it took, "" for nothing.
@@ -1082,7 +1082,7 @@ export interface StoryNear {
 /**
  * The fact as a row under the lanes: `name` and what its blocks do with it, and how that `ends`.
  */
-export interface StoryThread {
+export interface StoryFactRow {
   name: string;
   does: string;
   ends: string;

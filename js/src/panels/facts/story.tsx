@@ -30,7 +30,7 @@ interface Props {
 export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
   useEffect(() => {
     const mentions = story.places.map(({ ref, label }) => ({ ref, kind: label }));
-    actions.showFactRow({ ...story.thread, mentions, lost: story.bad });
+    actions.showFactRow({ ...story.factRow, mentions, lost: story.bad });
     return () => actions.showFactRow(null);
   }, [story]);
   const fix = ({ changes, said }: StoryFix) => {

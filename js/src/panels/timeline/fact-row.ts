@@ -18,7 +18,7 @@ export const makeFactRow = (actions: Actions): View => {
   const label = h("div", { class: "ci-label" }, h("span", {}, name, does));
   const node = h(
     "div",
-    { class: "ci-lined ci-fact-row", "data-testid": "thread", hidden: true },
+    { class: "ci-lined ci-fact-row", "data-testid": "fact-row", hidden: true },
     label,
     h("div", { class: "ci-stage" }, dots, end),
   );
