@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..text import one_line
-from .blocks import Block, BlockRef, ToolCall
+from .blocks import Block, BlockRef, Reasoning, ToolCall
 from .entries import Entry
 from .json_text import js_number
 from .live import UNSEEN
@@ -21,6 +21,14 @@ _WRITTEN = ("compaction", "branch_summary")
 def is_summary(entry: Entry) -> bool:
     """Whether a model wrote this entry up of what stood before it."""
     return entry.kind in _WRITTEN and any(block.text for block in entry.blocks)
+
+
+def is_sealed(entry: Entry) -> bool:
+    """Whether an entry records a summary that only its provider can read: the file has none of its words."""
+    if entry.boundary is None or entry.text:
+        return False
+    told = entry.boundary.extra.get("unreadable") is True
+    return told or any(isinstance(block, Reasoning) and block.encrypted for block in entry.blocks)
 
 
 def without_reasoning(session: Session) -> Session:

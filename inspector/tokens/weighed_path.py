@@ -16,7 +16,7 @@ import numpy as np
 
 from ..session.blocks import KINDS
 from ..session.live import Live
-from ..session.queries import find_end
+from ..session.queries import find_end, is_sealed
 from ..session.session import Session
 from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, MICRO, TOOL, Bools, Ints
 from ..text import plural
@@ -386,9 +386,7 @@ class WeighedPath:
         return fixed, Part(more, rest - fixed.high, rest - fixed.low, names, note)
 
     def _is_sealed(self, number: int) -> bool:
-        """Whether the file holds no words of a compaction's summary."""
-        made = self.session.entries[int(self.path[self.cuts[number - 1]])]
-        return made.boundary is not None and "unreadable" in made.boundary.extra and not made.text
+        return is_sealed(self.session.entries[int(self.path[self.cuts[number - 1]])])
 
     def _left(self, number: int) -> int:
         """Tokens of the conversation that a compaction left, where the harness tells them: `postTokens`."""

@@ -58,7 +58,7 @@ class RecordedSide(NamedTuple):
     @property
     def sealed(self) -> bool:
         """Whether only its provider can read its summary."""
-        return self.drawn.payload.sealed is True
+        return self.drawn.payload.sealed
 
 
 class WorkbenchModel:

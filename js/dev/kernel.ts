@@ -203,6 +203,8 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
             : `The policy keeps the last ${recent} tokens and cuts before turn ${turn + 1}.`,
         },
         chosen: "",
+        untold: false,
+        sealed: false,
         sentence: {
           case: "planned",
           parts: [

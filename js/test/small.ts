@@ -136,6 +136,8 @@ export const smallPlan = (
     policyTitle: "Plain",
     policySource: "Made for tests.",
     chosen: "",
+    untold: false,
+    sealed: false,
     cut: { place: 3, id: "e3", by: "policy", sentence: "The policy cuts before turn 2." },
     sentence: SENTENCE,
     rules: [

@@ -1,4 +1,4 @@
-"""Every recorded compaction, and clearing of outputs, of sessions: what was predicted beside the next request.
+"""Every recorded compaction, and clearing of outputs, of sessions: what was predicted, and the next request.
 
 The product sees the session up to the last row before the provider's next request, and nothing after it: no
 prediction looks at its own answer. What the provider reported is read here from the raw rows.

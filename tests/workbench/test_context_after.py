@@ -157,7 +157,7 @@ def test_a_compaction_without_a_summary_is_read_as_it_left_the_context() -> None
     model = WorkbenchModel(session, "auto", window=2_000)
     answer = model.answer({"at": "e2", "look": "recorded:1"})
     recorded = answer["_recorded"]
-    assert recorded["sealed"] is False
+    assert (recorded["untold"], recorded["sealed"]) == (True, False)
     summaries = ask(model, "summaries", place=recorded["cut"]["place"])
     assert summaries["recorded"]["sentence"] == "The file records this compaction without a summary."
     reply = ask(model, "context", place=recorded["cut"]["place"])
@@ -167,11 +167,25 @@ def test_a_compaction_without_a_summary_is_read_as_it_left_the_context() -> None
     assert "as far as one can tell" not in lost["sentence"]
 
 
+@pytest.mark.parametrize("told", [{"extra": {"unreadable": True}}, {}])
+def test_a_story_says_whether_a_summary_is_sealed_or_was_never_written(told: dict[str, Any]) -> None:
+    session = chain(
+        user("Keep /srv/tide/brest.toml."), said("b" * 5_000), compaction(**told), user("c"), said("d")
+    )
+    model = WorkbenchModel(session, "auto", window=2_000)
+    model.answer({"at": "e1", "look": "recorded:1"})
+    story = ask(model, "story", kind="file", form="/srv/tide/brest.toml", number=0)
+    why = "The summary cannot be read" if told else "The file records no summary of it"
+    guessed = f"{why}; guessed from what follows."
+    assert story["sentence"] == f"Lost in ◆1, as far as one can tell. {guessed}"
+    assert (story["text"]["sentence"], story["text"]["lines"]) == (guessed, [])
+
+
 def test_where_outputs_were_cleared_the_rest_is_read_as_it_stands() -> None:
     session = open_demo()
     model = WorkbenchModel(session, "auto")
     recorded = model.answer({"look": "cleared:1"})["_recorded"]
-    assert (recorded["sealed"], recorded["rules"]) == (False, [])
+    assert (recorded["untold"], recorded["sealed"], recorded["rules"]) == (True, False, [])
     pieces, reply = read_all(model, place=0), ask(model, "context", place=0)
     ((_, boundary),) = [pair for pair in session.boundaries if pair[1].kind == "micro"]
     assert reply["after"] == sum(part["tokens"] for part in reply["outline"]) == recorded["after"]["total"]
@@ -235,12 +249,13 @@ def test_what_clearing_outputs_loses_is_looked_for() -> None:
 
 def test_a_readable_summary_is_sealed_in_no_picture() -> None:
     model = WorkbenchModel(open_demo(), "auto")
-    assert "sealed" not in model.answer({})["_recorded"]
+    recorded = model.answer({})["_recorded"]
+    assert (recorded["untold"], recorded["sealed"]) == (False, False)
 
 
 def test_what_stands_in_the_place_of_a_sealed_summary_is_said() -> None:
     model = sealed_model()
-    assert model.recorded is not None and model.recorded.drawn.payload.sealed is True
+    assert model.recorded is not None and model.recorded.drawn.payload.untold and model.recorded.sealed
     assert "a placeholder in its place" in ask(model, "context")["sentence"]
     model.answer({"look": "plan"})
     assert ask(model, "context")["sentence"] == ""

@@ -15,10 +15,9 @@ from ...errors import InspectorError
 from ...planning.fates import BY_NONE
 from ...planning.plan import Plan
 from ...policies.table import CLEARED, DROPPED, SUMMARISED, TRUNCATED, VERBATIM, Bytes
-from ...session.blocks import Reasoning
 from ...session.entries import Boundary, Entry
 from ...session.live import Live
-from ...session.queries import find_end, is_summary
+from ...session.queries import find_end, is_sealed, is_summary
 from ...session.session import Session
 from ...session.tree import MESSAGE, Bools, Ints
 from ...text import plural, printable
@@ -107,7 +106,7 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
     left[origin] = live_after
     changed = cleared | cut[was]
     tokens[changed] = left[was[changed]]
-    summarised = _is_sealed(entry) or any(is_summary(session.entries[i]) for i in made)
+    summarised = is_sealed(entry) or any(is_summary(session.entries[i]) for i in made)
     gone = SUMMARISED if summarised else DROPPED
     fate = np.where(stands[was], VERBATIM, gone).astype(np.uint8)
     fate[cut[was]] = TRUNCATED
@@ -182,12 +181,13 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         policy_source=f"{_name(found.entry)} of the file.",
         label="recorded",
         entry=found.entry.id,
-        sealed=_is_sealed(found.entry),
+        untold=True,
+        sealed=is_sealed(found.entry),
         gauge=GaugeWords(f"The recorded {what}", say_where(plan, did), plan.before, *_bound(found)),
         cut=_cut(found, plan.session),
         sentence=SentencePayload(
             "recorded",
-            say_left(left, found.place, found.summary, past=True),
+            say_left(left, found.place, found.summary, past=True, sealed=is_sealed(found.entry)),
             [],
             True,
             "",
@@ -249,12 +249,6 @@ def _file_rows(session: Session) -> Longs:
     """int64[m]: the row of each live block among all blocks of the file."""
     live = session.live
     return session.tree.start[live.entries[live.position]].astype(np.int64) + live.block
-
-
-def _is_sealed(entry: Entry) -> bool:
-    """Whether its summary is one that only its provider can read."""
-    unreadable = entry.boundary is not None and entry.boundary.extra.get("unreadable") is True
-    return unreadable or any(isinstance(b, Reasoning) and b.encrypted for b in entry.blocks)
 
 
 def _find_place(live: Live, stands: Bools, tokens: Ints) -> int:

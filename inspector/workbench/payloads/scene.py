@@ -203,8 +203,9 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
     `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
     `label`; a recorded compaction has its `look`, the `entry` that records it, and in `told` what is reported
-    of it, the tokens, and by whom. One that no plan tells says with `sealed` whether only its provider can
-    read its summary. `chosen` says why it is this policy, "" where somebody has chosen it.
+    of it, the tokens, and by whom. `untold` is one that no plan tells: it is drawn block by block and has no
+    rules; of one that is `sealed` only its provider can read the summary. `chosen` says why it is this
+    policy, "" where somebody has chosen it.
     """
 
     seq: int
@@ -215,7 +216,8 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     label: str | UnsetType = UNSET
     entry: str | UnsetType = UNSET
     look: str | UnsetType = UNSET
-    sealed: bool | UnsetType = UNSET
+    untold: bool = False
+    sealed: bool = False
     cut: CutPayload
     sentence: SentencePayload
     rules: list[RulePayload]

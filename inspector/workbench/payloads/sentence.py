@@ -139,7 +139,13 @@ def write_sentence(
 
 
 def say_left(
-    left: Left, place: int | None, summary: int, *, past: bool = False, unwritten: bool = False
+    left: Left,
+    place: int | None,
+    summary: int,
+    *,
+    past: bool = False,
+    unwritten: bool = False,
+    sealed: bool = False,
 ) -> list[SentencePart]:
     """ "Left of the cut: 242 blocks, 109k tokens become a summary of 4.2k, not written yet."."""
     at = place or 0
@@ -147,10 +153,11 @@ def say_left(
     verb = _VERBS[left.fate][past]
     lead = "Left of the cut: " if place is not None else ""
     parts = [_part(lead), _part(describe_left(blocks, tokens), "strong", "left"), _part(f" {verb}")]
-    if left.fate == SUMMARISED and past and not summary:
-        parts[-1] = _part(" became a summary that only the provider can read")
-    elif left.fate == SUMMARISED:
+    if left.fate == SUMMARISED:
         parts += [_part(" "), _part(format_tokens(summary), "strong", "summary")]
+        if sealed and not summary:
+            parts[2:] = [_part(" became a summary")]
+        parts += [_part(" that only the provider can read")] if sealed else []
         parts += [_part(", not written yet")] if unwritten else []
     return [part for part in [*parts, _part(".")] if part.text]
 

@@ -27,7 +27,7 @@ from .fact_teller import Teller, Told
 from .findings import name_form
 from .story_cleared import count_cleared, name_cleared, tell_cleared
 from .story_fixes import StoryFix, offer_fixes, offer_output
-from .story_text import FAR, SEALED, StoryText, describe_text
+from .story_text import FAR, StoryText, describe_text, tell_unread
 
 StepSign = Literal["named", "lost", "kept", "again", ""]
 By = Literal["file", "plan", "guess", ""]
@@ -348,7 +348,8 @@ def _sentence(teller: Teller, told: Told) -> str:
         more = f", which may mean {join_words(others, 'or')} too" if others else ""
         return f"Weakened {by}. Only “{printable(traced.words, 80)}” is left of it{more}."
     if traced.tier == "inferred":
-        return f"Lost {by}, as far as one can tell. {SEALED}"
+        why = tell_unread(told.recorded.entry) if told.recorded is not None else ""
+        return f"Lost {by}, as far as one can tell. {why}".rstrip()
     causes = _tell_causes(teller, told, traced, found)
     lead = UNLESS.capitalize() if _may_be_named(traced) else f"Lost {by}"
     return f"{lead}. {causes}".rstrip()

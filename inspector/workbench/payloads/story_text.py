@@ -8,7 +8,8 @@ from ...facts.facts import Fact
 from ...facts.lint.check import CHANGED, known
 from ...facts.nearest import NearSpan, find_spans
 from ...facts.traced import TracedFact
-from ...session.queries import readable_text
+from ...session.entries import Entry
+from ...session.queries import is_sealed, readable_text
 from ...text import printable, utf16_length
 from ..model import WorkbenchModel
 from .base_payload import Payload
@@ -19,6 +20,7 @@ from .summaries import count_changed_files
 
 MOST_LINES = 240
 SEALED = "The summary cannot be read; guessed from what follows."
+MISSING = "The file records no summary of it; guessed from what follows."
 FAR = "Nothing in the summary is near it."
 _DEFINED = re.compile(r"\b(?:def|class|function|func|fn|struct|interface|enum|trait)\s+([A-Za-z_]\w{4,60})")
 MOST_DEFINED = 40_000
@@ -80,7 +82,7 @@ def describe_text(teller: Teller, told: Told) -> StoryText | None:
         title = f"Recorded summary {told.recorded.sign}"
         own = told.recorded.entry.text.strip()
         if not own:
-            return StoryText(title, "", [], [], SEALED, 0)
+            return StoryText(title, "", [], [], tell_unread(told.recorded.entry), 0)
         text = own
         tokens = _weigh(teller.model, told.recorded.entry.id)
         named, every = count_changed_files(told.recorded.trace)
@@ -94,6 +96,11 @@ def describe_text(teller: Teller, told: Told) -> StoryText | None:
         note = format_tokens(plan.summary_tokens)
     spans = find_spans(fact.kind, fact.form, text, _find_symbols(teller, traced))
     return _lay_out(title, note, text, spans, _tell_near(fact, spans))
+
+
+def tell_unread(entry: Entry) -> str:
+    """Why nothing is told by a compaction's summary."""
+    return SEALED if is_sealed(entry) else MISSING
 
 
 def _show_emptied(teller: Teller, recorded: Recorded, traced: TracedFact) -> StoryText | None:

@@ -160,9 +160,6 @@ export const isUncut = (plan: Plan, place: number): boolean => plan.cut.id === "
 const isApart = (plan: Plan, place: number): boolean =>
   place === plan.cut.place && (plan.cut.id === "" || (plan.afterTotal[place] ?? -1) < 0);
 
-/** What the file records and no plan tells: it is told block by block, and by no rule. */
-export const isUntold = ({ sealed }: Plan): boolean => sealed !== undefined;
-
 /** Tokens after a cut at `place`, -1 where there can be none. */
 export const totalAfter = (plan: Plan, place: number): number =>
   isApart(plan, place) ? plan.after.total : (plan.afterTotal[place] ?? -1);

@@ -2,7 +2,7 @@
 
 import type { Line, StateHost, Wanted } from "../hosts/host";
 import { makeCuts } from "../model/cuts";
-import { decodePlan, decodeScene, fateAt, isUntold, type Plan, type Scene } from "../model/plan";
+import { decodePlan, decodeScene, fateAt, type Plan, type Scene } from "../model/plan";
 import type { Settings, Traits, Versus } from "../payloads/host";
 import type { BodyReply, PlanPayload } from "../payloads/types";
 import { findPlan, findSummary, type HeldPlan, layOut, type Store } from "./data";
@@ -310,7 +310,7 @@ const tellFate = (scene: Scene, plan: Plan, row: number, place: number) => {
 const tellOther = (scene: Scene, plan: Plan, row: number) => {
   const { fate, tokens, rule } = fateAt(scene, plan, row, plan.cut.place);
   const title = plan.rules[rule]?.title;
-  const nobody = isUntold(plan) && fate !== 0 ? "the compaction in the file" : (NOBODY[rule] ?? "nothing");
+  const nobody = plan.untold && fate !== 0 ? "the compaction in the file" : (NOBODY[rule] ?? "nothing");
   const by = title === undefined ? nobody : `rule ${rule + 1}, ${title}`;
   // What then stands in its place is on no page.
   return { fate: scene.fates[fate]?.label ?? "", tokens, by, after: null, diff: null };

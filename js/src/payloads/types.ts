@@ -192,8 +192,9 @@ export interface PackedColumn {
  * `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
  * `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
  * `label`; a recorded compaction has its `look`, the `entry` that records it, and in `told` what is reported
- * of it, the tokens, and by whom. One that no plan tells says with `sealed` whether only its provider can
- * read its summary. `chosen` says why it is this policy, "" where somebody has chosen it.
+ * of it, the tokens, and by whom. `untold` is one that no plan tells: it is drawn block by block and has no
+ * rules; of one that is `sealed` only its provider can read the summary. `chosen` says why it is this
+ * policy, "" where somebody has chosen it.
  */
 export interface PlanPayload {
   seq: number;
@@ -204,7 +205,8 @@ export interface PlanPayload {
   label?: string;
   entry?: string;
   look?: string;
-  sealed?: boolean;
+  untold: boolean;
+  sealed: boolean;
   cut: CutPayload;
   sentence: SentencePayload;
   rules: RulePayload[];

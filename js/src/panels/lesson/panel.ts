@@ -4,7 +4,7 @@ import { refOf } from "../../model/block-refs";
 import { whyNot } from "../../model/cuts";
 import { exact, namePlace, plural, short, signed } from "../../model/format";
 import { compareGuess, numberOf } from "../../model/lesson";
-import { isUntold, totalAfter } from "../../model/plan";
+import { totalAfter } from "../../model/plan";
 import type { Choices } from "../../payloads/host";
 import type { LessonReply, LessonStep, LessonStepReply } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
@@ -113,7 +113,7 @@ const button = (label: string, id: string, act: () => void, disabled = false): H
 };
 
 /** Who decides by rules: what the file records and no plan tells has none. */
-const nameDecider = ({ plan, planned }: Picture): string => (isUntold(plan) ? planned : plan).policyTitle;
+const nameDecider = ({ plan, planned }: Picture): string => (plan.untold ? planned : plan).policyTitle;
 
 const title = (words: string, key: string) =>
   h("h4", {}, words, " ", h("kbd", { "aria-hidden": "true" }, key));

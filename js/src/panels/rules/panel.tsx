@@ -1,7 +1,6 @@
 // The policy's rules, numbered, with what each takes of the total: they add up to what the plan leaves.
 import { render } from "preact";
 import { exact, short, signed } from "../../model/format";
-import { isUntold } from "../../model/plan";
 import type { RuleOffer, RulePayload } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setAttributes } from "../../ui/dom";
@@ -185,7 +184,7 @@ const Own = (props: Props) => {
   const { plan, settings, needsKernel, takeBack, openSettings } = props;
   const differing = Object.keys(settings).length;
   const total = plan.after.total;
-  if (isUntold(plan))
+  if (plan.untold)
     return (
       <>
         <h3>{plan.policyTitle}</h3>
