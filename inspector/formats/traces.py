@@ -9,7 +9,7 @@ read. Spans are taken in the order of their times, and go together by the conver
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from json import JSONDecoder
 from typing import Any
 
@@ -18,29 +18,38 @@ from ..session.entries import Source, Usage
 from ..session.garbage import paused_gc
 from ..session.session import Session
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
-from .json_document import FILE, Fields, cut_head, iso_time, load, place, sniff_document
+from .json_document import FILE, Fields, cut_head, load, place, sniff_document
 from .json_lines import Data, Reader, decode, iter_lines
 from .prefix import join_requests
 from .recording import Json, Recording, first_rows, read_inclusive
 from .threads import WholeRequest
+from .trace_parts import (
+    TRACE,
+    find_instructions,
+    find_key,
+    find_order,
+    is_loose,
+    list_dicts,
+    open_value,
+    read_body,
+    read_system,
+    read_time,
+)
+from .trace_vendors import read_observation, read_run
 
 NAME = "traces"
-CONVERSATIONS = (
-    *("gen_ai.conversation.id", "session.id", "mlflow.trace.session", "langfuse.session.id", "thread_id"),
-    *("session_id", "sessionId", "conversation_id"),
-)
 DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
-TRACE = ("trace_id", "traceId")
 NESTED = ("llm", "openinference", "gen_ai", "session", "tool")
 OPERATION = "gen_ai.operation.name"
 AROUND = ("invoke_agent", "create_agent", "execute_tool", "invoke_workflow")
 """Operations that stand around calls of a model."""
 AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
 _OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
+_SDK = ("inputTokens", "outputTokens", "cachedInputTokens")
+_SDK_OLDER = (("inputTokens", "promptTokens"), ("outputTokens", "completionTokens"))
 _INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
-_READ = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "prompt_details.cache_read")
-_WRITTEN = ("cache_creation_input_tokens", "input_cache_creation", "prompt_details.cache_write")
-"""What SDKs call in Langfuse what the cache gave and took."""
+OBSERVATIONS = ("SPAN", "EVENT", "GENERATION", "AGENT", "TOOL", "CHAIN", "RETRIEVER")
+"""Types of Langfuse's that are known where nothing was put in."""
 PAGES = ("traces", "data", "runs", "spans", "observations")
 """Where the page of an interface's answer has its list."""
 _WORD = re.compile(r"\S")
@@ -94,10 +103,11 @@ def _name_system(value: Json) -> str:
         return "otlp"
     if isinstance(value.get("info"), dict) and isinstance(Fields(value.get("data")).rest.get("spans"), list):
         return "mlflow"
-    if isinstance(value.get("run_type"), str) and "inputs" in value:
+    if isinstance(value.get("run_type"), str) and {"inputs", "dotted_order", "child_runs"} & set(value):
         return "langsmith"
-    if {"trace_id", "traceId"} & set(value) and isinstance(value.get("type"), str) and "input" in value:
-        return "langfuse" if str(value["type"]).isupper() else ""
+    kind = value.get("type") if {"trace_id", "traceId"} & set(value) else None
+    if isinstance(kind, str) and ("input" in value or kind in OBSERVATIONS):
+        return "langfuse" if kind.isupper() else ""
     if isinstance(value.get("observations"), list) and value["observations"]:
         told = Fields(value["observations"][0]).rest
         return "langfuse-trace" if {"input", "type"} & set(told) else ""
@@ -135,8 +145,8 @@ def read(data: Data) -> Session:
                 told = Fields(span.get("attributes")).rest
                 if told.get(OPERATION) in AROUND:
                     around.add(len(requests))
-                requests.append((_order(span), len(requests), request))
-                traces.append(_find_key(told, span, TRACE))
+                requests.append((find_order(span), len(requests), request))
+                traces.append(find_key(told, span, TRACE))
             elif where is not None:
                 made.note(str(span.get("name") or "span"), where)
     if not count:
@@ -176,33 +186,33 @@ def _find_spans(value: Any) -> Iterator[Json]:
         return
     system = _name_system(value)
     if system == "otlp":
-        for resource in _dicts(value.get("resourceSpans", value.get("batches"))):
-            for scope in _dicts(resource.get("scopeSpans")):
-                for span in _dicts(scope.get("spans")):
+        for resource in list_dicts(value.get("resourceSpans", value.get("batches"))):
+            for scope in list_dicts(resource.get("scopeSpans")):
+                for span in list_dicts(scope.get("spans")):
                     events = [
                         {"name": event.get("name"), "attributes": _flatten(event.get("attributes"))}
-                        for event in _dicts(span.get("events"))
+                        for event in list_dicts(span.get("events"))
                     ]
                     yield {**span, "attributes": _flatten(span.get("attributes")), "events": events}
     elif system == "mlflow":
         about = Fields(value["info"].get("trace_metadata")).rest
-        for span in _dicts(value["data"]["spans"]):
-            told = {k: _open(v) for k, v in Fields(span.get("attributes")).rest.items()}
+        for span in list_dicts(value["data"]["spans"]):
+            told = {k: open_value(v) for k, v in Fields(span.get("attributes")).rest.items()}
             yield {**span, "attributes": {**about, **told}}
     elif system == "langfuse-trace":
-        for each in _dicts(value["observations"]):
+        for each in list_dicts(value["observations"]):
             holder = Fields(value.get("trace")).rest or value
             yield {**each, "sessionId": holder.get("sessionId"), "system": "langfuse"}
     elif system == "langsmith":
-        below = _dicts(value.get("child_runs"))
+        below = list_dicts(value.get("child_runs"))
         yield {**{key: item for key, item in value.items() if key != "child_runs"}, "system": system}
         for run in below:
             yield from _find_spans(run)
     elif system == "langfuse":
         yield {**value, "system": system}
     elif system == "jaeger":
-        for span in _dicts(value["spans"]):
-            told = {str(tag.get("key")): tag.get("value") for tag in _dicts(span.get("tags"))}
+        for span in list_dicts(value["spans"]):
+            told = {str(tag.get("key")): tag.get("value") for tag in list_dicts(span.get("tags"))}
             began = span.get("startTime")
             more = {"startTimeUnixNano": began * 1000} if isinstance(began, int) else {}
             yield {"name": span.get("operationName"), "traceId": span["traceID"], "attributes": told, **more}
@@ -228,20 +238,18 @@ def _lay_flat(attributes: Json, head: str = "") -> Json:
         if name.startswith(NESTED) and isinstance(value, dict):
             flat |= _lay_flat(value, f"{name}.")
         elif name.startswith(NESTED) and isinstance(value, list) and value and isinstance(value[0], dict):
-            for at, item in enumerate(_dicts(value)):
+            for at, item in enumerate(list_dicts(value)):
                 flat |= _lay_flat(item, f"{name}.{at}.")
         elif value is not None:
             flat[name] = value
     return flat
 
 
-def _dicts(value: Any) -> list[Json]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def _flatten(attributes: Any) -> Json:
     """OTLP's list of keys and typed values as an object."""
-    return {str(item["key"]): _read_value(item.get("value")) for item in _dicts(attributes) if "key" in item}
+    return {
+        str(item["key"]): _read_value(item.get("value")) for item in list_dicts(attributes) if "key" in item
+    }
 
 
 def _read_value(value: Any) -> Any:
@@ -264,43 +272,15 @@ def _read_value(value: Any) -> Any:
     return None
 
 
-def _open(value: Any) -> Any:
-    """A value that may be written as JSON in a string."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
-        try:
-            return decode(value.encode("utf-8", "surrogatepass"))
-        except ValueError:
-            return value
-    return value
-
-
-def _order(span: Json) -> str:
-    """A text by which spans of one system sort in time."""
-    for name in ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime"):
-        value = span.get(name)
-        if isinstance(value, int | str) and str(value).isdigit():
-            return str(value).rjust(24, "0")
-        if isinstance(value, str):
-            return value.replace("T", " ")
-    return ""
-
-
-def _read_time(span: Json) -> str | None:
-    order = _order(span)
-    if order.isdigit():
-        return iso_time(int(order) / 1e6) if len(order.lstrip("0")) < 22 else None
-    return order.replace(" ", "T") or None
-
-
 def _read_span(span: Json, names: Names) -> WholeRequest | None:
     """The request that a span holds; None for one that holds no messages."""
     system = span.get("system")
     if system == "langsmith":
-        return _read_run(span, names)
+        return read_run(span, names)
     if system == "langfuse":
-        return _read_observation(span, names)
+        return read_observation(span, names)
     told = Fields(span.get("attributes")).rest
-    events = [*_dicts(span.get("events")), *_find_listed(told)]
+    events = [*list_dicts(span.get("events")), *_find_listed(told)]
     for event in events:
         # The newest spans may tell their messages in an event of details.
         about = Fields(event.get("attributes")).rest
@@ -308,13 +288,15 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
     sent, reply = _find_messages(told, events, names)
     if not sent:
         return None
-    models = (told.get(f"gen_ai.{x}.model") for x in ("response", "request"))
-    bodies = [Fields(_open(told.get(f"mlflow.span{x}"))).rest.get("model") for x in ("Outputs", "Inputs")]
+    models = (told.get(key) for key in ("gen_ai.response.model", "gen_ai.request.model", "ai.model.id"))
+    bodies = [
+        Fields(open_value(told.get(f"mlflow.span{x}"))).rest.get("model") for x in ("Outputs", "Inputs")
+    ]
     model = next((m for m in (*models, told.get("llm.model_name"), *bodies) if isinstance(m, str)), None)
     provider = told.get("gen_ai.provider.name", told.get("gen_ai.system", told.get("llm.provider")))
-    tools = _open(told.get("gen_ai.tool.definitions", told.get("mlflow.chat.tools")))
-    body = _open(told.get("mlflow.spanInputs", told.get("input.value")))
-    instructions = _open(told.get("gen_ai.system_instructions", _find_instructions(body)))
+    tools = open_value(told.get("gen_ai.tool.definitions", told.get("mlflow.chat.tools")))
+    body = open_value(told.get("mlflow.spanInputs", told.get("input.value")))
+    instructions = open_value(told.get("gen_ai.system_instructions", find_instructions(body)))
     tools = tools or Fields(body).rest.get("tools")
     agent = next((str(told[key]) for key in AGENTS if isinstance(told.get(key), str)), "")
     return WholeRequest(
@@ -324,42 +306,19 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
         usage=_read_usage(told),
         model=model,
         provider=provider if isinstance(provider, str) else None,
-        system=_read_system(instructions, names),
+        system=read_system(instructions, names),
         tools=read_chat_tools(tools),
-        time=_read_time(span),
-        key=f"{_find_key(told, span)}{f'/{agent}' if agent else ''}",
-        loose=_is_loose(told, span),
+        time=read_time(span),
+        key=f"{find_key(told, span)}{f'/{agent}' if agent else ''}",
+        loose=is_loose(told, span),
         extra={"span": span.get("name")},
     )
 
 
 def _find_listed(told: Json) -> list[Json]:
     """Events that a span has as a list in an attribute, as pydantic-ai's instrumentation wrote them."""
-    listed = _dicts(_open(told.get("events")))
+    listed = list_dicts(open_value(told.get("events")))
     return [{"name": each.get("event.name"), "attributes": each} for each in listed if "event.name" in each]
-
-
-def _find_key(told: Json, span: Json, names: Sequence[str] = (*CONVERSATIONS, *TRACE)) -> str:
-    """The conversation that a span names, or its trace."""
-    keys = (holder.get(key) for key in names for holder in (told, span))
-    return next((key for key in keys if isinstance(key, str) and key), "")
-
-
-def _is_loose(told: Json, span: Json) -> bool:
-    """Whether nothing but its trace tells which conversation a span belongs to."""
-    return not _find_key(told, span, CONVERSATIONS)
-
-
-def _find_instructions(*bodies: Any) -> Any:
-    """What a request, or the reply that repeats it, holds as instructions beside its messages."""
-    held = (Fields(body).rest.get(name) for body in bodies for name in ("system", "instructions"))
-    return next((value for value in held if value), None)
-
-
-def _read_system(given: Any, names: Names) -> list[ChatMessage]:
-    if isinstance(given, list):
-        return read_chat([{"role": "system", "parts": given}], names)
-    return read_chat([{"role": "system", "content": given}], names) if isinstance(given, str) else []
 
 
 def _find_messages(
@@ -371,7 +330,8 @@ def _find_messages(
         ("mlflow.spanInputs", "mlflow.spanOutputs"),
     ):
         if sent in told:
-            return _read_body(_open(told[sent]), names), _read_body(_open(told.get(reply)), names)
+            asked = read_body(open_value(told[sent]), names, "user")
+            return asked, read_body(open_value(told.get(reply)), names)
     if any(key.startswith("llm.input_messages") for key in told):
         lists = (_unflatten(told, f"llm.{kind}_messages.") for kind in ("input", "output"))
         given, answered = ([_read_inference(item) for item in items] for items in lists)
@@ -380,30 +340,29 @@ def _find_messages(
         lists = (_unflatten(told, f"gen_ai.{kind}.") for kind in ("prompt", "completion"))
         given, answered = ([_nest(item) for item in items] for items in lists)
         return read_chat(given, names), read_chat(answered, names)
-    if isinstance(prompt := _open(told.get("ai.prompt.messages")), list):
-        calls = _dicts(_open(told.get("ai.response.toolCalls")))
+    if isinstance(prompt := open_value(told.get("ai.prompt.messages")), list):
+        calls = list_dicts(open_value(told.get("ai.response.toolCalls")))
         said = told.get("ai.response.text")
         parts = [{"type": "tool-call", **call} for call in calls]
         words = [{"type": "text", "text": said}] if isinstance(said, str) and said else []
         reply_ = [{"role": "assistant", "content": [*words, *parts]}] if words or parts else []
         return read_chat(prompt, names), read_chat(reply_, names)
     if told.get("openinference.span.kind") == "LLM" and "input.value" in told:
-        values = (_open(told.get(key)) for key in ("input.value", "output.value"))
-        whole, answer = (_read_body(value, names) for value in values)
-        return whole, answer
+        whole, answer = (open_value(told.get(key)) for key in ("input.value", "output.value"))
+        return read_body(whole, names, "user"), read_body(answer, names)
     given, answered = [], []
     for event in events:
         name, about = str(event.get("name")), Fields(event.get("attributes")).rest
-        if isinstance(held := _open(about.get("gen_ai.event.content")), dict):
+        if isinstance(held := open_value(about.get("gen_ai.event.content")), dict):
             about = {**about, **held}
         elif name in ("gen_ai.content.prompt", "gen_ai.content.completion"):
-            words = _open(about.get("gen_ai.prompt", about.get("gen_ai.completion")))
+            words = open_value(about.get("gen_ai.prompt", about.get("gen_ai.completion")))
             role = "user" if name.endswith("prompt") else "assistant"
             listed: list[Any] = words if isinstance(words, list) else [{"role": role, "content": words}]
             (given if role == "user" else answered).extend(m for m in listed if isinstance(m, dict))
             continue
         if name == "gen_ai.choice":
-            message = _open(about.get("message", about.get("content")))
+            message = open_value(about.get("message", about.get("content")))
             answered.append(
                 message if isinstance(message, dict) else {"role": "assistant", "content": message}
             )
@@ -412,36 +371,11 @@ def _find_messages(
             if role == "tool" and "tool_call_id" not in about and "id" in about:
                 about = {**about, "tool_call_id": about["id"]}
             given.append(
-                {"role": role, **{key: _open(item) for key, item in about.items() if "." not in key}}
+                {"role": role, **{key: open_value(item) for key, item in about.items() if "." not in key}}
             )
     for message in answered:
         message.setdefault("role", "assistant")
     return read_chat(given, names), read_chat(answered, names)
-
-
-def _read_body(value: Any, names: Names) -> list[ChatMessage]:
-    """The messages of a request's or a reply's JSON, wherever they stand in it."""
-    if isinstance(value, list):
-        return read_chat(value, names)
-    if isinstance(value, str):
-        return read_chat([{"role": "assistant", "content": value}], names)
-    if not isinstance(value, dict):
-        return []
-    for name in ("messages", "input"):
-        if isinstance(value.get(name), list):
-            return read_chat(value[name], names)
-    if isinstance(choices := value.get("choices"), list):
-        return read_chat([choice["message"] for choice in _dicts(choices)[:1] if "message" in choice], names)
-    if isinstance(generations := value.get("generations"), list):
-        first = generations[0] if generations else None
-        chosen = first[0] if isinstance(first, list) and first else first
-        message = Fields(chosen).rest.get("message")
-        return read_chat([message] if message is not None else [], names)
-    for name in ("message", "output"):
-        inner = value.get(name)
-        if isinstance(inner, dict | list):
-            return read_chat(inner if isinstance(inner, list) else [inner], names)
-    return read_chat([{"role": "assistant", **value}], names) if "content" in value else []
 
 
 def _unflatten(told: Json, head: str) -> list[Json]:
@@ -462,7 +396,7 @@ def _nest(flat: Json) -> Json:
                                 if k.startswith("tool_calls.")}, "tool_calls.")
     ]  # fmt: skip
     message = {
-        key: _open(value) if key == "content" else value for key, value in flat.items() if "." not in key
+        key: open_value(value) if key == "content" else value for key, value in flat.items() if "." not in key
     }
     return {**message, "tool_calls": calls} if calls else message
 
@@ -507,84 +441,15 @@ def _read_usage(told: Json) -> Usage | None:
         return read_inclusive({**old, **told}, *keys)
     if any(key.startswith("llm.token_count.") for key in told):
         return read_inclusive(told, *(f"llm.token_count.{key}" for key in _INFERENCE))
-    used = _open(told.get("mlflow.chat.tokenUsage"))
+    if any(key.startswith("ai.usage.") for key in told):
+        older = {f"ai.usage.{new}": told.get(f"ai.usage.{old}") for new, old in _SDK_OLDER}
+        return read_inclusive({**older, **told}, *(f"ai.usage.{key}" for key in _SDK))
+    used = open_value(told.get("mlflow.chat.tokenUsage"))
     if not isinstance(used, dict):
         # Before version 3 only the reply itself tells.
-        return read_chat_usage(Fields(_open(told.get("mlflow.spanOutputs"))).rest.get("usage"))
+        return read_chat_usage(Fields(open_value(told.get("mlflow.spanOutputs"))).rest.get("usage"))
     keys_ = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return read_inclusive(used, *keys_, "total_tokens")
-
-
-def _read_run(run: Json, names: Names) -> WholeRequest | None:
-    """A run of LangSmith's: of a model, with the whole request."""
-    if run.get("run_type") != "llm":
-        return None
-    sent = _read_body(_open(run.get("inputs")), names)
-    if not sent:
-        return None
-    about = Fields(Fields(run.get("extra")).rest.get("metadata")).rest
-    model = about.get("ls_model_name")
-    reply = _read_body(_open(run.get("outputs")), names)
-    sums = {key: run[key] for key in ("prompt_tokens", "completion_tokens") if run.get(key)}
-    return WholeRequest(
-        None,
-        sent,
-        reply,
-        usage=_read_reply_usage(reply, sums, run),
-        model=model if isinstance(model, str) else None,
-        time=_read_time(run),
-        key=_find_key(about, run),
-        loose=_is_loose(about, run),
-        extra={"span": run.get("name")},
-    )
-
-
-def _read_reply_usage(reply: list[ChatMessage], sums: Json, run: Json) -> Usage | None:
-    """A run's usage: what the reply says, which tells the cache's apart, else the sums of the run."""
-    metadata = Fields(Fields(run.get("extra")).rest.get("metadata")).rest
-    holders = (Fields(_open(run.get("outputs"))).rest, metadata, *(message.extra for message in reply))
-    used = next((u for holder in holders if isinstance(u := holder.get("usage_metadata"), dict)), None)
-    if used is None:
-        body = Fields(_open(run.get("outputs")))
-        said = Fields(body.rest.get("llm_output")).rest.get("token_usage", body.rest.get("usage"))
-        return read_chat_usage(sums or said)
-    details = Fields(used.get("input_token_details")).rest
-    told = {**used, "read": details.get("cache_read"), "written": details.get("cache_creation")}
-    return read_inclusive(told, "input_tokens", "output_tokens", "read", "written", "total_tokens")
-
-
-def _read_observation(item: Json, names: Names) -> WholeRequest | None:
-    """An observation of Langfuse's: a generation, with the whole request."""
-    if item.get("type") != "GENERATION":
-        return None
-    bodies = [_open(item.get(name)) for name in ("input", "output")]
-    sent = _read_body(bodies[0], names)
-    if not sent:
-        return None
-    told = next((tools for body in bodies if (tools := Fields(body).rest.get("tools"))), None)
-    used = Fields(item.get("usage_details") or item.get("usageDetails") or item.get("usage"))
-    cached, stored = (next((n for key in keys if (n := used.number(key))), 0) for keys in (_READ, _WRITTEN))
-    given, output, total = used.number("input"), used.number("output"), used.number("total")
-    usage = None
-    if given is not None or output is not None:
-        # Whether the input holds what the cache gave is the SDK's choice: the total tells.
-        apart = total is not None and (given or 0) + cached + stored + (output or 0) <= total
-        fresh = (given or 0) if apart else max((given or 0) - cached - stored, 0)
-        usage = Usage(input=fresh, output=output or 0, cache_read=cached, cache_write=stored, total=total)
-    model = item.get("model")
-    return WholeRequest(
-        None,
-        sent,
-        _read_body(bodies[1], names),
-        usage=usage,
-        model=model if isinstance(model, str) else None,
-        system=_read_system(_find_instructions(*bodies), names),
-        tools=read_chat_tools(told),
-        time=_read_time(item),
-        key=_find_key({}, item),
-        loose=_is_loose({}, item),
-        extra={"span": item.get("name")},
-    )
 
 
 READER = Reader(NAME, "Traces of model calls", sniff, read)

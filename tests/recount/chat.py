@@ -45,6 +45,7 @@ class Asked:
     key: str = ""
     compacted: bool = False
     total: Any = None
+    cost: Any = None
     loose: bool = False  # the key names what ran together, not what was said to one another
 
 
@@ -169,17 +170,17 @@ def join(asked: list[Asked]) -> Figures:
             talk.line.append(_print(message))
             talk.messages.append(message)
             end = at == len(own) - 1
-            talk.replies.append((each.tokens if end else None, each.model, each.total))
+            talk.replies.append((each.tokens if end else None, each.model, each.total, each.cost))
         talk.requests += 1
         talk.last = own
     main = max(talks, key=lambda talk: talk.requests)
     tally = Tally()
     for talk in talks:
-        for tokens, model, total in talk.replies:
+        for tokens, model, total, cost in talk.replies:
             if talk is main:
-                tally.reply(tokens, model, total=total)
+                tally.reply(tokens, model, cost, total=total)
             else:
-                tally.aside(tokens, model)
+                tally.aside(tokens, model, cost)
         tally.figures.emptied += talk.emptied
         for _ in range(talk.compactions):
             tally.compact()

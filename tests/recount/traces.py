@@ -112,6 +112,11 @@ def _ask(span: Row) -> Asked | None:
         sent, reply = (_open(told.get(f"gen_ai.{kind}.messages")) for kind in ("input", "output"))
     elif "mlflow.spanInputs" in told:
         sent, reply = _open(told["mlflow.spanInputs"]), _open(told.get("mlflow.spanOutputs"))
+    elif "ai.prompt.messages" in told:
+        words = [{"type": "text", "text": told["ai.response.text"]}] if told.get("ai.response.text") else []
+        calls = [{"type": "tool-call", **each} for each in listed(_open(told.get("ai.response.toolCalls")))]
+        sent = _open(told["ai.prompt.messages"])
+        reply = [{"role": "assistant", "content": [*words, *calls]}]
     elif any(key.startswith("llm.input_messages.") for key in told):
         sent, reply = (_number(told, f"llm.{kind}_messages.") for kind in ("input", "output"))
     else:
@@ -119,11 +124,15 @@ def _ask(span: Row) -> Asked | None:
     system = _open(told.get("gen_ai.system_instructions"))
     lead = [{"role": "system", "parts": system}] if isinstance(system, list) else []
     names = [told.get(f"gen_ai.{kind}.model") for kind in ("response", "request")]
-    names += [told.get("llm.model_name"), *(held({"b": body}, "b").get("model") for body in (reply, sent))]
+    names += [
+        told.get("ai.model.id"),
+        told.get("llm.model_name"),
+        *(held({"b": body}, "b").get("model") for body in (reply, sent)),
+    ]
     model = next((name for name in names if isinstance(name, str)), None)
     agent = told.get("gen_ai.agent.id") or told.get("gen_ai.agent.name")
     tokens, total = _split(told, reply)
-    return _make(span, told, [*lead, *_find(sent)], _find(reply), tokens, model, total, agent)
+    return _make(span, told, [*lead, *_find(sent, "user")], _find(reply), tokens, model, total, agent)
 
 
 def _make(
@@ -135,6 +144,7 @@ def _make(
     model: Any,
     total: Any,
     agent: Any = "",
+    cost: Any = None,
 ) -> Asked | None:
     sent, reply = [_plain(each) for each in sent], [_plain(each) for each in reply]
     if not sent:
@@ -142,28 +152,32 @@ def _make(
     named = [holder[name] for name in _NAMES for holder in (told, span) if isinstance(holder.get(name), str)]
     trace = [holder[name] for name in _TRACES for holder in (told, span) if isinstance(holder.get(name), str)]
     key = next((name for name in (*named, *trace) if name), "") + (f"/{agent}" if agent else "")
-    return Asked(sent, reply, tokens, model, key, False, total, not any(named))
+    cost = float(cost) if isinstance(cost, str) else cost
+    return Asked(sent, reply, tokens, model, key, False, total, cost, not any(named))
 
 
-def _find(body: Any) -> list[Any]:
-    """The messages in a request's or a reply's body."""
+def _find(body: Any, role: str = "assistant") -> list[Any]:
+    """The messages in a request's or a reply's body; words alone are those of `role`."""
     if isinstance(body, str):
-        return [{"role": "assistant", "content": body}]
+        return [{"role": role, "content": body}] if body else []
     if not isinstance(body, dict):
         return [each for inner in listed(body) for each in (inner if isinstance(inner, list) else [inner])]
     lead = [{"role": "system", "content": body[n]} for n in ("system", "instructions") if body.get(n)]
     for name in ("messages", "input"):
         if isinstance(body.get(name), list):
             return [*lead, *_find(body[name])]
+    if isinstance(body.get("prompts"), list):
+        return [{"role": role, "content": body["prompts"][0]}]
     if isinstance(body.get("choices"), list):
         return [choice["message"] for choice in body["choices"][:1]]
     if isinstance(body.get("generations"), list):
         first = body["generations"][0]
-        return [(first[0] if isinstance(first, list) else first)["message"]]
+        first = first[0] if isinstance(first, list) else first
+        return [first["message"]] if "message" in first else _find(first.get("text"), role)
     for name in ("message", "output"):
         if isinstance(body.get(name), dict | list):
             return _find(body[name]) if isinstance(body[name], list) else [body[name]]
-    return [{"role": "assistant", **body}] if "content" in body else []
+    return [{"role": role, **body}] if "content" in body else []
 
 
 def _number(told: Row, head: str) -> list[Row]:
@@ -237,6 +251,10 @@ def _split(told: Row, reply: Any) -> tuple[list[int] | None, Any]:
         names_ = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write")
         figures = (told.get(f"llm.token_count.{name}") for name in names_)
         return split_inclusive(*figures), told.get("llm.token_count.total")
+    if any(key.startswith("ai.usage.") for key in told):
+        names_ = ("inputTokens", "outputTokens", "cachedInputTokens", "promptTokens", "completionTokens")
+        given, replied, read, old, older = (told.get(f"ai.usage.{name}") for name in names_)
+        return split_inclusive(given or old, replied or older, read), None
     used = _open(told.get("mlflow.chat.tokenUsage"))
     if isinstance(used, dict):
         names_ = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -247,7 +265,10 @@ def _split(told: Row, reply: Any) -> tuple[list[int] | None, Any]:
 
 def _ask_observation(item: Row) -> Asked | None:
     sent, reply = _open(item.get("input")), _open(item.get("output"))
-    used = next((u for n in ("usage_details", "usageDetails", "usage") if (u := held(item, n))), {})
+    figures = [held(item, n) for n in ("usage_details", "usageDetails", "usage")] + [
+        {k: v for k, v in item.items() if k not in ("input", "output")}
+    ]
+    used = next((u for each in figures if {"input", "output"} & set(u := _rename(each))), {})
     read, written = (whole(next((used[k] for k in keys if used.get(k)), 0)) for keys in (_READ, _WRITTEN))
     given, replied, total = (whole(used.get(name)) for name in ("input", "output", "total"))
     apart = "total" in used and given + read + written + replied <= total
@@ -255,14 +276,29 @@ def _ask_observation(item: Row) -> Asked | None:
     told = {"role": "system", "content": held({"r": reply}, "r").get("instructions")}
     lead = [told] if told["content"] else []
     known = {"input", "output"} & set(used)
-    return _make(
-        item, {}, [*lead, *_find(sent)], _find(reply), tokens if known else None, item.get("model"), total
+    model = item.get("model") or item.get("providedModelName")
+    costs = [held(item, name).get("total") for name in ("cost_details", "costDetails")]
+    cost = next(
+        (each for each in (*costs, item.get("calculatedTotalCost"), item.get("totalCost")) if each), None
     )
+    asked = [*lead, *_find(sent, "user")]
+    return _make(item, {}, asked, _find(reply), tokens if known else None, model, total, cost=cost)
+
+
+def _rename(used: Row) -> Row:
+    """Figures under the names they have had since."""
+    names = {
+        "input": ("promptTokens", "prompt_tokens", "inputTokens", "input_tokens", "inputUsage"),
+        "output": ("completionTokens", "completion_tokens", "outputTokens", "output_tokens", "outputUsage"),
+        "total": ("totalTokens", "total_tokens", "totalUsage"),
+    }
+    told = {new: used[old] for new, olds in names.items() for old in reversed(olds) if used.get(old)}
+    return {**told, **used}
 
 
 def _ask_run(run: Row) -> Asked | None:
     about = held(run, "extra", "metadata")
-    sent, body = _find(_open(run.get("inputs"))), _open(run.get("outputs"))
+    sent, body = _find(_open(run.get("inputs")), "user"), _open(run.get("outputs"))
     reply = _find(body)
     holders = [held({"b": body}, "b"), about, *(each.get("kwargs", each.get("data", each)) for each in reply)]
     used = next((u for each in holders if (u := held(each, "usage_metadata"))), None)
@@ -278,4 +314,6 @@ def _ask_run(run: Row) -> Asked | None:
         body = held({"b": body}, "b")
         usage = sums or held(body, "llm_output", "token_usage") or held(body, "usage")
         tokens, total = split_usage(usage), usage.get("total_tokens")
-    return _make(run, about, sent, reply, tokens, about.get("ls_model_name"), total)
+    asked = held(run, "extra", "invocation_params")
+    model = about.get("ls_model_name") or asked.get("model") or asked.get("model_name")
+    return _make(run, about, sent, reply, tokens, model, total, cost=run.get("total_cost"))

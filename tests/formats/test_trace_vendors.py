@@ -1,0 +1,139 @@
+"""Runs of LangSmith, observations of Langfuse and spans of the AI SDK, in the forms that they have had."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, price_session
+from inspector.session.session import Session
+from tests.recount.__main__ import compare
+
+Json = dict[str, Any]
+
+
+def open_spans(folder: Path, value: Any, *, lines: bool = False) -> Session:
+    file = folder / "spans.json"
+    rows = value if lines else [value]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    session = open_session(file)
+    assert session.format == "traces"
+    assert [each for each in compare(file, session) if not each.same] == []
+    return session
+
+
+def said(session: Session) -> list[tuple[str, str]]:
+    return [(entry.role, entry.text) for entry in session.entries]
+
+
+def observation(**more: Any) -> Json:
+    """A generation, as Langfuse keeps it."""
+    asked = [{"role": "user", "content": "Which tide is next?"}]
+    about = {"id": "o1", "traceId": "t1", "type": "GENERATION", "name": "chat", "sessionId": "s1"}
+    told = {"model": "gpt-5.5", "input": asked, "output": {"role": "assistant", "content": "High."}}
+    return {**about, "startTime": "2026-05-01T10:00:01.000Z", **told, **more}
+
+
+SPAN = {"id": "o0", "traceId": "t1", "type": "SPAN", "name": "root", "startTime": "2026-05-01T10:00:00.000Z"}
+TALK = [("user", "Which tide is next?"), ("assistant", "High.")]
+
+
+@pytest.mark.parametrize("page", [False, True])
+def test_a_span_that_holds_nothing_may_stand_first(tmp_path: Path, page: bool) -> None:
+    items = [SPAN, observation(usage={"input": 13, "output": 3, "total": 16, "unit": "TOKENS"})]
+    session = open_spans(tmp_path, {"data": items, "meta": {}} if page else items)
+    assert said(session) == TALK
+    assert session.unknown == 0
+    assert said(open_spans(tmp_path, items, lines=True)) == TALK
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        {"usageDetails": {"input": 13, "output": 3, "total": 16}},
+        {"usage": {"promptTokens": 13, "completionTokens": 3, "totalTokens": 16}},
+        {"promptTokens": 13, "completionTokens": 3, "totalTokens": 16},
+        {"usage": {}, "inputUsage": 13, "outputUsage": 3, "totalUsage": 16},
+        {"usage_details": {"input_tokens": 13, "output_tokens": 3}},
+    ],
+)
+def test_usage_is_read_under_each_of_its_names(tmp_path: Path, used: Json) -> None:
+    usage = open_spans(tmp_path, [observation(**used)]).entries[-1].usage
+    assert usage is not None
+    assert (usage.input, usage.output) == (13, 3)
+
+
+def test_what_the_file_says_it_cost_is_its_cost(tmp_path: Path) -> None:
+    used = {"usageDetails": {"input": 13, "output": 3, "total": 16}}
+    for told in (
+        {"costDetails": {"input": 0.1, "total": 0.25}},
+        {"calculatedTotalCost": 0.25},
+        {"totalCost": 0.25},
+    ):
+        assert price_session(open_spans(tmp_path, [observation(**used, **told)])).cost.total == 0.25
+    run = langsmith(total_cost="0.25", prompt_tokens=5, completion_tokens=2)
+    assert price_session(open_spans(tmp_path, [run])).cost.total == 0.25
+
+
+def test_words_that_were_put_in_alone_are_the_user_s(tmp_path: Path) -> None:
+    item = observation(input="Which tide is next?", output="High.", providedModelName="gpt-5.5")
+    session = open_spans(tmp_path, [{key: value for key, value in item.items() if key != "model"}])
+    assert said(session) == TALK
+    assert session.entries[-1].model == "gpt-5.5"
+    assert len(session.turns) == 1
+    bare = observation(input={"content": "Which tide is next?"}, output={"content": "High."})
+    assert said(open_spans(tmp_path, [bare])) == TALK
+
+
+def langsmith(**more: Any) -> Json:
+    """A run of a model, as LangSmith keeps it."""
+    about = {
+        "id": "r1",
+        "trace_id": "t1",
+        "name": "Chat",
+        "run_type": "llm",
+        "start_time": "2026-01-01T00:00:00Z",
+    }
+    asked = {"messages": [{"type": "human", "data": {"content": "Which tide is next?"}}]}
+    return {
+        **about,
+        "inputs": asked,
+        "outputs": {"message": {"type": "ai", "data": {"content": "High."}}},
+        **more,
+    }
+
+
+def test_a_run_s_parameters_tell_its_model_and_tools(tmp_path: Path) -> None:
+    tool = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": {}}}
+    asked = {"model": "gpt-5.5", "tools": [tool]}
+    chain = {"id": "c", "run_type": "chain", "name": "agent", "dotted_order": "1"}
+    session = open_spans(tmp_path, [chain, langsmith(extra={"invocation_params": asked, "metadata": {}})])
+    assert said(session) == TALK
+    assert session.entries[-1].model == "gpt-5.5"
+    assert [one.name for one in session.tools] == ["look"]
+    assert session.unknown == 0
+
+
+def test_a_run_of_a_model_of_texts_is_a_prompt_and_a_reply(tmp_path: Path) -> None:
+    run = langsmith(
+        inputs={"prompts": ["Which tide is next?"]}, outputs={"generations": [[{"text": "High."}]]}
+    )
+    assert said(open_spans(tmp_path, [run])) == TALK
+
+
+def test_a_span_of_the_ai_sdk_tells_its_model_and_usage_in_its_own_words(tmp_path: Path) -> None:
+    asked = json.dumps([{"role": "user", "content": [{"type": "text", "text": "Which tide is next?"}]}])
+    told = {"ai.prompt.messages": asked, "ai.response.text": "High.", "ai.model.id": "gpt-5.5"}
+    for used in (
+        {"ai.usage.promptTokens": 13, "ai.usage.completionTokens": 3},
+        {"ai.usage.inputTokens": 13, "ai.usage.outputTokens": 3, "ai.usage.cachedInputTokens": 0},
+    ):
+        span = {"trace_id": "1", "span_id": "2", "name": "ai.generateText.doGenerate", "start_time": 2}
+        session = open_spans(tmp_path, [{**span, "attributes": {**told, **used}}])
+        reply = session.entries[-1]
+        assert said(session) == TALK
+        assert reply.usage is not None
+        assert (reply.model, reply.usage.input, reply.usage.output) == ("gpt-5.5", 13, 3)
