@@ -45,8 +45,8 @@ class Asked:
     key: str = ""
     compacted: bool = False
     total: Any = None
-    cost: Any = None
     loose: bool = False  # the key names what ran together, not what was said to one another
+    cost: Any = None
 
 
 @dataclass
@@ -227,7 +227,7 @@ def _find(talks: list[_Talk], each: Asked, prints: list[str], system: str) -> _T
 def _add(talk: _Talk, said: list[Row], prints: list[str]) -> None:
     for message in said:
         if message.get("role") in ("assistant", "model"):
-            talk.replies.append(message.get("took", (None, None, None)))
+            talk.replies.append((*message.get("took", (None, None, None)), None))
         talk.turns += _opens(message)
     talk.line += prints
     talk.messages += said

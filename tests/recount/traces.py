@@ -153,7 +153,7 @@ def _make(
     trace = [holder[name] for name in _TRACES for holder in (told, span) if isinstance(holder.get(name), str)]
     key = next((name for name in (*named, *trace) if name), "") + (f"/{agent}" if agent else "")
     cost = float(cost) if isinstance(cost, str) else cost
-    return Asked(sent, reply, tokens, model, key, False, total, cost, not any(named))
+    return Asked(sent, reply, tokens, model, key, False, total, not any(named), cost)
 
 
 def _find(body: Any, role: str = "assistant") -> list[Any]:
