@@ -18,6 +18,10 @@ from .anthropic_blocks import read_with_rest
 from .json_document import Fields, Found, find_blocks, unknown
 from .recording import Json, make_output, parse_given, read_inclusive
 
+GIVEN = ("arguments", "input", "action", "operation", "code", "queries")
+"""What an item of a call has its input in."""
+ANSWERED = ("output", "outputs", "results", "error")
+"""What the item of a call has its output in, where the provider ran the tool."""
 Names = dict[str, str]
 INSTRUCTIONS = ("system", "developer")
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
@@ -125,12 +129,13 @@ def _read_calls(fields: Fields, names: Names) -> Iterable[Found]:
     old = fields.object("function_call")
     for raw in [*calls, *([{"function": old}] if old is not None else [])]:
         inner = Fields(raw, "type")
-        function = Fields(inner.object("function"))
+        # A call of a tool that takes plain text names it elsewhere.
+        function = Fields(inner.object("function") or inner.object("custom"))
         name = function.text("name") or inner.text("name") or inner.text("function")
         if name is None:
             yield unknown(raw)
             continue
-        given = function.any("arguments") if "arguments" in function.rest else None
+        given = next((function.any(key) for key in ("arguments", "input") if key in function.rest), None)
         for key in ("args", "arguments", "input"):
             if given is None and key in inner.rest:
                 given = inner.any(key)
@@ -143,7 +148,9 @@ def _read_item(kind: str, fields: Fields, names: Names) -> ChatMessage:
     """An item of OpenAI's Responses."""
     if kind.endswith("_output"):
         call = fields.text("call_id") or ""
-        output = fields.any("output")
+        found_tools = "tools" in fields.rest and "output" not in fields.rest
+        # What a search for tools found is told to the model as it stands.
+        output = stringify(fields.any("tools")) if found_tools else fields.any("output")
         block = make_output(call, output, lambda part: read_part(part, names), names.get(call))
         return ChatMessage("tool", [block], fields.rest)
     if kind == "reasoning":
@@ -162,10 +169,16 @@ def _read_item(kind: str, fields: Fields, names: Names) -> ChatMessage:
     if kind.endswith("_call"):
         call = fields.text("call_id") or fields.text("id") or ""
         name = fields.text("name") or kind.removesuffix("_call")
-        given = next((key for key in ("arguments", "input", "action") if key in fields.rest), "")
+        given = next((key for key in GIVEN if key in fields.rest), "")
         names[call] = name
         made = ToolCall(id=call, name=name, input=parse_given(fields.any(given)))
-        return ChatMessage("assistant", [(made, fields.rest)])
+        answered = next((key for key in ANSWERED if fields.rest.get(key)), None)
+        if answered is None:
+            return ChatMessage("assistant", [(made, fields.rest)])
+        answer, failed = fields.any(answered), answered == "error"
+        told = answer if isinstance(answer, str) else stringify(answer)
+        output = make_output(call, told, lambda part: read_part(part, names), name, failed=failed)
+        return ChatMessage("assistant", [(made, fields.rest), output])
     return ChatMessage("assistant", [unknown({"type": kind, **fields.rest})])
 
 
@@ -186,7 +199,7 @@ def read_part(raw: Any, names: Names) -> Found:
             return Text(text=text), fields.rest
     if kind == "reasoning" and (text := fields.text("content") or fields.text("text")) is not None:
         return Reasoning(text=text), fields.rest
-    if kind in ("image_url", "input_image"):
+    if kind in ("image_url", "input_image", "computer_screenshot"):
         given = fields.any("image_url")
         url = given.get("url") if isinstance(given, dict) else given
         if isinstance(url, str):

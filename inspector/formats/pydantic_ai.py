@@ -230,7 +230,11 @@ def _read_binary(raw: Any) -> Found | None:
 
 def _read_usage(raw: Any) -> Usage | None:
     if set(OLD) & set(Fields(raw).rest):
-        return read_inclusive(raw, *OLD)
+        # Providers' own names of what the cache gave and took.
+        details = Fields(Fields(raw).rest.get("details"))
+        cached = details.number("cached_tokens") or details.number("cache_read_input_tokens")
+        told = {**raw, "cached": cached, "written": details.number("cache_creation_input_tokens")}
+        return read_inclusive(told, *OLD, "cached", "written")
     usage = read_inclusive(raw, *USED)
     return usage if usage is not None and (usage.prompt or usage.output) else None
 

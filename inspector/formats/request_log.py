@@ -30,6 +30,7 @@ ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 WRAPPERS = ("request", "body", "params", "request_body", "kwargs", "text")
 REPLIES = ("response", "response_body", "output", "completion")
 ITEMS = ("message", "reasoning", "compaction", "item_reference")
+LISTED = ("mcp_list_tools", "mcp_approval_request", "mcp_approval_response")
 OTHERS = frozenset(
     [
         "monotonicTs",
@@ -80,6 +81,12 @@ def _judge(value: Any) -> str | None:
     if isinstance(body.get("input"), str | list):
         around = {**around, **body}
         if {"output", "instructions", "previous_response_id", "response"} & set(around):
+            return None
+        if any(
+            _is_item(item.get("type"))
+            for item in body["input"]
+            if isinstance(item, dict) and "role" not in item
+        ):
             return None
         return "its `input` has no reply and no `instructions`"
     return _judge_messages(body["messages"], {**body, **around})
@@ -147,7 +154,7 @@ def _is_request(value: Any) -> bool:
 
 
 def _is_item(kind: Any) -> bool:
-    return isinstance(kind, str) and (kind in ITEMS or kind.endswith(("_call", "_output")))
+    return isinstance(kind, str) and (kind in (*ITEMS, *LISTED) or kind.endswith(("_call", "_output")))
 
 
 @paused_gc()

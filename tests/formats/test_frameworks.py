@@ -33,6 +33,32 @@ def test_pydantic_ais_parts_become_entries() -> None:
     assert session["m7"].meta and len(session.turns) == 2
 
 
+@pytest.mark.parametrize(
+    "details",
+    [{"cached_tokens": 60}, {"cache_read_input_tokens": 60, "cache_creation_input_tokens": 30}],
+)
+def test_older_pydantic_ai_tells_what_the_cache_gave_in_details(
+    tmp_path: Path, details: dict[str, int]
+) -> None:
+    asked = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Hi"}]}
+    usage = {
+        "requests": 1,
+        "request_tokens": 100,
+        "response_tokens": 7,
+        "total_tokens": 107,
+        "details": details,
+    }
+    said = {"kind": "response", "parts": [{"part_kind": "text", "content": "Yes"}], "usage": usage}
+    file = tmp_path / "messages.json"
+    file.write_text(json.dumps([asked, said]))
+    session = open_session(file)
+    told = session.entries[1].usage
+    assert told is not None
+    assert (told.prompt, told.cache_read) == (100, 60)
+    assert told.cache_write == details.get("cache_creation_input_tokens", 0)
+    assert all(each.same for each in compare(file, session))
+
+
 def test_pydantic_ais_input_holds_what_the_cache_gave() -> None:
     usages = [entry.usage for entry in open_session(PYDANTIC).entries if entry.usage is not None]
     assert [(each.input, each.cache_read, each.cache_write, each.output) for each in usages] == [

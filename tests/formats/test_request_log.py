@@ -190,3 +190,72 @@ def test_real_requests_that_grow_are_one_conversation() -> None:
     assert len(session.live) == len(spoken) + 1
     prompts = [row["response"]["usage"]["prompt_tokens"] for row in rows]
     assert [entry.usage.prompt for entry in session.entries if entry.usage] == prompts
+
+
+def items(*more: dict[str, Any], **around: Any) -> dict[str, Any]:
+    """A request to OpenAI's Responses, a person's question first."""
+    return {
+        "model": "gpt-5.5",
+        "input": [{"role": "user", "content": "Which tide is next?"}, *more],
+        **around,
+    }
+
+
+def test_a_request_whose_items_can_only_be_openai_s_opens_alone() -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
+    answer = {"type": "function_call_output", "call_id": "c", "output": "High."}
+    session = read_session(dump(items(call, answer)))
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool"]
+    with pytest.raises(ReadError):
+        read_session(dump(items()))
+
+
+def test_what_the_provider_s_own_tools_answered_stands_in_the_context() -> None:
+    ran = {
+        "type": "mcp_call",
+        "id": "m",
+        "name": "look",
+        "server_label": "s",
+        "arguments": "{}",
+        "output": "High.",
+    }
+    failed = {**ran, "id": "n", "output": None, "error": "Down."}
+    code = {
+        "type": "code_interpreter_call",
+        "id": "ci",
+        "code": "1 + 1",
+        "outputs": [{"type": "logs", "logs": "2"}],
+    }
+    patch = {"type": "apply_patch_call", "call_id": "p", "operation": {"type": "update_file", "path": "a"}}
+    patched = {"type": "apply_patch_call_output", "call_id": "p", "status": "completed", "output": "ok"}
+    found = {"type": "tool_search_output", "call_id": "t", "tools": [{"name": "look"}]}
+    reply, *rest = read_session(dump(items(ran, failed, code, patch, patched, found))).entries[1:]
+    told = [
+        (block.name, block.input)
+        if isinstance(block, ToolCall)
+        else (block.text, getattr(block, "is_error", False))
+        for block in reply.blocks
+    ]
+    assert told == [
+        ("look", {}),
+        ("High.", False),
+        ("look", {}),
+        ("Down.", True),
+        ("code_interpreter", {"input": "1 + 1"}),
+        ('[{"type":"logs","logs":"2"}]', False),
+        ("apply_patch", {"type": "update_file", "path": "a"}),
+    ]
+    assert [block.text for entry in rest for block in entry.blocks] == ["ok", '[{"name":"look"}]']
+
+
+def test_a_call_of_a_tool_that_takes_plain_text_is_a_call() -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "shell", "input": "ls -l"}}
+    said = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Look"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "a.md"},
+    ]
+    session = read_session(json.dumps({"messages": said}).encode())
+    assert session.entries[1].blocks == (ToolCall(id="c", name="shell", input={"input": "ls -l"}),)
+    assert (len(session.live.pairs), session.unknown) == (1, 0)

@@ -64,7 +64,10 @@ def _take_response(tally: Tally, message: Row, parts: list[Row]) -> None:
     """A response: a compaction in it parts it in two. Its figures are those of what it ends with."""
     used, model = held(message, "usage"), message.get("model_name")
     if {"request_tokens", "response_tokens"} & set(used):
-        tokens = split_inclusive(used.get("request_tokens"), used.get("response_tokens"))
+        details = held(used, "details")
+        cached = details.get("cached_tokens") or details.get("cache_read_input_tokens")
+        written = details.get("cache_creation_input_tokens")
+        tokens = split_inclusive(used.get("request_tokens"), used.get("response_tokens"), cached, written)
     else:
         names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
         tokens = split_inclusive(*(used.get(name) for name in names))
