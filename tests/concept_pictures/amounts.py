@@ -85,9 +85,12 @@ def draw_policy(canvas: Canvas, demo: Demo) -> str:
     scale = width / window
     fixed = plan.outside.parts["fixed"].tokens
     left = BARS + fixed * scale
-    older = int(plan.table.tokens[plan.is_older].sum())
-    kept = int(plan.table.tokens[~plan.is_older].sum())
-    summarised = int(plan.table.tokens[plan.fate == SUMMARISED].sum())
+    weights = (
+        plan.table.tokens + plan.table.moment.outside.spread
+    )  # withheld reasoning goes where its reply goes
+    older = int(weights[plan.is_older].sum())
+    kept = int(weights[~plan.is_older].sum())
+    summarised = int(weights[plan.fate == SUMMARISED].sum())
     turn = int(plan.table.live.turn[plan.place]) + 1 if plan.place is not None else 0
     claims: dict[str, tuple[str, float, int, str]] = {
         "keep-system": (f"{fixed:,} stay: they are not in the file", BARS, fixed, OUTSIDE),
