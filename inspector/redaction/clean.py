@@ -34,7 +34,14 @@ _WORDLESS = frozenset({"manifest", "format", "kind", "usage", "sources", "source
 
 
 def look_through(session: Session, shown: Collection[int], redactor: Redactor) -> None:
-    """Look for secrets in all that `clean_session` leaves readable; places are named by reference."""
+    """Look for secrets in all that `clean_session` leaves readable; places are named by reference.
+
+    >>> from inspector import read_session
+    >>> redactor = Redactor()
+    >>> look_through(read_session([{"role": "user", "content": "TOKEN=hf_" + "abcDEF12" * 4}]), [0], redactor)
+    >>> [(found.name.split()[0], found.times, found.where) for found in redactor.findings]
+    [('assigned-value', 1, ('m1/0',))]
+    """
     for name in ("title", "cwd", "id", "model"):
         redactor.look(name, getattr(session, name) or "")
     for part in ("system", "tools", "provided", "warnings", "corrupt", "notes"):
