@@ -95,8 +95,9 @@ summaries: $(MADE)/test ## write what the extractive summary keeps beside the re
 benchmark: $(MADE)/yardsticks ## write what recorded compactions of real sessions keep, beside every policy and baselines
 	@$(PY) tests/bench/benchmark.py
 
-predictions: $(MADE)/test ## write what was predicted after each recorded compaction beside the provider's next request
+predictions: $(MADE)/test ## write what was predicted of recorded compactions beside the provider's next request, and what files state of them
 	@$(PY) -m tests.predictions ../shared/sessions > tests/cases/predictions.tsv.new && mv tests/cases/predictions.tsv.new tests/cases/predictions.tsv
+	@$(PY) -m tests.predictions --stated ../shared/sessions > tests/cases/stated.tsv.new && mv tests/cases/stated.tsv.new tests/cases/stated.tsv
 
 recount: $(MADE)/test ## count every figure of the shared sessions again from their raw rows
 	@$(PY) -m tests.recount ../shared/sessions

@@ -1,7 +1,7 @@
 """The figures that README and guide state, written from the tables that were measured: `make figures`.
 
 A page holds each between two comments, `<!-- figure: NAME -->` and `<!-- end -->`. What stands there is
-made of committed tables, never typed: `tests/cases/predictions.tsv` (`make predictions`),
+made of committed tables, never typed: `tests/cases/predictions.tsv` and `stated.tsv` (`make predictions`),
 `tests/cases/facts/accuracy.tsv` (`make accuracy`), `notebooks/summaries.md` (`make summaries`) and
 `notebooks/leaderboard.json` (`make benchmark`). Tests hold the pages to these tables and, beside the shared
 transcripts, the first two tables to the code.
@@ -16,10 +16,12 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any, Protocol
 
 ROOT = Path(__file__).resolve().parents[1]
 PREDICTIONS = ROOT / "tests" / "cases" / "predictions.tsv"
+STATED = ROOT / "tests" / "cases" / "stated.tsv"
 ACCURACY = ROOT / "tests" / "cases" / "facts" / "accuracy.tsv"
 SUMMARIES = ROOT / "notebooks" / "summaries.md"
 LEADERBOARD = ROOT / "notebooks" / "leaderboard.json"
@@ -73,6 +75,26 @@ def tell_predictions() -> str:
         f"ten are within {found[2]} %, {near} of {found[4]} within 15 %, and the worst is {found[3]} % (of "
         f"{int(worst[1]['reported']):,} tokens). {held} of {found[4]} lie in the stated range; "
         f"{unwarned or 'none'} of those more than 30 % off came without a warning (`make predictions`)."
+    )
+
+
+def tell_stated() -> str:
+    """What files state of their compactions' sizes beside ours, by format and moment."""
+    rows = csv.DictReader(STATED.read_text("utf-8").splitlines()[:-1], delimiter="\t")
+    errors: dict[tuple[str, str, str], list[float]] = {}
+    for row in rows:
+        kind = "cleared outputs" if row["kind"] == "micro" else "compaction"
+        errors.setdefault((row["format"], kind, row["moment"]), []).append(float(row["error"].rstrip(" %")))
+    return "\n".join(
+        [
+            "| format | what | stated | figures | median error | worst |",
+            "|---|---|---|---|---|---|",
+            *(
+                f"| `{name}` | {kind} | {moment} | {len(those)} | {median(map(abs, those)):.1f} % "
+                f"| {max(those, key=abs):+.1f} % |"
+                for (name, kind, moment), those in sorted(errors.items())
+            ),
+        ]
     )
 
 
@@ -202,6 +224,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "accuracy": tell_accuracy,
     "predictions": tell_predictions,
     "recorded": tell_recorded,
+    "stated": tell_stated,
     "summaries": tell_summaries,
     "typed": tell_typed,
     "yardsticks": tell_yardsticks,

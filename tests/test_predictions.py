@@ -9,9 +9,11 @@ import pytest
 
 from .predictions.__main__ import main
 from .predictions.measure import find_predictions, read_reported, summarise, write_rows
+from .predictions.stated import find_stated, write_stated
 from .shared import SHARED, needs_shared
 
 TABLE = Path(__file__).parent / "cases" / "predictions.tsv"
+STATED = Path(__file__).parent / "cases" / "stated.tsv"
 
 
 @needs_shared
@@ -34,6 +36,19 @@ def test_predictions_are_near_what_the_provider_reported() -> None:
     assert sum(error < 0.15 for error in errors) > 0.85 * len(errors)
     assert sum(p.holds for p in found) >= 0.9 * len(found)
     assert all(p.warned for p in found if abs(p.error) > 0.15)
+
+
+@needs_shared
+def test_before_recorded_compactions_it_is_what_the_files_state() -> None:
+    """Where a harness repeats the provider's usage; what it estimates by itself is another measure."""
+    found = list(find_stated(SHARED / "sessions"))
+    assert list(write_stated(found)) == STATED.read_text("utf-8").splitlines()
+    real = [one for one in found if one.format in ("claude-code", "flue", "pi") and one.stated > 50_000]
+    assert len([one for one in real if one.kind == "compact"]) >= 17
+    assert all(abs(one.error) < 0.005 for one in real if one.kind == "compact")
+    codex = [one for one in found if one.format == "codex"]
+    assert {one.moment for one in codex} == {"before", "after"}
+    assert all(abs(one.error) < (0.05 if one.moment == "before" else 0.15) for one in codex)
 
 
 def write_claude_code(folder: Path, after: int) -> Path:
@@ -69,6 +84,17 @@ def test_a_prediction_does_not_look_at_its_own_answer(tmp_path: Path) -> None:
     assert one[0].predicted == other[0].predicted and one[0].evidence == other[0].evidence
     assert (one[0].reported, other[0].reported) == (21_000, 90_000)
     assert 20_000 < one[0].predicted < 26_000 and one[0].holds and not other[0].holds
+
+
+def test_what_a_file_states_is_not_looked_at_for_ours(tmp_path: Path) -> None:
+    """Nor is anything behind the compaction."""
+    path = write_claude_code(tmp_path, 21_000)
+    (one,) = find_stated(path)
+    assert (one.line, one.moment, one.stated) == (13, "before", 27_000)
+    assert one.ours == pytest.approx(20_000 + 1000 + 1040 * 5 + 40, abs=60)
+    path.write_text(path.read_text().replace("27000", "9000"))
+    (other,) = find_stated(write_claude_code(tmp_path, 90_000))
+    assert (other.stated, other.ours) == (27_000, one.ours)
 
 
 def test_the_provider_is_read_from_raw_rows(tmp_path: Path) -> None:

@@ -49,11 +49,7 @@ class Prediction(NamedTuple):
 
 def find_predictions(path: Path) -> Iterator[Prediction]:
     """Those of every session below a path, in the order of names."""
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-    for file in files:
-        if file.suffix not in (".jsonl", ".json") or file.stat().st_size > LARGEST:
-            continue
-        name = file.name if path.is_file() else str(file.relative_to(path))
+    for file, name in list_files(path):
         try:
             session = open_session(file)
         except (InspectorError, OSError):
@@ -65,6 +61,13 @@ def find_predictions(path: Path) -> Iterator[Prediction]:
         except Exception as error:
             # One file that cannot be measured does not hide what the others say.
             print(f"{name}: cannot be measured: {error!r}", file=sys.stderr)
+
+
+def list_files(path: Path) -> Iterator[tuple[Path, str]]:
+    """The files that may be sessions, at a path or below it, and what they are called from there."""
+    for file in [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file()):
+        if file.suffix in (".jsonl", ".json") and file.stat().st_size <= LARGEST:
+            yield file, file.name if path.is_file() else str(file.relative_to(path))
 
 
 def _predict(session: Session, name: str, reported: dict[int, int]) -> Iterator[Prediction]:
