@@ -19,7 +19,7 @@ from inspector import (
 from inspector.demo import LOST_PATH, read_demo
 from inspector.errors import EditError
 from inspector.facts import find_facts, trace_facts
-from inspector.policies.table import FATES
+from inspector.policies.table import FATES, VERBATIM
 from inspector.replays import replay as replay_session
 from inspector.session.blocks import Text
 from inspector.session.entries import Entry
@@ -28,13 +28,15 @@ from inspector.workbench import Snapshot, WorkbenchModel
 from inspector.workbench.inputs import TABS
 from inspector.workbench.payloads.block import describe_body
 from inspector.workbench.payloads.recorded import find_recorded
-from inspector.workbench.words import FORBIDDEN
+from inspector.workbench.payloads.sections import format_tokens
+from inspector.workbench.words import FORBIDDEN, label_of
 
 __all__ = [
     "FATES",
     "FORBIDDEN",
     "LOST_PATH",
     "TABS",
+    "VERBATIM",
     "EditError",
     "Session",
     "Snapshot",
@@ -44,6 +46,8 @@ __all__ = [
     "export_html",
     "find_facts",
     "find_recorded",
+    "format_tokens",
+    "label_of",
     "make_again",
     "make_plan",
     "make_small_session",

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from inspector import open_session
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.product import TABS, Workbench
+from tests.browser.product import FATES, TABS, VERBATIM, Workbench, format_tokens, label_of, open_demo
 from tests.shared import SHARED, needs_shared
 
 CODEX = SHARED / "sessions" / "codex--agentv" / "codex-3compacted-2302l.jsonl"
@@ -224,6 +224,60 @@ def test_titles_of_blocks_are_seen_beside_and_above_the_one_that_is_chosen(
         assert [row["title"] for row in rows if row["title"] and not row["seen"]] == [], width
         assert [row["inside"] for row in rows if row["chosen"]] == [True], width
         page.evaluate("document.querySelector('[data-testid=fates]').focus()")
+
+
+UNFOLD = """async list => {
+  for (let at = 0; at <= list.scrollHeight; at += 100) {
+    list.scrollTop = at
+    await new Promise(requestAnimationFrame)
+    for (const fold of list.querySelectorAll('[data-fold][aria-expanded=false]')) fold.click()
+  }
+}"""
+BECOMES = """() => [...document.querySelectorAll('[data-testid=fate-row]')].map(row => {
+  const box = row.getBoundingClientRect()
+  const told = [...row.querySelectorAll('.ci-fate, .ci-number')].filter(cell => cell.checkVisibility())
+  const cut = told.some(cell => {
+    const range = document.createRange()
+    range.selectNodeContents(cell)
+    const words = range.getBoundingClientRect(), own = cell.getBoundingClientRect()
+    const beside = words.left < own.left - 1 || words.right > own.right + 1
+    return cell.innerText !== '' && (beside || words.bottom > box.bottom + 1)
+  })
+  return { row: Number(row.dataset.row), told: told.map(cell => cell.innerText), cut }
+})"""
+
+
+def test_what_becomes_of_a_block_and_what_is_left_of_it_stand_in_its_row_at_every_width(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    workbench = open_workbench(open_demo(), policy="mini-claude-code", tab="blocks")
+    wait_for_python(page)
+    resize(page, WIDTHS[0])
+    page.get_by_role("treegrid").evaluate(UNFOLD)
+    plan = workbench.plan
+    left, before = plan.outcome.tokens.tolist(), plan.table.tokens.tolist()
+    part = next(row for row, tokens in enumerate(left) if 0 < tokens < before[row])
+    for width in (1400, 1000, 900, 730, 560, 440):
+        resize(page, width)
+        seen: set[int] = set()
+        for share in (0, part / len(left), 1):
+            page.get_by_role("treegrid").evaluate(
+                "(node, share) => { node.scrollTop = share * (node.scrollHeight - node.clientHeight) }", share
+            )
+            wait_for_python(page)
+            for row in page.evaluate(BECOMES):
+                at, word = row["row"], label_of(FATES[plan.fate[row["row"]]])
+                # What stays as it is has its tokens once.
+                numbers = [f"{before[at]:,}", "" if plan.fate[at] == VERBATIM else f"{left[at]:,}"]
+                if width - 20 <= 720:
+                    # Of all and of nothing the word tells; of a part what is left stands beside it.
+                    partly = 0 < left[at] < before[at]
+                    word, numbers = f"{word}{format_tokens(left[at])}" if partly else word, numbers[:1]
+                assert row["told"] == [word, *numbers], (width, row)
+                assert not row["cut"], (width, row)
+                seen.add(at)
+        assert part in seen and len(seen) > 20, width
+        assert find_cut_titles(page) == [], width
 
 
 def test_blocks_are_master_and_detail_by_keys_where_there_is_no_room_for_both(

@@ -59,13 +59,17 @@ export const drawRow = (
     ),
     ...(compared.two
       ? [drawFate(fateOf(left)), drawFate(same ? undefined : fateOf(right))]
-      : [cell("ci-fate", fateOf(right)?.label ?? "")]),
+      : [cell("ci-fate", fateOf(right)?.label ?? "", ...drawLeft(left.tokens, right.tokens))]),
     ...drawNumbers(compared, left.tokens, right.tokens, same),
   );
 };
 
 const cell = (kind: string, ...content: (Node | string)[]) =>
   h("span", { role: "gridcell", class: kind }, ...content);
+
+/** What is left of a part, for where there is no column of it: all and nothing are told by a word. */
+const drawLeft = (before: number, after: number, sign = ""): HTMLElement[] =>
+  0 < after && after < before ? [h("span", { class: "ci-left" }, `${sign}${short(after)}`)] : [];
 
 const drawFate = (fate: Scene["fates"][number] | undefined) =>
   cell(
@@ -135,6 +139,7 @@ export const drawFold = ({ picture: { scene }, compared }: Sight, fold: Fold) =>
       "span",
       { role: "gridcell", class: "ci-what", ...wide },
       `${nameTurns(first, last)} · ${sayFates(scene, compared, fold, last - first + 1)}`,
+      ...(compared.two ? [] : drawLeft(fold.before, fold.after, "→ ")),
     ),
     ...drawNumbers(compared, fold.before, fold.after, fold.same),
   );
