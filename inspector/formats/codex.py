@@ -26,7 +26,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..errors import EmptySession, ReadError
-from ..session.blocks import Reasoning, Text, ToolCall
+from ..session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from ..session.entries import Source, SubAgent, Usage
 from ..session.json_text import stringify
 from ..session.session import Session
@@ -36,12 +36,15 @@ from .codex_agents import CopiedRows, find_beside, find_parent, join_agents, nam
 from .codex_history import Reference, print_entry, take_history
 from .codex_kinds import BOOKKEEPING, EVENTS
 from .codex_parts import (
+    SPOKEN,
     find_kinds,
     is_bare,
     is_bare_header,
     read_part,
     read_reasoning,
+    read_spoken,
     read_tools,
+    squeeze,
     tells_failure,
 )
 from .containers import unpack
@@ -53,15 +56,13 @@ NAME = "codex"
 UNSHOWN = frozenset({"ghost_snapshot", "additional_tools"})
 HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
 USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
-SPOKEN = ("user_message", "agent_message")
-ITEMS = {"UserMessage": "user_message", "AgentMessage": "agent_message"}
-"""What a completed item is called that repeats what one of these events repeated until September 2026."""
 ESTIMATE = "estimated by Codex"
 CWD = re.compile(r"<environment_context>.*?(?:<cwd>|Current working directory: )([^<\n]+)", re.DOTALL)
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first lines is a rollout's `session_meta`, or the first one a bare header."""
+    """None when one of the first lines is a rollout's `session_meta`, or an item in its envelope (where the
+    file begins in the middle), or the first one a bare header."""
     rows = first_rows(data)
     if rows and is_bare_header(rows[0]) and ("instructions" in rows[0] or is_bare(rows[1:2])):
         return None
@@ -70,7 +71,9 @@ def sniff(data: Data) -> str | None:
         if row.get("type") == "session_meta" and isinstance(payload, dict):
             if "id" in payload or "session_id" in payload:
                 return None
-    return "none of its first lines is a `session_meta` with an id"
+        if row.get("type") == "response_item" and isinstance(Fields(payload).rest.get("type"), str):
+            return None
+    return "none of its first lines is a `session_meta` with an id, or an item"
 
 
 def _read_id(meta: Json) -> str:
@@ -149,22 +152,10 @@ class Rollout(JsonRows):
     def _find_typed(self) -> set[str] | None:
         """What persons typed, by the events that tell of it; None where none does."""
         spoken = (
-            _read_spoken(payload) for _, row in self.rows if isinstance(payload := row.get("payload"), dict)
+            read_spoken(payload) for _, row in self.rows if isinstance(payload := row.get("payload"), dict)
         )
         typed = {words.strip() for event, words in spoken if event == "user_message"}
         return typed or None
-
-
-def _read_spoken(payload: Json) -> tuple[str, str]:
-    """The event that repeats what somebody said, and the words; two empty texts where it is another."""
-    kind, item = payload.get("type"), payload.get("item")
-    if kind in SPOKEN and isinstance(said := payload.get("message"), str):
-        return str(kind), said
-    if kind == "item_completed" and isinstance(item, dict) and str(item.get("type")) in ITEMS:
-        parts = item.get("content")
-        words = [Fields(part).text("text") or "" for part in parts] if isinstance(parts, list) else []
-        return ITEMS[str(item["type"])], "\n".join(words)
-    return "", ""
 
 
 class _RolloutReading:
@@ -328,6 +319,8 @@ class _RolloutReading:
             fields.rest |= judge(said).extra if foreign else {}
         elif "user.text" in kinds:
             more |= {"meta": False}
+        elif self._is_shown(found, said):
+            more |= {"meta": True}
         elif found and all(block.kind == "text" for block, _ in found):
             speech = judge(said)
             typed = self.typed is None or said.strip() in self.typed
@@ -338,6 +331,14 @@ class _RolloutReading:
             # What a compaction tells anew was typed before: it opens no turn.
             more["meta"], extra = True, {"speaker": "user"} | extra
         return self._add(name, "user", found, source, extra=extra, **more)
+
+    def _is_shown(self, found: list[Found], said: str) -> bool:
+        """Whether these are pictures that a tool is to show: older versions sent them in the user's name,
+        behind its output."""
+        before = self.made.entries[self.made.where[self.line[-1]]].blocks if self.line else ()
+        looked = any(isinstance(block, ToolOutput) and block.name == "view_image" for block in before)
+        pictures = any(block.kind == "image" for block, _ in found)
+        return looked and pictures and (not said.strip() or said.startswith("<image"))
 
     def _read_reply(self, kind: Any, payload: Json) -> list[Found]:
         fields = Fields(payload, "type", "role")
@@ -380,13 +381,13 @@ class _RolloutReading:
         """Whether an event says what an item says too: most repeat one whole, some join parts of several."""
         if event not in self.heard:
             words = self.said[event]
-            self.heard[event] = frozenset(map(str.strip, words)), _squeeze("\n".join(words))
+            self.heard[event] = frozenset(map(str.strip, words)), squeeze("\n".join(words))
         whole, all_words = self.heard[event]
-        return said.strip() in whole or _squeeze(said) in all_words
+        return said.strip() in whole or squeeze(said) in all_words
 
     def _take_event(self, source: Source, payload: Json, time: str | None) -> None:
         kind = payload.get("type")
-        event, said = _read_spoken(payload)
+        event, said = read_spoken(payload)
         form, self.spoken = self.spoken, (str(kind), event, said.strip()) if event else self.spoken
         twice = form[0] != kind and form[1:] == (event, said.strip())
         if said.strip() and not twice and not self._repeats(event, said):
@@ -556,6 +557,8 @@ class _RolloutReading:
         base = Fields(fields.object("base_instructions"))
         words = base.text("text")
         warnings = self.made.warnings
+        if not self.meta:
+            warnings.append("its header is not in the file: what it was a session of is not told")
         if parent := Fields(self.meta).text("forked_from_id"):
             copied = f", and {plural(self.copied, 'header')} of it" if self.copied else ""
             warnings.append(
@@ -589,11 +592,6 @@ class _RolloutReading:
             subagents=tuple(SubAgent(id=name, silent=True) for name in self.agents),
             extra=extra,
         )
-
-
-def _squeeze(words: str) -> str:
-    """Words without blanks: an event joins the parts of an item in its own way."""
-    return "".join(words.split())
 
 
 READER = Reader(NAME, "Codex rollout", sniff, read, Rollout, find_beside, read_all, name_holders=name_holders)

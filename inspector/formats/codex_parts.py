@@ -17,6 +17,9 @@ EXITED = re.compile(
 
 HEADER = frozenset({"id", "timestamp", "instructions", "git"})
 """What the header of a rollout of before September 2025 holds at most."""
+SPOKEN = ("user_message", "agent_message")
+ITEMS = {"UserMessage": "user_message", "AgentMessage": "agent_message"}
+"""What a completed item is called that repeats what one of these events repeated until September 2026."""
 
 
 def read_part(raw: Any) -> Found:
@@ -95,3 +98,20 @@ def is_bare_header(row: dict[str, Any]) -> bool:
 def is_bare(rows: list[dict[str, Any]]) -> bool:
     """Whether the row after a header is an item without an envelope."""
     return any(row.get("record_type") == "state" or {"type", "role", "content"} <= set(row) for row in rows)
+
+
+def read_spoken(payload: dict[str, Any]) -> tuple[str, str]:
+    """The event that repeats what somebody said, and the words; two empty texts where it is another."""
+    kind, item = payload.get("type"), payload.get("item")
+    if kind in SPOKEN and isinstance(said := payload.get("message"), str):
+        return str(kind), said
+    if kind == "item_completed" and isinstance(item, dict) and str(item.get("type")) in ITEMS:
+        parts = item.get("content")
+        words = [Fields(part).text("text") or "" for part in parts] if isinstance(parts, list) else []
+        return ITEMS[str(item["type"])], "\n".join(words)
+    return "", ""
+
+
+def squeeze(words: str) -> str:
+    """Words without blanks: an event joins the parts of an item in its own way."""
+    return "".join(words.split())

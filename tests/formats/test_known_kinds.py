@@ -31,8 +31,10 @@ def document(**fields: Any) -> bytes:
 
 ONE_ROW = 'write the messages of one row as {"messages": […]} to open them'
 KINDS: dict[str, tuple[bytes, str, str]] = {
-    "a rollout whose first row is of another version": (
-        rows(ITEM, ITEM, {"type": "compacted", "payload": {}}, ITEM),
+    "a rollout of events alone": (
+        rows(
+            *[{"type": "event_msg", "payload": {"type": "error"}}] * 3, {"type": "compacted", "payload": {}}
+        ),
         "a Codex rollout of 4 rows, 1 compaction",
         "",
     ),

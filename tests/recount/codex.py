@@ -102,6 +102,8 @@ class _Count:
         self.tally = Tally()
         self.way: list[str] = []  # "turn", "words", "reply", "output" or "compaction", in order
         self.model: Any = None
+        self.called: dict[Any, Any] = {}
+        self.answered: Any = None
         self.open = self.waiting = False
         self.totals: Any = None
         self.paid: Row = {}
@@ -174,7 +176,10 @@ class _Count:
         kind = str(item.get("type", "message"))
         if kind in _UNSEEN:
             return
+        if kind.endswith("_call"):
+            self.called[item.get("call_id")] = item.get("name")
         if kind.endswith("_output"):
+            self.answered = self.called.get(item.get("call_id"))
             self.open = False
             self.way.append("output")
         elif kind == "agent_message":
@@ -194,7 +199,9 @@ class _Count:
         if item.get("role") != "user" or not parts:
             return False
         if any(isinstance(part, dict) and "text" not in part for part in listed(parts)):
-            return True  # a picture: nobody but a person sends one
+            # A picture: a person sends one, and a tool that was asked to show one.
+            shown = self.way[-1:] == ["output"] and self.answered == "view_image"
+            return not (shown and (not say(parts).strip() or say(parts).startswith("<image")))
         kinds = held(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds") or []
         if "user.text" in kinds:
             return True

@@ -1,0 +1,66 @@
+"""Codex: files that begin in the middle, and pictures that a tool shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from inspector import open_session
+from inspector.session.session import Session
+from tests.recount.__main__ import compare
+
+Row = dict[str, Any]
+META: Row = {
+    "type": "session_meta",
+    "payload": {"id": "t1", "timestamp": "2026-10-01T08:00:00Z", "cwd": "/w"},
+}
+PICTURE = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}
+
+
+def item(kind: str, **more: Any) -> Row:
+    return {"type": "response_item", "payload": {"type": kind, **more}}
+
+
+def said(role: str, *parts: str | Row) -> Row:
+    kind = "output_text" if role == "assistant" else "input_text"
+    content = [{"type": kind, "text": part} if isinstance(part, str) else part for part in parts]
+    return item("message", role=role, content=content)
+
+
+def open_rows(folder: Path, *rows: Row) -> Session:
+    file = folder / "rollout-1.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    session = open_session(file)
+    assert session.format == "codex"
+    assert all(each.same for each in compare(file, session))
+    return session
+
+
+def test_a_rollout_without_its_header_opens_and_says_so(tmp_path: Path) -> None:
+    told = {"type": "turn_context", "payload": {"model": "gpt-5.5"}}
+    session = open_rows(tmp_path, told, said("user", "Go on"), said("assistant", "Done."))
+    assert (session.model, session.id, len(session.turns)) == ("gpt-5.5", "", 1)
+    assert session.warnings == ("its header is not in the file: what it was a session of is not told",)
+
+
+def test_a_picture_that_a_tool_shows_is_no_turn_of_a_person_s(tmp_path: Path) -> None:
+    def look(name: str) -> tuple[Row, Row]:
+        return (
+            item("function_call", name=name, call_id="c", arguments="{}"),
+            item("function_call_output", call_id="c", output="attached"),
+        )
+
+    tagged = ("<image name=[Image #1]>", PICTURE, "</image>")
+    for parts in ((PICTURE,), tagged):
+        rows = (
+            said("user", "Look at it"),
+            *look("view_image"),
+            said("user", *parts),
+            said("assistant", "A cat."),
+        )
+        session = open_rows(tmp_path, META, *rows)
+        assert [entry.meta for entry in session.entries if entry.role == "user"] == [False, True]
+        assert len(session.turns) == 1
+    typed = said("user", "Look at it"), *look("shell"), said("user", "And here:", PICTURE)
+    assert len(open_rows(tmp_path, META, *typed).turns) == 2
