@@ -94,6 +94,12 @@ _TAGS: dict[str, Speech] = {
     "post-tool-use-hook": Speech("harness", "notice"),
     "teammate-message": Speech("agent", "notification"),
     "agent-message": Speech("agent", "notification"),
+    "cross-session-message": Speech("agent", "notification"),
+    "tick": Speech("harness", "notification"),
+    "fork-boilerplate": Speech("harness", "notice"),
+    "github-webhook-activity": Speech("harness", "notification"),
+    "mcp-polling-update": Speech("harness", "notification"),
+    "mcp-resource-update": Speech("harness", "notification"),
     "environment_context": Speech("harness", "notice"),
     "environment_details": Speech("harness", "notice"),  # Cline and Roo
     "session_context": Speech("harness", "notice"),  # Gemini CLI

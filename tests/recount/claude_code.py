@@ -35,7 +35,9 @@ _COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_toke
 # What harnesses write in the user's name, by how it begins: CLAUDE §3 and TRUTH D2.
 _NOT_TYPED = re.compile(
     r"\s*(?:<(?:task-notification|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
-    r"|command-name|system-reminder|user-prompt-submit-hook)\b|\[Request interrupted by user)"
+    r"|command-name|system-reminder|user-prompt-submit-hook|teammate-message|agent-message|tick"
+    r"|cross-session-message|fork-boilerplate|github-webhook-activity|mcp-(?:polling|resource)-update)\b"
+    r"|\[Request interrupted by user)"
 )
 _NAMED = ("user", "assistant", "system", "attachment")
 _REMINDERS = re.compile(r"\s*<(system-reminder|user-prompt-submit-hook)>.*?</\1>", re.DOTALL)

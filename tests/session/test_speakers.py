@@ -104,6 +104,13 @@ REPORTED = (
         ("[Request interrupted by user for tool use]", Speech("harness", "interrupt"), False),
         ("Stop hook feedback:\n- run the tests", Speech("harness", "notice"), False),
         ("Why do I get <task-notification> rows?", Speech("user"), True),
+        (
+            '<cross-session-message from="uds:1" from-name="docs">\nBlocked.\n</cross-session-message>',
+            Speech("agent", "notification"),
+            False,
+        ),
+        ("<tick>14:20:15</tick>", Speech("harness", "notification"), False),
+        ('<mcp-resource-update server="a">x</mcp-resource-update>', Speech("harness", "notification"), False),
         ("<div> is not closed in index.html", Speech("user"), True),
     ],
 )
