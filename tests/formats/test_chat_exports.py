@@ -104,3 +104,41 @@ def test_the_message_that_claude_ai_names_as_its_leaf_ends_the_conversation() ->
     ]
     session = read_session({"uuid": "c", "current_leaf_message_uuid": "m2", "chat_messages": messages})
     assert session.live_names == ["m1", "m2"] and len(session.entries) == 3
+
+
+def test_what_a_person_told_chatgpt_of_themselves_is_words_that_open_no_turn() -> None:
+    hidden = {"is_user_system_message": True, "is_visually_hidden_from_conversation": True}
+    told = {
+        "content_type": "user_editable_context",
+        "user_profile": "A sailor.",
+        "user_instructions": "Be brief.",
+    }
+    known = {
+        "content_type": "model_editable_context",
+        "model_set_context": "They sail at night.",
+        "repository": None,
+    }
+    rows = [
+        ("user", told, hidden),
+        ("assistant", known, {}),
+        ("user", {"content_type": "text", "parts": ["Which tide is next?"]}, {}),
+        ("assistant", {"content_type": "citable_code_output", "output_str": "High."}, {}),
+    ]
+    nodes = {
+        f"n{at}": {
+            "id": f"n{at}",
+            "message": {"id": f"n{at}", "author": {"role": role}, "content": content, "metadata": about},
+            "parent": f"n{at - 1}" if at else None,
+            "children": [],
+        }
+        for at, (role, content, about) in enumerate(rows)
+    }
+    chat = {"title": "Tides", "mapping": nodes, "current_node": "n3", "conversation_id": "c"}
+    session = read_session(json.dumps([chat]).encode())
+    assert [(entry.meta, entry.text) for entry in session.entries] == [
+        (True, "A sailor.\n\nBe brief."),
+        (False, "They sail at night."),
+        (False, "Which tide is next?"),
+        (False, "High."),
+    ]
+    assert (len(session.turns), session.unknown) == (1, 0)
