@@ -271,8 +271,9 @@ def _read_chatgpt_content(content: Fields) -> list[Found]:
         return find_blocks(parts, _read_chatgpt_part)
     if kind == "user_editable_context":
         # What a person has told of themselves, and how they want to be answered.
-        told = [content.text(key) for key in ("user_profile", "user_instructions")]
-        return [(Text(text="\n\n".join(filter(None, told))), content.rest)] if any(told) else []
+        both = (content.text(key) for key in ("user_profile", "user_instructions"))
+        about = "\n\n".join(filter(None, both))
+        return [(Text(text=about), content.rest)] if about else []
     for key in ("text", "content", "result", "model_set_context", "output_str"):
         if (text := content.text(key)) is not None:
             block = Reasoning(text=text) if kind == "reasoning_recap" else Text(text=text)

@@ -29,7 +29,7 @@ def open_value(value: Any) -> Any:
 
 def find_order(span: Json) -> str:
     """A text by which spans of one system sort in time."""
-    for name in ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime"):
+    for name in ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "start_timestamp"):
         value = span.get(name)
         if isinstance(value, int | str) and str(value).isdigit():
             return str(value).rjust(24, "0")

@@ -44,6 +44,8 @@ def read_run(run: Json, names: Names) -> WholeRequest | None:
     about, asked = (Fields(extra.get(name)).rest for name in ("metadata", "invocation_params"))
     models = (about.get("ls_model_name"), asked.get("model"), asked.get("model_name"))
     reply = read_body(open_value(run.get("outputs")), names)
+    # Its `session_id` is the project, in which all conversations are.
+    place = {key: value for key, value in run.items() if key != "session_id"}
     sums = {key: run[key] for key in ("prompt_tokens", "completion_tokens") if run.get(key)}
     return WholeRequest(
         None,
@@ -53,8 +55,8 @@ def read_run(run: Json, names: Names) -> WholeRequest | None:
         model=next((model for model in models if isinstance(model, str)), None),
         tools=read_chat_tools(asked.get("tools")),
         time=read_time(run),
-        key=find_key(about, run),
-        loose=is_loose(about, run),
+        key=find_key(about, place),
+        loose=is_loose(about, place),
         extra={"span": run.get("name")},
     )
 

@@ -39,6 +39,8 @@ from .trace_vendors import read_observation, read_run
 
 NAME = "traces"
 DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
+WHOLE = (*DETAILS, "gen_ai.tool.definitions")
+"""Attributes that are lists of objects, as JSON in a text or as they are."""
 NESTED = ("llm", "openinference", "gen_ai", "session", "tool")
 OPERATION = "gen_ai.operation.name"
 AROUND = ("invoke_agent", "create_agent", "execute_tool", "invoke_workflow")
@@ -115,7 +117,8 @@ def _name_system(value: Json) -> str:
         return "jaeger"
     if "context.span_id" in value and any(key.startswith("attributes.") for key in value):
         return "table"
-    if isinstance(value.get("attributes"), dict) and {"span_id", "spanId", "context"} & set(value):
+    attributes = open_value(value.get("attributes"))
+    if isinstance(attributes, dict) and {"span_id", "spanId", "context"} & set(value):
         return "span"
     return ""
 
@@ -222,7 +225,7 @@ def _find_spans(value: Any) -> Iterator[Json]:
         yield {**value, "trace_id": value.get("context.trace_id"), "attributes": _lay_flat(flat)}
     elif system == "span":
         context = Fields(value.get("context")).rest
-        flat = _lay_flat(Fields(value.get("attributes")).rest)
+        flat = _lay_flat(Fields(open_value(value.get("attributes"))).rest)
         yield {**{key: context[key] for key in TRACE if key in context}, **value, "attributes": flat}
 
 
@@ -235,7 +238,9 @@ def _lay_flat(attributes: Json, head: str = "") -> Json:
     flat: Json = {}
     for key, value in attributes.items():
         name = f"{head}{key}"
-        if name.startswith(NESTED) and isinstance(value, dict):
+        if name in WHOLE:
+            flat[name] = value
+        elif name.startswith(NESTED) and isinstance(value, dict):
             flat |= _lay_flat(value, f"{name}.")
         elif name.startswith(NESTED) and isinstance(value, list) and value and isinstance(value[0], dict):
             for at, item in enumerate(list_dicts(value)):

@@ -117,6 +117,46 @@ def test_a_run_s_parameters_tell_its_model_and_tools(tmp_path: Path) -> None:
     assert session.unknown == 0
 
 
+def test_runs_of_one_project_are_no_conversation(tmp_path: Path) -> None:
+    def run(number: int, trace: str, *said: str, **more: Any) -> Json:
+        kinds = ("human", "ai")
+        asked = [{"type": kinds[at % 2], "data": {"content": words}} for at, words in enumerate(said)]
+        reply = {"message": {"type": "ai", "data": {"content": f"{said[-1]}: yes."}}}
+        times = {"id": f"r{number}", "trace_id": trace, "start_time": f"2026-01-01T00:00:0{number}Z"}
+        return langsmith(session_id="project", inputs={"messages": asked}, outputs=reply, **times, **more)
+
+    runs = [
+        run(1, "t1", "Tides?"),
+        run(2, "t1", "Tides?", "Tides?: yes.", "More"),
+        run(3, "t2", "Moons?"),
+    ]
+    session = open_spans(tmp_path, runs)
+    assert session.boundaries == ()
+    assert [entry.text for entry in session.entries if entry.sidechain is None] == [
+        "Tides?",
+        "Tides?: yes.",
+        "More",
+        "More: yes.",
+    ]
+    thread = {"extra": {"metadata": {"thread_id": "x"}}}
+    together = [run(1, "t1", "Tides?", **thread), run(2, "t2", "Tides?", "Tides?: yes.", "On", **thread)]
+    assert len(open_spans(tmp_path, together).path) == 4
+
+
+def test_a_span_s_attributes_may_be_written_as_a_text(tmp_path: Path) -> None:
+    told = {
+        "gen_ai.request.model": "gpt-5.5",
+        "gen_ai.input.messages": [{"role": "user", "parts": [{"type": "text", "content": TALK[0][1]}]}],
+        "gen_ai.output.messages": [{"role": "assistant", "parts": [{"type": "text", "content": "High."}]}],
+        "gen_ai.usage.input_tokens": 13,
+        "gen_ai.usage.output_tokens": 3,
+    }
+    span = {"trace_id": "1", "span_id": "2", "span_name": "chat", "start_timestamp": "2026-01-01T00:00:00Z"}
+    session = open_spans(tmp_path, [{**span, "attributes": json.dumps(told)}])
+    assert said(session) == TALK
+    assert session.entries[-1].timestamp == "2026-01-01T00:00:00Z"
+
+
 def test_a_run_of_a_model_of_texts_is_a_prompt_and_a_reply(tmp_path: Path) -> None:
     run = langsmith(
         inputs={"prompts": ["Which tide is next?"]}, outputs={"generations": [[{"text": "High."}]]}

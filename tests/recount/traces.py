@@ -66,7 +66,10 @@ def _spans(value: Any) -> list[Row]:
         return [{**each, "sessionId": about.get("sessionId")} for each in value["observations"]]
     if "run_type" in value:
         return [value, *(span for each in listed(value.get("child_runs")) for span in _spans(each))]
-    if isinstance(value.get("attributes"), dict) or str(value.get("type")).isupper():
+    attributes = _open(value.get("attributes"))
+    if isinstance(attributes, dict):
+        return [{**held(value, "context"), **value, "attributes": attributes}]
+    if str(value.get("type")).isupper():
         return [{**held(value, "context"), **value}]
     return []
 
@@ -92,7 +95,7 @@ def _open(value: Any) -> Any:
 
 
 def _time(span: Row) -> str:
-    names = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")
+    names = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime", "start_timestamp")
     value = next((span[name] for name in names if span.get(name)), "")
     return str(value).rjust(24, "0") if str(value).isdigit() else str(value).replace("T", " ")
 
@@ -314,6 +317,7 @@ def _ask_run(run: Row) -> Asked | None:
         body = held({"b": body}, "b")
         usage = sums or held(body, "llm_output", "token_usage") or held(body, "usage")
         tokens, total = split_usage(usage), usage.get("total_tokens")
+    run = {key: value for key, value in run.items() if key != "session_id"}  # the project's
     asked = held(run, "extra", "invocation_params")
     model = about.get("ls_model_name") or asked.get("model") or asked.get("model_name")
     return _make(run, about, sent, reply, tokens, model, total, cost=run.get("total_cost"))
