@@ -26,7 +26,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..errors import EmptySession, ReadError
-from ..session.blocks import Reasoning, Text, ToolCall, ToolOutput
+from ..session.blocks import Reasoning, Text, ToolCall
 from ..session.entries import Source, SubAgent, Usage
 from ..session.json_text import stringify
 from ..session.session import Session
@@ -40,6 +40,8 @@ from .codex_parts import (
     find_kinds,
     is_bare,
     is_bare_header,
+    is_shown,
+    read_letter,
     read_part,
     read_reasoning,
     read_spoken,
@@ -183,6 +185,7 @@ class _RolloutReading:
         self.line: list[str] = []
         self.items: dict[str, str] = {}  # the entry that an item went into, by the item's name
         self.missing = 0
+        self.letter = ""  # what another agent sent last
         self.prints: dict[str, tuple[Any, bytes]] = {}
         self.last_usage: Usage | None = None
         self.updated: str | None = None
@@ -196,8 +199,8 @@ class _RolloutReading:
         """One row: an item, an event, a compaction or bookkeeping."""
         kind, payload = row.get("type"), row.get("payload")
         self._tell_copies(row)
-        if isinstance(time := row.get("timestamp"), str):
-            self.updated = time
+        time = Fields(row).text("timestamp")
+        self.updated = time or self.updated
         if payload is None and not self.meta and is_bare_header(row):
             self._take_meta(row)
             self.made.note("session_meta", source)
@@ -206,16 +209,18 @@ class _RolloutReading:
         elif not isinstance(kind, str):
             self.made.note("row without a type", source, known=False)
         elif payload is None and (kind in ("message", "reasoning") or kind.endswith(("_call", "_output"))):
-            self._take_item(source, row, time if isinstance(time, str) else None)
+            self._take_item(source, row, time)
         elif not isinstance(payload, dict):
             self.made.note(kind, source, known=False)
         elif kind == "response_item":
-            self._take_item(source, payload, time if isinstance(time, str) else None)
+            self._take_item(source, payload, time)
             self._name_item(payload)
         elif kind == "event_msg":
-            self._take_event(source, payload, time if isinstance(time, str) else None)
+            self._take_event(source, payload, time)
+        elif kind == "inter_agent_communication" and (letter := read_letter(payload)) is not None:
+            self._take_item(source, letter, time)
         elif kind == "compacted":
-            self._take_compaction(source, payload, time if isinstance(time, str) else None)
+            self._take_compaction(source, payload, time)
         else:
             if kind == "session_meta":
                 self._take_meta(payload)
@@ -265,16 +270,14 @@ class _RolloutReading:
 
     def _take_item(self, source: Source, payload: Json, time: str | None) -> None:
         kind = payload.get("type", "message")
-        fields = Fields(payload, "type")
+        fields, name = Fields(payload, "type"), f"line-{source.line}"
         if str(kind) in UNSHOWN:
             self.made.note(str(kind), source)
             return
         if isinstance(kind, str) and kind.endswith("_output"):
             call = fields.text("call_id") or ""
             self.reply = None
-            self._add(
-                f"line-{source.line}", "tool", [self._read_output(fields, call)], source, timestamp=time
-            )
+            self._add(name, "tool", [self._read_output(fields, call)], source, timestamp=time)
             return
         if kind == "agent_message":
             self._hear(source, fields, time)
@@ -282,12 +285,12 @@ class _RolloutReading:
         role = str(fields.rest.get("role")) if kind == "message" else "assistant"
         if role != "assistant":
             self.reply = None
-            self._take_words(f"line-{source.line}", source, fields, timestamp=time)
+            self._take_words(name, source, fields, timestamp=time)
             return
         found = self._read_reply(kind, payload)
         if self.reply is None:
             more: Json = {"model": self.model, "provider": Fields(self.meta).text("model_provider")}
-            self.reply = self._add(f"line-{source.line}", "assistant", found, source, timestamp=time, **more)
+            self.reply = self._add(name, "assistant", found, source, timestamp=time, **more)
             self.unpaid = self.reply
             return
         entry = self.made.entries[self.made.where[self.reply]]
@@ -303,6 +306,10 @@ class _RolloutReading:
         parts = fields.items("content") or []
         sealed = [part for part in parts if Fields(part).rest.get("type") == "encrypted_content"]
         found = [read_part(part) for part in parts if part not in sealed]
+        before, self.letter = self.letter, "\n".join(block.text for block, _ in found)
+        if self.letter and before == self.letter:
+            self.made.note("agent_message", source)  # older and newer rows of one message stand together
+            return
         extra = fields.rest | {"speaker": "agent", "way": "notification"}
         extra |= {"sealed": sealed} if sealed else {}
         self._add(f"line-{source.line}", "user", found, source, extra=extra, timestamp=time, meta=True)
@@ -319,7 +326,7 @@ class _RolloutReading:
             fields.rest |= judge(said).extra if foreign else {}
         elif "user.text" in kinds:
             more |= {"meta": False}
-        elif self._is_shown(found, said):
+        elif self.line and is_shown(self.made.entries[self.made.where[self.line[-1]]].blocks, found, said):
             more |= {"meta": True}
         elif found and all(block.kind == "text" for block, _ in found):
             speech = judge(said)
@@ -331,14 +338,6 @@ class _RolloutReading:
             # What a compaction tells anew was typed before: it opens no turn.
             more["meta"], extra = True, {"speaker": "user"} | extra
         return self._add(name, "user", found, source, extra=extra, **more)
-
-    def _is_shown(self, found: list[Found], said: str) -> bool:
-        """Whether these are pictures that a tool is to show: older versions sent them in the user's name,
-        behind its output."""
-        before = self.made.entries[self.made.where[self.line[-1]]].blocks if self.line else ()
-        looked = any(isinstance(block, ToolOutput) and block.name == "view_image" for block in before)
-        pictures = any(block.kind == "image" for block, _ in found)
-        return looked and pictures and (not said.strip() or said.startswith("<image"))
 
     def _read_reply(self, kind: Any, payload: Json) -> list[Found]:
         fields = Fields(payload, "type", "role")

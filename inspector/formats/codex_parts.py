@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..session.blocks import Image, Reasoning, Text
+from ..session.blocks import Block, Image, Reasoning, Text, ToolOutput
 from ..session.entries import Tool
 from .json_document import Fields, Found, unknown
 from .recording import parse_given
@@ -115,3 +115,24 @@ def read_spoken(payload: dict[str, Any]) -> tuple[str, str]:
 def squeeze(words: str) -> str:
     """Words without blanks: an event joins the parts of an item in its own way."""
     return "".join(words.split())
+
+
+def read_letter(payload: dict[str, Any]) -> dict[str, Any] | None:
+    """What another agent sent, as the item that newer versions write in its place; None where nothing was.
+
+    >>> read_letter({"author": "/root/tester", "recipient": "/root", "content": "One test fails."})["content"]
+    [{'type': 'input_text', 'text': 'One test fails.'}]
+    """
+    rest = Fields(payload)
+    words, sealed = rest.text("content"), rest.text("encrypted_content")
+    parts = [{"type": "input_text", "text": words}] if words else []
+    parts += [{"type": "encrypted_content", "encrypted_content": sealed}] if sealed else []
+    return {**rest.rest, "type": "agent_message", "content": parts} if parts else None
+
+
+def is_shown(before: tuple[Block, ...], found: list[Found], said: str) -> bool:
+    """Whether these are pictures that a tool is to show: older versions sent them in the user's name, behind
+    its output, the blocks `before`."""
+    looked = any(isinstance(block, ToolOutput) and block.name == "view_image" for block in before)
+    pictures = any(block.kind == "image" for block, _ in found)
+    return looked and pictures and (not said.strip() or said.startswith("<image"))

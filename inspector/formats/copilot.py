@@ -88,7 +88,7 @@ class _LogReading:
         self.about: Json = {}
         self.model: str | None = None
         self.window: int | None = None
-        self.system: str | None = None
+        self.system: dict[str, str] = {}  # by the role it is given in: the system's, or a developer's
         self.ends: Json = {}
         self.names: dict[str, str] = {}
         self.line: list[str] = []
@@ -148,6 +148,8 @@ class _LogReading:
             words = typed if sent is None else sent
             # A skill's instructions: nobody typed them.
             more: Json = {"meta": True} if str(told.rest.get("source")).startswith("skill-") else {}
+            if words is None:
+                return [], "user", more
             return [(Text(text=words), {}) if isinstance(words, str) else unknown(words)], "user", more
         if kind == "system.notification":
             text = told.text("content")
@@ -198,7 +200,8 @@ class _LogReading:
         elif kind == "session.model_change":
             self.model = told.text("newModel") or self.model
         elif kind == "system.message":
-            self.system = told.text("content") or self.system
+            if (words := told.text("content")) is not None:
+                self.system[told.text("role") or "system"] = words
         elif kind == "session.compaction_start":
             self.started = len(self.line), data
             limit = data.get("tokenLimit")
@@ -301,7 +304,7 @@ class _LogReading:
             cwd=where.text("cwd"),
             created=about.text("startTime"),
             updated=self.updated,
-            system=(Text(text=self.system),) if self.system else (),
+            system=tuple(Text(text=words) for words in self.system.values() if words),
             leaf=self.line[-1] if self.line else None,
             extra=about.rest
             | ({"version": version} if version else {})

@@ -64,3 +64,25 @@ def test_a_picture_that_a_tool_shows_is_no_turn_of_a_person_s(tmp_path: Path) ->
         assert len(session.turns) == 1
     typed = said("user", "Look at it"), *look("shell"), said("user", "And here:", PICTURE)
     assert len(open_rows(tmp_path, META, *typed).turns) == 2
+
+
+def test_what_another_agent_sent_stands_in_the_context_once(tmp_path: Path) -> None:
+    words = "Message Type: FINAL_ANSWER\nPayload:\nOne test fails."
+    sent = {"author": "/root/tester", "recipient": "/root", "trigger_turn": False}
+    older = {"type": "inter_agent_communication", "payload": {**sent, "content": words}}
+    newer = item("agent_message", **sent, content=[{"type": "input_text", "text": words}])
+    sealed = {
+        "type": "inter_agent_communication",
+        "payload": {**sent, "content": None, "encrypted_content": "x"},
+    }
+    empty = {"type": "inter_agent_communication", "payload": {}}
+    asked, reply = said("user", "Run the tests"), said("assistant", "They run.")
+    session = open_rows(tmp_path, META, asked, reply, older, said("assistant", "I mend it."))
+    letter = session.entries[2]
+    assert (letter.text, letter.meta, letter.extra["speaker"]) == (words, True, "agent")
+    assert len(session.turns) == 1
+    twice = open_rows(
+        tmp_path, META, asked, reply, older, newer, sealed, empty, said("assistant", "I mend it.")
+    )
+    assert [entry.text for entry in twice.entries] == ["Run the tests", "They run.", words, "", "I mend it."]
+    assert twice.records == 8

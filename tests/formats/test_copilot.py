@@ -36,6 +36,18 @@ def test_a_log_becomes_a_session() -> None:
     assert "modelMetrics" in session.extra
 
 
+def test_what_a_developer_is_to_say_stands_beside_the_system_s_words() -> None:
+    more = [
+        {**ROWS[2], "id": "d1", "data": {"role": "developer", "content": "Mind the budget."}},
+        {**ROWS[2], "id": "d2", "data": {"role": "system", "content": "You are terse."}},
+        {"type": "user.message", "id": "d3", "data": {"content": None}},
+    ]
+    session = read_session(dump(*ROWS, *more))
+    assert [block.text for block in session.system] == ["You are terse.", "Mind the budget."]
+    assert session.unknown == read_session(dump(*ROWS)).unknown
+    assert len(session.turns) == len(read_session(dump(*ROWS)).turns), "a prompt of nothing asks nothing"
+
+
 def test_a_prompt_is_what_the_model_got_and_only_its_own_words_are_a_persons() -> None:
     session = open_session(CASE)
     entry = session["e5"]

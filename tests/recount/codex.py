@@ -169,6 +169,10 @@ class _Count:
             self._event(payload)
         elif kind == "token_usage_record":
             self._record(payload)
+        elif kind == "inter_agent_communication" and (
+            payload.get("content") or payload.get("encrypted_content")
+        ):
+            self._item({"type": "agent_message"})
         elif kind == "compacted":
             self._compact(payload)
 
