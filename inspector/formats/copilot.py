@@ -50,7 +50,8 @@ MESSAGES = ("user.message", "assistant.message")
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first lines is the start of a session of Copilot's."""
+    """None when one of the first lines is the start of a session of Copilot's, or, where the log begins in the
+    middle, a message in its envelope."""
     named = False
     for row in first_rows(data):
         about = row.get("data")
@@ -60,7 +61,10 @@ def sniff(data: Data) -> str | None:
             named = named or bool(TOLD & set(about))
         if named and row.get("type") in MESSAGES and isinstance(about, dict) and "content" in about:
             return None
-    return "none of its first lines is a `session.start` of Copilot's"
+        if row.get("type") in MESSAGES and {"id", "parentId", "timestamp"} <= row.keys():
+            if isinstance(about, dict) and "content" in about:
+                return None
+    return "none of its first lines is a `session.start` of Copilot's, or a message with its envelope"
 
 
 def read(data: Data) -> Session:
@@ -294,6 +298,10 @@ class _LogReading:
         about = Fields(self.about)
         where = Fields(about.object("context"))
         version = about.text("copilotVersion")
+        if not self.about:
+            self.made.warnings.append(
+                "its start is not in the file: version, folder and what came before are not told"
+            )
         if self.aside:
             count = plural(len(self.aside), "sub-agent stands", "sub-agents stand")
             self.made.warnings.append(f"{count} apart from the conversation")

@@ -170,3 +170,13 @@ def test_what_a_summary_took_is_read_as_older_versions_tell_it() -> None:
     rows = [ROWS[0], event(1, "user.message", content="Hi."), event(2, "assistant.message", content="A.")]
     usage = read_session(dump(*rows, done))["v3"].usage
     assert usage is not None and (usage.input, usage.cache_read, usage.output) == (500, 1_500, 300)
+
+
+def test_a_log_that_begins_in_the_middle_opens_and_says_so() -> None:
+    first = next(at for at, row in enumerate(ROWS) if row["type"] == "user.message")
+    session = read_session(dump(*ROWS[first:]))
+    whole = read_session(dump(*ROWS))
+    assert session.format == "copilot-cli"
+    assert session.live_names == whole.live_names
+    assert session.warnings[0].startswith("its start is not in the file")
+    assert not any("its start is not" in told for told in whole.warnings)
