@@ -12,8 +12,8 @@ from types import ModuleType
 import pytest
 
 from inspector import read_session
+from inspector.facts.extract.choices import find_choices
 from inspector.facts.extract.constraints import find_typed_rules
-from inspector.facts.extract.decisions import find_choices
 from inspector.facts.extract.typed import blank_pasted
 from inspector.facts.trace import trace_recorded
 from inspector.session.blocks import Text, ToolCall, ToolOutput
@@ -23,7 +23,7 @@ from tests.figures import read_scores, write_scores
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.typed import FILES, HALVES, KINDS, hash_file, print_table, read_labels, score
 
-FLOORS = {"rule": (0.70, 0.65), "choice": (0.45, 0.70)}
+FLOORS = {"rule": (0.70, 0.60), "choice": (0.55, 0.35)}
 """Precision and recall on the clean half, a little under what was measured."""
 
 
@@ -249,6 +249,137 @@ def test_choices_settle_and_next_steps_questions_and_bare_consent_do_not() -> No
         "let's not worry",
     ):
         assert choices(words) == []
+
+
+NO_RULES = """
+it should be fixed now
+add a flag to skip the cache
+there must be a bug somewhere
+the server must have crashed
+you must have misread it
+check if the tests pass before and after
+see if we can avoid it
+no tests failed
+no changes since yesterday
+no chart visible, and the axis is gone
+I suspect two of them should be merged
+I'm curious if it always picks the first
+I'd expect that the totals should match
+We need to work on this
+You should read the plan and tell me what is wrong
+right now, we don't use the full range
+the table still needs to be filled
+use grep to find where it is set
+list every file in the folder
+explain what happens if the file is missing
+For example, a draft should be sent later, but that is another story
+It is a tool I planned for years, but then never got to build
+Once this is done, update the page
+I want to make sure the numbers are right
+unless you had planned that anyway
+update the names to avoid the clash
+it seems the file has to be created first
+"""
+
+
+@pytest.mark.parametrize("words", NO_RULES.strip().splitlines())
+def test_a_guess_a_report_an_aim_and_a_plain_task_are_no_rules(words: str) -> None:
+    assert rules(words) == []
+
+
+CHOICES = """
+B
+2
+option B
+the second one
+both please
+Yes, all five, please.
+1, 2 and 4
+neither, do it by hand
+just the first two
+let's keep it as it is
+I'd go for postgres
+yes, use the cached one
+yes, extend the parser
+no, leave the flag in
+sqlite is better here
+the simpler one is fine
+go with redis instead of memcached
+we decided to drop python 3.8
+keep the wrapper, drop the shim
+use the env var rather than a flag
+fine with me, go with sqlite
+as you suggested, use a trie
+I will do the second one first
+ok, park it for now
+please go with 1
+revert to the version of this morning
+implement this approach
+prefer to have it on one line
+a file for every year is a fine choice
+"""
+NO_CHOICES = """
+It runs at half past two and I would like to sleep.
+The school says that their race has moved in everybody's calendar since you changed the feed.
+I'd like to have a table of all the results
+I want to add a new endpoint
+I want to keep two sources of numbers apart
+let's start with the first test
+let's add a test for that
+let's make it work
+let's make a couple more samples
+let's create a set because we need one
+let's move on to phase 2
+let's go through the comments
+We'll use these new tests to find the slow ones
+I think this is better now
+ok, create a branch
+no, it still fails
+I'll push it myself
+both files are missing
+instead of 5 I get 6
+it fails when I use sqlite instead of postgres
+make it faster
+put the button on the right
+keep going
+Keep the code short
+option 2 does not work
+the latter fails
+"""
+
+
+@pytest.mark.parametrize("choice", CHOICES.strip().splitlines())
+def test_a_pick_between_alternatives_and_an_answer_are_choices(choice: str) -> None:
+    assert choices(choice) == [choice]
+
+
+@pytest.mark.parametrize("words", NO_CHOICES.strip().splitlines())
+def test_a_wish_a_report_and_work_to_be_done_are_no_choices(words: str) -> None:
+    assert choices(words) == []
+
+
+def test_a_letter_answers_only_as_the_whole_message() -> None:
+    facts = read_session([{"role": "user", "content": words} for words in ("b", "Look:\n3\n4\n")]).facts
+    assert [fact.form for fact in facts.by_kind("choice")] == ["b"]
+
+
+def test_a_sentence_that_breaks_off_is_no_rule() -> None:
+    for words in (
+        "The page must",
+        "The page must:",
+        "The page must:\n- end with a table",
+        "You should never",
+    ):
+        facts = read_session([{"role": "user", "content": words}]).facts
+        assert facts.by_kind("constraint") == ()
+    assert rules("The page must end with a table.") == ["The page must end with a table."]
+
+
+def test_a_bracket_holds_the_rule_only_where_the_sentence_is_none() -> None:
+    assert rules("Do not use any packages (no sockets, no threads).") == [
+        "Do not use any packages (no sockets, no threads)."
+    ]
+    assert rules("You can look it up (do not read the whole file!)") == ["do not read the whole file!"]
 
 
 def test_only_a_persons_words_are_messages() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.facts.extract.constraints import _SETTING, _SETTING_CUES
+from inspector.facts.extract import choices, constraints
 from inspector.facts.extract.errors import ERROR_WORDS
 from inspector.facts.extract.paths import PATH_WORDS
 from inspector.facts.extract.symbols import SYMBOL_WORDS, find_symbols
@@ -40,7 +40,18 @@ def test_few_names_and_many_are_found_alike(times: int) -> None:
     ] == names.forms
 
 
-@settings(max_examples=400, deadline=None)
-@given(st.from_regex(_SETTING))
-def test_no_setting_is_without_a_word_that_makes_one_worth_looking_for(words: str) -> None:
-    assert any(cue in words.lower() for cue in _SETTING_CUES)
+GATED = [
+    (constraints._SETTING, constraints._SETTING_CUES),
+    (constraints._STANDS, constraints._STANDS_CUES),
+    *((one, choices._CUES) for one in (choices._LETS, choices._THINKS, choices._PREFERS, choices._TAKES)),
+]
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data(), st.sampled_from(GATED))
+def test_nothing_is_said_without_a_word_that_makes_it_worth_looking_for(
+    data: st.DataObject, gated: tuple[re.Pattern[str], tuple[str, ...]]
+) -> None:
+    pattern, cues = gated
+    words = data.draw(st.from_regex(pattern))
+    assert any(cue in words.lower() for cue in cues)

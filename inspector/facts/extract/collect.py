@@ -21,9 +21,10 @@ from ...session.toolcalls.arguments import Named
 from ...session.toolcalls.call_paths import LONGEST
 from ...session.toolcalls.core_command import core_command
 from ...session.toolcalls.positions import blank_escapes, restore
+from .choices import find_choices
 from .commands import find_commands
 from .constraints import find_rules, find_typed_rules
-from .decisions import find_choices, find_decisions
+from .decisions import find_decisions
 from .errors import ERROR_WORDS, find_errors, find_exit_codes, find_failure, find_json_errors, find_repeated
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers

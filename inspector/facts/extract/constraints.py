@@ -1,7 +1,14 @@
 """Rules in words: what a user, or a harness in the user's name, wants always, never, or only so.
 
-Some cues make a rule wherever they stand ("must", "never"). Others do so only in a sentence that opens with a
-verb which tells someone to do something: "run it before you push" is a rule, "it ran before you pushed" none.
+A rule says what is wanted always, never or only so, how a thing is to be, or in what manner a work is to be
+done or what is not to be done with it. A plain task is none, nor is a question, a report, a guess ("it must
+have crashed"), an aim ("a flag to skip it"), a plan, or what was pasted. Some cues make a rule wherever they
+stand ("must", "never"). Others do so only in a sentence that opens with a verb which tells someone to do
+something: "run it before you push" is a rule, "it ran before you pushed" none. A sentence that breaks off
+("The page must:") is none itself, and neither are the items below it.
+
+It costs rules that are worded as a description ("types are plain JSON"), as a case ("if it gets long,
+convert it") or as a question: about every other rule that people type, by what they typed in other projects.
 """
 
 from __future__ import annotations
@@ -27,7 +34,7 @@ _RULE = re.compile(
     r"|without (?:changing|touching|breaking|using|adding|modifying|removing|asking|running)"
     r"|use [^.\n|]{1,120}(?:, not | instead of | rather than )|niemals|auf keinen fall|jamais|nunca"
     r"|only\b|instead of|rather than|except\b|before\b|until\b|without\b|exactly\b|keep\b|skip\b"
-    r"|to (?:avoid|prevent)\b|no [a-z]+ (?:please|needed|allowed)\b|max(?:imum)?\b(?!-)|leave\b|not the\b"
+    r"|no [a-z]+ (?:please|needed|allowed)\b|max(?:imum)?\b(?!-)|leave\b|not the\b"
     r"|(?<!\bif )(?:we|you) (?:do not|don['’]?t) (?:need|have) to\b|limit(?: \w+){0,2} to\b"
     r"|nothing else)|(?i:\(not |, not (?:just |only )?[\w`\"'“*]|, (?:nothing|no) [\w`])"
     r"|不要|不得|请勿|請勿|务必|務必|一定要|必须|必須|只能|禁止|必ず|ないでください|てはいけません|반드시|절대"
@@ -44,14 +51,24 @@ _CUES = (
     "いけません", "반드시", "절대",
 )  # fmt: skip
 _WEAK = re.compile(
-    r"(?i)only$|instead of|rather than|except|before|until|without$|exactly|keep|skip|to (?:avoid|prevent)"
+    r"(?i)only$|instead of|rather than|except|before|until|without$|exactly|keep|skip"
     r"|max|leave|limit|\(not |, no|not the|nothing else|at least|no [a-z]+ (?:please|needed|allowed)"
 )
+_ORDERS = ORDERS - {"look", "compare", "take", "plan"}
 _ASKS = re.compile(r"(?i)\b(?:i|we) (?:\w+ )?$|\b(?:what|how|where|who|why|when|whether)\b[^,;.]{0,40}$")
 _HOPES = re.compile(
-    r"(?i) ?(?:[.!,;:)\n]|$)| (?:i|we|you|it)\b"
-    r"| (?:now )?(?:be (?:able|fine|good|ok(?:ay)?|enough|ready|done|possible|easy)|work|have been|pass)\b"
+    r"(?i) ?(?:[.!,;:)\n]|$)| (?:i|we|you|it)\b| (?:now|already|better|probably|hopefully)\b"
+    r"| (?:be (?:able|fine|good|ok(?:ay)?|enough|ready|done|possible|easy)|work|have been|pass|result in"
+    r"|lead to|mean|cause)\b"
 )
+# What the model should do to answer is work, what it should do from now on a rule.
+_LOOKS = re.compile(
+    r"(?i)\byou should(?: also| even| really| first| just| now)? (?:justify|read|continue|try|have|see|know"
+    r"|think"
+    r"|look|check|understand|explain|realize|answer|tell|be|find|get|need|start)\b"
+)
+_NOW = re.compile(r"(?i)\b(?:now|already|again)\W*$")
+_OF_OTHERS = re.compile(r"(?i)\b(?:that|what|which|where|how|why) (?:you|we|i|it|they) $|\bwhich $")
 # Code and what programs print: a test's name, a comment, a message in quotation marks, an error.
 _CODE = re.compile(
     r"\w\([\"'`]|=> ?[{(]| := |;$|\\n|\": ?[\"{\[]|^[✓✔✗×○]|^(?://|/\*)|^(?:func|def|class|return|const) "
@@ -65,18 +82,35 @@ _OF_ITSELF = re.compile(
 # What only looks like one: a report of what someone does, and politeness.
 _TOLD = re.compile(
     r"(?i)(?:\b(?:i|we|you|they|it|he|she|that|this|which|who|there|these|those|also|still|really|currently"
-    r"|is|are|was"
+    r"|is|are|was|likely|probably|almost|actually|simply|even"
     r"|were|has|have|had|be|been|will|would|why|not|\w+s)|n['’]t) $"
 )
 # "Also never delete it" goes on ordering; "it also never worked", "also never worked" tell.
 _ALSO = re.compile(r"(?i)\W*(?:and )?also,? (?:never|always) (?!\w+ed\b|\w+s\b|was\b|were\b|been\b|had\b)\w")
 # "They only want to know" tells of others.
+_THAT = re.compile(r"(?i) (?:it|that|this)(?:[.!;\n]|$)")
 _OTHERS = re.compile(r"(?i)\b(?:they|he|she|it|who) $")
 _ORDER = re.compile(r"(?i)(?:^|[.!?,;:(|*\n>-]|\b(?:please|and|but|so|then|just|also|or)) *$")
 # "Keep in mind …" tells something, "it may not be needed" weighs, "I'd prefer that" points elsewhere.
 _REMINDS = re.compile(r"(?i)\W*keep in mind\b")
 _GUESS = re.compile(r"(?i)\b(?:this|that|it|which|there|they|and|or) $")
 _POINTS = re.compile(r"(?i) (?:it|that|this)\W*$")
+# "It must have crashed" guesses; "a flag to skip it", "if we can avoid it" tell what something is for.
+_MAY_BE = re.compile(
+    r"(?i) (?:have (?:been|\w+ed|\w+en|misread|gone|done|got|made|left|lost|come|run)\b"
+    r"|be (?:it|an? \w+ (?:in|some)))"
+)
+_AIMS = ("keep", "skip", "leave", "avoid", "limit", "prefer")
+_AIM = re.compile(r"(?i)(?<!need)(?<!want)(?<!try)(?<!sure)(?<!please) to $|\b(?:can|could|might|may) $")
+_PRONOUN = re.compile(
+    r"(?i)\b(?:i|we|you|they|it|he|she|that|this|who)(?: just| also| still| really| simply| even)* $"
+)
+_PAST = re.compile(r"(?i) (?:was|were|got|had|did|went|came|took|made|ran|saw)\b")
+# A sentence that breaks off there says nothing by itself: what it is about stands in the list below it.
+_BREAKS_OFF = re.compile(
+    r"(?i)\b(?:must|shall|should|needs? to|has to|have to|cannot|never|always|make sure|ensure)"
+    r"(?: (?:not|also|always|never|all|that))*$"
+)
 _CLAUSE = re.compile(r"(?i)(?:it|they|this|that|these) (?:all |also )?needs? to")
 
 
@@ -92,7 +126,9 @@ def find_rules(text: str) -> Iterator[Hit]:
 def _is_rule(match: re.Match[str], start: int, form: str) -> bool:
     cue, text = match.group().lower(), match.string
     before = text[max(start, match.start() - 16) : match.start()]
-    if form[-1] in "?？" or _CODE.search(form):
+    if form[-1] in "?？" or _CODE.search(form) or _BREAKS_OFF.search(form):
+        return False
+    if cue in ("never", "always") and _PAST.match(text, match.end()):
         return False
     if cue in ("never", "always") and not _ALSO.match(text, start):
         if _TOLD.search(before) or (
@@ -101,24 +137,35 @@ def _is_rule(match: re.Match[str], start: int, form: str) -> bool:
             return False
     if _SAYS.search(text, max(start, match.start() - 80), match.start()):
         return False
-    if cue.endswith(" want") and _OTHERS.search(before):
+    if cue.endswith(" want") and (_OTHERS.search(before) or _THAT.match(text, match.end())):
         return False
     if cue in ("do not", "don't", "don’t", "dont"):
-        return _ORDER.search(before) is not None
+        return _ORDER.search(before) is not None and not _PRONOUN.search(before)
+    if cue == "have to be" and before.endswith(("n't ", "n’t ", " not ")):
+        return False
+    if cue == "must" and _MAY_BE.match(text, match.end()):
+        return False
+    if cue in _AIMS and _AIM.search(before):
+        return False
+    if cue == "before" and text.startswith(" and after", match.end()):
+        return False
+    if cue == "unless" and form[:6].lower() == "unless" and "," not in form:
+        return False  # the exception to what stands before it
     if (cue == "should" or _WEAK.match(cue)) and _OF_ITSELF.match(form):
         return False
     if cue == "should":
         if match.string[max(0, match.start() - 1) : match.start()] in ("'", '"', "`"):
             return False
-        asks = _ASKS.search(text, max(start, match.start() - 60), match.start())
-        return not asks and not _HOPES.match(text, match.end())
+        if _ASKS.search(text, max(start, match.start() - 60), match.start()) or _OF_OTHERS.search(before):
+            return False
+        return not (_LOOKS.search(form) or _HOPES.match(text, match.end()) or _NOW.search(form))
     if cue == "may not be":
         return _GUESS.search(before) is None
     if cue[:6] == "prefer" and _POINTS.match(text[match.end() : start + len(form)]):
         return False
     if cue[:3] == "no " and cue != "no need to" and not _WEAK.match(cue):
         return _ORDER.search(before) is not None
-    return not _WEAK.match(cue) or (opens_with(form) in ORDERS and not _REMINDS.match(form))
+    return not _WEAK.match(cue) or (opens_with(form) in _ORDERS and not _REMINDS.match(form))
 
 
 def _start_clause(match: re.Match[str], start: int) -> int:
@@ -127,20 +174,26 @@ def _start_clause(match: re.Match[str], start: int) -> int:
 
 
 _MAKES = (
-    "use|keep|avoid|write|prefer|answer|respond|reply|report|format|stick|follow|limit|ensure|end|start|begin|send"
-    "|show|call|name|include|cite|quote|list|put|give|run|ask|wait|confirm|restate|pick|choose|sign|address|present"
+    "use|keep|avoid|write|prefer|answer|respond|reply|report|format|stick|follow|limit|ensure|end|start|begin"
+    "|send"
+    "|show|call|name|include|cite|quote|list|put|give|run|ask|wait|confirm|restate|pick|choose|sign|address"
+    "|present"
     "|deploy|commit|push|open|create|add|make|return|state|explain|summari[sz]e|tell|say|check|update|notify"
 )
 """Verbs of an order that a person may give for all times."""
 _WHENEVER = re.compile(
-    rf"(?i)\W*(?:(?:please|and|so|also|then|but|ok)\W+)*(?:when(?:ever)?|before|after|once|any ?time"
+    rf"(?i)\W*(?:(?:please|and|so|also|then|but|ok)\W+)*"
+    rf"(?!(?:once|when|after) (?:this|that|it|these|all|everything)\b[^,]* done\b)(?:when(?:ever)?|before"
+    rf"|after|once|any ?time"
     rf"|if (?=you\b|we\b|i\b|in doubt|unsure|an?\b|any|the user|something|someone|there)"
     rf"|each time"
     rf"|every time|unless)\b[^.!?\n]{{2,160}}?[,;] (?:then |please |always |just |first )*(?:{_MAKES}|do"
     rf"|don['’]t)\b"
 )
 _FOR_ALL = re.compile(
-    rf"(?i)\W*(?:(?:please|and|so|also|then|but|always)\W+)*(?:{_MAKES})\b[^.!?\n]{{0,100}}?\b(?:every|all"
+    rf"(?i)\W*(?:(?:please|and|so|also|then|but|always)\W+)*"
+    rf"(?!(?:show|list|give|create|add|explain|tell|check|update)\b)(?:{_MAKES})\b"
+    rf"(?:(?!\b(?:how|what|that|which|where)\b)[^.!?\n]){{0,100}}?\b(?:every|all"
     rf"|each|any"
     rf"|everything|always|throughout|by default|whenever|at all times|style|format|tone)\b"
 )
@@ -150,16 +203,14 @@ _IN_MANNER = re.compile(
     r"|spelling)\b)"
 )
 _SETTING = re.compile(
-    r"(?i)(?:^|[,;:(\n]|\b(?:so|and|but|yet|then)) ?no (?!wait|idea|problem|worries|longer|more\b|one\b"
-    r"|thanks?|i\b"
-    r"|that|it\b|we\b|you\b|this|there|remove|need to know|matter|reason|way\b|clue|doubt|such|luck|users?\b)"
-    r"[a-z][\w-]+"
-    r"|\b(?!i\b|we\b|you\b|that\b)[\w`)'-]+ (?:\w+ )?(?:needs to|has to)\b|\bneeds? to be\b(?! (?:able"
+    r"(?i)\b(?!i\b|we\b|you\b|that\b|which\b|still\b)[\w`)'-]+ (?!still)(?:\w+ )?(?:needs to|has to)\b"
+    r"|(?<!still )(?<!which )(?<!yet )\bneeds? to be\b(?! (?:able"
     r"|possible))"
     r"|\b(?:just|only)\b[^.!?\n]{1,80}\bfor now\b|\bfor now,? (?:just|only)\b"
-    r"|\bi (?:basically |really |actually |just )?(?:would )?(?:only |just )?want (?!to\b|you\b|us\b"
+    r"|\bi (?:basically |really |actually |just )?(?:would )?(?:only |just )?want (?!to\b|it to work\b|you\b"
+    r"|us\b"
     r"|the answer)"
-    r"|^\W*ideally\b|\bregardless of\b|\b(?:nothing|anything) else\b|\bin (?:two|three|separate"
+    r"|^\W*ideally\b|\bregardless of\b|\bnothing else\b|\banything else is\b|\bin (?:two|three|separate"
     r"|one) commits?\b"
     r"|\b(?:push|commit|merge|deploy|write|go)\b[^.!?,\n]{0,30} directly\b"
     r"|\bif not,? \w+ [^.!?\n]{0,20}first\b"
@@ -176,26 +227,42 @@ _SETTING = re.compile(
     r"|dislikes?|hates?)\b"
     r"|\b(?:user|my|our)(?:['’]s)? (?:preferred|preference|favou?rite)\b|\b(?:i|we) (?:always "
     r"|strongly )?prefer (?!that\b)"
-    r"|^\W*(?:please )?(?:use|keep|avoid|stick|always|never|prefer) [^?]{3,}$(?<!it)(?<!this)(?<!that)"
+    r"|^\W*(?:please )?(?:use(?![^!?\n]{0,160} to (?:run|check|find|figure|see|test|get|determine|confirm)\b)"
+    r"(?! (?:the )?(?:solution|option|approach|variant|version) \w+\W*$)|keep|avoid|stick|always|never"
+    r"|prefer) [^?]{3,}$(?<!it)(?<!this)(?<!that)"
     r"|\bcan you (?:please )?ensure\b|\bregardless\b|\bat no (?:point|time)\b|\bno exceptions?\b|\bstrictly\b"
 )
+_NO = re.compile(
+    r"(?i)(?:^\W*(?:(?:\w+ )?(?:rules?|note|important|constraints?): )?|[,;:(\n]|\b(?:so|and|but|yet"
+    r"|then)) ?no (?!wait|idea|problem|worries|longer|more\b|one\b|thanks?"
+    r"|i\b|all\b|that|it\b|we\b|you\b|this|there|remove|need to know|matter|reason|way\b|clue|doubt|such|luck"
+    r"|users?\b|effect|difference|results?\b|errors?\b)[a-z][\w-]+"
+)
+_NO_TOLD = re.compile(
+    r"(?i)\b(?:visible|found|yet|shown|showing|there|at all|is|are|was|were|did|does|got|see|works?|displays?"
+    r"|displayed|appears?|happen\w*|still|anywhere|came|since|so far|today|yesterday"
+    r"|(?!allowed|needed|wanted|permitted|required|added)\w+ed|in (?:the )?(?:file|output|logs?|database"
+    r"|db))\b"
+)
+_WISHES = re.compile(r"(?i)\b(?:should|must|wants?|needs?|prefer|only|let['’]s|please)\b")
 # How things are to be that most projects have rules about, in words that hold no order.
 _STANDS = re.compile(
     r"(?i)\bhold off\b"
-    r"|\b(?:goes?|belongs?|lives?) (?:in|into|under|to|on) [^.!?\n]{1,60}\bnot\b"
+    r"|\b(?:go(?:es)?|belongs?|lives?) (?:in|into|under|to|on) [^.!?\n]{1,60}\bnot\b"
     r"|\b(?:in|into|as) (?:small|smaller|tiny|separate|single) (?:steps?|commits?|chunks?|pieces?|PRs?)\b"
     r"|\bone (?:step|thing|file|commit) at a time\b|\bstep by step\b"
     r"|\b(?:is|are)(?: not|n['’]t) (?:needed|necessary|required|wanted|in scope)\b"
     r"|\blet['’]s (?:avoid|always|never|only)\b|\bhands off\b|\b(?:is|are) (?:off[- ]limits|out of scope)\b"
     r"|\b(?:stays?|remains?|leave [^.!?\n]{1,40}) (?:as (?:it is|they are|is)|unchanged|untouched|alone)\b"
-    r"|\b(?:we|it|this|they) (?:also |still )?(?:need to|has to|have to) (?:support|stay|remain|keep|work)\b"
+    r"|\b(?:we|it|this|they) (?:also |still )?(?:need to|has to|have to) (?:support|stay|remain|keep"
+    r"|work(?! on))\b"
     r"|\bi need (?:it|this|that|these|them|the [\w-]+) to (?:be|stay|work|have|look|support|use)\b"
     r"|\bit(?:['’]s| is) (?:important|essential|crucial|critical|vital) (?:that|to (?!know|see|note))\b"
 )
 _STANDS_CUES = (
-    "hold off", " not", "n't", "n’t", " in", " as ", "one ", "step ", "let's", "let’s", "hands off", " off",
-    "out of scope", "stay", "remain", "leave ", "need to", "has to", "have to", "i need ", "important",
-    "essential", "crucial", "critical", "vital",
+    "hold off", "not", "n't", "n’t", "small", "tiny", "separate", "single", "one ", "step ", "let's", "let’s",
+    "hands off", " off", "out of scope", "stay", "remain", "leave ", "need to", "has to", "have to",
+    "i need ", "important", "essential", "crucial", "critical", "vital",
 )  # fmt: skip
 _STANDS_FIRST = re.compile(
     r"(?i)\W*(?:(?:and|so|also|please|always|just) )*be (?:more |less |very |as )?"
@@ -219,7 +286,7 @@ _SAYS = re.compile(
     r" (?:says?|said|claims?|complains?|tells?|told|thinks?)\b[^.!?\n]{0,60}$"
 )
 _SETTING_CUES = (
-    "no ", "s to", "to be", "for now", "want", "ideally", "regardless", " else", "one commit", "two commit",
+    "s to", "to be", "for now", "want", "ideally", "regardless", " else", "one commit", "two commit",
     "three commit", "separate commit", "directly", "if not", " first", "focus ", "good enough", "under no",
     "capped", "cap ", "the expected", "not move", "deadline ", "hard ", "approv", "sign", "review",
     "confirmation", "permission", "consent", "prefer", " like", " need", " expect", " asked", " dislike",
@@ -229,7 +296,10 @@ _SETTING_CUES = (
 """In lower case: what holds none of these is no setting, which takes less long to see."""
 _ENSURES = re.compile(r"(?i)\W*(?:\w+\W+){0,3}?can you (?:please )?ensure\b")
 _DOUBTS = re.compile(
-    r"(?i)\b(?:maybe|perhaps|i wonder|not sure|i guess|wouldn['’]t it|shouldn['’]t|would need to be)\b"
+    r"(?i)\b(?:maybe|perhaps|i wonder|not sure|i guess|wouldn['’]t it|shouldn['’]t|would need to be"
+    r"|i (?:suspect|assume|was wondering)|i(?:['’]m| am) (?:curious|wondering)|i(?:['’]d| would) expect"
+    r"|my understanding|there must be|i want(?:ed)? to make sure|just to (?:make|be) sure)\b"
+    r"|^\W*(?:(?:it|this|that) )?(?:looks? like|seems?|appears?|apparently)\b"
     r"|, (?:right|no|yeah|hey)$"
 )
 _FAULT = re.compile(
@@ -240,11 +310,13 @@ _CHOOSES = re.compile(
     r"|\W*(?:yeah|yes|yep|no|nah|ok(?:ay)?)\b[ ,]+(?:then |so )?(?:that|it|this|these) should\b"
 )
 _REPORTS = re.compile(
-    r"(?i)\W*(?:i['’]ve|i (?:still )?(?:see|get|got|have)|there(?:['’]s| is| are)|we (?:still )?(?:see|get"
+    r"(?i)\W*(?:right now|currently|at the moment)\b|\W*(?:i['’]ve|i (?:still )?(?:see|get|got|have)"
+    r"|there(?:['’]s| is| are)|we (?:still )?(?:see|get"
     r"|got))\b[^.]*, no "
 )
 _ADVISES = re.compile(
-    r"(?i)\W*(?:consider|the (?:comment|code|function|method|calculation|current|inline)|this (?:method"
+    r"(?i)\W*(?:for (?:example|instance)|consider|the (?:comment|code|function|method|calculation|current"
+    r"|inline)|this (?:method"
     r"|function|code))\b"
 )
 
@@ -301,8 +373,19 @@ def _is_told(form: str) -> bool:
 
 def _sets(words: str) -> bool:
     """Whether words say what something is to be, without an order."""
+    if _forbids(words):
+        return True
     low = words.lower()
     return any(cue in low for cue in _SETTING_CUES) and _SETTING.search(words) is not None
+
+
+def _forbids(words: str) -> bool:
+    """Whether words rule a thing out: "no emojis", "keep it small, no extras", but not "no card is seen"."""
+    found = _NO.search(words)
+    if found is None or (not found[0].endswith("ing") and _NO_TOLD.search(words, found.end())):
+        return False
+    before = words[: found.start()]
+    return not before.strip() or opens_with(words) in _ORDERS or _WISHES.search(before) is not None
 
 
 def _stands(words: str) -> bool:
@@ -313,13 +396,18 @@ def _stands(words: str) -> bool:
     return any(cue in low for cue in _STANDS_CUES) and _STANDS.search(words) is not None
 
 
+def _is_rule_itself(words: str) -> bool:
+    """Whether what stands before a bracket is the rule."""
+    return _sets(words) or _stands(words) or next(find_rules(words), None) is not None
+
+
 def _find_typed_rule(words: str, form: str) -> tuple[int, int] | None:
     """Where in a sentence the rule is: in brackets, in the clause that starts with it, or all of it."""
     for match in _IN_BRACKETS.finditer(words):
         inner = match[1]
-        if inner.count(" ") > 1 and _sets(inner) and not _sets(words[: match.start()]):
+        if inner.count(" ") > 1 and _sets(inner) and not _is_rule_itself(words[: match.start()]):
             return match.start(1), match.end(1)
-    if _is_told(form):
+    if _is_told(form) or _BREAKS_OFF.search(form):
         return None
     if _sets(form) or _stands(form) or any(one.match(form) for one in (_WHENEVER, _FOR_ALL, _IN_MANNER)):
         own = _ITS_OWN.search(words)

@@ -33,7 +33,7 @@ _OPENING = re.compile(
     r"(?i)\W*(?:(?:please|then|also|and|but|so|now|just|always|first|finally|instead|ok(?:ay)?|yes|no|well"
     r"|i would|i['’]d|[\w -]{1,30}:)[,\s*]*){0,4}([a-z][a-z-]*)"
 )
-_STOP = re.compile(r"[。！？；]|[.!?](?=[\s\"')*<]|$)|\n| \| |</?[a-z][\w-]{2,40}>")
+_STOP = re.compile(r"[。！？；]|[.!?](?=[\s)*<]|[\"'](?!\s[a-z])|$)|\n| \| |</?[a-z][\w-]{2,40}>")
 _LEAD = " \t\r\n-*>•#0123456789.|"
 _TRIES = 6  # cues of one sentence that are looked at
 _SHORT = 8

@@ -30,7 +30,8 @@ _PRINTED = re.compile(
     | \S+\.\w{1,4}:\d+:?\d* | \S+\ *\|\ +\d+\ [+-] | \./\.git/ )"""
 )
 _TAG = re.compile(
-    r"(?i)<(file|file_contents?|document|document_content|attached_file|pasted|paste|quote|blockquote)\b[^<>\n]{0,200}>"
+    r"(?i)<(file|file_contents?|document|document_content|attached_file|pasted|paste|quote"
+    r"|blockquote)\b[^<>\n]{0,200}>"
 )
 _BODY = re.compile(r"(?s)\{\"(?:type\": ?\"error|error\": ?\{).{0,2000}?\}[^{}]{0,200}\}")
 _QUOTED = re.compile(r"(?m)^[ \t]*>[^\n]*")
@@ -147,10 +148,11 @@ def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-_STOP = re.compile(r"[。！？；]|[.!?]+(?=[\s\"')*<]|$)|\n| \| |</?[a-z][\w-]{2,40}>")
+_STOP = re.compile(r"[。！？；]|[.!?]+(?=[\s)*<]|[\"'](?!\s[a-z])|$)|\n| \| |</?[a-z][\w-]{2,40}>")
 _ASIDE = re.compile(r"\([^()\n]{1,200}\)(?=\s+[A-Z])")
 _ASKS_TOO = re.compile(
-    r"(?i)[,;] *(?:(?:but|and|so|or) )?(?:can|could|should|do|does|is|are|what|how|why|would|will)\b[^,;]*\?$"
+    r"(?i)[,;] *(?:(?:but|and|so|or) )?(?:can|could|should|do|does|is|are|what|how|why|would|will|i (?:assume"
+    r"|guess|suppose))\b[^,;]*\?$"
 )
 _LEAD = re.compile(r"[\s\-*>•#|]*(?:\d{1,2}[.)]\s+)?")
 _MOST = 400
