@@ -269,7 +269,7 @@ class PolicyError(InspectorError):
     >>> from inspector import find_policy
     >>> find_policy("fluee")
     Traceback (most recent call last):
-    inspector.errors.PolicyError: policy 'fluee': no such policy; known: flue, flue-2, … and ... more
+    inspector.errors.PolicyError: policy 'fluee': no such policy (did you mean 'flue'?); known: flue, ...
     """
 
     def __init__(self, name: str, reason: str, known: Iterable[str] = (), meant: str = "") -> None:

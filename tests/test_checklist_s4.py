@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -48,6 +45,7 @@ from tests.reference.flue_steps import request_text
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
 from tests.test_checklist_s0 import chain, changed, grow
+from tests.watched import watched
 
 POLICY = "flue"
 WINDOW = 200_000
@@ -275,28 +273,6 @@ def sealed(session: Session) -> Session:
 
     entries = [e.model_copy(update={"blocks": tuple(map(seal, e.blocks))}) for e in session.entries]
     return changed(session, entries=tuple(entries))
-
-
-WATCHED: list[str] | None = None
-"""What was done to files, the network and other processes, while somebody looks."""
-
-
-def watch(event: str, given: tuple[Any, ...]) -> None:
-    if WATCHED is not None and event.partition(".")[0] in ("open", "os", "socket", "subprocess", "shutil"):
-        WATCHED.append(f"{event}{given!r:.80}")
-
-
-sys.addaudithook(watch)
-
-
-@contextmanager
-def watched() -> Iterator[list[str]]:
-    global WATCHED
-    WATCHED = seen = []
-    try:
-        yield seen
-    finally:
-        WATCHED = None
 
 
 def plan_all(session: Session, policy: str) -> Plan:

@@ -276,7 +276,7 @@ def count_facts(trace: Trace) -> Row:
     read a summary, what it may hold is unknown, and neither kept nor lost. A value that the user had replaced
     is none of them; `stale` counts those that a summary tells all the same.
     """
-    facts = _facts_of(trace)
+    facts = facts_of(trace)
     stood = trace.stood & (trace.fate != STALE)
     number, kind = trace.number[stood], trace.kind[stood].astype(np.int64)
     by = facts.by[facts.offset[:-1]][number].astype(np.int64)
@@ -297,7 +297,8 @@ def count_facts(trace: Trace) -> Row:
     }
 
 
-def _facts_of(trace: Trace) -> Facts:
+def facts_of(trace: Trace) -> Facts:
+    """The facts that a trace is of: those of its moment's path."""
     facts: Facts = trace.traced[0].fact.facts if len(trace) else trace.scene.session.facts
     return facts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
@@ -100,7 +101,7 @@ def names_of_policies() -> list[str]:
 def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
     """A policy by name, as it is, or from its JSON form: the parsed object, not its text.
 
-    Raises `PolicyError` when there is none.
+    Raises `PolicyError` when there is none, with the name that is nearest.
 
     >>> find_policy("flue").trigger.reserve_tokens, find_policy({"name": "mine", "rules": []}).rules
     (16384, ())
@@ -115,7 +116,9 @@ def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
             return known
     if policy.lstrip()[:1] in ("{", "["):
         return read_policy(policy)  # which says that this is text
-    raise PolicyError(f"{policy:.60}", "no such policy", names_of_policies())
+    names = names_of_policies()
+    near = "".join(f" (did you mean {name!r}?)" for name in get_close_matches(policy, names, 1))
+    raise PolicyError(f"{policy:.60}", f"no such policy{near}", names)
 
 
 def configure_policy(policy: str | Policy | dict[str, Any], settings: dict[str, Any]) -> Policy:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector.corpus.measure import count_facts
+from inspector.corpus.measure import count_facts, facts_of
 from inspector.corpus.resample import Interval
 from inspector.facts.extract.collect import BY, KINDS
 from inspector.facts.facts import Facts
@@ -62,23 +62,23 @@ def list_lines(session: Session) -> list[str]:
     ]
 
 
-def fill(lines: Sequence[str], ledger: Ledger, tokens: int) -> list[int]:
+def count_fitting(lines: Sequence[str], ledger: Ledger, tokens: int) -> int:
     """How many of the first lines fit into so many tokens, by the sum of their own."""
     sizes = ledger.count_texts([f"{line}\n" for line in lines]).cumsum()
-    return list(range(int((sizes <= tokens).sum())))
+    return int((sizes <= tokens).sum())
 
 
 def keep_last(plan: Plan, tokens: int) -> str:
     lines = list_lines(plan.session)[::-1]
-    return "\n".join([lines[n] for n in fill(lines, plan.ledger, tokens)][::-1])
+    return "\n".join(lines[: count_fitting(lines, plan.ledger, tokens)][::-1])
 
 
 def keep_random(plan: Plan, tokens: int) -> str:
     lines = list_lines(plan.session)
     order = list(range(len(lines)))
     random.Random(7).shuffle(order)
-    some = fill([lines[n] for n in order], plan.ledger, tokens)
-    return "\n".join(lines[n] for n in sorted(order[at] for at in some))
+    some = order[: count_fitting([lines[n] for n in order], plan.ledger, tokens)]
+    return "\n".join(lines[n] for n in sorted(some))
 
 
 def extract(plan: Plan, tokens: int) -> str:
@@ -108,8 +108,7 @@ def measure_texts(path: Path) -> Iterator[Text]:
             if text.strip():
                 kept = trace_plan(plan.with_summary(checkpoint_from_text(f"<summary>{text}</summary>")))
                 told, size = count_facts(kept), int(ledger.count_texts([text])[0])
-                # All traces of a moment are of the same facts.
-                facts = kept.traced[0].fact.facts if len(kept) else moment.facts
+                facts = facts_of(kept)  # all traces of a moment are of the same
                 if found is None or found[0] is not facts:
                     found = facts, find_carriers(facts.session, facts)
                 groups = group_facts(told["facts"])

@@ -51,6 +51,12 @@ def find_path(demo: Demo, tokens: Sequence[int], top: float, base: float, most: 
     return "M" + "L".join(points)
 
 
+def draw_window(canvas: Canvas, window: int, y: float) -> None:
+    """The line that the context may not pass."""
+    canvas.line(f"M{LEFT:g} {y:g}H{RIGHT:g}", "faint", dashed=True)
+    canvas.write(LEFT, y - 7, f"window {window:,}", "dim")
+
+
 def draw_recorded(canvas: Canvas, demo: Demo) -> str:
     """The context over the turns, with what the file records of compactions."""
     run, plan = demo.run, demo.recorded
@@ -58,8 +64,7 @@ def draw_recorded(canvas: Canvas, demo: Demo) -> str:
     window = run.window
     top, base = 30.0, 136.0
     path = find_path(demo, tokens, top, base, window)
-    canvas.line(f"M{LEFT:g} {top:g}H{RIGHT:g}", "faint", dashed=True)
-    canvas.write(LEFT, top - 7, f"window {window:,}", "dim")
+    draw_window(canvas, window, top)
     canvas.shape(f"{path}L{RIGHT:g} {base:g}L{LEFT:g} {base:g}Z", "user", 0.15)
     canvas.line(path, "user", 2)
     marks = demo.history.marks
@@ -140,8 +145,7 @@ def draw_replay(canvas: Canvas, demo: Demo) -> str:
     run, stop = demo.run, demo.run.against[0]
     recorded, window, top, base = run.recorded.tolist(), run.window, 30.0, 140.0
     fires = find_height(run.threshold, top, base, window)
-    canvas.line(f"M{LEFT:g} {top:g}H{RIGHT:g}", "faint", dashed=True)
-    canvas.write(LEFT, top - 7, f"window {window:,}", "dim")
+    draw_window(canvas, window, top)
     canvas.line(f"M{LEFT:g} {fires:.1f}H{RIGHT:g}", "bad", dashed=True)
     canvas.write(LEFT, fires - 6, f"fires above {run.threshold:,}", "bad")
     canvas.line(find_path(demo, recorded, top, base, window), "earlier", 2)

@@ -133,4 +133,5 @@ def test_what_reading_takes_grows_with_the_file(
 
     short, long = write(tmp_path, count), write(tmp_path, count * TIMES)
     measure(short)
-    assert measure(long) < 2.5 * TIMES * max(measure(short), 0.01)
+    # As much text either way, so that a short file's reading is no moment too small to be measured.
+    assert measure(long) < 2.5 * sum(measure(short) for _ in range(TIMES))

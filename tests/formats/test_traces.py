@@ -569,9 +569,14 @@ def test_the_latest_of_the_conversations_that_a_request_may_go_on_with_is_taken(
     rows = [generation(1, asked, reply, "t1"), generation(2, asked, reply, "t2")]
     rows += [generation(3, more, "A model.", "t3"), generation(4, more, "Still one.", "t4")]
     session = read_session(rows)
-    lines = {name: [e.text for e in session.entries if e.sidechain == name]
+    lines = {name: [e for e in session.entries if e.sidechain == name]
              for name in dict.fromkeys(e.sidechain for e in session.entries)}  # fmt: skip
-    assert sorted(map(len, lines.values())) == [4, 4]
+    said = ["Hello", "Hi.", "Who are you?"]
+    # Rows are told from each other by their replies, the first two by their lines alone.
+    assert sorted(
+        ([entry.text for entry in line], [source.line for entry in line for source in entry.sources])
+        for line in lines.values()
+    ) == [([*said, "A model."], [2, 3]), ([*said, "Still one."], [1, 4])]
 
 
 def test_a_summary_that_the_last_reply_wrote_goes_on_with_its_conversation() -> None:

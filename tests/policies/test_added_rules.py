@@ -286,3 +286,15 @@ def test_a_rule_added_to_what_the_file_records_is_priced_against_it_and_can_be_r
         assert find_added(model.plan) == {kind: [f"{kind}.enabled"]}
         model.answer({"settings": {}})
     assert offers["clear-tool-outputs"].delta == 0
+
+
+@pytest.mark.parametrize(("name", "meant"), [("fleu", "flue"), ("claud-code", "claude-code"), ("PI", None)])
+def test_a_policy_that_is_misspelt_is_told_its_neighbour(name: str, meant: str | None) -> None:
+    with pytest.raises(PolicyError) as raised:
+        find_policy(name)
+    told = str(raised.value)
+    assert told.startswith(f"policy {name!r}: no such policy")
+    assert ("did you mean" in told) is (meant is not None)
+    if meant is not None:
+        assert f" (did you mean {meant!r}?); known: " in told
+        assert find_policy(meant).name == meant
