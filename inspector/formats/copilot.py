@@ -50,8 +50,8 @@ MESSAGES = ("user.message", "assistant.message")
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first lines is the start of a session of Copilot's, or, where the log begins in the
-    middle, a message in its envelope."""
+    """None when one of the first lines is the start of a session of Copilot's, or a message in its envelope
+    where the log begins in the middle."""
     named = False
     for row in first_rows(data):
         about = row.get("data")

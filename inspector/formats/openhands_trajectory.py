@@ -72,7 +72,8 @@ def _is_event(value: Any) -> bool:
     fields = Fields(value).rest
     acted = isinstance(fields.get("action"), str) and isinstance(fields.get("args"), dict)
     observed = isinstance(fields.get("observation"), str) and isinstance(fields.get("extras"), dict)
-    return "id" in fields and (acted or observed)
+    # The oldest runs number their actions alone.
+    return observed or ("id" in fields and acted)
 
 
 @paused_gc()
@@ -121,6 +122,7 @@ class _OldEvents:
         self.events: dict[str, list[int]] = {}
         self.live: list[str] = []
         self.times: list[str] = []
+        self.asked: str | None = None
 
     def take(self, source: Source, raw: Any) -> None:
         """One event."""
@@ -132,6 +134,7 @@ class _OldEvents:
             self.times.append(time)
         action, observation = fields.text("action"), fields.text("observation")
         if action is not None:
+            self.asked = None
             self._act(action, source, fields, time)
         elif observation is not None:
             self._observe(observation, source, fields, time)
@@ -210,6 +213,7 @@ class _OldEvents:
             words = fields.text("message") or stringify({kind: given})
             self._add("user", [(Text(text=words), {})], source, fields, timestamp=time)
         else:
+            self.asked = call
             self._add("assistant", found, source, fields, timestamp=time, model=self.model)
 
     def _observe(self, kind: str, source: Source, fields: Fields, time: str | None) -> None:
@@ -217,6 +221,8 @@ class _OldEvents:
         told = Fields(fields.any("tool_call_metadata"))
         cause, content = fields.rest.get("cause"), fields.any("content")
         call = told.text("tool_call_id") or (f"e{cause}" if f"e{cause}" in self.names else None)
+        if call is None and cause is None and fields.rest.get("id") is None:
+            call, self.asked = self.asked, None
         if kind == "recall" and (words := _find_recalled(extras)):
             self._add("user", [(Text(text=words), {})], source, fields, timestamp=time, meta=True)
         elif kind in SILENT:

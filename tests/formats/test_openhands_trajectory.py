@@ -92,3 +92,17 @@ def test_an_action_of_before_function_calls_is_the_reply() -> None:
     (output,) = answer.blocks
     assert isinstance(output, ToolOutput) and output.call_id == "e2" and output.is_error
     assert len(session.live.pairs) == 1
+
+
+def test_the_oldest_runs_number_their_actions_alone() -> None:
+    said = {"id": 0, "source": "user", "action": "message", "args": {"content": "Which tide is highest?"}}
+    nothing = {"observation": "null", "content": "", "extras": {}}
+    act = {"id": 1, "source": "agent", "action": "run", "args": {"command": "ls", "thought": "A look."}}
+    seen = {"observation": "run", "content": "tide.py", "extras": {"command": "ls", "exit_code": 0}}
+    run = {"instance_id": "demo__tide-1", "history": [[said, nothing], [act, seen]]}
+    session = read_session(dump(run))
+    assert (session.format, len(session.turns)) == ("openhands-trajectory", 1)
+    reply, answer = (entry for entry in session.entries if entry.role in ("assistant", "tool"))
+    (call,) = (block for block in reply.blocks if isinstance(block, ToolCall))
+    (output,) = (block for block in answer.blocks if isinstance(block, ToolOutput))
+    assert (call.input, output.text, output.call_id) == ({"command": "ls"}, "tide.py", call.id)
