@@ -52,9 +52,12 @@ let made = 0;
 export const makeId = (kind: string): string =>
   `ci-${kind}-${Math.random().toString(36).slice(2, 8)}${made++}`;
 
-/** Replaces the text only when it differs, so that a frame without news touches nothing. */
+/** Replaces the text only when it differs, so that a frame without news touches nothing; the text's own node stays,
+ * as another one would have the page look again at all that depends on what stands beside it. */
 export const setText = (node: Element, text: string): void => {
-  if (node.textContent !== text) node.textContent = text;
+  const only = node.firstChild;
+  const at = only?.nodeType === 3 && only === node.lastChild ? only : node;
+  if (at.textContent !== text) at.textContent = text;
 };
 
 /** Makes `wanted` the children of a node; those that stay are not touched. */

@@ -75,7 +75,7 @@ const Replay = ({ picture, actions }: PanelProps) => {
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: two keys that mean the same everywhere in the tab
-    <div ref={node} class="ci-rp" onKeyDown={onKeyDown}>
+    <div ref={node} class={isWaiting ? "ci-rp ci-rp-waits" : "ci-rp"} onKeyDown={onKeyDown}>
       <div class="ci-rp-head">
         <p>
           <b data-testid="replay-status" class={run?.status === "failed" ? "ci-bad" : undefined}>

@@ -43,6 +43,7 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
   /** The rule that was added last, until it is there. */
   let awaited = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let dimming: ReturnType<typeof setTimeout> | undefined;
 
   const findFocused = () => (right.getRootNode() as Document | ShadowRoot).activeElement;
   const focusOffer = () => {
@@ -153,6 +154,13 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
       const { tab, settled, needsKernel } = picture;
       if (parts.has("plan") || parts.has("scene")) stale = true;
       setAttributes(node, { "aria-busy": settled ? undefined : "true" });
+      // Numbers that are soon told again are not dimmed, and not in a frame of a drag that has enough to do.
+      if (!settled) dimming ??= setTimeout(() => node.classList.add("ci-waits"), PAUSE);
+      else if (dimming !== undefined) {
+        clearTimeout(dimming);
+        dimming = undefined;
+        node.classList.remove("ci-waits");
+      }
       if (tab !== "rules") return;
       if (["tab", "plan", "scene", "settled"].some(part => parts.has(part as "tab"))) show();
       if (["tab", "plan", "policies"].some(part => parts.has(part as "tab"))) showPolicies(picture);
@@ -163,6 +171,7 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
     },
     dispose() {
       clearTimeout(timer);
+      clearTimeout(dimming);
       asked++;
       for (const part of [list, own, right, dialog]) render(null, part);
     },

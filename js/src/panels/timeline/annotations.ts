@@ -6,6 +6,7 @@ import { rowOf } from "../../model/block-refs";
 import { splitPairs } from "../../model/cuts";
 import type { Picture, View } from "../../store/view";
 import { paint } from "../../ui/canvas/canvas";
+import type { Palette } from "../../ui/canvas/canvas-colours";
 import { h } from "../../ui/dom";
 
 /** More pairs than this under one cut are a thicket; the first tell enough. */
@@ -14,6 +15,10 @@ const TICK = 5;
 const PIN = 9;
 /** Halves this near to each other are joined by a bow beside them. */
 const NEAR = 28;
+const TYPE = 12;
+/** Pixels of ground around the word, and all that it has. */
+const RIM = 3;
+const WIDE = 48;
 
 export const makeMarks = (): View & { readonly node: HTMLCanvasElement } => {
   const node = h("canvas", { class: "ci-canvas", "aria-hidden": "true", "data-testid": "marks" });
@@ -88,15 +93,32 @@ const drawArc = (
     context.fill();
   }
   if (!named) return;
-  context.font = `12px ${palette.font}`;
-  context.textBaseline = "middle";
   const [x, y] = [(x1 + 2 * bend + x2) / 4, (y1 + 2 * rise + y2) / 4];
-  const room = context.measureText("pair").width;
-  const left = near ? (side > 0 ? x + 6 : x - 6 - room) : x - room / 2;
-  context.strokeStyle = palette.ground;
-  context.lineWidth = 3;
-  context.strokeText("pair", left, y + 0.5);
-  context.fillText("pair", left, y + 0.5);
+  const word = wordIn(palette, hue);
+  const left = near ? (side > 0 ? x + 6 : x - 6 - word.room) : x - word.room / 2;
+  context.drawImage(word.canvas, left - RIM, y - TYPE, WIDE, 2 * TYPE);
+};
+
+/** The word last drawn: "pair" in a hue, and how wide it is. */
+let last: { palette: Palette; hue: string; canvas: HTMLCanvasElement; room: number } | undefined;
+
+/** The word on a canvas of its own: letters on one of the page cost the frame of a drag a layout. */
+const wordIn = (palette: Palette, hue: string) => {
+  if (last?.palette === palette && last.hue === hue) return last;
+  const canvas = h("canvas");
+  const word = { palette, hue, canvas, room: 0 };
+  paint(canvas, WIDE, 2 * TYPE, palette.ratio, context => {
+    context.font = `${TYPE}px ${palette.font}`;
+    context.textBaseline = "middle";
+    context.fillStyle = hue;
+    context.strokeStyle = palette.ground;
+    context.lineWidth = 3;
+    context.strokeText("pair", RIM, TYPE + 0.5);
+    context.fillText("pair", RIM, TYPE + 0.5);
+    word.room = context.measureText("pair").width;
+  });
+  last = word;
+  return word;
 };
 
 /** The top of the bar that a block is part of. */

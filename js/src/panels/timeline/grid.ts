@@ -95,7 +95,9 @@ export const makeGrid = (actions: Actions): View => {
       // A row has a cell, whether or not one of its steps is looked at.
       cell.style.opacity = "0";
       setText(cell, "");
-      return (row ?? rows[0])?.append(cell);
+      const any = row ?? rows[0];
+      if (cell.parentElement !== any) any?.append(cell);
+      return;
     }
     cell.style.opacity = "";
     if (cell.parentElement !== row) row.append(cell);
