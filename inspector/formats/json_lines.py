@@ -57,6 +57,7 @@ DEEPEST = 256
 """Levels of nesting that are kept as they are; what is nested further down becomes a string of its JSON."""
 _WILD = re.compile(r"[*?\[]")
 _LINE_END = re.compile(b"\n")
+_PIECE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},\n\r]', re.DOTALL)
 _MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]+|[\]}]+', re.DOTALL)
 _fast = msgspec.json.Decoder()
 
@@ -154,6 +155,31 @@ def iter_lines(data: Data, number: int = 1, offset: int = 0) -> Iterator[tuple[S
         if end > start and (view[start] > 32 or bytes(view[start:end]).strip()):
             yield Source(line, offset + start, end - start), view[start:end]
         start = end + 1
+
+
+def spread_list(data: Data) -> bytes:
+    """A JSON list as JSON Lines, each item where it stood.
+
+    >>> spread_list(b'[\\n {"a": [1,\\n 2]},\\n {"b": "],"}]')
+    b'   {"a": [1,  2]}\\n  {"b": "],"} '
+    """
+    spread = bytearray(data)
+    depth = 0
+    for piece in _PIECE.finditer(bytes(spread)):
+        at, sign = piece.start(), piece.group()
+        if sign in (b"\n", b"\r"):
+            spread[at] = 32
+        elif sign in (b"[", b"{"):
+            depth += 1
+            if depth == 1:
+                spread[at] = 32
+        elif sign in (b"]", b"}"):
+            if depth == 1:
+                spread[at] = 32
+            depth -= 1
+        elif sign == b"," and depth == 1:
+            spread[at] = 10
+    return bytes(spread)
 
 
 def _line_ends(data: Data, size: int) -> Iterator[int]:

@@ -50,7 +50,8 @@ from . import mini_claude_code as mini
 from .claude_code import agents as claude_code
 from .containers import GZIP, ZIP, ZSTD, unpack
 from .file_kind import describe_text, name_foreign
-from .json_lines import Data, Reader
+from .json_document import cut_head
+from .json_lines import BOM, Data, Reader, spread_list
 from .known_kinds import recognise
 
 if TYPE_CHECKING:
@@ -136,6 +137,9 @@ READERS: tuple[Reader, ...] = (
 """The readers of this package, in the order they are asked: the most specific first."""
 
 
+ROWS = tuple(module.READER for module in (claude_code, codex, stream_json, gemini, qwen, copilot, pi))
+"""Those whose rows are found as one JSON list too, as exports and data sets hold them."""
+
 GENERAL = (anthropic_messages.READER, mini.READER, request_log.READER, traces.READER)
 """Those whose files carry no mark of a harness: what one of them takes may be another's too."""
 
@@ -187,12 +191,24 @@ def _take_bytes(data: Content) -> Data:
 
 
 def unpack_named(data: Data, name: str) -> Data:
-    """What is in gzip, zstd or a zip of one file, else the data itself. Raises `ReadError` with the name."""
+    """What is in gzip, zstd or a zip of one file, else the data itself; rows in a JSON list become lines.
+
+    Raises `ReadError` with the name.
+    """
     try:
-        return inspect_log.repack(unpack(data))
+        return _spread_rows(inspect_log.repack(unpack(data)))
     except ReadError as error:
         error.name = name
         raise
+
+
+def _spread_rows(data: Data) -> Data:
+    """The rows of a session that stand in one JSON list as lines; any other data as it is."""
+    head = cut_head(data)
+    if head.removeprefix(BOM).lstrip()[:1] != b"[" or any(reader.sniff(data) is None for reader in READERS):
+        return data
+    beginning = spread_list(head)
+    return spread_list(data) if any(reader.sniff(beginning) is None for reader in ROWS) else data
 
 
 def find_reader(data: Data, name: str = "data", format: str | None = None) -> Reader:

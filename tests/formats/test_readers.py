@@ -1177,3 +1177,14 @@ def test_mini_every_message_of_the_published_vectors_is_read() -> None:
                 assert entry.role == message["role"]
                 count += 1
     assert count > 500
+
+
+def test_rows_of_a_session_in_one_list_are_its_lines(tmp_path: Path) -> None:
+    said = {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": "Tide?"}}
+    reply = {"role": "assistant", "content": [{"type": "text", "text": "High, [so], {it} says."}]}
+    rows = [said, {"type": "assistant", "uuid": "a1", "parentUuid": "u1", "message": reply}]
+    (tmp_path / "list.json").write_text(json.dumps(rows, indent=2), "utf-8")
+    session = read_session((tmp_path / "list.json").read_bytes())
+    assert (session.format, len(session.turns), session.corrupt) == ("claude-code", 1, ())
+    assert [entry.text for entry in session.entries] == ["Tide?", "High, [so], {it} says."]
+    assert [source.line for entry in session.entries for source in entry.sources] == [1, 2]
