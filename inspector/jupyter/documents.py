@@ -25,7 +25,7 @@ from ..text import printable
 from ..workbench.controller import Controller, Traits
 from ..workbench.inputs import INPUTS, pick_inputs
 from ..workbench.saved_plans import SUFFIX, choose_saved
-from ..workbench.tasks import GONE, describe_error, hand_back_memory, start_thread
+from ..workbench.tasks import GONE, PUT_OFF, describe_error, hand_back_memory, start_thread
 from .kept_pictures import drop_picture, read_picture, write_picture
 from .kept_summaries import read_kept, write_kept
 from .new_files import offer_file
@@ -122,7 +122,7 @@ class OpenDocument:
             start_thread(self._read_late, "read")
 
     def _begin(self) -> None:
-        self.controller.begin()
+        self.controller.begin(PUT_OFF)
         if self._status is not None and not self._first.get("_error"):
             write_picture(self.source.path, self._status, self._inputs, self._first)
         self._first = {}

@@ -51,7 +51,7 @@ from ..workbench.payloads.lesson_steps import find_linked
 from ..workbench.payloads.scene import DrawnPlan
 from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.snapshot import Snapshot
-from ..workbench.tasks import begin_early
+from ..workbench.tasks import PUT_OFF, begin_early
 from ..workbench.written_summaries import keep
 from .new_files import offer_file
 
@@ -221,7 +221,7 @@ class Workbench(anywidget.AnyWidget):
         if self.comm is not None:
             # The browser has put the widget away; `close` does not hear of that.
             self.comm.on_close(lambda _: self._controller.close())
-        self._controller.begin()
+        self._controller.begin(PUT_OFF)
         if file is not None:
             self._controller.follow(file)
 

@@ -123,9 +123,10 @@ class Controller:
             traits |= self._replay()
         return {**self.model.inputs, "replay": replay, "provider": self.model.scenario.provider, **traits}
 
-    def begin(self) -> None:
-        """Start background work: from now on traits may be published."""
-        self._tasks.begin()
+    def begin(self, after: float = 0.0) -> None:
+        """Start background work: from now on traits may be published. It waits so many seconds, or until the
+        first question comes: by then the screen is drawn."""
+        self._tasks.begin(after)
 
     def set_inputs(
         self,
@@ -167,6 +168,7 @@ class Controller:
 
         `answer` is called once with the reply, in the thread that worked it out.
         """
+        self._tasks.hurry()
         if isinstance(query, dict) and query.get("type") in SLOW:
             with self.lock:
                 model = copy(self.model)

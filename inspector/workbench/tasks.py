@@ -20,6 +20,8 @@ T = TypeVar("T")
 LANES = ("long", "summary", "query")
 """What is done side by side: a question waits neither until a session is counted nor until a model answers.
 Of several the first is shown."""
+PUT_OFF = 1.0
+"""Seconds at most for which work leaves the processor to those who draw the screen."""
 OFTEN = 0.2
 """Seconds between two words about progress, at least."""
 LARGE = 2.0
@@ -59,6 +61,7 @@ class TaskQueue:
         self._busy: set[str] = set()
         self._shown: dict[str, dict[str, Any]] = {}
         self._begun = self._closed = False
+        self._timer: threading.Timer | None = None
 
     def submit(
         self,
@@ -85,11 +88,30 @@ class TaskQueue:
             fail(InspectorError(GONE))
         self._start(lane)
 
-    def begin(self) -> None:
-        """Start with what waits, and from now on with whatever comes, as soon as it comes."""
+    def begin(self, after: float = 0.0) -> None:
+        """Start with what waits, and from now on with whatever comes, as soon as it comes.
+
+        `after` so many seconds, or once somebody waits for it: the screen is drawn sooner when nothing else
+        wants the processor.
+        """
+        if after and self._tasks:
+            self._timer = threading.Timer(after, self.begin)
+            self._timer.daemon = True
+            try:
+                self._timer.start()
+                return
+            except RuntimeError:  # no threads here
+                self._timer = None
         self._begun = True
         for lane in LANES:
             self._start(lane)
+
+    def hurry(self) -> None:
+        """Begin now, where that was put off."""
+        timer, self._timer = self._timer, None
+        if timer is not None and not self._begun:
+            timer.cancel()
+            self.begin()
 
     def is_on(self, key: str) -> bool:
         """Whether something of this key is being done or waits."""
@@ -113,6 +135,8 @@ class TaskQueue:
 
     def close(self) -> None:
         """Give up everything, and whatever comes from now on. Waits for nobody, not even for the lock."""
+        if self._timer is not None:
+            self._timer.cancel()
         with self._change:
             self._closed = True
             left = [task for task in [*self._tasks] if self._claim(task)]
@@ -121,6 +145,7 @@ class TaskQueue:
 
     def wait(self, lane: str, timeout: float | None = None) -> bool:
         """Wait until nothing is left to do; False when that took longer than `timeout` seconds."""
+        self.hurry()
         with self._change:
             return self._change.wait_for(lambda: lane not in self._busy, timeout)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import time
@@ -11,45 +12,65 @@ from typing import Any
 
 import pytest
 
+from inspector.demo import read_demo
 from tests.jupyter.test_server import Server, start
-from tests.longer import write_long
 
 NAME = "long.jsonl"
 READING = "Reading the file"
 OTHER = "pi"
+PADDING = json.dumps({"type": "file-history-snapshot", "messageId": "m", "snapshot": {"": "." * 100_000}})
+"""A row that nobody looks into."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pictures")
+
+
+@pytest.fixture(scope="module")
+def running(home: Path) -> Iterator[Server]:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XDG_CACHE_HOME", str(home / "cache"))
+        with start(home) as server:
+            yield server
 
 
 @pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with start(tmp_path) as server:
-        write_long(server.root / NAME, 1200)
-        assert (server.root / NAME).stat().st_size > 8_000_000
-        yield server
+def server(running: Server, home: Path) -> Server:
+    """With a large file in its folder, and no picture of it."""
+    for picture in list_pictures(home):
+        picture.unlink()
+    (running.root / NAME).write_bytes(read_demo() + f"{PADDING}\n".encode() * 85)
+    return running
 
 
-def open_and_close(server: Server, tmp_path: Path, **inputs: Any) -> dict[str, Any]:
+def open_and_close(server: Server, home: Path, **inputs: Any) -> dict[str, Any]:
     """The first frame; the document is closed when its picture is kept."""
-    before = [place.read_bytes() for place in list_pictures(tmp_path)]
+    before = look(home)
     first = server.open(NAME, **inputs)
     end = time.monotonic() + 60
-    while (kept := [place.read_bytes() for place in list_pictures(tmp_path)]) == before or not all(kept):
-        assert time.monotonic() < end, "no picture is kept"
+    while (kept := look(home)) == before or not all(size for _, size in kept):
+        assert time.monotonic() < end, f"no picture is kept: {first['_work'], first['_error']}"
         time.sleep(0.05)
     server.ask("DELETE", f"inspector/desks/{first['desk']}")
     return first
 
 
-def list_pictures(tmp_path: Path) -> list[Path]:
-    return [*(tmp_path / "cache" / "compaction-inspector" / "pictures").glob("*.msgpack")]
+def look(home: Path) -> list[tuple[int, int]]:
+    """When each picture was kept, and its size."""
+    return [(status.st_mtime_ns, status.st_size) for status in map(Path.stat, list_pictures(home))]
+
+
+def list_pictures(home: Path) -> list[Path]:
+    return [*(home / "cache" / "compaction-inspector" / "pictures").glob("*.msgpack")]
 
 
 def test_the_second_opening_shows_the_first_one_s_picture_and_then_what_the_file_holds(
-    server: Server, tmp_path: Path
+    server: Server, home: Path
 ) -> None:
-    first = open_and_close(server, tmp_path)
+    first = open_and_close(server, home)
     assert first["_work"] == {}
-    (picture,) = list_pictures(tmp_path)
+    (picture,) = list_pictures(home)
     if os.name == "posix":
         assert stat.S_IMODE(picture.stat().st_mode) == 0o600
 
@@ -69,29 +90,29 @@ def test_the_second_opening_shows_the_first_one_s_picture_and_then_what_the_file
 
 
 def test_a_picture_of_another_file_other_choices_or_another_make_is_not_shown(
-    server: Server, tmp_path: Path
+    server: Server, home: Path
 ) -> None:
-    first = open_and_close(server, tmp_path)
-    chosen = open_and_close(server, tmp_path, policy=OTHER)
+    first = open_and_close(server, home)
+    chosen = open_and_close(server, home, policy=OTHER)
     assert chosen["_work"] == {} and chosen["_plan"]["policy"] == OTHER != first["_plan"]["policy"]
 
-    assert server.open(NAME, policy=OTHER)["_work"]["what"] == READING
-    rows = (server.root / NAME).read_text().splitlines()
-    (server.root / NAME).write_text("\n".join(rows[:-40]) + "\n")
-    shorter = open_and_close(server, tmp_path, policy=OTHER)
+    assert open_and_close(server, home, policy=OTHER)["_work"]["what"] == READING
+    rows = (server.root / NAME).read_bytes().splitlines(keepends=True)
+    (server.root / NAME).write_bytes(b"".join(rows[:300] + rows[-85:]))
+    shorter = open_and_close(server, home, policy=OTHER)
     assert shorter["_work"] == {}
     assert shorter["_scene"]["header"] != first["_scene"]["header"]
 
-    (picture,) = list_pictures(tmp_path)
+    (picture,) = list_pictures(home)
     picture.write_bytes(picture.read_bytes()[:5000])
-    broken = open_and_close(server, tmp_path, policy=OTHER)
+    broken = open_and_close(server, home, policy=OTHER)
     assert broken["_work"] == {} and broken["_scene"]["header"] == shorter["_scene"]["header"]
 
 
 def test_where_the_file_is_no_session_any_more_the_picture_goes_and_the_next_opening_says_why(
-    server: Server, tmp_path: Path
+    server: Server, home: Path
 ) -> None:
-    open_and_close(server, tmp_path)
+    open_and_close(server, home)
     place = server.root / NAME
     status = place.stat()
     place.write_bytes(b"\x89PNG\r\n\x1a\n".ljust(status.st_size, b"\0"))
@@ -104,11 +125,11 @@ def test_where_the_file_is_no_session_any_more_the_picture_goes_and_the_next_ope
     assert server.ask("POST", route, {"wanted": {"policy": OTHER}}).status == 404
     refused = server.ask("POST", "inspector/open", {"path": NAME, "wanted": {}})
     assert refused.status == 422 and "PNG" in refused.json["message"]
-    assert list_pictures(tmp_path) == []
+    assert list_pictures(home) == []
 
 
-def test_of_a_small_session_no_picture_is_kept(server: Server, tmp_path: Path) -> None:
+def test_of_a_small_session_no_picture_is_kept(server: Server, home: Path) -> None:
     for _ in range(2):
         opened = server.open("story.jsonl")
         assert opened["_work"].get("what") != READING
-    assert list_pictures(tmp_path) == []
+    assert list_pictures(home) == []

@@ -50,6 +50,27 @@ def test_work_is_done_one_after_another_and_the_end_is_told() -> None:
     assert queue.wait("long", 5) and done == ["a", "b"] and said[0]["what"] == "a" and said[-1] == {}
 
 
+@pytest.mark.parametrize("by", ["time", "waiting", "a question"])
+def test_work_may_be_put_off_until_the_screen_is_drawn(by: str) -> None:
+    queue, slow, done = TaskQueue(threading.RLock(), nothing), Slow(), list[str]()
+    slow.go.set()
+    queue.submit("long", slow, done.append, nothing)
+    queue.begin(0.3 if by == "time" else 1000.0)
+    assert not slow.begun.wait(0.1)
+    if by == "a question":
+        queue.hurry()
+    assert queue.wait("long", 5) if by == "waiting" else slow.begun.wait(5)
+    assert queue.wait("long", 5) and done == ["slow"]
+
+
+def test_what_was_put_off_is_not_begun_once_the_screen_is_closed() -> None:
+    queue, slow = TaskQueue(threading.RLock(), nothing), Slow()
+    queue.submit("long", slow, nothing, nothing)
+    queue.begin(0.1)
+    queue.close()
+    assert not slow.begun.wait(0.4)
+
+
 def test_the_newest_of_a_key_wins_and_the_older_hears_nothing() -> None:
     done: list[object] = []
     queue, slow = begin(), Slow()
