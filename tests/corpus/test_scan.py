@@ -411,10 +411,10 @@ def test_an_executor_that_fails_is_told_for_each_file(tmp_path: Path) -> None:
 
 
 def test_memory_stays_flat_over_many_sessions(tmp_path: Path) -> None:
-    """Rows go into the file and the table reads them there: a thousand sessions take what a hundred do."""
+    """Rows go into the file and the table reads them there: four hundred sessions take what forty do."""
     folder = tmp_path / "corpus"
     folder.mkdir()
-    for number in range(1000):
+    for number in range(400):
         write_rows(folder / f"s{number}.jsonl", talk(number, 1))
     script = """
 import resource, sys
@@ -427,7 +427,7 @@ print(table.by_policy()[0].sessions)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
     peaks = []
-    for many in (100, 1000):
+    for many in (40, 400):
         command = [sys.executable, "-c", script, str(folder), str(tmp_path / f"{many}.jsonl"), str(many)]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
         assert int(told[0]) == many
