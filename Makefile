@@ -92,7 +92,7 @@ decay: $(MADE)/test ## write what five compactions in a row leave of them, as a 
 summaries: $(MADE)/test ## write what the extractive summary keeps beside the recorded ones, as a table
 	@$(PY) tests/bench/summaries.py
 
-benchmark: $(MADE)/yardsticks ## write what recorded compactions of real sessions keep, beside every policy and baselines
+benchmark: $(MADE)/yardsticks ## after decay: write what recorded compactions of real sessions keep, beside every policy and baselines
 	@$(PY) tests/bench/benchmark.py
 
 predictions: $(MADE)/test ## write what was predicted of recorded compactions beside the provider's next request, and what files state of them
