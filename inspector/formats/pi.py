@@ -1,10 +1,8 @@
 """pi's session files, versions 1 to 3: a header line, then one entry per line.
 
 In go the bytes, out comes a `Session`. Version 1 has no ids: its entries follow each other, and are
-named here after their lines (`L00002`). System messages are the prompt and the tools, not the conversation
-(`pi_prompt`); what empties outputs later, and usage that no
-message tells, are in `pi_beside`. Source:
-FLUE §13.2; the words around summaries and shell commands are our own.
+named here after their lines (`L00002`). What empties outputs later, and usage that no message tells, are in
+`pi_beside`. Source: FLUE §13.2; the words around summaries and shell commands are our own.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ from .linearize import BranchEntry, Json, find_dropped, take_line
 from .parents import Chain
 from .pi_ai import SummaryWording, read_block, read_boundary, read_message, read_usage, write_records
 from .pi_beside import RecordsBeside
-from .pi_prompt import find_system_messages, is_system_message, replay_prompt
 from .summary_wording import PI_INTRODUCTION
 
 NAME = "pi"
@@ -122,7 +119,6 @@ class Records:
             why = tell_wordless(len(records), "record", corrupt=self.corrupt)
             raise EmptySession(FILE, [(NAME, "")], why)
         header = Fields(_last(records, "session"), "type")
-        system, tools = replay_prompt(find_system_messages(_walk(items, names)))
         return Session(
             format=NAME,
             id=header.text("id") or "",
@@ -133,8 +129,6 @@ class Records:
             updated=Fields(records[-1][1]).text("timestamp"),
             entries=tuple(entries),
             leaf=chain.find_entry(names[-1]),
-            system=system,
-            tools=tools,
             notes=tuple(notes),
             corrupt=tuple(self.corrupt),
             warnings=(*chain.warnings(), *beside.warnings()),
@@ -157,17 +151,6 @@ class Records:
         entry = _read_entry(fields, source, stand)
         self.made[at] = parent, aliases, entry
         return entry
-
-
-def _walk(items: Sequence[dict[str, Any]], names: list[str]) -> list[dict[str, Any]]:
-    """The records from the first one to the last, by their parents."""
-    where = {name: at for at, name in enumerate(names)}
-    path: dict[int, dict[str, Any]] = {}
-    at: int | None = len(items) - 1
-    while at is not None and at not in path and at >= 0:
-        path[at] = items[at]
-        at = where.get(_parent(items[at], names, at) or "")
-    return list(path.values())[::-1]
 
 
 def _last(records: list[Record], kind: str) -> dict[str, Any]:
@@ -214,8 +197,6 @@ def _note(item: dict[str, Any]) -> str | None:
         return str(item["type"])
     if item["type"] == "message" and item["message"].get("excludeFromContext") is True:
         return "message kept out of the context"
-    if is_system_message(item):
-        return "system message"
     return None
 
 

@@ -1,4 +1,4 @@
-"""pi's sessions since September 2026: the prompt as messages, edits of the context, usage of no message."""
+"""pi's sessions since September 2026: edits of the context, usage of no message."""
 
 from __future__ import annotations
 
@@ -49,63 +49,29 @@ def is_recounted(file: Path, session: Session) -> bool:
     return all(each.same for each in compare(file, session))
 
 
-def tool(name: str) -> Record:
-    return {"name": name, "description": f"To {name}", "parameters": {"type": "object"}}
+def edit(name: str, parent: str, target: str, replacement: Any) -> Record:
+    return record("context_edit", name, parent, targetId=target, replacement=replacement)
 
 
-def test_system_messages_are_the_prompt_and_the_tools_and_nobody_says_them(tmp_path: Path) -> None:
-    sections = {"who": "You mend tests.", "how": "Be brief.", "where": "In /w."}
-    later = {"sections": {"how": None, "who": "You mend docs."}, "toolsRemoved": [{"name": "write"}]}
-    elsewhere = {"sections": {"who": "Never said on this branch."}}
+def test_a_compaction_that_names_itself_as_the_first_kept_keeps_nothing(tmp_path: Path) -> None:
     session = open_session(
         save(
             tmp_path,
-            message("p1", None, "system", "", sections=sections, toolsAdded=[tool("read"), tool("write")]),
-            message("u1", "p1", "user", "Hello"),
-            message("p0", "u1", "system", "", **elsewhere),
-            reply("a1", "u1", {"type": "text", "text": "Hi."}),
-            message("p2", "a1", "system", "Ask before you push.", **later),
-            message("u2", "p2", "user", "Go on"),
-        )
-    )
-    assert [block.text for block in session.system] == ["Ask before you push.\n\nYou mend docs.\n\nIn /w."]
-    assert [each.name for each in session.tools] == ["read"]
-    assert session.live_names == ["u1", "a1", "u2"]
-    assert (session.unknown, session.records) == (0, 7)
-
-
-def test_a_compaction_s_system_message_stands_for_those_before(tmp_path: Path) -> None:
-    whole = {
-        "role": "system",
-        "content": "",
-        "sections": {"who": "You mend docs."},
-        "toolsAdded": [tool("read")],
-    }
-    session = open_session(
-        save(
-            tmp_path,
-            message("p1", None, "system", "Old words.", toolsAdded=[tool("write")]),
-            message("u1", "p1", "user", "Hello"),
-            reply("a1", "u1", {"type": "text", "text": "Hi."}),
-            record(
-                "compaction",
-                "c1",
-                "a1",
-                summary="They greeted.",
-                firstKeptEntryId="c1",
-                tokensBefore=105,
-                systemMessage=whole,
-            ),
+            message("u1", None, "user", "Mend the docs"),
+            reply("a1", "u1", {"type": "text", "text": "Mended."}),
+            record("compaction", "c1", "a1", summary="Docs mended.", firstKeptEntryId="c1", tokensBefore=105),
             message("u2", "c1", "user", "Go on"),
         )
     )
-    assert [block.text for block in session.system] == ["You mend docs."]
-    assert [each.name for each in session.tools] == ["read"]
-    assert session.live_names == ["c1", "u2"], "what names itself as the first one kept keeps nothing"
+    assert session.live_names == ["c1", "u2"]
 
 
-def edit(name: str, parent: str, target: str, replacement: Any) -> Record:
-    return record("context_edit", name, parent, targetId=target, replacement=replacement)
+def test_a_system_message_stands_in_the_conversation(tmp_path: Path) -> None:
+    """As pi counts it since 1.5.2: the golden vectors hold its estimate."""
+    first = message("p1", None, "system", "Be brief.")
+    session = open_session(save(tmp_path, first, message("u1", "p1", "user", "Mend the docs")))
+    assert (session.entries[0].role, session.entries[0].text) == ("system", "Be brief.")
+    assert session.live_names == ["p1", "u1"]
 
 
 def test_edits_that_empty_outputs_are_followed_from_there_on(tmp_path: Path) -> None:
