@@ -91,6 +91,15 @@ def _is_gemini_stream(row: Json) -> bool:
     return row.get("type") == "init" and {"session_id", "model", "timestamp"} <= row.keys()
 
 
+def _is_gptme(row: Json) -> bool:
+    """A message of gptme's: these flags stand in a row where they are set, and the first prompt has some."""
+    flags = ("pinned", "hide", "ui_only")
+    marks = any(row.get(flag) is True for flag in flags) or bool(
+        {"file_hashes", "ephemeral_ttl"} & row.keys()
+    )
+    return marks and {"role", "content", "timestamp"} <= row.keys()
+
+
 def _is_training(row: Json) -> bool:
     """A row of a data set of trajectories: the messages are a text, or a list beside the task's name."""
     return "instance_id" in row and (isinstance(row.get("messages"), str) or "trajectory" in row)
@@ -170,7 +179,7 @@ ROWS: tuple[RowKind, ...] = (
         advice="they hold no replies: open a rollout in ~/.codex/sessions",
     ),
     RowKind("a Vibe session", lambda row: {"role", "content", "message_id"} <= row.keys()),
-    RowKind("a gptme conversation", lambda row: {"role", "content", "timestamp"} <= row.keys()),
+    RowKind("a gptme conversation", _is_gptme),
 )
 
 
@@ -338,6 +347,15 @@ class KnownKind(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.amount}" if self.amount else self.name
+
+
+def name_row(row: Json) -> str:
+    """Whose row of JSON Lines it is; "" where nothing tells it.
+
+    >>> name_row({"role": "_usage", "token_count": 7}), name_row({"role": "user", "content": "Hello"})
+    ('the context of a Kimi session', '')
+    """
+    return next((kind.name for kind in ROWS if kind.holds(row)), "")
 
 
 def recognise(data: Data) -> KnownKind | None:

@@ -33,6 +33,7 @@ from . import (
     inspect_log,
     langgraph,
     manifest,
+    message_lines,
     opencode,
     openhands,
     openhands_trajectory,
@@ -132,6 +133,7 @@ READERS: tuple[Reader, ...] = (
     anthropic_messages.READER,
     mini.READER,
     request_log.READER,
+    message_lines.READER,
     traces.READER,
 )
 """The readers of this package, in the order they are asked: the most specific first."""
@@ -140,7 +142,7 @@ READERS: tuple[Reader, ...] = (
 ROWS = tuple(module.READER for module in (claude_code, codex, stream_json, gemini, qwen, copilot, pi))
 """Those whose rows are found as one JSON list too, as exports and data sets hold them."""
 
-GENERAL = (anthropic_messages.READER, mini.READER, request_log.READER, traces.READER)
+GENERAL = (anthropic_messages.READER, mini.READER, request_log.READER, message_lines.READER, traces.READER)
 """Those whose files carry no mark of a harness: what one of them takes may be another's too."""
 
 

@@ -363,6 +363,7 @@ def test_readers_of_no_harness_are_the_only_ones_of_ours_that_could_claim_the_sa
         "anthropic-messages",
         "mini-claude-code",
         "request-log",
+        "message-lines",
         "traces",
     }
     assert set(GENERAL) <= set(READERS)

@@ -171,6 +171,7 @@ WRITTEN = {
     "chatgpt": "chatgpt.json",
     "langgraph": "langgraph.json",
     "request-log": "request-log.jsonl",
+    "message-lines": "message-lines.jsonl",
     "traces": "traces.jsonl",
 }
 """Samples of the harnesses whose readers `test_every_format.py` tests."""

@@ -1,0 +1,181 @@
+"""A conversation as bare messages, one a line, as scripts and small harnesses write it.
+
+In go the lines, out comes a `Session`. A line is a message of OpenAI's or of Anthropic's shape, often with a
+`timestamp`, an `id`, a `model` or the `usage` of the reply; a first line may be a header without a role. No
+mark tells who wrote it, so the reader takes a file only where every line that it looks at is such a message,
+and none carries a field that is known to be a harness's own. Nothing in it tells of a compaction.
+Source: FORMATS §9.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..session.blocks import ToolCall, ToolOutput
+from ..session.entries import Source
+from ..session.session import Session
+from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_usage, read_message
+from .json_document import Fields, iso_time, only_outputs
+from .json_lines import Data, Reader, read_lines
+from .known_kinds import name_row
+from .recording import Json, JsonRows, Recording, first_rows
+
+NAME = "message-lines"
+ROLES = ("system", "developer", "user", "assistant", "tool", "function", "human", "ai", "model")
+TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "date")
+OTHERS = frozenset(
+    [
+        "message",
+        "parts",
+        "parentId",
+        "parent_id",
+        "parentUuid",
+        "monotonicTs",
+        "message_type",
+        "event",
+        "kind",
+    ]
+)
+"""Fields of a row that say it is another system's, or that its rows make a tree."""
+
+
+def sniff(data: Data) -> str | None:
+    """None for two lines or more of which each is a message; the first one may be a header."""
+    rows = first_rows(data)
+    if len(rows) < 2:
+        return "it has no two lines that are JSON objects"
+    header = "role" not in rows[0]
+    if header and ("messages" in rows[0] or len(rows) < 3):
+        return "its first line is no message"
+    for number, row in enumerate(rows[header:], 1 + header):
+        if (reason := _fault(row)) is not None:
+            return f"line {number} {reason}"
+    known = next((name for row in rows if (name := name_row(row))), "")
+    return f"it is {known}" if known else None
+
+
+def _fault(row: Json) -> str | None:
+    """Why a row is no message, or None."""
+    if row.get("role") not in ROLES:
+        return f"has the role {row['role']!r:.40}" if "role" in row else "has no role"
+    if OTHERS & set(row):
+        return f"has a field `{min(OTHERS & set(row))}`, which is another system's"
+    content = row.get("content")
+    if content is None and not {"tool_calls", "function_call", "refusal", "reasoning_content"} & set(row):
+        return "has no content"
+    if content is not None and not isinstance(content, str | list):
+        return "has a content that is neither text nor a list"
+    return None
+
+
+class MessageLines(JsonRows):
+    """The rows as they come; the session is made of all of them, and made again when more follow."""
+
+    def make_session(self) -> Session:
+        """The session of these rows. Raises `EmptySession` when nobody says anything in them."""
+        made = Recording(NAME)
+        made.corrupt = list(self.corrupt)
+        conversation = _Conversation(made)
+        for source, row in self.rows:
+            conversation.take(source, row)
+        return made.make_session(**conversation.about)
+
+
+class _Conversation:
+    """Message after message. `open` are calls without an answer, `told` the replies by their id."""
+
+    def __init__(self, made: Recording) -> None:
+        self.made = made
+        self.names: Names = {}
+        self.open: list[str] = []
+        self.told: dict[str, str] = {}
+        self.about: Json = {"system": (), "extra": {}}
+
+    def take(self, source: Source, row: Json) -> None:
+        """One row: a message, the header, or one that nobody knows."""
+        if row.get("role") not in ROLES:
+            header = source.line == 1 and "role" not in row and not self.made.entries
+            if header:
+                self.about["extra"]["header"] = row
+            self.made.note("header" if header else _name(row), source, known=header)
+            return
+        message, _ = read_message(row, self.names)
+        fields = Fields(message.extra)
+        if message.role in INSTRUCTIONS and not self.made.entries and not self.about["system"]:
+            # The prompt that the conversation begins with.
+            self.about["system"] = tuple(
+                block for block, _ in message.found if block.kind in ("text", "image")
+            )
+            self.about["extra"]["system"] = fields.rest
+            self.made.note("system prompt", source)
+            return
+        self._add(source, message, fields)
+
+    def _add(self, source: Source, message: ChatMessage, fields: Fields) -> None:
+        role = message.role
+        more: Json = {}
+        name = fields.text("id")
+        usage = read_chat_usage(fields.rest.get("usage"))
+        if role in INSTRUCTIONS:
+            role, more = "user", {"meta": True}
+        if role == "tool":
+            message.found = [self._name_call(pair) for pair in only_outputs(message.found)]
+        if role == "assistant":
+            more = {"model": fields.text("model"), "stop_reason": _take_reason(fields)}
+        entry = self.made.add(
+            name or f"line-{source.line}",
+            role,
+            message.found,
+            source,
+            fields.rest,
+            timestamp=_take_time(fields),
+            usage=usage,
+            **more,
+        )
+        for block in entry.blocks:
+            if isinstance(block, ToolCall):
+                self.open.append(block.id)
+            elif isinstance(block, ToolOutput) and block.call_id in self.open:
+                self.open.remove(block.call_id)
+        if usage is not None and name is not None:
+            # A reply in several lines tells on each of them what it took.
+            before = self.told.get(name)
+            if before is not None:
+                self.made.change(before, usage=None)
+            self.told[name] = entry.id
+
+    def _name_call(self, pair: tuple[Any, Json]) -> tuple[Any, Json]:
+        """An output that names no call answers the first one that is open."""
+        block, rest = pair
+        if block.call_id or not self.open:
+            return pair
+        call = self.open[0]
+        return block.model_copy(update={"call_id": call, "name": self.names.get(call)}), rest
+
+
+def _name(row: Json) -> str:
+    for key in ("type", "role"):
+        if isinstance(told := row.get(key), str):
+            return f"row of {key} {told}"[:60]
+    return "row without a role"
+
+
+def _take_reason(fields: Fields) -> str | None:
+    return fields.text("stop_reason") or fields.text("finish_reason")
+
+
+def _take_time(fields: Fields) -> str | None:
+    for name in TIMES:
+        value = fields.rest.get(name)
+        if isinstance(value, str):
+            return fields.text(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            moment = iso_time(value * 1000 if value < 1e11 else value)
+            if moment is not None:
+                return moment
+    return None
+
+
+READER = Reader(
+    NAME, "Messages, one a line", sniff, lambda data: read_lines(MessageLines(), data), MessageLines
+)

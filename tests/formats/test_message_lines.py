@@ -1,0 +1,120 @@
+"""Bare messages, one a line: what opens as a conversation, what is left to others, what a line tells."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import open_session, read_session
+from inspector.errors import ReadError, UnreadFormat
+from inspector.formats.message_lines import READER
+from inspector.session.blocks import ToolCall, ToolOutput
+from inspector.session.session import Session
+
+CASES = Path(__file__).parents[1] / "cases" / "formats"
+ASKED = {"role": "user", "content": "Where does the ferry land?", "timestamp": "2026-05-01T08:00:00"}
+SAID = {"role": "assistant", "content": "At the east quay.", "timestamp": "2026-05-01T08:00:02"}
+
+
+def rows(*values: Any) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def pairs_of(session: Session) -> dict[str, int]:
+    """How many outputs answer each call that is made."""
+    blocks = [block for entry in session.entries for block in entry.blocks]
+    answers = Counter(block.call_id for block in blocks if isinstance(block, ToolOutput))
+    return {block.id: answers[block.id] for block in blocks if isinstance(block, ToolCall)}
+
+
+def test_what_each_line_tells_is_in_its_entry() -> None:
+    session = open_session(CASES / "message-lines.jsonl")
+    assert [block.text for block in session.system] == [
+        "You keep the lighthouse log. Answer in one sentence."
+    ]
+    assert [entry.role for entry in session.entries] == [
+        *("user", "assistant", "tool", "assistant", "user", "user", "assistant", "tool", "assistant")
+    ]
+    assert [session.entries[session.path[turn.first]].id for turn in session.turns] == ["u1", "u2"]
+    assert pairs_of(session) == {"c1": 1, "c2": 1}
+    # 1,772,431,210 s and 1,772,431,214,000 ms since 1970 are ten and fourteen seconds past six.
+    assert [entry.timestamp for entry in session.entries[1:4]] == [
+        *("2026-03-02T06:00:09Z", "2026-03-02T06:00:10.000Z", "2026-03-02T06:00:14.000Z")
+    ]
+    replies = [entry for entry in session.entries if entry.role == "assistant"]
+    assert [(entry.usage.prompt, entry.usage.output) for entry in replies if entry.usage] == [
+        *((420, 18), (470, 21), (520, 25), (550, 9))
+    ]
+    assert {entry.model for entry in replies} == {"deep-3"} and session.model == "deep-3"
+    assert [entry.text for entry in session.entries if entry.meta] == ["The watch changes at 06:30."]
+
+
+def test_times_do_not_make_a_file_gptme_s() -> None:
+    session = read_session(rows(ASKED, SAID))
+    assert (session.format, session.warnings) == ("message-lines", ())
+    assert [(entry.role, entry.text) for entry in session.entries] == [
+        ("user", ASKED["content"]),
+        ("assistant", SAID["content"]),
+    ]
+
+
+@pytest.mark.parametrize("mark", [{"pinned": True}, {"hide": True}, {"file_hashes": {"a.py": "9f"}}])
+def test_what_only_gptme_writes_is_told_as_gptme_s(mark: dict[str, Any]) -> None:
+    prompt = {"role": "system", "content": "Help.", "timestamp": "2026-05-01T07:59:59"} | mark
+    with pytest.raises(UnreadFormat, match="gptme"):
+        read_session(rows(prompt, ASKED, SAID))
+
+
+def test_a_header_before_the_messages_is_kept_and_no_message() -> None:
+    header = {"_type": "metadata", "key": "harbour"}
+    session = read_session(rows(header, ASKED, SAID))
+    assert len(session.entries) == 2 and session.extra["header"] == header
+    assert [(note.type, note.known) for note in session.notes] == [("header", True)]
+
+
+def test_a_row_without_a_role_among_the_messages_is_unknown() -> None:
+    session = read_session(rows(*[ASKED, SAID] * 8, {"type": "tide", "level": 3}))
+    assert [(note.type, note.known) for note in session.notes] == [("row of type tide", False)]
+
+
+def test_an_output_that_names_no_call_answers_the_one_that_is_open() -> None:
+    call = {"name": "look", "arguments": {"at": "quay"}}
+    asked = {"role": "assistant", "content": "", "tool_calls": [{"id": "c9", "function": call}]}
+    session = read_session(rows(ASKED, asked, {"role": "tool", "name": "look", "content": "fog"}, SAID))
+    assert pairs_of(session) == {"c9": 1}
+
+
+def test_a_reply_in_two_lines_is_charged_once() -> None:
+    used = {"prompt_tokens": 900, "completion_tokens": 40}
+    parts = [
+        {"role": "assistant", "id": "r", "content": text, "usage": used} for text in ("At the", " quay.")
+    ]
+    session = read_session(rows(ASKED, *parts))
+    assert [entry.usage and entry.usage.prompt for entry in session.entries] == [None, None, 900]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"role": "robot", "content": "x"},
+        {"role": "user", "content": 7},
+        {"role": "user"},
+        {"role": "user", "content": "x", "parentId": "a"},
+        {"role": "user", "content": "x", "message_id": "a"},
+        {"role": "_usage", "content": "x"},
+        {"type": "message", "text": "x"},
+    ],
+    ids=["role", "content", "nothing said", "a tree", "Vibe's", "Kimi's", "no role"],
+)
+def test_lines_that_are_not_all_bare_messages_are_left_to_others(value: dict[str, Any]) -> None:
+    assert READER.sniff(rows(ASKED, value, SAID)) is not None
+    with pytest.raises(ReadError):
+        read_session(rows(ASKED, value, SAID))
+
+
+def test_one_message_alone_is_no_conversation() -> None:
+    assert READER.sniff(rows(ASKED)) is not None
