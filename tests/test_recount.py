@@ -120,6 +120,7 @@ COUNTS: dict[str, tuple[int, int, int, int, int, int]] = {
     "cline.task.json": (3, 6, 0, 8_000 - 6_400, 6_400, 100),
     "codex.jsonl": (2, 5, 1, 4_700 - 2_400, 2_400, 110),
     "copilot-cli.jsonl": (2, 4, 1, 0, 0, 0),
+    "data-set.json": (2, 3, 0, 0, 0, 0),
     "gemini-cli.json": (2, 2, 0, 600, 1_500, 38),
     "gemini-cli.log.jsonl": (3, 5, 1, 100 + 100 + 100 + 300 + 300, 3_500, 39),
     "inspect.json": (1, 3, 1, 190, 90, 19),

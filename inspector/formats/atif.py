@@ -45,7 +45,7 @@ def _leaves_cache_out(documents: Iterable[Json]) -> bool:
 def _list_agents(document: Json) -> list[Json]:
     """The trajectories of sub-agents in a file."""
     told = document.get("subagent_trajectories")
-    return [each for each in told if _judge(each) is None] if isinstance(told, list) else []
+    return [each for each in told if judge_trajectory(each) is None] if isinstance(told, list) else []
 
 
 def _add_cache(metrics: Any) -> Any:
@@ -56,10 +56,11 @@ def _add_cache(metrics: Any) -> Any:
 
 def sniff(data: Data) -> str | None:
     """None for an object whose `schema_version` is one of ATIF's, with steps."""
-    return sniff_document(data, _judge)
+    return sniff_document(data, judge_trajectory)
 
 
-def _judge(value: Any) -> str | None:
+def judge_trajectory(value: Any) -> str | None:
+    """None for a trajectory, else why it is none."""
     if not isinstance(value, dict):
         return "not a JSON object"
     if not str(value.get("schema_version")).startswith("ATIF-v"):
@@ -91,12 +92,12 @@ def read(data: Data) -> Session:
 def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
     """The trajectory with the files that it goes on in. Raises as `read` does."""
     own = load(data)
-    if _judge(own) is not None:
+    if judge_trajectory(own) is not None:
         raise ReadError(FILE, detail="it is no ATIF trajectory")
     documents = {_find_number(own): own}
     for name in sorted(beside):
         other = _load_other(beside[name])
-        if _judge(other) is None and other.get("session_id") == own.get("session_id"):
+        if judge_trajectory(other) is None and other.get("session_id") == own.get("session_id"):
             documents.setdefault(_find_number(other, name), other)
     reading = _Trajectory(_leaves_cache_out(documents.values()))
     for number in sorted(documents):

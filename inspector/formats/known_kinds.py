@@ -286,10 +286,8 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
         "call",
         "what they only point to is not in the file",
     ),
-    DocumentKind("results of τ-bench", _listed("traj", "reward"), "run", ONE_ROW),
     DocumentKind("results of τ²-bench", _items("simulations", "tasks"), "run", ONE_ROW),
     DocumentKind("a history of browser-use", _count_browsing, "step"),
-    DocumentKind("conversations to train with (ShareGPT)", _listed("conversations"), "conversation"),
     DocumentKind("a request to Gemini", _items("contents"), "message"),
     DocumentKind(
         "the screen of a Cline or Roo task",

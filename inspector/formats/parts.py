@@ -15,7 +15,7 @@ from typing import NamedTuple, overload
 from ..errors import EditError, InspectorError, ReadError, SeveralSessions
 from ..session.session import Session
 from ..text import plural, printable
-from . import chat_exports, databases, inspect_log, scout
+from . import chat_exports, databases, document_lists, inspect_log, scout
 from .containers import ENTRIES, LARGEST, open_zip, read_entry, unpack
 from .file_kind import UNPACK, name_foreign
 from .json_document import FILE
@@ -47,15 +47,18 @@ def list_parts(data: Data) -> tuple[str, list[StoredFile]] | None:
     chats = chat_exports.list_conversations(data)
     if chats:
         return "an export", [StoredFile(*chat) for chat in chats]
+    documents = document_lists.list_documents(data)
+    if documents is not None:
+        return documents[0], [StoredFile(*document) for document in documents[1]]
     transcripts = scout.list_transcripts(data)
     if transcripts:
         return scout.KIND, [StoredFile(*transcript) for transcript in transcripts]
     stored = databases.list_stored(data)
     if stored is not None:
         return stored[0], [StoredFile(*session) for session in stored[1]]
-    if not holds_files(data) or databases.may_hold_sessions(data) or scout.is_scout(data):
-        return None
     kind = name_foreign(data).removesuffix(UNPACK)
+    if kind not in ("a zip archive", "a tar archive"):
+        return None
     files = _list_zip(data) if kind == "a zip archive" else _list_tar(data)
     return kind, [part for file in files for part in _open_export(file)]
 
@@ -80,7 +83,9 @@ def holds_files(data: Data) -> bool:
         return True
     if name_foreign(data) in (f"a zip archive{UNPACK}", f"a tar archive{UNPACK}"):
         return True
-    return databases.may_hold_sessions(data) or bool(chat_exports.list_conversations(data))
+    if databases.may_hold_sessions(data) or document_lists.name_list(data):
+        return True
+    return bool(chat_exports.list_conversations(data))
 
 
 def _list_zip(data: Data) -> Iterator[StoredFile]:

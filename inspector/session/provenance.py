@@ -28,6 +28,7 @@ HARNESSES: dict[str, str | None] = {
     "anthropic-messages": None,
     "request-log": None,
     "message-lines": None,
+    "data-set": None,
     "traces": None,
 }
 """What people call the harness of a format. None where a file of it may be of any; others are called as the

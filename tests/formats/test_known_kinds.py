@@ -225,7 +225,7 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         ONE_ROW,
     ),
     "a data set of trajectories": (
-        rows({"instance_id": "i", "trajectory": [{"role": "system", "text": None}], "exit_status": "x"}),
+        rows({"instance_id": "i", "trajectory": [{"step": 1, "text": None}], "exit_status": "x"}),
         "trajectories to train with of 1 row",
         ONE_ROW,
     ),
@@ -233,11 +233,6 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         rows({"id": "b", "custom_id": "a", "response": {"status_code": 200, "body": {}}, "error": None}),
         "the answers of a batch of OpenAI's of 1 row",
         "they do not hold what was asked: open the batch's input",
-    ),
-    "τ-bench": (
-        json.dumps([{"task_id": 0, "reward": 1.0, "traj": [{"role": "user", "content": "Hi"}]}]).encode(),
-        "results of τ-bench of 1 run",
-        ONE_ROW,
     ),
     "τ²-bench": (
         json.dumps({"info": {}, "tasks": [], "simulations": [{"id": "s", "messages": []}]}).encode(),
@@ -247,11 +242,6 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
     "browser-use": (
         json.dumps({"history": [{"model_output": None, "result": [], "state": {"url": "u"}}]}).encode(),
         "a history of browser-use of 1 step",
-        "",
-    ),
-    "ShareGPT": (
-        json.dumps([{"id": "1", "conversations": [{"from": "human", "value": "Hi"}]}]).encode(),
-        "conversations to train with (ShareGPT) of 1 conversation",
         "",
     ),
     "Aider": (

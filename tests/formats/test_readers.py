@@ -172,6 +172,7 @@ WRITTEN = {
     "langgraph": "langgraph.json",
     "request-log": "request-log.jsonl",
     "message-lines": "message-lines.jsonl",
+    "data-set": "data-set.json",
     "traces": "traces.jsonl",
 }
 """Samples of the harnesses whose readers `test_every_format.py` tests."""

@@ -59,6 +59,7 @@ RECOUNTS = {
     "mini-swe-agent": swe_agent.recount_mini,
     "request-log": chat.recount,
     "message-lines": lines.recount,
+    "data-set": lines.recount_row,
     "inspect": chat.recount_inspect,
     "claude-stream-json": stream_json.recount,
     "vscode-chat": vscode.recount,

@@ -1,4 +1,4 @@
-"""The figures of bare messages, one a line: FORMATS §9.
+"""The figures of bare messages, one a line, and of the rows of data sets: FORMATS §9.
 
 Each line of a reply tells what it took, in OpenAI's shape or in Anthropic's. Lines of one `id` are one reply,
 whose last line counts. The instructions at the beginning are no message of the conversation.
@@ -6,11 +6,12 @@ whose last line counts. The instructions at the beginning are no message of the 
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from .chat import say_all, split_usage
 from .figures import Figures
-from .tally import Row, Tally, is_typed, listed, read_rows
+from .tally import Row, Tally, is_typed, listed, read_document, read_rows
 
 _REPLIES = ("assistant", "ai", "model")
 
@@ -37,3 +38,19 @@ def _is_prompt(row: Row) -> bool:
     return any(part.get("type") not in ("text", "input_text", None) for part in own) or is_typed(
         say_all({"content": own} if parts else row)
     )
+
+
+def recount_row(path: Path) -> Figures:
+    """Every figure of a row of a data set, whose turns tell of no tokens."""
+    row = read_document(path)
+    names = ("conversations", "conversation", "trajectory", "traj", "messages")
+    held = next(row[name] for name in names if row.get(name))
+    tally, turns = Tally(), 0
+    for turn in json.loads(held) if isinstance(held, str) else held:
+        who = turn.get("from", turn.get("role"))
+        words = turn.get("value", turn.get("content", turn.get("text")))
+        if who in ("gpt", "assistant", "ai", "model", "function_call"):
+            tally.reply()
+        elif who in ("human", "user"):
+            turns += _is_prompt({"content": words})
+    return tally.close(turns)

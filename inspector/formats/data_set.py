@@ -1,0 +1,193 @@
+"""A row of a data set of conversations: what models are trained with, or what a benchmark wrote of a run.
+
+In go the bytes of one row, out comes a `Session`; files of many rows are told apart by `document_lists`. The
+turns are a list, or the JSON of one in a text, below one of the names that data sets give it. A turn says
+`from` and `value` (ShareGPT, whose calls are the JSON of one and whose outputs name no call), or is a message
+of OpenAI's, or has its words in `text` (SWE-agent's runs of Nebius). What the row tells besides is kept.
+Sources: the page on data of LLaMA-Factory for ShareGPT; the data sets' own cards for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..errors import ReadError
+from ..session.blocks import Text, ToolCall, ToolOutput
+from ..session.garbage import paused_gc
+from ..session.session import Session
+from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_tools, read_message
+from .json_document import FILE, Fields, Found, load, only_outputs, place, sniff_document
+from .json_lines import Data, Reader, decode
+from .recording import Json, Recording, parse_given
+
+NAME = "data-set"
+TURNS = ("conversations", "conversation", "trajectory", "traj", "messages")
+"""What data sets call the turns. A list of `messages` is a request's as well, and left to its readers."""
+ROLES = {
+    "human": "user",
+    "user": "user",
+    "gpt": "assistant",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "chatgpt": "assistant",
+    "bing": "assistant",
+    "bard": "assistant",
+    "system": "system",
+    "developer": "system",
+    "function_call": "call",
+    "function-call": "call",
+    "tool_call": "call",
+    "observation": "tool",
+    "tool": "tool",
+    "function": "tool",
+    "tool_response": "tool",
+    "function_response": "tool",
+    "function-response": "tool",
+}
+"""Whose words a turn holds, by what ShareGPT's rows and others call it."""
+
+
+def sniff(data: Data) -> str | None:
+    """None for an object with a list of turns, each with a role that data sets know."""
+    return sniff_document(data, judge_row)
+
+
+def judge_row(value: Any) -> str | None:
+    """None for a row of a data set, else why it is none."""
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    if {"sessionId", "uuid", "history", "steps", "working_dir", "resourceSpans"} & set(value):
+        return "it is a harness's own file"
+    turns = _find_turns(value)[1]
+    if not turns:
+        return f"it has no list of turns in any of {', '.join(TURNS)}"
+    looked = turns[:-1] or turns  # the last one seen may have been cut short
+    return None if all(_name_role(turn) in ROLES for turn in looked) else "a turn has no role that is known"
+
+
+def _find_turns(row: Json) -> tuple[str, list[Any]]:
+    for name in TURNS:
+        value = row.get(name)
+        if isinstance(value, str) and value.lstrip()[:1] == "[":
+            try:
+                value = decode(value.encode("utf-8", "surrogatepass"))
+            except ValueError:
+                continue
+        elif name == "messages":
+            continue
+        if isinstance(value, list) and value:
+            return name, value
+    return "", []
+
+
+def _name_role(turn: Any) -> str:
+    fields = Fields(turn).rest
+    told = fields.get("from", fields.get("role"))
+    shaped = bool({"value", "content", "text", "tool_calls"} & fields.keys())
+    return told.lower() if isinstance(told, str) and shaped else ""
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """The conversation of one row. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    row = load(data)
+    name, turns = _find_turns(row) if isinstance(row, dict) else ("", [])
+    if not turns:
+        raise ReadError(FILE, detail=judge_row(row) or "it holds no turns")
+    made = Recording(NAME)
+    about = Fields(row, name)
+    reading = _Turns(made)
+    if prompt := about.text("system"):
+        reading.system.append(Text(text=prompt))
+    for number, turn in enumerate(turns, 1):
+        reading.take(number, turn)
+    known = next((k for key in ("id", "conversation_id", "instance_id") if (k := about.text(key))), "")
+    told = about.rest.get("tools")
+    tools = parse_given(told) if isinstance(told, str) else told
+    return made.make_session(
+        id=known,
+        model=about.text("model"),
+        system=tuple(reading.system),
+        tools=read_chat_tools(tools if isinstance(tools, list) else []),
+        extra=about.rest,
+    )
+
+
+class _Turns:
+    """Turn after turn. `open` are the calls without an answer, in the order in which they were made."""
+
+    def __init__(self, made: Recording) -> None:
+        self.made = made
+        self.names: Names = {}
+        self.open: list[str] = []
+        self.system: list[Text] = []
+
+    def take(self, number: int, turn: Any) -> None:
+        """One turn: a message, an instruction at the beginning, or what is none of ours."""
+        source = place(number)
+        if not isinstance(turn, dict):
+            self.made.spoil(source, "a turn that is not an object")
+            return
+        role = ROLES.get(_name_role(turn))
+        if role is None:
+            self.made.note("turn of no known role", source, known=False)
+            return
+        message = self._read(role, turn)
+        if role == "system" and not self.made.entries:
+            # Nebius' runs have its words beside an empty text.
+            words = message.text or Fields(message.extra).text("system_prompt")
+            self.system += [Text(text=words)] if words else []
+            self.made.note("system prompt", source)
+            return
+        meta: Json = {"meta": True} if message.role in INSTRUCTIONS else {}
+        said = "user" if message.role in INSTRUCTIONS else message.role
+        entry = self.made.add(f"m{number}", said, message.found, source, message.extra, **meta)
+        self.open += [block.id for block in entry.blocks if isinstance(block, ToolCall)]
+
+    def _read(self, role: str, turn: Json) -> ChatMessage:
+        fields = Fields(turn)
+        if role == "call":
+            return ChatMessage("assistant", list(self._read_calls(fields)), fields.rest)
+        if "from" in turn or ("text" in turn and "content" not in turn):
+            key = next((key for key in ("value", "text", "content") if key in fields.rest), "")
+            fields.any("from" if "from" in turn else "role")
+            fields.rest |= {"role": role, "content": fields.any(key)}
+        else:
+            fields.rest["role"] = role
+        message, _ = read_message(fields.rest, self.names)
+        if message.role == "tool":
+            message.found = [self._answer(pair) for pair in only_outputs(message.found)]
+        return message
+
+    def _read_calls(self, fields: Fields) -> Iterator[Found]:
+        """A call that is told as the JSON of one, or of several."""
+        key = "value" if "value" in fields.rest else "content"
+        words = fields.any(key)
+        told = parse_given(words)
+        calls = told if isinstance(told, list) else [told]
+        if not all(isinstance(Fields(call).rest.get("name"), str) for call in calls):
+            yield Text(text=words if isinstance(words, str) else ""), {}
+            return
+        for call in calls:
+            inner = Fields(call)
+            name = inner.text("name") or ""
+            number = inner.text("id") or f"call-{len(self.names) + 1}"
+            self.names[number] = name
+            yield ToolCall(id=number, name=name, input=parse_given(inner.any("arguments"))), inner.rest
+
+    def _answer(self, pair: Found) -> Found:
+        """The output with the call that it answers: the first that is open where it names none."""
+        block, rest = pair
+        if not isinstance(block, ToolOutput):
+            return pair
+        if block.call_id in self.open:
+            self.open.remove(block.call_id)
+        elif not block.call_id and self.open:
+            call = self.open.pop(0)
+            block = block.model_copy(update={"call_id": call, "name": self.names.get(call)})
+        return block, rest
+
+
+READER = Reader(NAME, "Conversation of a data set", sniff, read)

@@ -1,0 +1,127 @@
+"""Files of many sessions that are whole documents, one a line or in one JSON list -> each of them alone.
+
+So data sets and benchmarks keep conversations and trajectories. Whole requests in a row are another thing:
+one of them begins with what was said up to the one before, and `request_log` makes one session of them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from ..session.json_text import dump_lossless
+from . import atif
+from .data_set import judge_row
+from .json_document import HEAD, cut_head, load, peek_once
+from .json_lines import BOM, Data, decode, iter_lines
+from .recording import Json, first_rows
+
+ATIF, ROWS, TALKS = "a list of ATIF trajectories", "a data set", "a list of conversations"
+NAMES = (
+    *("trajectory_id", "traj_id", "session_id", "conversation_id", "instance_id", "custom_id"),
+    *("id", "uuid", "task_id", "title", "name"),
+)
+"""What a row is called by."""
+BESIDE = frozenset(
+    [
+        *("request", "response", "response_body", "choices", "output", "completion", "usage", "input"),
+        *("run_type", "trace_id", "traceId", "agent_type", "sessionId", "uuid", "role", "info", "trajectory"),
+    ]
+)
+"""Fields that say that messages are those of one request, or of a harness's file."""
+
+
+def name_list(data: Data) -> str:
+    """What kind of list its beginning shows; "" for what is none.
+
+    >>> talk = b'{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]}'
+    >>> name_list(talk + b"\\n" + talk.replace(b"Hi", b"Hey")), name_list(talk)
+    ('a list of conversations', '')
+    """
+    listed, rows = _peek(data)
+    if not rows or (len(rows) < 2 and not listed):
+        return ""
+    if all(atif.judge_trajectory(row) is None for row in rows):
+        return ATIF
+    if all(judge_row(row) is None for row in rows):
+        return ROWS
+    return TALKS if len(rows) > 1 and _are_talks(rows) else ""
+
+
+def list_documents(data: Data) -> tuple[str, list[tuple[str, int, Callable[[], Data]]]] | None:
+    """The kind, and each document: its name, its size, what gives it; None for data that is no list."""
+    kind = name_list(data)
+    if not kind:
+        return None
+    rows = list(_split(data))
+    values = [value for value, _ in rows]
+    if kind == TALKS and not _are_talks([value for value in values if value is not None]):
+        return None  # further down one goes on from the one before
+    word = "item" if _is_list(data) else "line"
+    names = [_find_name(value) for value in values]
+    found: list[tuple[str, int, Callable[[], Data]]] = []
+    for number, ((_, raw), name) in enumerate(zip(rows, names, strict=True), 1):
+        alone = name and names.count(name) == 1 if len(names) < 1000 else bool(name)
+        called = name if alone else f"{name} ({word} {number})" if name else f"{word} {number}"
+        found.append((called, len(raw), partial(bytes, raw)))
+    return kind, found
+
+
+def _is_list(data: Data) -> bool:
+    return bytes(memoryview(data)[:64]).removeprefix(BOM).lstrip()[:1] == b"["
+
+
+def _peek(data: Data) -> tuple[bool, list[Any]]:
+    """Whether it is a JSON list, and the first of its rows; the last may be cut short in a long list."""
+    if not _is_list(data):
+        return False, list(first_rows(data))
+    whole = len(memoryview(data)) <= HEAD
+    value, _ = peek_once(cut_head(data), whole)
+    rows = value if isinstance(value, list) else []
+    return True, (rows if whole or len(rows) < 2 else rows[:-1])[:16]
+
+
+def _split(data: Data) -> Iterator[tuple[Any, bytes]]:
+    """Each row with its bytes; one that cannot be read is None."""
+    if _is_list(data):
+        for value in load(data):
+            yield value, dump_lossless(value).encode("ascii")
+        return
+    for _, line in iter_lines(data):
+        raw = bytes(line)
+        try:
+            yield decode(raw), raw
+        except ValueError:
+            yield None, raw
+
+
+def _are_talks(rows: Sequence[Any]) -> bool:
+    """Whether these are conversations, each to its end, none of which goes on from the one before."""
+    before: list[Any] = []
+    ends = 0
+    for row in rows:
+        messages = _find_messages(row)
+        if messages is None:
+            return False
+        if before and messages[: len(before)] == before:
+            return False
+        ends += isinstance(messages[-1], dict) and messages[-1].get("role") == "assistant"
+        before = messages
+    return ends * 2 > len(rows)
+
+
+def _find_messages(row: Any) -> list[Any] | None:
+    if not isinstance(row, dict) or BESIDE & set(row):
+        return None
+    messages = row.get("messages")
+    shaped = (
+        isinstance(messages, list) and messages and isinstance(messages[0], dict) and "role" in messages[0]
+    )
+    return messages if shaped else None
+
+
+def _find_name(row: Any) -> str:
+    held: Json = row if isinstance(row, dict) else {}
+    named = (held[key] for key in NAMES if isinstance(held.get(key), str | int) and held[key] != "")
+    return str(next(named, ""))
