@@ -20,6 +20,7 @@ from ..session.blocks import (
     ToolCall,
     ToolOutput,
     Unknown,
+    assemble,
     build,
 )
 from ..session.entries import Request, Usage
@@ -32,7 +33,7 @@ Names = dict[str, str]
 def read_content(content: Any, names: Names) -> list[Block]:
     """The blocks of a message's `content`: a string, a list of blocks, or nothing."""
     if type(content) is str:
-        return [build(Text, text=content)]
+        return [_say(content)]
     if content is None:
         return []
     if type(content) is not list:
@@ -43,7 +44,7 @@ def read_content(content: Any, names: Names) -> list[Block]:
 def read_block(raw: Any, names: Names) -> Block:
     """One block."""
     if type(raw) is not dict:
-        return build(Text, text=raw) if type(raw) is str else _unknown(raw)
+        return _say(raw) if type(raw) is str else _unknown(raw)
     kind = raw.get("type")
     read = _READERS.get(kind) if type(kind) is str else None
     if read is None:
@@ -68,14 +69,18 @@ def read_usage(raw: Any) -> Usage | None:
         if len(messages) != 1 or len(listed) != 1:
             requests = tuple(map(_request, listed))
     written, hour = _written(last)
-    return build(
+    return assemble(
         Usage,
-        input=_tokens(last.get("input_tokens")),
-        output=_tokens(last.get("output_tokens")),
-        cache_read=_tokens(last.get("cache_read_input_tokens")),
-        cache_write=written,
-        cache_write_1h=hour,
-        requests=requests,
+        {
+            "input": _tokens(last.get("input_tokens")),
+            "output": _tokens(last.get("output_tokens")),
+            "cache_read": _tokens(last.get("cache_read_input_tokens")),
+            "cache_write": written,
+            "cache_write_1h": hour,
+            "total": None,
+            "cost": None,
+            "requests": requests,
+        },
     )
 
 
@@ -120,7 +125,11 @@ def _unknown(raw: Any) -> Unknown:
 
 def _text(raw: dict[str, Any], names: Names) -> Block | None:
     text = raw.get("text")
-    return build(Text, text=text) if type(text) is str else None
+    return _say(text) if type(text) is str else None
+
+
+def _say(text: str) -> Text:
+    return assemble(Text, {"kind": "text", "text": text})
 
 
 def _thinking(raw: dict[str, Any], names: Names) -> Block | None:
@@ -140,7 +149,7 @@ def _tool_use(raw: dict[str, Any], names: Names) -> Block | None:
     if type(call) is not str or type(name) is not str:
         return None
     names[call] = name
-    return build(ToolCall, id=call, name=name, input=raw.get("input"))
+    return assemble(ToolCall, {"kind": "tool_call", "id": call, "name": name, "input": raw.get("input")})
 
 
 def _tool_result(raw: dict[str, Any], names: Names) -> Block | None:
@@ -149,11 +158,20 @@ def _tool_result(raw: dict[str, Any], names: Names) -> Block | None:
         return None
     parts: tuple[Part, ...] = ()
     if type(content) is str:
-        parts = (build(Text, text=content),)
+        parts = (_say(content),)
     elif content is not None:
         parts = tuple(map(_part, content if type(content) is list else [content]))
-    return build(
-        ToolOutput, call_id=call, name=names.get(call), parts=parts, is_error=raw.get("is_error") is True
+    return assemble(
+        ToolOutput,
+        {
+            "kind": "tool_output",
+            "call_id": call,
+            "name": names.get(call),
+            "parts": parts,
+            "is_error": raw.get("is_error") is True,
+            "status": None,
+            "artifact": None,
+        },
     )
 
 

@@ -53,8 +53,8 @@ NO_KEY = "A model is asked with this server's key, and only for those who may ru
 NO_LIST = "This server does not list the sessions of its machine."
 LATER = 5.0
 """Seconds without an opening after which the memory of closed documents is given back."""
-MANY = 4
-"""So many closed documents are not waited with."""
+MANY, NOW = 4, 1.0
+"""So many closed documents are waited with no longer than one is read: what closes them often opens one."""
 READING = 4.0
 """Seconds for which files are read before a list of them is answered; the next one goes on with the rest."""
 FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
@@ -120,7 +120,7 @@ class ServerState:
         if self._tidying is not None:
             self._tidying.cancel()
         if self._closed:
-            wait = LATER if self._closed < MANY else 0.0
+            wait = LATER if self._closed < MANY else NOW
             self._tidying = asyncio.get_running_loop().call_later(wait, self._tidy)
 
     def _tidy(self) -> None:

@@ -32,7 +32,8 @@ class Value(BaseModel):
 
 V = TypeVar("V", bound=Value)
 _Maker = Callable[[], Any]
-_shapes: dict[type[Value], tuple[dict[str, Any], set[str], tuple[tuple[str, _Maker], ...]]] = {}
+_shapes: dict[type[Value], tuple[dict[str, Any], tuple[tuple[str, _Maker], ...]]] = {}
+_names: dict[type[Value], set[str]] = {}
 
 
 def build(cls: type[V], **fields: Any) -> V:
@@ -53,19 +54,33 @@ def build(cls: type[V], **fields: Any) -> V:
             if field.default_factory
         )
         defaults = {name: None if field.is_required() else field.default for name, field in known.items()}
-        shape = _shapes[cls] = defaults, set(known), makers
-    defaults, names, makers = shape
+        shape = _shapes[cls] = defaults, makers
+    defaults, makers = shape
     values = defaults | fields
     for name, make in makers:
         if name not in fields:
             values[name] = make()
-    value = object.__new__(cls)
+    return assemble(cls, values)
+
+
+def assemble(cls: type[V], values: dict[str, Any]) -> V:
+    """`build` of all fields there are, which `values` becomes: in half the time, and nothing fills a gap.
+
+    >>> assemble(Text, {"kind": "text", "text": "hi"}) == Text(text="hi")
+    True
+    """
+    names = _names.get(cls)
+    if names is None:
+        names = _names[cls] = set(cls.model_fields)
+    value = _new(cls)
     _put_values(value, values)
     _put_names(value, names)
     _put_extra(value, None)
     _put_private(value, None)
     return value
 
+
+_new = object.__new__
 
 # The four slots of every pydantic value, past the `__setattr__` that keeps it frozen.
 _put_values, _put_names, _put_extra, _put_private = (

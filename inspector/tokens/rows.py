@@ -142,7 +142,7 @@ def _look_closer(
 OnProgress = Callable[[float], None]
 N = TypeVar("N", np.int32, np.uint8)
 
-BATCH, MOST_BATCHES = 2**21, 100
+BATCH, MOST_BATCHES = 2**19, 400
 """Characters counted between two words about progress, at least, and how many such words there are at most.
 Fewer characters at once would keep the counter from using every core."""
 

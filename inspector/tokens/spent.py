@@ -65,12 +65,13 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: L
         first = len(spent.tokens)
         fields = fields_of(usage)
         cost, requests = fields["cost"], fields["requests"]
-        model, given = entry.model or (session.model if at >= 0 else None), _given(usage)
+        model, given = fields_of(entry)["model"] or (session.model if at >= 0 else None), _given(usage)
         if cost or not requests:
+            parts = fields["input"] + fields["cache_read"] + fields["cache_write"]
             spent.whose.append(whose)
             spent.entry.append(at)
             spent.model.append(model)
-            spent.tokens.append(_split(fields, ttl, None if usage.prompt else request_tokens(usage)))
+            spent.tokens.append(_split(fields, ttl, None if parts else request_tokens(usage)))
             spent.given.append(given)
             spent.untold.append(fields["cache_write_1h"] is None)
             spent.split |= fields["cache_write_1h"] is not None
@@ -116,7 +117,7 @@ def _list_replies(session: Session) -> Iterator[Told]:
 
 
 def _took(usage: Usage) -> bool:
-    return usage.tokens > 0 or bool(usage.requests) or _total(usage) > 0
+    return usage.tokens > 0 or bool(usage.requests) or _given(usage)[-1] > 0
 
 
 def _count_snapshots(
@@ -144,17 +145,13 @@ def _count_snapshots(
 def _split(fields: Mapping[str, Any], ttl: TTL, prompt: int | None = None) -> list[int]:
     """A row of tokens, of the fields of a usage or of one of its requests; `prompt` is the size of a request
     that they do not tell by its parts."""
-    given = fields["input"] if prompt is None else prompt
-    fresh, read, written, output = map(
-        whole_tokens, (given, fields["cache_read"], fields["cache_write"], fields["output"])
-    )
+    fresh = fields["input"] if prompt is None else prompt
+    row = fresh, read, written, output = fresh, fields["cache_read"], fields["cache_write"], fields["output"]
+    if not all(type(figure) is int and 0 <= figure <= MOST_TOKENS for figure in row):
+        fresh, read, written, output = map(whole_tokens, row)
     hour = fields["cache_write_1h"]
     long = (written if ttl == "1h" else 0) if hour is None else min(whole_tokens(hour), written)
     return [fresh, read, written - long, long, output]
-
-
-def _total(usage: Usage) -> float:
-    return _given(usage)[-1]
 
 
 def _given(usage: Usage) -> tuple[float, ...]:
@@ -163,9 +160,14 @@ def _given(usage: Usage) -> tuple[float, ...]:
     Nothing at all for tokens is what is written where no price is known. A total may stand alone.
     """
     cost = usage.cost
-    parts = (cost.input, cost.cache_read, cost.cache_write, 0.0, cost.output) if cost else ()
-    if cost is None or not all(0 <= part <= MOST_TOKENS for part in (*parts, cost.total)):
-        return (nan,) * 6
+    if cost is None:
+        return _UNTOLD
+    parts = (cost.input, cost.cache_read, cost.cache_write, 0.0, cost.output)
+    if not all(0 <= part <= MOST_TOKENS for part in (*parts, cost.total)):
+        return _UNTOLD
     if not any(parts):
-        return (*(nan,) * 5, cost.total if cost.total or not usage.tokens else nan)
+        return (*_UNTOLD[1:], cost.total if cost.total or not usage.tokens else nan)
     return (*parts, cost.total or sum(parts))
+
+
+_UNTOLD = (nan,) * 6

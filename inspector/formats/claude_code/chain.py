@@ -131,18 +131,9 @@ class LineChain:
         for draft in drafts:
             if draft.answers:
                 self._queue(draft)
-        roots: dict[str | None, list[Draft]] = {}
-        for draft in drafts:
-            if draft.up is None and not draft.queued and _is_told(draft):
-                roots.setdefault(draft.agent if draft.aside else None, []).append(draft)
-        for draft in drafts:
-            if draft.queued and draft.up is None and _is_told(draft):
-                # What comes before the first words is sent with them.
-                later = roots.get(draft.agent if draft.aside else None, [])
-                at = bisect(later, draft.order, key=_order)
-                draft.up = later[at] if at < len(later) else None
-            if draft.queued and draft.up is not None:
-                self._insert(draft, draft.up)
+        queued = [draft for draft in drafts if draft.queued]
+        if queued:
+            self._deliver(queued, drafts)
         for draft in drafts:
             if not draft.answers and not draft.queued and draft.up is not None:
                 draft.up = self.find_end(draft.up, draft.order)
@@ -162,6 +153,21 @@ class LineChain:
             answered |= draft.answers
             draft.owner, draft.up = owner, self.last.get(owner, owner)
             self.last[owner] = draft
+
+    def _deliver(self, queued: list[Draft], drafts: list[Draft]) -> None:
+        """Put all queued words in their places."""
+        roots: dict[str | None, list[Draft]] = {}
+        for draft in drafts:
+            if draft.up is None and not draft.queued and _is_told(draft):
+                roots.setdefault(draft.agent if draft.aside else None, []).append(draft)
+        for draft in queued:
+            if draft.up is None and _is_told(draft):
+                # What comes before the first words is sent with them.
+                later = roots.get(draft.agent if draft.aside else None, [])
+                at = bisect(later, draft.order, key=_order)
+                draft.up = later[at] if at < len(later) else None
+            if draft.up is not None:
+                self._insert(draft, draft.up)
 
     def _insert(self, draft: Draft, up: Draft) -> None:
         """Put queued words behind what they were delivered with: no row names them as its parent."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...session.blocks import Number, build
+from ...session.blocks import Number, assemble
 from ...session.entries import Boundary, Entry, Usage, is_tokens
 from ..anthropic_blocks import read_usage
 from .chain import Draft, LineChain
@@ -22,27 +22,31 @@ def make_entry(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Entry:
     parent = draft.above if draft.up is None else draft.up.id
     if made is not None and made.parent == parent and made.sidechain == draft.side:
         return made
-    entry = build(
+    kind = draft.kind
+    entry = assemble(
         Entry,
-        id=draft.id,
-        parent=parent,
-        role=draft.role,
-        kind=draft.kind,
-        blocks=tuple(parts[0] if len(parts) == 1 else [block for part in parts for block in part]),
-        usage=_read_usage(draft),
-        model=draft.model,
-        stop_reason=draft.stop_reason,
-        error=draft.error,
-        timestamp=draft.timestamp,
-        meta=draft.meta,
-        sidechain=draft.side,
-        boundary=None if draft.kind in ("message", "note") else _make_boundary(draft, chain, drafts),
-        aliases=() if len(rows) == 1 else tuple(row for row in rows[1:] if row is not None),
-        sources=tuple(draft.sources),
-        extra=draft.extra or {},
+        {
+            "id": draft.id,
+            "parent": parent,
+            "role": draft.role,
+            "kind": kind,
+            "blocks": tuple(parts[0] if len(parts) == 1 else [block for part in parts for block in part]),
+            "usage": None if draft.usage is None else _read_usage(draft),
+            "model": draft.model,
+            "provider": None,
+            "stop_reason": draft.stop_reason,
+            "error": draft.error,
+            "timestamp": draft.timestamp,
+            "meta": draft.meta,
+            "sidechain": draft.side,
+            "boundary": None if kind in ("message", "note") else _make_boundary(draft, chain, drafts),
+            "aliases": () if len(rows) == 1 else tuple(row for row in rows[1:] if row is not None),
+            "sources": tuple(draft.sources),
+            "extra": draft.extra or {},
+        },
     )
     # What a compaction kept depends on the rows around it.
-    draft.made = entry if draft.kind == "message" else None
+    draft.made = entry if kind == "message" else None
     return entry
 
 

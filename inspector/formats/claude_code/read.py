@@ -446,7 +446,7 @@ class ClaudeCodeLines:
                 draft.side = None if draft.side == main else draft.side
         self._charge_once()
         entries = tuple(make_entry(draft, chain, drafts) for draft in drafts)
-        times = [entry.timestamp for entry in entries if entry.timestamp is not None]
+        times = [draft.timestamp for draft in drafts if draft.timestamp is not None]
         extra: dict[str, Any] = {
             name: self.facts[name] for name in ("version", "git_branch") if name in self.facts
         }
