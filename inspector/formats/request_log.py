@@ -30,6 +30,7 @@ ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 WRAPPERS = ("request", "body", "params", "request_body", "kwargs", "text")
 REPLIES = ("response", "response_body", "output", "completion")
 ITEMS = ("message", "reasoning", "compaction", "item_reference")
+SPANS = ("llm", "general", "tool", "guardrail")
 LISTED = ("mcp_list_tools", "mcp_approval_request", "mcp_approval_response")
 OTHERS = frozenset(
     [
@@ -139,7 +140,10 @@ def _unwrap(value: Json, levels: int = 3) -> tuple[Json, Json]:
 def _is_request(value: Any) -> bool:
     if not isinstance(value, dict) or {"sessionId", "projectHash", "trajectory", "uuid", "role"} & set(value):
         return False
-    if "run_type" in value or ({"trace_id", "traceId"} & set(value) and str(value.get("type")).isupper()):
+    kind = str(value.get("type"))
+    spans = kind.isupper() or (kind in SPANS and "start_time" in value)
+    traced = bool({"trace_id", "traceId"} & set(value)) and spans
+    if {"run_type", "span_attributes"} & set(value) or traced:
         return False  # a tracing system's: `traces.py` knows which of them is a request
     body, _ = _unwrap(value)
     messages = body.get("messages")

@@ -1,7 +1,8 @@
-"""Runs of LangSmith's and observations of Langfuse's -> the requests they hold.
+"""Runs of LangSmith's, observations of Langfuse's, Braintrust's and Opik's spans -> the requests they hold.
 
-Both keep the whole request and the reply as the SDK wrote them: messages in a list or as a text, tools beside
-them or with the parameters of the call, tokens and costs in fields of their own, whose names changed.
+All keep the whole request and the reply as the SDK wrote them: messages in a list or as a text, tools beside
+them or with the parameters of the call, tokens and costs in fields of their own, whose names changed. What
+Braintrust and Opik call the prompt's tokens holds what the cache gave and took, as their SDKs' own tests say.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from typing import Any
 from ..session.blocks import Number
 from ..session.entries import Cost, Usage
 from .chat_messages import ChatMessage, Names, read_chat_tools, read_chat_usage
-from .json_document import Fields, is_number
+from .json_document import Fields, is_number, iso_time
 from .recording import Json, read_inclusive
 from .threads import WholeRequest
 from .trace_parts import (
     find_instructions,
     find_key,
     is_loose,
+    list_dicts,
     open_value,
     read_body,
     read_system,
@@ -121,6 +123,84 @@ def read_observation(item: Json, names: Names) -> WholeRequest | None:
         loose=is_loose({}, item),
         extra={"span": item.get("name")},
     )
+
+
+_LOGGED: dict[str, dict[str, tuple[str, ...]]] = {
+    "braintrust": {
+        "sent": ("prompt_tokens",),
+        "said": ("completion_tokens",),
+        "total": ("tokens",),
+        "read": ("prompt_cached_tokens",),
+        "written": ("prompt_cache_creation_tokens",),
+        "fresh": (),
+    },
+    "opik": {
+        "sent": ("prompt_tokens",),
+        "said": ("completion_tokens",),
+        "total": ("total_tokens",),
+        "read": (
+            "original_usage.cache_read_input_tokens",
+            "original_usage.prompt_tokens_details.cached_tokens",
+            "original_usage.input_tokens_details.cached_tokens",
+        ),
+        "written": ("original_usage.cache_creation_input_tokens",),
+        # Its older versions told of Anthropic's prompts without the cache's.
+        "fresh": ("original_usage.input_tokens",),
+    },
+}
+"""What the two call the figures of a call. `fresh` is what Anthropic itself told, beside its cache's."""
+
+
+def lay_logged(span: Json, system: str) -> Json:
+    """A span of Braintrust's or Opik's with its trace and time under the names that others give them."""
+    if system == "opik":
+        return {**span, "system": system}
+    began = Fields(span.get("metrics")).number("start")
+    time = iso_time(began * 1000) if began is not None else span.get("created")
+    name = Fields(span["span_attributes"]).text("name")
+    return {**span, "system": system, "trace_id": span.get("root_span_id"), "start_time": time, "name": name}
+
+
+def read_logged(span: Json, names: Names) -> WholeRequest | None:
+    """A span of Braintrust's or Opik's: of a model, with the whole request."""
+    system = span["system"]
+    kind = span.get("type") if system == "opik" else Fields(span.get("span_attributes")).rest.get("type")
+    sent = read_body(open_value(span.get("input")), names, "user") if kind == "llm" else []
+    if not sent:
+        return None
+    answer = open_value(span.get("output"))
+    chosen = [each["message"] for each in list_dicts(answer)[:1] if isinstance(each.get("message"), dict)]
+    about = Fields(span.get("metadata")).rest
+    used = Fields(span.get("usage" if system == "opik" else "metrics"))
+    money = span.get("total_estimated_cost", used.rest.get("estimated_cost"))
+    models = (span.get("model"), about.get("model"))
+    asked = Fields(open_value(span.get("input"))).rest
+    provider = span.get("provider", about.get("provider"))
+    return WholeRequest(
+        None,
+        sent,
+        read_body(chosen or answer, names),
+        usage=_add_cost(_read_logged_usage(used, _LOGGED[system]), money),
+        model=next((model for model in models if isinstance(model, str)), None),
+        provider=provider if isinstance(provider, str) else None,
+        system=read_system(find_instructions(asked), names),
+        tools=read_chat_tools(asked.get("tools") or about.get("tools")),
+        time=read_time(span),
+        key=find_key(about, span),
+        loose=is_loose(about, span),
+        extra={"span": span.get("name")},
+    )
+
+
+def _read_logged_usage(used: Fields, keys: dict[str, tuple[str, ...]]) -> Usage | None:
+    given, output, total, fresh = (
+        _find_figure(used, keys[name]) for name in ("sent", "said", "total", "fresh")
+    )
+    if given is None and output is None:
+        return None
+    cached, stored = (_find_figure(used, keys[name]) or 0 for name in ("read", "written"))
+    rest = fresh if fresh is not None and fresh == given else max((given or 0) - cached - stored, 0)
+    return Usage(input=rest, output=output or 0, cache_read=cached, cache_write=stored, total=total)
 
 
 def _read_figures(used: Fields) -> Usage | None:

@@ -1,4 +1,4 @@
-"""Traces of model calls: OpenTelemetry, OpenInference, MLflow, LangSmith and Langfuse.
+"""Traces of model calls: OpenTelemetry, OpenInference, MLflow, LangSmith, Langfuse, Braintrust and Opik.
 
 In go the bytes of an export, a document or lines; out comes a `Session`. Source: FORMATS §13. Every span of a
 model's call holds a whole request, so a session is made of them as `prefix.py` tells. Spans that hold no
@@ -35,7 +35,7 @@ from .trace_parts import (
     read_system,
     read_time,
 )
-from .trace_vendors import read_observation, read_run
+from .trace_vendors import lay_logged, read_logged, read_observation, read_run
 
 NAME = "traces"
 DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
@@ -52,7 +52,9 @@ _SDK_OLDER = (("inputTokens", "promptTokens"), ("outputTokens", "completionToken
 _INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
 OBSERVATIONS = ("SPAN", "EVENT", "GENERATION", "AGENT", "TOOL", "CHAIN", "RETRIEVER")
 """Types of Langfuse's that are known where nothing was put in."""
-PAGES = ("traces", "data", "runs", "spans", "observations")
+OPIK = ("general", "tool", "llm", "guardrail")
+"""Types of Opik's."""
+PAGES = ("traces", "data", "runs", "spans", "observations", "events", "content")
 """Where the page of an interface's answer has its list."""
 _WORD = re.compile(r"\S")
 _NUMBER = re.compile(r"\.(\d+)(?:\.|$)")
@@ -107,7 +109,16 @@ def _name_system(value: Json) -> str:
         return "mlflow"
     if isinstance(value.get("run_type"), str) and {"inputs", "dotted_order", "child_runs"} & set(value):
         return "langsmith"
+    if isinstance(value.get("span_attributes"), dict) and {"span_id", "root_span_id"} & set(value):
+        return "braintrust"
+    if (
+        isinstance(value.get("trace"), dict)
+        and _name_system(Fields(_first(value.get("spans"))).rest) == "opik"
+    ):
+        return "opik-trace"
     kind = value.get("type") if {"trace_id", "traceId"} & set(value) else None
+    if kind in OPIK and {"input", "start_time"} <= set(value):
+        return "opik"
     if isinstance(kind, str) and ("input" in value or kind in OBSERVATIONS):
         return "langfuse" if kind.isupper() else ""
     if isinstance(value.get("observations"), list) and value["observations"]:
@@ -211,6 +222,11 @@ def _find_spans(value: Any) -> Iterator[Json]:
         yield {**{key: item for key, item in value.items() if key != "child_runs"}, "system": system}
         for run in below:
             yield from _find_spans(run)
+    elif system == "opik-trace":
+        for span in list_dicts(value["spans"]):
+            yield lay_logged({**span, "thread_id": value["trace"].get("thread_id")}, "opik")
+    elif system in ("braintrust", "opik"):
+        yield lay_logged(value, system)
     elif system == "langfuse":
         yield {**value, "system": system}
     elif system == "jaeger":
@@ -284,6 +300,8 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
         return read_run(span, names)
     if system == "langfuse":
         return read_observation(span, names)
+    if system in ("braintrust", "opik"):
+        return read_logged(span, names)
     told = Fields(span.get("attributes")).rest
     events = [*list_dicts(span.get("events")), *_find_listed(told)]
     for event in events:

@@ -177,3 +177,72 @@ def test_a_span_of_the_ai_sdk_tells_its_model_and_usage_in_its_own_words(tmp_pat
         assert said(session) == TALK
         assert reply.usage is not None
         assert (reply.model, reply.usage.input, reply.usage.output) == ("gpt-5.5", 13, 3)
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "tide_table", "arguments": '{"pier": "north"}'}}
+ASKED = {"role": "user", "content": "Which tide is next?"}
+WANTS = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+FOUND = {"role": "tool", "tool_call_id": "c1", "content": "high at noon"}
+HIGH = {"role": "assistant", "content": "High."}
+
+
+def logged(number: int, kind: str, *asked: Json, reply: Any = None, **metrics: Any) -> Json:
+    """A span as Braintrust keeps it: a call's reply is the list of choices."""
+    names = {"id": f"row-{number}", "span_id": f"s{number}", "root_span_id": "s0", "span_parents": ["s0"]}
+    about = {"metadata": {"model": "gpt-5.5", "provider": "openai"}, "created": "2026-05-01T10:00:00Z"}
+    told = {"span_attributes": {"type": kind, "name": kind}, "input": list(asked), "output": reply}
+    return names | about | told | {"metrics": {"start": 1_777_629_600.0 + number, **metrics}}
+
+
+@pytest.mark.parametrize("page", ["", "events", "data"])
+def test_calls_that_braintrust_logged_are_one_conversation(tmp_path: Path, page: str) -> None:
+    used = {"start": 1_777_629_602.0, "prompt_tokens": 900, "completion_tokens": 3, "tokens": 903}
+    used |= {"prompt_cached_tokens": 512, "prompt_cache_creation_tokens": 100}
+    called = [{"index": 0, "message": WANTS}]
+    spans = [
+        logged(2, "llm", ASKED, WANTS, FOUND, reply=[{"index": 0, "message": HIGH}]) | {"metrics": used},
+        logged(0, "task", ASKED, reply="High."),
+        logged(1, "llm", ASKED, reply=called, prompt_tokens=700, completion_tokens=9),
+        logged(3, "tool", reply="high at noon"),
+    ]
+    session = open_spans(tmp_path, {page: spans} if page else spans)
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
+    assert session.entries[-1].text == "High." and session.model == "gpt-5.5"
+    used = [entry.usage for entry in session.entries if entry.usage]
+    assert [(each.input, each.cache_read, each.cache_write, each.output) for each in used] == [
+        (700, 0, 0, 9),
+        (288, 512, 100, 3),  # 900 hold the 612 of the cache
+    ]
+    assert [note.type for note in session.notes] == ["task", "tool"] and session.unknown == 0
+    assert said(open_spans(tmp_path, spans, lines=True)) == said(session)
+
+
+def spanned(number: int, kind: str, *asked: Json, reply: Json | None = None, **usage: Any) -> Json:
+    """A span as Opik keeps it."""
+    names = {"id": f"s{number}", "trace_id": "t1", "parent_span_id": None, "name": kind, "type": kind}
+    told = {"input": {"messages": list(asked)}, "output": {"choices": [{"message": reply}]} if reply else {}}
+    times = {"start_time": f"2026-05-01T10:00:0{number}Z", "end_time": f"2026-05-01T10:00:0{number}.5Z"}
+    return names | times | told | {"model": "claude-opus-4-6", "provider": "anthropic", "usage": usage}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_spans_of_opik_are_one_conversation(tmp_path: Path, whole: bool) -> None:
+    """The prompt's tokens hold the cache's; the oldest versions told Anthropic's own without them."""
+    own = {"input_tokens": 200, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 50}
+    used = {f"original_usage.{name}": number for name, number in own.items()}
+    sums = {"prompt_tokens": 280 if whole else 200, "completion_tokens": 7}
+    spans = [
+        spanned(0, "general", ASKED),
+        spanned(1, "llm", ASKED, reply=WANTS, prompt_tokens=90, completion_tokens=9, total_tokens=99),
+        spanned(2, "tool"),
+        spanned(3, "llm", ASKED, WANTS, FOUND, reply=HIGH, **sums, **used),
+    ]
+    session = open_spans(
+        tmp_path, {"trace": {"id": "t1", "name": "run", "thread_id": "talk"}, "spans": spans}
+    )
+    assert session.id == "talk"
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
+    (first, last) = [entry.usage for entry in session.entries if entry.usage]
+    assert (first.prompt, first.output) == (90, 9)
+    assert (last.input, last.cache_read, last.cache_write, last.output) == (200, 30, 50, 7)
+    assert said(open_spans(tmp_path, {"content": spans, "page": 1})) == said(session)

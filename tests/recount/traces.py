@@ -14,6 +14,7 @@ from .chat import Asked, join, split_usage
 from .figures import Figures
 from .tally import NotRecounted, Row, held, listed, read_document, read_rows, split_inclusive, whole
 
+_OPIK = ("general", "tool", "llm", "guardrail")
 _NAMES = ("gen_ai.conversation.id", "session.id", "mlflow.trace.session", "langfuse.session.id", "thread_id")
 _NAMES += ("session_id", "sessionId", "conversation_id")
 _TRACES = ("trace_id", "traceId")
@@ -28,7 +29,8 @@ def recount(path: Path) -> Figures:
     except ValueError:
         document = list(read_rows(path))
     while isinstance(document, dict) and not _spans(document):
-        below = [document[name] for name in ("traces", "data", "runs", "spans") if listed(document.get(name))]
+        names = ("traces", "data", "runs", "spans", "events", "content")
+        below = [document[name] for name in names if listed(document.get(name))]
         if not below:
             raise NotRecounted("spans of a form that is not read here")
         document = below[0]
@@ -66,6 +68,13 @@ def _spans(value: Any) -> list[Row]:
         return [{**each, "sessionId": about.get("sessionId")} for each in value["observations"]]
     if "run_type" in value:
         return [value, *(span for each in listed(value.get("child_runs")) for span in _spans(each))]
+    if "span_attributes" in value:
+        began = held(value, "metrics").get("start")
+        return [{**value, "trace_id": value["root_span_id"], "start_time": f"{began:020.6f}"}]
+    if "trace" in value and "spans" in value:
+        return [{**span, "thread_id": value["trace"].get("thread_id")} for span in value["spans"]]
+    if value.get("type") in _OPIK:
+        return [value]
     attributes = _open(value.get("attributes"))
     if isinstance(attributes, dict):
         return [{**held(value, "context"), **value, "attributes": attributes}]
@@ -104,9 +113,39 @@ def _trace(span: Row) -> str:
     return next((str(span[name]) for name in _TRACES if span.get(name)), "")
 
 
+def _ask_logged(span: Row) -> Asked | None:
+    """A call that Braintrust or Opik logged: both count what the cache gave and took in the prompt."""
+    opik = span.get("type") in _OPIK
+    kind = span["type"] if opik else span["span_attributes"].get("type")
+    if kind != "llm":
+        return None
+    used = held(span, "usage" if opik else "metrics")
+    own, total = "original_usage.", "total_tokens" if opik else "tokens"
+    read, written = "prompt_cached_tokens", "prompt_cache_creation_tokens"
+    if opik:
+        read, written = f"{own}cache_read_input_tokens", f"{own}cache_creation_input_tokens"
+        read = read if read in used else f"{own}prompt_tokens_details.cached_tokens"
+    about = held(span, "metadata")
+    tokens = None
+    if "prompt_tokens" in used:
+        figures = (used["prompt_tokens"], used.get("completion_tokens"), used.get(read), used.get(written))
+        tokens = split_inclusive(*figures)
+        if opik and used.get(f"{own}input_tokens") == used["prompt_tokens"]:
+            tokens[0] = whole(used["prompt_tokens"])
+    cost = span.get("total_estimated_cost") if opik else used.get("estimated_cost")
+    answer = span.get("output")
+    if isinstance(answer, list) and answer and "message" in answer[0]:
+        answer = [answer[0]["message"]]
+    model = span.get("model") or about.get("model")
+    sent, reply = _find(span.get("input"), "user"), _find(answer)
+    return _make(span, about, sent, reply, tokens, model, used.get(total), cost=cost)
+
+
 def _ask(span: Row) -> Asked | None:
     """The request of a span; None for one that holds none."""
     told = held(span, "attributes")
+    if "span_attributes" in span or span.get("type") in _OPIK:
+        return _ask_logged(span)
     if "run_type" in span:
         return _ask_run(span) if span["run_type"] == "llm" else None
     if str(span.get("type")).isupper() and not told:
