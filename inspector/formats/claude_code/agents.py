@@ -24,11 +24,12 @@ from ..set_apart import set_apart
 from .read import NAME, ClaudeCodeLines, read, sniff
 from .subagents import Spoken
 
-_AGENT, _SESSION = b'"agentId"', rb'"sessionId"\s*:\s*"([^"\\]{1,200})"'
-_ID = re.compile(rb'\s*:\s*"([0-9A-Za-z_-]{1,64})"')
+_SESSION = rb'"sessionId"\s*:\s*"([^"\\]{1,200})"'
 _FILE = re.compile(r"agent-([^/]+)\.jsonl$")
 _APART = re.compile(rb'"isSidechain"\s*:\s*true')
 TAIL = 1 << 16
+MOST = 1000
+"""Files of sub-agents that are looked at: in older versions those of all sessions lie in one folder."""
 ABOUT = ".meta.json"
 """How the file ends that tells of a sub-agent what it was started as: its type and what for."""
 
@@ -37,12 +38,11 @@ def find_beside(data: Data, name: str) -> tuple[str, ...]:
     """Patterns of the files of this session's sub-agents; none for the file of one of them."""
     if _FILE.match(name):
         return ()
-    named = (f"agent-{agent}.jsonl" for agent in _find_agents(data))
     folder = escape_name(name.partition(".jsonl")[0])
     folders = f"{folder}/subagents/", f"{folder}/subagents/workflows/*/"
     inside = tuple(f"{each}agent-*.jsonl" for each in folders)
     about = tuple(f"{each}agent-*{ABOUT}" for each in (*folders, ""))
-    return (*inside, *named, "agent-*.jsonl", *about)
+    return (*inside, "agent-*.jsonl", *about)
 
 
 def name_holders(name: str, head: bytes) -> tuple[str, ...]:
@@ -57,18 +57,6 @@ def name_holders(name: str, head: bytes) -> tuple[str, ...]:
         return ()
     file = f"{escape_name(session.decode('utf-8', 'replace'))}.jsonl"
     return file, f"../../{file}", f"../../../../{file}"
-
-
-def _find_agents(data: Data) -> dict[str, None]:
-    """The ids of sub-agents that the rows name."""
-    found: dict[str, None] = {}
-    data = bytes(data) if isinstance(data, memoryview) else data
-    at = data.find(_AGENT)
-    while at >= 0:
-        if told := _ID.match(data, at + len(_AGENT)):
-            found[told[1].decode("ascii")] = None
-        at = data.find(_AGENT, at + len(_AGENT))
-    return found
 
 
 def is_foreign(data: Data, head: bytes) -> bool:
@@ -224,4 +212,5 @@ READER = Reader(
     is_foreign=is_foreign,
     start_all=start_all,
     name_holders=name_holders,
+    most_beside=MOST,
 )
