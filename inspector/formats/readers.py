@@ -52,9 +52,9 @@ from . import mini_claude_code as mini
 from .claude_code import agents as claude_code
 from .containers import GZIP, ZIP, ZSTD, unpack
 from .file_kind import describe_text, name_foreign
-from .json_document import cut_head
-from .json_lines import BOM, Data, Reader, spread_list
+from .json_lines import Data, Reader
 from .known_kinds import recognise
+from .row_lists import spread_rows
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -200,19 +200,10 @@ def unpack_named(data: Data, name: str) -> Data:
     Raises `ReadError` with the name.
     """
     try:
-        return _spread_rows(inspect_log.repack(unpack(data)))
+        return spread_rows(inspect_log.repack(unpack(data)), READERS, ROWS)
     except ReadError as error:
         error.name = name
         raise
-
-
-def _spread_rows(data: Data) -> Data:
-    """The rows of a session that stand in one JSON list as lines; any other data as it is."""
-    head = cut_head(data)
-    if head.removeprefix(BOM).lstrip()[:1] != b"[" or any(reader.sniff(data) is None for reader in READERS):
-        return data
-    beginning = spread_list(head)
-    return spread_list(data) if any(reader.sniff(beginning) is None for reader in ROWS) else data
 
 
 def find_reader(data: Data, name: str = "data", format: str | None = None) -> Reader:

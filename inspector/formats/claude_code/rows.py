@@ -199,7 +199,10 @@ class Sign(msgspec.Struct, rename="camel", gc=False):
             named = self.session_id is not None or isinstance(self.timestamp, str)
             return named and self.streamed is None and self.message is not None
         if self.type in TALK or self.type == "system":
-            return self.uuid is not None and (self.parent_uuid is not UNSET or self.session_id is not None)
+            # An exporter may tell the session once, around the rows.
+            alone = isinstance(self.timestamp, str) and self.streamed is None and self.message is not None
+            linked = self.parent_uuid is not UNSET or self.session_id is not None
+            return self.uuid is not None and (linked or alone)
         owner = self.session_id or self.leaf_uuid or self.message_id
         return isinstance(self.type, str) and self.type in BOOKKEEPING and owner is not None
 
