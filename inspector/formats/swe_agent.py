@@ -85,23 +85,42 @@ def read(data: Data) -> Session:
     document = load(data)
     history = document.get("history") if isinstance(document, dict) else None
     steps = document.get("trajectory") if isinstance(document, dict) else None
-    if not isinstance(history, list) and isinstance(steps, list):
-        history = _make_history(steps)
+    warning = ""
+    if not history and isinstance(steps, list) and (made := _make_history(steps)):
+        history, warning = made
     if not isinstance(document, dict) or not isinstance(history, list):
         raise ReadError(FILE, detail="it has no list `history`")
-    return _Run(history, steps if isinstance(steps, list) else []).make_session(document)
+    run = _Run(history, steps if isinstance(steps, list) else [])
+    run.made.warnings += [warning] if warning else []
+    return run.make_session(document)
 
 
-def _make_history(steps: list[Any]) -> list[Json] | None:
-    """What the last step was sent, its reply and what came of it, where a run kept no history."""
+def _make_history(steps: list[Any]) -> tuple[list[Json], str] | None:
+    """The messages of a run that kept no history, and a warning of what is missing in them.
+
+    They are what the last step was sent, its reply and what came of it; where no step tells what it was sent,
+    each step's reply and what came of that.
+    """
     told = [step for step in steps if isinstance(step, dict)]
-    query = _find_query(told[-1]) if told else None
-    if query is None:
+    if not told:
         return None
-    last = Fields(told[-1])
-    said = [{"role": "assistant", "content": reply} for reply in (last.text("response"),) if reply]
-    seen = [{"role": "user", "content": output} for output in (last.text("observation"),) if output]
-    return [*(each for each in query if isinstance(each, dict)), *said, *seen]
+    query = _find_query(told[-1])
+    if query is not None:
+        return [*(each for each in query if isinstance(each, dict)), *_say_step(told[-1])], ""
+    said = [message for step in told for message in _say_step(step)]
+    return (said, "it kept no history: what was asked, and the prompt, are not in the file") if said else None
+
+
+def _say_step(step: Json) -> list[Json]:
+    fields = Fields(step)
+    reply = fields.text("response") or "\n\n".join(
+        text for name in ("thought", "action") if (text := fields.text(name))
+    )
+    seen = fields.text("observation")
+    return [
+        *([{"role": "assistant", "content": reply}] if reply else []),
+        *([{"role": "user", "content": seen}] if seen else []),
+    ]
 
 
 class _Run:

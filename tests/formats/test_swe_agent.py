@@ -142,6 +142,24 @@ def test_a_run_without_a_history_is_the_messages_of_its_last_step() -> None:
     assert [entry.text for entry in session.entries] == ["The issue", "I look.", "a.py", "Done.", "sent"]
 
 
+@pytest.mark.parametrize("more", [{}, {"history": []}, {"history": None}])
+def test_a_run_whose_steps_tell_nothing_of_what_was_sent_is_its_steps(
+    more: dict[str, Any], tmp_path: Path
+) -> None:
+    steps = [
+        {"action": "ls", "observation": "a.py", "response": "I look.\n```\nls\n```", "thought": "I look."},
+        {"action": "submit", "observation": "", "response": "", "thought": "Done.", "state": "{}"},
+    ]
+    (path := tmp_path / "run.traj").write_text(json.dumps({"trajectory": steps, "info": {}, **more}))
+    session = open_session(path)
+    assert [(entry.role, entry.text, entry.meta) for entry in session.entries] == [
+        ("assistant", "I look.\n```\nls\n```", False),
+        ("user", "a.py", True),
+        ("assistant", "Done.\n\nsubmit", False),
+    ]
+    assert session.warnings == ("it kept no history: what was asked, and the prompt, are not in the file",)
+
+
 @pytest.mark.parametrize(
     "document",
     [

@@ -22,10 +22,12 @@ def recount(path: Path) -> Figures:
     document = read_document(path)
     history = [each for each in listed(document.get("history")) if isinstance(each, dict)]
     steps = [step for step in listed(document.get("trajectory")) if isinstance(step, dict)]
-    if "history" not in document and steps:
+    if not history and steps:
         history = [*listed(steps[-1].get("query") or steps[-1].get("messages"))]
-        history += [{"role": "assistant", "content": steps[-1].get("response")}]
-        history += [{"role": "user", "content": steps[-1].get("observation")}]
+        for step in steps[-1:] if history else steps:
+            # What a run begins with, where nothing tells what was asked, is its own first words.
+            said = (("assistant", step.get("response")), ("user", step.get("observation")))
+            history += [{"role": role, "content": words} for role, words in said if words]
     spoken = Counter(str(each.get("agent") or "") for each in history)
     main = spoken.most_common(1)[0][0] if spoken else ""
     tally = Tally()
