@@ -24,6 +24,7 @@ from .chat_messages import read_chat_tools, read_message, read_part
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document
 from .json_lines import Data, Reader, read_lines
 from .openhands_folder import MOST, STATE, State, find_beside, is_state, list_events, name_holders
+from .openhands_output import tell_ending
 from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
 
 NAME = "openhands"
@@ -256,7 +257,7 @@ class _EventReading:
     def _read_output(self, kind: str, fields: Fields) -> Found:
         call, tool = fields.text("tool_call_id") or "", fields.text("tool_name")
         told = Fields(fields.object("observation"))
-        content = told.any("content")
+        content = tell_ending(told.any("content"), told.rest.get("metadata"))
         if content is None:
             key = next((key for key in ("error", "rejection_reason") if key in fields.rest), "")
             content = fields.any(key)

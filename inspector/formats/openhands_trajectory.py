@@ -24,6 +24,7 @@ from ..text import plural
 from .chat_messages import read_chat_tools, read_chat_usage, read_message, read_part
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document
 from .json_lines import Data, Reader, decode, iter_lines
+from .openhands_output import tell_ending
 from .recording import Json, Recording, first_rows, make_output
 
 NAME = "openhands-trajectory"
@@ -234,6 +235,7 @@ class _OldEvents:
         else:
             failed = kind == "error" or fields.rest.get("success") is False or _find_exit(extras) > 0
             name = told.text("function_name") or self.names.get(call)
+            content = tell_ending(content, extras.rest.get("metadata"))
             output = make_output(call, content, self._read_part, name, failed=failed)
             self._add("tool", [output], source, fields, timestamp=time)
 

@@ -212,3 +212,42 @@ def test_a_conversation_of_more_events_than_a_session_has_files_is_read_whole(tm
         row["llm_message"] = {"role": "user", "content": [{"type": "text", "text": f"words {number}"}]}  # type: ignore[assignment]
         (tmp_path / "events" / f"event-{number:05}-e{number}.json").write_text(json.dumps(row))
     assert [entry.text for entry in open_session(path).entries] == [f"words {n}" for n in range(300)]
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["the SDK's", "a run's"])
+@pytest.mark.parametrize(
+    ("shell", "sent"),
+    [
+        ({"exit_code": 0, "pid": -1, "working_dir": "/weir", "suffix": "\n[It ended.]", "prefix": "[On]\n"},
+         "[On]\ngate.py\n[It ended.]\n[Current working directory: /weir]\n[Command finished with exit "
+         "code 0]"),
+        ({"exit_code": -1, "working_dir": None, "prefix": "", "suffix": ""}, "gate.py"),
+        ({"exit_code": 2, "py_interpreter_path": "/usr/bin/python"},
+         "gate.py\n[Python interpreter: /usr/bin/python]\n[Command finished with exit code 2]"),
+    ],
+    ids=["ended", "runs still", "failed"],
+)  # fmt: skip
+def test_what_the_shell_told_is_behind_the_output_as_it_was_sent(
+    listed: bool, shell: dict[str, Any], sent: str
+) -> None:
+    if listed:
+        act = {
+            "id": "a",
+            "source": "agent",
+            "kind": "ActionEvent",
+            "tool_name": "terminal",
+            "tool_call_id": "c",
+        }
+        content = [{"type": "text", "text": "gate.py", "cache_prompt": False}]
+        seen = {"id": "o", "source": "environment", "kind": "ObservationEvent", "tool_call_id": "c"}
+        seen |= {"observation": {"kind": "TerminalObservation", "content": content, "metadata": shell}}
+        about = {"timestamp": "2026-09-23T09:42:02"}
+        rows = [say("u", None, "user", "Look.") | about, act | about, seen | about]
+        session = read_session("\n".join(json.dumps(row) for row in rows).encode())
+    else:
+        told = {"id": 1, "source": "user", "action": "message", "args": {"content": "Look."}}
+        ran = {"id": 2, "source": "agent", "action": "run", "args": {"command": "ls"}}
+        out = {"id": 3, "source": "agent", "observation": "run", "content": "gate.py", "cause": 2}
+        session = read_session([told, ran, {**out, "extras": {"metadata": shell}}])
+    (output,) = session.entries[-1].blocks
+    assert isinstance(output, ToolOutput) and output.text == sent
