@@ -219,8 +219,8 @@ def test_a_conversation_of_more_events_than_a_session_has_files_is_read_whole(tm
     ("shell", "sent"),
     [
         ({"exit_code": 0, "pid": -1, "working_dir": "/weir", "suffix": "\n[It ended.]", "prefix": "[On]\n"},
-         "[On]\ngate.py\n[It ended.]\n[Current working directory: /weir]\n[Command finished with exit "
-         "code 0]"),
+         "[On]\ngate.py\n[It ended.]\n[Current working directory: /weir]\n[Command finished with exit code 0]"
+         ),
         ({"exit_code": -1, "working_dir": None, "prefix": "", "suffix": ""}, "gate.py"),
         ({"exit_code": 2, "py_interpreter_path": "/usr/bin/python"},
          "gate.py\n[Python interpreter: /usr/bin/python]\n[Command finished with exit code 2]"),
