@@ -61,6 +61,25 @@ def test_where_nothing_was_lost_a_sentence_says_so_at_every_width(
     expect(page.get_by_test_id("findings-none")).to_contain_text("This file records no compaction.")
 
 
+@pytest.mark.parametrize("width", [1400, 900, 560])
+def test_a_story_without_a_summary_beside_it_has_the_room_of_both(
+    page: Page, open_workbench: OpenWorkbench, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    open_workbench(policy="flue", tab="findings", height=860)
+    page.get_by_role("button", name="Plan", exact=True).click()
+    expect(page.get_by_test_id("cause")).to_contain_text("Lost unless the summary names it.")
+    expect(page.get_by_test_id("near-summary")).to_have_count(0)
+    story, dock = page.locator(".ci-fd-story").bounding_box(), page.locator(".ci-fd").bounding_box()
+    beside = page.locator(".ci-fd-list").bounding_box()
+    assert story is not None and dock is not None
+    left = dock["x"] if beside is None else beside["x"] + beside["width"]
+    assert (story["x"], story["width"]) == (
+        pytest.approx(left, abs=1),
+        pytest.approx(dock["x"] + dock["width"] - left, abs=1),
+    )
+
+
 def test_the_list_of_findings_is_gone_through_by_arrows_where_the_story_takes_its_place(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:

@@ -344,6 +344,17 @@ def test_the_row_of_the_chosen_thing_is_called_by_its_name_at_every_width_that_h
         expect(fact_row.get_by_text("offsets.py")).to_be_visible()
 
 
+def test_the_name_of_the_plan_s_policy_is_whole_at_every_width(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    open_workbench(policy="mini-claude-code")
+    name = page.get_by_test_id("policy-picker").locator("> :first-child")
+    for width in WIDTHS:
+        resize(page, width)
+        expect(name).to_have_text("mini-claude-code")
+        assert name.evaluate("node => node.scrollHeight <= node.clientHeight"), width
+
+
 def test_nothing_is_drawn_over_the_words_of_a_summary(page: Page, opened: Workbench) -> None:
     opened.tab = "summary"
     for width in (*WIDTHS, 760):
