@@ -110,6 +110,13 @@ def write_unanswered(folder: Path, count: int) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True, scope="module")
+def stay() -> None:
+    """What other tests keep is no garbage, and is not looked through before each measurement."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.mark.parametrize(
     ("write", "count"),
     [
