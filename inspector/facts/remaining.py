@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..planning.assemble import build_context
+from ..planning.assemble import find_remaining
 from ..planning.plan import Plan
 from ..session.blocks import Block, BlockRef
 from ..session.queries import is_summary, readable_text
@@ -370,10 +370,13 @@ def stand_plan(plan: Plan, written: str | None = None) -> Remaining:
     plan's rules add to a summary. "" stands for a summary of which nothing is known yet.
     """
     session, tree = plan.session, plan.session.tree
+    live = session.live
+    unchanged, pieces = find_remaining(plan)
     rows = np.zeros(int(tree.start[-1]) + 1, bool)
+    rows[tree.start[live.entries[live.position[unchanged]]] + live.block[unchanged]] = True
     others = list(_head(session))
     made = 0
-    for piece in build_context(session, plan).pieces:
+    for piece in pieces:
         # A new summary is of no block, even if it stands for one alone.
         ref = piece.origin[0] if len(piece.origin) == 1 and piece.message > 0 else None
         if ref is not None and not piece.stand_in:

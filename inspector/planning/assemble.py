@@ -7,7 +7,7 @@ makes the session that goes on from there. None of them touches the session give
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..policies.table import FATES, SUMMARISED
 from ..session.blocks import Block, BlockRef, Text
 from ..session.queries import is_summary
 from ..session.session import Session
+from ..session.tree import MESSAGE, Bools
 from ..tokens.ledger import Ledger, clear_output
 from ..tokens.moment import find_moment
 from .context import Context, Piece
@@ -39,7 +40,7 @@ def live_context(session: Session, ledger: Ledger) -> Context:
     """
     expect("live_context", session=(session, Session), ledger=(ledger, Ledger))
     tokens = ledger.live_tokens(session).tolist()
-    pieces = _pieces(session, range(len(tokens)), ["verbatim"] * len(tokens), tokens, {})
+    pieces = _pieces(session, list(range(len(tokens))), ["verbatim"] * len(tokens), tokens, {})
     return _context(session, pieces, ledger, find_moment(session, ledger).outside.tokens)
 
 
@@ -67,18 +68,49 @@ def build_context(session: Session, plan: Plan, checkpoint: Checkpoint | None = 
     checkpoint = plan.checkpoint if checkpoint is None else checkpoint
     if checkpoint is not None and checkpoint.error is not None:
         raise EditError("summary by", checkpoint.by, checkpoint.error)
-    pieces = _remaining(session, plan.outcome)
-    if plan.place is not None:
-        if plan.notice is not None:
-            pieces = _with_notice(session, plan, plan.notice, plan.place, pieces)
-        if plan.summarises:
-            place = plan.summary_at
-            index = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
-            pieces[index:index] = _summary_pieces(session, plan, plan.place, checkpoint)
+    pieces = _arrange(session, plan, checkpoint)
     outside = plan.outside_after
     if checkpoint != plan.checkpoint and plan.summarises:
         outside = plan.with_summary(checkpoint).outside_after
     return _context(session, pieces, plan.ledger, outside)
+
+
+def find_remaining(plan: Plan) -> tuple[Bools, list[Piece]]:
+    """What `build_context` puts together: the live rows whose message stands as it was sent, bool[m], and
+    pieces for all else, in order.
+
+    Mostly nearly all are such rows, and a piece for each is what takes the time.
+    """
+    session, checkpoint = plan.session, plan.checkpoint
+    if checkpoint is not None and checkpoint.error is not None:
+        raise EditError("summary by", checkpoint.by, checkpoint.error)
+    live = session.live
+    sent = ~live.cleared & (session.tree.sort[live.entries] == MESSAGE)[live.position]
+    unchanged = _find_unchanged(plan.outcome, sent)
+    if plan.place is not None and plan.notice is not None and plan.notice.echoes(plan.place):
+        unchanged |= _find_unchanged(plan.notice.before, sent)
+    return unchanged, _arrange(session, plan, checkpoint, ~sent)
+
+
+def _find_unchanged(side: SideFates, sent: Bools) -> Bools:
+    unchanged: Bools = STANDS[side.fate] & sent
+    unchanged[list(side.blocks)] = False
+    return unchanged
+
+
+def _arrange(
+    session: Session, plan: Plan, checkpoint: Checkpoint | None, only: Bools | None = None
+) -> list[Piece]:
+    """All pieces in order; with `only` the rows for which it is true, and those that were rewritten."""
+    pieces = _remaining(session, plan.outcome, only)
+    if plan.place is not None:
+        if plan.notice is not None:
+            pieces = _with_notice(session, plan, plan.notice, plan.place, pieces, only)
+        if plan.summarises:
+            place = plan.summary_at
+            index = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
+            pieces[index:index] = _summary_pieces(session, plan, plan.place, checkpoint)
+    return pieces
 
 
 def _check_session(session: Session, plan: Plan) -> None:
@@ -92,16 +124,26 @@ def _check_session(session: Session, plan: Plan) -> None:
         raise OtherSession("", "the plan was made of another session: take plan.session")
 
 
-def _remaining(session: Session, side: SideFates) -> list[Piece]:
-    """A piece for each block that stands."""
+def _remaining(session: Session, side: SideFates, only: Bools | None = None) -> list[Piece]:
+    """A piece for each block that stands; of those that were not rewritten only where `only` is true."""
+    stands: Bools = STANDS[side.fate]
+    if only is not None:
+        rewritten = np.zeros(len(stands), bool)
+        rewritten[list(side.blocks)] = True
+        stands &= only | rewritten
     gone = {row for row, block in side.blocks.items() if block is None}
-    rows = [row for row in np.flatnonzero(STANDS[side.fate]).tolist() if row not in gone]
-    fates = [FATES[code] for code in side.fate.tolist()]
-    return _pieces(session, rows, fates, side.tokens.tolist(), side.blocks)
+    rows = [row for row in np.flatnonzero(stands).tolist() if row not in gone]
+    fates = [FATES[code] for code in side.fate[rows].tolist()]
+    return _pieces(session, rows, fates, side.tokens[rows].tolist(), side.blocks)
 
 
 def _with_notice(
-    session: Session, plan: Plan, notice: PlacedNotice, place: int, pieces: list[Piece]
+    session: Session,
+    plan: Plan,
+    notice: PlacedNotice,
+    place: int,
+    pieces: list[Piece],
+    only: Bools | None,
 ) -> list[Piece]:
     """The pieces with the notice at the cut, and after it what it repeats."""
     live = session.live
@@ -111,7 +153,7 @@ def _with_notice(
     text = Text(text=notice.text(place))
     message = Piece(text, notice.role, number, origin, "dropped", int(notice.cost[place]))
     index = next((i for i, piece in enumerate(pieces) if piece.message > place), len(pieces))
-    again = _remaining(session, notice.before) if notice.echoes(place) else []
+    again = _remaining(session, notice.before, only) if notice.echoes(place) else []
     repeated = [replace(piece, message=piece.message + number) for piece in again]
     return [*pieces[:index], message, *repeated, *pieces[index:]]
 
@@ -130,23 +172,26 @@ def _context(session: Session, pieces: list[Piece], ledger: Ledger, outside: int
 
 def _pieces(
     session: Session,
-    rows: Iterable[int],
+    rows: list[int],
     fates: list[str],
     tokens: list[int],
     rewritten: Mapping[int, Block | None],
 ) -> list[Piece]:
-    """A piece for each live row. Messages are numbered by live position from 1; 0 is a new summary's."""
+    """A piece for each of these live rows. Messages are numbered by live position from 1; 0 is a new
+    summary's."""
     live = session.live
-    positions, offsets, emptied = live.position.tolist(), live.block.tolist(), live.cleared.tolist()
-    entries = [session.entries[i] for i in live.entries.tolist()]
+    positions = live.position[rows]
+    columns = (positions.tolist(), live.entries[positions].tolist(), live.block[rows].tolist())
     pieces = []
-    for row in rows:
-        entry, offset = entries[positions[row]], offsets[row]
+    for row, emptied, fate, count, position, index, offset in zip(
+        rows, live.cleared[rows].tolist(), fates, tokens, *columns, strict=True
+    ):
+        entry = session.entries[index]
         block = rewritten.get(row)
         if block is None:
-            block = clear_output(entry.blocks[offset]) if emptied[row] else entry.blocks[offset]
+            block = clear_output(entry.blocks[offset]) if emptied else entry.blocks[offset]
         origin = (BlockRef(entry.id, offset),)
-        piece = Piece(block, entry.role, positions[row] + 1, origin, fates[row], tokens[row])
+        piece = Piece(block, entry.role, position + 1, origin, fate, count)
         if entry.kind != "message" and is_summary(entry):
             piece = replace(piece, summary=True, sealed=read_sealed(entry.boundary))
         pieces.append(piece)
