@@ -15,10 +15,11 @@ import numpy as np
 from ..cuts import END
 from ..planning.plan import Plan
 from ..policies.table import DROPPED, FATES, SUMMARISED
-from ..session.blocks import BlockRef
-from ..session.queries import describe_call, find_end
+from ..session.blocks import BlockRef, ToolCall
+from ..session.queries import find_end, telling_argument
 from ..session.session import Session
 from ..session.speakers import find_speech, who_speaks
+from ..session.toolcalls.call_paths import canonical_path
 from ..session.tree import COMPACTION
 from ..text import brief, join_words, plural, printable
 from .explanation import Cause, Explanation, NearWords
@@ -326,7 +327,7 @@ def _at(scene: TraceScope, ref: BlockRef, form: str = "") -> str:
     turn = scene.turns.get(ref.entry)
     named = f"turn {turn}" if turn else "a place before"
     what = _describe(scene.session, ref)
-    if form and form[:24] in what:
+    if form and (form[:24] in what or form[-24:] in what):
         what = what.partition("(")[0]
     return f"{named} ({what}, {brief(ref)})"
 
@@ -336,7 +337,7 @@ def _describe(session: Session, ref: BlockRef) -> str:
         return "the head"
     entry, block = session[ref.entry], session.block(ref)
     if block.kind == "tool_call":
-        return f"the call {printable(describe_call(block), _NAME)}"
+        return f"the call {_name_call(block, session.cwd)}"
     if block.kind == "tool_output":
         return f"the output of {printable(block.name, 40)}" if block.name else "a tool's output"
     if block.kind == "reasoning":
@@ -347,6 +348,19 @@ def _describe(session: Session, ref: BlockRef) -> str:
     return (
         "the plan that the user approved" if speech.way == "plan" else _WORDS.get(speech.speaker, "a message")
     )
+
+
+def _name_call(call: ToolCall, cwd: str | None) -> str:
+    """A call with its most telling argument, if it has one; of a long path the end, of other words the
+    beginning."""
+    name, value = printable(call.name, 40), " ".join(telling_argument(call).split())
+    room = _NAME - len(name)
+    if "/" in value and " " not in value and "://" not in value:
+        value = canonical_path(value, cwd)
+        value = value if len(value) <= room else "…/" + value[2 - room :].partition("/")[2]
+    if len(value) > room:
+        value = f"{value[: room - 1]}…"
+    return f"{name}({printable(value)})" if value else name
 
 
 def _find_causes(traced: TracedFact) -> Iterator[Cause]:

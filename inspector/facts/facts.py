@@ -10,6 +10,7 @@ Occurrences are columns, and a `Said` is made when someone looks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -193,6 +194,10 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         printer.text(repr(self))
 
 
+_PLACE = re.compile(r"(?<=\w)(?:\(\d+(?:, ?\d+)?\)|,? (?:at )?lines? \d+(?: ?[-–] ?\d+)?)$")
+_ISSUE = re.compile(r"^(?:issue|pull request|PR|MR|ticket) #?(\d{1,7})$", re.IGNORECASE)
+
+
 def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
     """The forms that a text may have as a fact: as it is, as a path, a command's core, an error's line.
 
@@ -200,6 +205,8 @@ def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
     (('/app/a.py', 'a.py'), ('cd x && make 2>&1 | tail', 'make'))
     >>> spell_fact("#12", "/app"), spell_fact("--depth", "/app")
     (('#12',), ('--depth',))
+    >>> spell_fact("issue 12", None)[-1], spell_fact("`run()`", None)[-1]
+    ('#12', 'run')
     """
     folded = " ".join(text.split())
     if not folded:
@@ -210,7 +217,20 @@ def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
         forms[1:1] = [canonical_path(text, cwd)]
     if " " in folded:
         forms += [core_command(text), tidy_error(text)]
+        forms += [f"#{match[1]}" for match in _ISSUE.finditer(folded)]
+    # "`make_plan()`" asks for make_plan.
+    if bare := folded.strip("`'\"*“”‘’").removesuffix("()"):
+        forms.append(bare)
     return tuple(dict.fromkeys(forms))
+
+
+def strip_place(text: str) -> str:
+    """What is asked for without the line of it.
+
+    >>> strip_place("cuts.py(12)"), strip_place("cuts.py, lines 3-9"), strip_place("line 9")
+    ('cuts.py', 'cuts.py', 'line 9')
+    """
+    return _PLACE.sub("", text)
 
 
 SPOKEN = ("constraint", "choice", "decision", "todo", "message")

@@ -98,7 +98,8 @@ class FateFinder:
             return ()
         form = fact.form.replace("\\", "/").removeprefix("./").strip("/")
         ending = self.found.find_ending(form)
-        return tuple(one for one in ending if self.known[one.number] and one.form.endswith("/" + form))
+        mine = [one for one in ending if self.known[one.number] and one.form != fact.form]
+        return tuple(one for one in mine if one.form.endswith("/" + form))
 
     def share_tail(self, number: int, tail: str) -> tuple[str, ...]:
         """The other files said so far that an end of its path may mean."""

@@ -18,11 +18,12 @@ from ..session.toolcalls.core_command import core_command, name_command
 from ..session.toolcalls.path_syntax import ROOTS, looks_like_path
 from ..session.toolcalls.tool_names import is_shell
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
-from ..text import brief, has_words
+from ..text import brief, has_words, printable
 from .extract.collect import FactOccurrences
 from .extract.segments import AGENT, ANSWERED, ASKED, CALLED, HARNESS, REPORT, SUMMARY, TextSegment
 from .facts import Fact, Facts
-from .mentions import find_runs
+from .mentions import WORD, find_runs, spell_number
+from .wording import find_wording
 
 
 def find_literal(session: Session, text: str) -> Fact | None:
@@ -112,12 +113,13 @@ def respell(session: Session, text: str) -> str | None:
     >>> respell(session, f"*{said.upper()}*") == said
     True
     """
-    words = [_PIECES.findall(word) for word in _WORDS.findall(text)]
-    if len(text) > LONGEST or not words or max(map(len, _WORDS.findall(text))) < _LEAST:
+    for figure in spell_number(" ".join(text.split())):
+        if any(_find_places(session, figure)):
+            return figure
+    pattern = find_wording(text) if len(text) <= LONGEST else None
+    longest = max(_PIECES.findall(text), key=len, default="").casefold()
+    if pattern is None or max(map(len, WORD.findall(text))) < _LEAST:
         return None
-    joined = _BETWEEN.join(r"[ \u00a0-]?".join(map(re.escape, each)) for each in words)
-    pattern = re.compile(rf"(?<!\w){joined}(?!\w)", re.IGNORECASE)
-    longest = max((piece for each in words for piece in each), key=len).casefold()
     for position in session.path:
         if session.tree.sort[position] in _UNSAID:
             continue
@@ -128,11 +130,10 @@ def respell(session: Session, text: str) -> str | None:
     return None
 
 
-_WORDS = re.compile(r"\w+")
-_PIECES = re.compile(r"\d+|[^\W\d]+")
-# What stands between two words, read in one way: with several, a near miss of many words takes for ever.
-_BETWEEN = r"(?:[^\w\n]{1,12}|[^\w\n]{0,6}\n[^\w\n]{0,6})"
+_PIECES = re.compile(r"\d+|[^\W\d_]+")
 _LEAST = 3
+_TELLING = 6
+"""Characters of a word from which on it is no accident that a longer one holds it."""
 _UNSAID = (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY)
 
 
@@ -156,9 +157,9 @@ _PROGRAM = re.compile(r"(?:[.~]{0,2}/)?[a-z][\w.+-]*(?:/[\w.+-]+)*$")
 
 
 def _look_like(wording: str) -> str:
-    if "://" in wording:
-        return "url"
     program, blank, _ = wording.partition(" ")
+    if "://" in wording and not blank:
+        return "url"
     if not blank:
         return "file" if looks_like_path(wording, ROOTS) else "text"
     if _ENGLISH & set(wording.split()[1:]):
@@ -188,7 +189,28 @@ def tell_absence(session: Session, text: str) -> str:
     for place in ("it is first said later", "only a summary says it", "only another branch says it"):
         if place in found:
             return f"{place} ({brief(found[place])})"
-    return next((f"{place} ({brief(name)})" for place, name in found.items()), "nothing said so far holds it")
+    for place, name in found.items():
+        return f"{place} ({brief(name)})"
+    root = session.entries[session.path[0]] if session.path else None
+    # The first row answers one that the file does not hold: what was said before it may have said this.
+    cut = root is not None and (root.role == "tool" or (root.parent or root.id) not in session.index)
+    middle = "; the file begins in the middle of its session" if cut else ""
+    return _find_inside(session, wording) or f"nothing said so far holds it{middle}"
+
+
+def _find_inside(session: Session, wording: str) -> str:
+    """The longer word of a session's path that a wording is only a part of, as a sentence; "" without one."""
+    if len(wording) < _TELLING or " " in wording:
+        return ""
+    longer = re.compile(rf"[\w-]{{0,80}}{re.escape(wording)}[\w-]{{0,80}}")
+    for position in session.path:
+        for block in session.entries[position].blocks if session.tree.sort[position] not in _UNSAID else ():
+            text = readable_text(block)
+            if wording in text and (match := longer.search(text)) is not None:
+                return (
+                    f"it is only a part of {printable(match[0], 120)} ({brief(session.entries[position].id)})"
+                )
+    return ""
 
 
 def _tell_place(session: Session, at: int) -> str:

@@ -24,6 +24,7 @@ from .extract.errors import shorten_error
 from .facts import Fact
 from .path_index import PathIndex
 from .polarity import is_contrary
+from .wording import find_wording
 
 PROSE = ("constraint", "choice", "decision", "todo")
 """Kinds that are sentences: another wording of most of the same words counts as the same."""
@@ -49,6 +50,8 @@ _RUN = re.compile(r"[^\s\"'`()\[\]{}<>,;|=*]+")
 _WHOLE = re.compile(rf"(?:{_RUN.pattern})(?<![.:!?…])")
 # What comes after a file's name and is no part of it: a line, lines from to, a name in it ("::test_b").
 _AFTER = re.compile(r"(?<=\w):(?:\d|:?[A-Za-z_]).*|#L?\d{1,9}(?:-L?\d{1,9})?$", re.DOTALL)
+_CUT = re.compile(r"^(?:\.{3}|…)/")
+"""What a path begins with whose first folders are left out, as Git's statistics do."""
 WORD = re.compile(r"\w+")
 CUT_SHORT = ("/...", "/…")
 """How what was an address goes on where it is cut short."""
@@ -61,9 +64,11 @@ class FactPattern(NamedTuple):
     the commands of a chain: a text that names each names it. `tails` are what is less than all of it, where
     that is words too: of a path that no run of text holds whole (it has a space or a bracket in it) its last
     part, of a command its first clause, what is left without the options at its end, and its program with the
-    subcommand, of an error its first clause, of an address what stands before three dots.
+    subcommand, of an error its first clause, of an address what comes behind its scheme or before
+    three dots, of a UUID its first digits.
     `spread` is a message: its words count wherever they stand in a text, not in one line of it. `commit` is a
-    commit's id: Git and people shorten it as they like, so another length of it names it as well.
+    commit's id: Git and people shorten it as they like, so another length of it names it as well. `words` are
+    several words that a summary may write with other marks and in other letters' case.
     """
 
     wordings: tuple[str, ...]
@@ -75,6 +80,7 @@ class FactPattern(NamedTuple):
     tails: tuple[str, ...] = ()
     spread: bool = False
     commit: str = ""
+    words: str = ""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -176,6 +182,9 @@ class SearchText:
         for tail in pattern.tails:
             if (self.cuts_short or not tail.endswith(CUT_SHORT)) and has_words(self.flat, tail):
                 return Mention(tail, False)
+        if loosely and pattern.words and (worded := find_wording(pattern.words)) is not None:
+            if (hit := worded.search(self.flat)) is not None:
+                return Mention(hit[0], True)
         if loosely and pattern.spread:
             return self._find_spread(pattern)
         if loosely and len(pattern.prose) > 1:
@@ -257,7 +266,7 @@ def _bare(run: str) -> str:
     if ":" in bare or "#" in bare:
         folder, slash, name = bare.rpartition("/")
         bare = folder + slash + _AFTER.sub("", name)
-    return bare.rstrip("/").removeprefix("file://").removeprefix("./")
+    return _CUT.sub("", bare.rstrip("/").removeprefix("file://")).removeprefix("./")
 
 
 def find_paths(text: str) -> set[str]:
@@ -358,7 +367,10 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     elif fact.kind == "error":
         tails = tuple(shorten_error(fact.form))
     elif fact.kind == "url":
-        tails = tuple(_shorten_url(fact.form))
+        wordings.setdefault(fact.form.rstrip("/"))
+        tails = (fact.form.partition("://")[2].rstrip("/") or fact.form, *_shorten_url(fact.form))
+    elif fact.kind == "id" and _UUID.fullmatch(fact.form):
+        tails = (fact.form[:8],)
     if fact.kind == "file":
         # The working directory's own form, ".", is not how anyone writes it.
         form = (session.cwd if fact.form == "." and session.cwd else fact.form).replace("\\", "/").rstrip("/")
@@ -375,8 +387,10 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
             whole = [" ".join(words.split()) for words in whole]
             wordings, parts = dict.fromkeys([*whole, *wordings]), ()
             tails = (whole[0].rpartition("/")[2],)
+    if fact.kind == "id" and fact.form[1:].isdecimal() and fact.form[0] == "#":
+        wordings.update(dict.fromkeys(f"{name}{fact.form[1:]}" for name in _ISSUES))
     if fact.kind in ("number", "text"):
-        wordings.update(dict.fromkeys(_spell_number(fact.form)))
+        wordings.update(dict.fromkeys(spell_number(fact.form)))
     longest = tuple(map(longest_word, wordings))
     spread = fact.kind == "message"
     told = fact.kind in PROSE or (fact.kind == "text" and _is_sentence(fact.form))
@@ -384,22 +398,47 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     if spread:
         prose = long_words(max(wordings, key=len)) - _EVERYDAY
     commit = fact.form if fact.kind in ("id", "symbol") and is_commit(fact.form) else ""
-    return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails, spread, commit)
+    loose = fact.kind in ("text", "error") and len(WORD.findall(fact.form)) > 1
+    words = fact.form if loose else ""
+    return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails, spread, commit, words)
 
 
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ISSUES = ("issues/", "pull/", "merge_requests/", "issue ", "Issue ", "PR ", "pull request ")
+"""What stands before the number of "#12" in an address or a sentence."""
 _VALUED = re.compile(r"(?P<name>[^=]{1,80}) = (?P<value>\S{1,40})")
+_MONEY = re.compile(r"(?:\$|USD )(?P<before>\d[\d.,]*)|(?P<after>\d[\d.,]*) (?:dollars?|USD)")
 _FIGURE = re.compile(r"[~≈]?(?P<figure>\d[\d.,]*)\+? ?(?P<unit>[^\W\d][\w-]{0,15}(?: \w{1,15})?|%)")
 
 
-def _spell_number(form: str) -> Iterator[str]:
-    """Other ways to write a name with its value, or a figure with its unit."""
+def spell_number(form: str) -> Iterator[str]:
+    """Other ways to write a name with its value, a figure with its unit, an amount of money.
+
+    >>> list(spell_number("1,200 requests")), list(spell_number("12.5 %"))
+    (['1,200 requests', '1200 requests'], ['12.5%', '12.5 %'])
+    >>> list(spell_number("$710"))
+    ['$710', '710 dollars', '710 USD', 'USD 710']
+    """
     if (told := _VALUED.fullmatch(form)) is not None:
         yield from (
             f"{told['name']}{joint}{told['value']}" for joint in ("=", ": ", ":", " ", " of ", " == ")
         )
+    elif (told := _MONEY.fullmatch(form)) is not None:
+        for figure in _group(told["before"] or told["after"]):
+            yield from (f"${figure}", f"{figure} dollars", f"{figure} USD", f"USD {figure}")
     elif (told := _FIGURE.fullmatch(form)) is not None:
         blanks = ("", " ") if len(told["unit"]) < 4 else (" ",)
-        yield from (f"{told['figure']}{blank}{told['unit']}" for blank in blanks)
+        yield from (f"{figure}{blank}{told['unit']}" for figure in _group(told["figure"]) for blank in blanks)
+
+
+def _group(figure: str) -> Iterator[str]:
+    """A figure with and without the commas of its thousands."""
+    yield figure
+    bare = figure.replace(",", "")
+    if bare != figure and re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", figure):
+        yield bare
+    elif bare == figure and len(bare.partition(".")[0]) > 3:
+        yield f"{int(bare.partition('.')[0]):,}" + "".join(bare.partition(".")[1:])
 
 
 def _shorten_url(url: str) -> Iterator[str]:

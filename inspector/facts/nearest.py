@@ -20,6 +20,7 @@ _LONG = 160
 _SHARED = 0.5
 """Share of a fact's longer words that a sentence holds when its subject survives there."""
 _FEWEST = 3
+_PICK = re.compile(r"\b(?:option|approach|variant|plan|step|choice|number) #?\w{1,3}\b", re.IGNORECASE)
 _PATH = re.compile(r"\S*[/\\]\S*")
 # "the offsets helper": the noun says that the name is meant, and is marked with it.
 _NOUN = (
@@ -52,7 +53,7 @@ def find_nearest(kind: str, form: str, text: str, symbols: Iterable[str] = ()) -
         pattern = re.compile(rf"(?<![A-Za-z0-9]){re.escape(words)}s?(?![A-Za-z0-9])", re.IGNORECASE)
         for sentence in sentences:
             hit = pattern.search(sentence)
-            if hit is not None and sentence not in out:
+            if hit is not None and sentence not in out and _is_meant(words, hit):
                 out[sentence] = NearWords(_around(sentence, *hit.span()), hit[0], how)
     if kind not in ("file", "url", "id"):
         mine = long_words(_PATH.sub(" ", form)) - _COMMON
@@ -70,6 +71,17 @@ def find_nearest(kind: str, form: str, text: str, symbols: Iterable[str] = ()) -
     return tuple(out.values())[:MOST]
 
 
+def _is_meant(words: str, hit: re.Match[str]) -> bool:
+    """Whether a name is more than a word of the sentence: "cargo build" is not of Cargo.toml, nor "their
+    evaluation" of evaluation.ts, but "the offsets helper" and "`offsets`" are of offsets.py."""
+    if words.isalpha() and (words.islower() or words[1:].islower() or words.isupper()):
+        text, (start, end) = hit.string, hit.span()
+        beside = text[start - 1 : start] + text[end : end + 1]
+        marked = any(mark in beside for mark in "`/.-_(\"'")
+        return (marked and hit[0].startswith(words)) or re.match(_NOUN, text[end:])[0] != ""  # type: ignore[index]
+    return True
+
+
 def _ways(kind: str, form: str, symbols: Iterable[str]) -> Iterator[tuple[str, str]]:
     """What may stand for a fact, the nearest first, and what it is of it."""
     if kind == "file":
@@ -83,6 +95,9 @@ def _ways(kind: str, form: str, symbols: Iterable[str]) -> Iterator[tuple[str, s
         for symbol in symbols:
             if len(symbol) > 4:
                 yield symbol, "a name that stands in it,"
+    elif kind == "choice":
+        for pick in _PICK.finditer(form):
+            yield " ".join(pick[0].split()), "what it picks,"
     elif kind == "url":
         host = re.match(r"\w+://(?:[^/@]*@)?(?:www\.)?([^/:?#]+)", form)
         if host:

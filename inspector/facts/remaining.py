@@ -155,7 +155,9 @@ class Remaining:
     def mentions(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, Mention]]:
         """Where a fact is found in the other texts."""
         maybe = self.other_index.may_name(pattern)
-        for number in sorted(maybe.union(self.summaries) if len(pattern.prose) > 1 else maybe):
+        for number in sorted(
+            maybe.union(self.summaries) if pattern.words or len(pattern.prose) > 1 else maybe
+        ):
             other = self.others[number]
             mention = self.texts[number].find(pattern, other.how == "summary")
             if mention is not None:

@@ -74,6 +74,7 @@ _LIMITS = re.compile(
     r"|(?:max(?:imum)?|min(?:imum)?|limit|cap)(?: of| at)?)\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)"
 )
 _WORD = re.compile(r"[\w$€£%'-]+")
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _EMPTY = names("""
 a an the this that these those our my your its new current currently actual actually now then so ok okay no
 yes sorry correction update instead please also and but just still should be for us me i want let let's need
@@ -86,6 +87,8 @@ results output number id""")
 """What has many numbers one beside the other, or is named by a word that means something else each time."""
 _MOST_WORDS = 6
 _KINDS = [KIND[kind] for kind in ("number", "constraint", "choice", "url", "id", "file", "symbol", "message")]
+_NAMES = [KIND[kind] for kind in ("number", "url", "id", "file", "symbol")]
+"""Kinds that are a name or a value of their own, and no whole sentence."""
 _USER, _TOOL = BY.index("user"), BY.index("tool")
 _MOST = 400
 _MARGIN = 2  # characters: a fact's sentence may hold the mark around it
@@ -259,14 +262,24 @@ def find_replacements(facts: Facts, said: Bools | None = None) -> dict[int, Repl
     for rows in (*inside, *map(find_inside, swaps)):
         elsewhere[rows] = False
     out: dict[int, Replacement] = {}
-    for rows, (_, later) in zip(inside, old, strict=True):
+    for rows, (earlier, later) in zip(inside, old, strict=True):
         for number in np.unique(facts.fact[rows]).tolist():
             mine_rows = slice(*facts.offset[number : number + 2].tolist())
             others = facts.by[mine_rows][elsewhere[mine_rows]]
-            if int(facts.kind[number]) in _KINDS and not np.isin(others, (_USER, _TOOL)).any():
+            kind = int(facts.kind[number])
+            if kind in _NAMES and not _tells(facts.every[number].form, earlier.value):
+                continue  # "$481 for 1,200 requests": another amount does not replace the requests
+            if kind in _KINDS and not np.isin(others, (_USER, _TOOL)).any():
                 ref = BlockRef(session.entries[later.entry].id, later.block)
                 out[number] = Replacement(ref, later.words, later.value)
     return out
+
+
+def _tells(form: str, value: str) -> bool:
+    """Whether a name or a value is the value of a statement, or holds it."""
+    digits = set(_DIGITS.findall(value))
+    low = form.casefold()
+    return bool(digits & set(_DIGITS.findall(form))) if digits else value in low or low in value
 
 
 def _sort_by_entry(facts: Facts, entries: Sequence[int]) -> Callable[[Statement], Ints]:

@@ -24,12 +24,12 @@ from ..session.blocks import BlockRef
 from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import Bools
-from ..text import printable
+from ..text import one_line, printable
 from ..tokens.models import model_of
 from ..tokens.prices import Money, price_tokens
 from .explanation import Explanation
 from .extract.collect import KINDS
-from .facts import Fact, Said, spell_fact
+from .facts import Fact, Said, spell_fact, strip_place
 from .remaining import Remaining
 from .replaced import Replacement
 
@@ -44,6 +44,8 @@ Means = Literal["pin", "cut", "knob", "carry"]
 
 Codes = NDArray[Any]
 _WORD = re.compile(r"[a-z][\w-]*")
+_ASKED = 200
+"""Characters of a text that was asked for and not found that are told."""
 
 
 def is_word(fact: Fact, text: str) -> bool:
@@ -394,6 +396,8 @@ class Trace(Framed):
 
     def _find(self, form: object) -> TracedFact | None:
         found = self._look_up(form)
+        if found is None and isinstance(form, str) and (plain := strip_place(form)) != form:
+            found = self._look_up(plain)
         if found is None and isinstance(form, str) and (spelled := self._look.respell(form)) is not None:
             return self._look_up(spelled)
         return found
@@ -421,7 +425,9 @@ class Trace(Framed):
         words: tuple[object, ...] = form if isinstance(form, tuple) else ("text", form)
         if len(words) != 2 or not all(isinstance(each, str) for each in words):
             raise ArgumentError("trace[…]", "what is asked for", form, "a text, or a kind and a text")
-        raise EditError("fact", str(form), self._look.tell_absence(form))
+        if words[0] not in (*KINDS, "text"):
+            raise ArgumentError("trace[…]", "the kind", words[0], f"one of {', '.join(KINDS)}")
+        raise EditError("fact", one_line(str(form), _ASKED), self._look.tell_absence(form))
 
     def __contains__(self, form: object) -> bool:
         return self._find(form) is not None

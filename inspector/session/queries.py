@@ -137,12 +137,17 @@ def describe_call(call: ToolCall) -> str:
     >>> describe_call(ToolCall(id="1", name="Read", input={"file_path": "src/a.py"}))
     'Read(src/a.py)'
     """
-    if isinstance(call.input, dict):
-        for name in _SALIENT:
-            value = call.input.get(name)
-            if isinstance(value, str) and value:
-                return f"{call.name}({one_line(value, 80)})"
-    return f"{call.name}()"
+    return f"{call.name}({one_line(telling_argument(call), 80)})"
+
+
+def telling_argument(call: ToolCall) -> str:
+    """The argument of a call that tells most of it: what it acts on; "" where none is known to.
+
+    >>> telling_argument(ToolCall(id="1", name="Read", input={"limit": 5, "file_path": "src/a.py"}))
+    'src/a.py'
+    """
+    given = call.input if isinstance(call.input, dict) else {}
+    return next((value for name in _SALIENT if isinstance(value := given.get(name), str) and value), "")
 
 
 _VOICES = {"agent": "sub-agent", "model": "model", "harness": "harness"}

@@ -167,3 +167,22 @@ def test_many_values_and_rules_take_no_time_squared() -> None:
     forms = [fact.form for fact in session.facts.values()]
     assert {forms[number]: later.value for number, later in replaced.items()} == {OLD: "$710"}
     assert sum(form.startswith("Use ") for form in forms) > len(things)
+
+
+def test_another_amount_in_the_sentence_is_not_replaced_with_the_value() -> None:
+    session = build(
+        user("The cap is $481 (1,200 requests a day)."),
+        *(
+            say("ok"),
+            user("Make it $710 instead of $481."),
+            say("ok"),
+            compact("1,200 requests."),
+            user("on"),
+        ),
+    )
+    trace = trace_recorded(session)[0]
+    assert {asked: trace[asked].fate for asked in ("$481", "1,200 requests", "$710")} == {
+        "$481": "stale",
+        "1,200 requests": "restated",
+        "$710": "lost",
+    }

@@ -77,8 +77,12 @@ def cut_token(token: str) -> tuple[int, str]:
 
     >>> cut_token("@src/a.ts"), cut_token("src/a.py-12-import"), cut_token("file%d.go")
     ((1, 'src/a.ts'), (0, 'src/a.py'), (0, ''))
+    >>> cut_token(".../src/a.ts")
+    (4, 'src/a.ts')
     """
     skip = len(token) - len(token.lstrip("-+%#"))
+    if token.startswith((".../", "…/"), skip):  # the first folders are left out, as in Git's statistics
+        skip += token.index("/", skip) + 1 - skip
     if token[skip : skip + 1] == "@" and token[skip + 1 : skip + 2] not in ("", "/"):
         skip += 1
     path = token[skip:].split("#", 1)[0].rstrip(".-")

@@ -1,0 +1,194 @@
+"""One thing under several names: in other marks, cut short, as an address; and what a sentence calls it."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.errors import ArgumentError, EditError
+from inspector.facts.nearest import find_nearest
+from inspector.facts.trace import trace_recorded
+from inspector.facts.traced import TracedFact
+from tests.facts.test_explain import compact, use
+from tests.test_cuts import build, say, user
+
+SESSION_ID = "5d0c41ab-93e2-4f17-8b6a-2c9d7e1f0a34"
+
+
+def lose(said: str, summary: str, asked: str) -> TracedFact:
+    """What became of a text that the user said, after a compaction with this summary."""
+    session = build(user(said), say("ok"), compact(summary), user("on"))
+    return trace_recorded(session)[0][asked]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "summary", "other"),
+    [
+        (
+            "it says: usePump returned `undefined`. Why?",
+            "returned undefined",
+            "Fixed: usePump returned undefined.",
+            "Fixed: usePump returned, undefinedly.",
+        ),
+        (
+            "- **No manual gates** at all",
+            "No manual gates",
+            "Runs with no manual gates.",
+            "No gates, manual.",
+        ),
+        (
+            'so the "Tide view" is it',
+            'the "Tide view"',
+            "- The 'Tide view' leaks",
+            "- The 'Tide viewer' leaks",
+        ),
+    ],
+)
+def test_words_stand_in_a_summary_in_other_marks_and_letters_case(
+    said: str, asked: str, summary: str, other: str
+) -> None:
+    traced = lose(said, summary, asked)
+    assert (traced.fact.kind, traced.fate) == ("text", "restated")
+    assert lose(said, other, asked).fate == "lost"
+
+
+def test_a_word_alone_is_itself_in_its_own_letters_only() -> None:
+    assert lose("the Pump leaks", "The pump was sold.", "Pump").fate == "lost"
+
+
+@pytest.mark.parametrize("asked", ["`fill_tank`", "fill_tank()", "'fill_tank()'"])
+def test_a_symbol_is_asked_for_in_marks(asked: str) -> None:
+    session = build(
+        user("`fill_tank()` is slow, fill_tank leaks; who calls fill_tank?"),
+        *(say("`fill_tank` is called once."), compact("`fill_tank` leaks."), user("on")),
+    )
+    traced = trace_recorded(session)[0][asked]
+    assert (traced.fact.kind, traced.fact.form, len(traced.named)) == ("symbol", "fill_tank", 2)
+
+
+@pytest.mark.parametrize(
+    "address", ["https://git.example/acme/tide/issues/1263", "https://git.example/acme/tide/pull/1263"]
+)
+@pytest.mark.parametrize("asked", ["#1263", "issue 1263", "PR #1263"])
+def test_an_issue_is_the_same_by_its_number_and_by_its_address(address: str, asked: str) -> None:
+    session = build(
+        user(f"should we close {address}?"), say("No: #1263 stays."), compact(f"See {address}."), user("on")
+    )
+    traced = trace_recorded(session)[0][asked]
+    assert (traced.fact.form, traced.fate, len(traced.named)) == ("#1263", "restated", 2)
+    assert traced.why().startswith("The id #1263 was first said by the user in turn 1")
+    other = build(user(f"close {address}?"), say("No: #1263 stays."), compact(f"See {address}4."), user("on"))
+    assert trace_recorded(other)[0]["#1263"].fate == "lost"
+
+
+def test_a_summary_that_writes_the_first_digits_of_a_uuid_weakens_it() -> None:
+    traced = lose(f"the log of {SESSION_ID} is empty", "Session 5d0c41ab logs nothing.", SESSION_ID)
+    assert (traced.fate, traced.words) == ("weakened", "5d0c41ab")
+    assert lose(f"the log of {SESSION_ID}", "Session 5d0c41ac logs nothing.", SESSION_ID).fate == "lost"
+
+
+def test_a_path_whose_first_folders_a_tool_left_out_is_no_other_file() -> None:
+    whole, short = "cmd/pump/cli/strategy/fill_tank.go", ".../cli/strategy/fill_tank.go"
+    session = build(
+        user("go"),
+        *use(1, "Read", "package strategy", file_path=whole),
+        *use(2, "Bash", f" {short} | 12 +++", command="git diff --stat"),
+        *(say("see fill_tank.go"), compact(f"Changed {short}."), user("on")),
+    )
+    trace = trace_recorded(session)[0]
+    assert [one.fact.form for one in trace.select(kind="file")] == [whole]
+    assert (trace[whole].fate, trace[whole].words) == ("weakened", "cli/strategy/fill_tank.go")
+    assert f"It is {whole}." in trace["fill_tank.go"].why()
+
+
+def test_a_path_from_the_root_is_not_called_another_name_of_itself() -> None:
+    session = build(user("see /srv/tide/pump"), say("ok"), compact("Nothing."), user("on"))
+    assert " It is " not in trace_recorded(session)[0]["/srv/tide/pump"].why()
+
+
+def test_a_part_of_a_longer_word_is_told_with_that_word() -> None:
+    with pytest.raises(EditError, match="only a part of 2026-05-01_5d0c41ab-93e2") as refused:
+        lose(f"see 2026-05-01_{SESSION_ID}.jsonl", "Nothing.", SESSION_ID)
+    assert "(e0)" in str(refused.value)
+
+
+def test_a_call_is_named_by_the_end_of_a_long_path_and_without_empty_brackets() -> None:
+    path = f"/srv/tide/{'deep/' * 20}tank.go"
+    session = build(
+        user("go"),
+        *use(1, "Edit", "ok", file_path=path, new_string="leak_rate = 3"),
+        *use(2, "Note", "ok", words=["leak_rate"]),
+        *(say("done"), compact("Nothing."), user("on")),
+    )
+    why = trace_recorded(session)[0]["leak_rate"].why()
+    assert "the call Edit(…/deep/" in why and "deep/tank.go), " in why
+    assert "the last in turn 1 (the call Note, " in why
+
+
+@pytest.mark.parametrize(
+    ("path", "told", "near"),
+    [
+        ("src/evaluation.ts", "The Context tab of their evaluation frontend.", False),
+        ("src/Cargo.toml", "The desktop cargo build is clean.", False),
+        ("src/evaluation.ts", "The evaluation module was read.", True),
+        ("src/evaluation.ts", "Types live in `evaluation`.", True),
+        ("src/AgentLogos.tsx", "It imports AgentLogos from there.", True),
+    ],
+)
+def test_a_file_is_not_near_where_its_name_is_just_a_word(path: str, told: str, near: bool) -> None:
+    assert bool(find_nearest("file", path, told)) is near
+
+
+def test_a_file_that_begins_in_the_middle_may_have_lost_what_is_asked_for() -> None:
+    whole = build(user("go"), say("ok"), compact("Nothing."), user("on"))
+    with pytest.raises(EditError, match=r"nothing said so far holds it$"):
+        trace_recorded(whole)[0]["the tide table"]
+    first = whole.entries[0].model_copy(update={"parent": "gone"})
+    cut = whole.model_copy(update={"entries": (first, *whole.entries[1:])})
+    with pytest.raises(EditError, match=r"holds it; the file begins in the middle of its session$"):
+        trace_recorded(cut)[0]["the tide table"]
+
+
+@pytest.mark.parametrize(
+    ("said", "summary", "asked"),
+    [
+        ("1,200 requests a day", "Serves 1200 requests a day.", "1,200 requests"),
+        ("1,200 requests a day", "Serves 1200 requests a day.", "1200 requests"),
+        ("a margin of 12.5% is fine", "Margin: 12.5 %.", "12.5 %"),
+        ("the cap is $710", "Capped at 710 dollars.", "$710"),
+        ("the cap is 710 dollars", "Capped at $710.", "710 dollars"),
+    ],
+)
+def test_an_amount_is_the_same_in_every_spelling(said: str, summary: str, asked: str) -> None:
+    assert lose(said, summary, asked).fate == "restated"
+    assert lose(said, summary.replace("1", "4"), asked).fate == "lost"
+
+
+@pytest.mark.parametrize("asked", ["src/pump.py(12)", "pump.py line 12", "src/pump.py, lines 3-9"])
+def test_a_file_is_asked_for_with_its_lines(asked: str) -> None:
+    assert lose("see src/pump.py", "Read src/pump.py.", asked).fact.form.endswith("pump.py")
+
+
+def test_an_address_without_its_scheme_is_weakened_and_a_slash_at_its_end_is_nothing() -> None:
+    for summary, fate in (
+        ("On tide.example/app now.", "weakened"),
+        ("On https://tide.example/app now.", "restated"),
+        ("On tide.example/other now.", "lost"),
+    ):
+        assert lose("see https://tide.example/app/ please", summary, "https://tide.example/app/").fate == fate
+
+
+def test_words_with_an_address_among_them_are_words() -> None:
+    asked = "Deploy to https://tide.example/app only from green"
+    traced = lose(f"{asked}, and tell me; then go", "Nothing.", asked)
+    assert (traced.fact.kind, traced.why().startswith('The words "Deploy')) == ("text", True)
+
+
+def test_a_kind_that_is_none_is_refused() -> None:
+    session = build(user("go"), say("ok"), compact("Nothing."), user("on"))
+    with pytest.raises(ArgumentError, match="must be one of file, command"):
+        trace_recorded(session)[0]["rule", "go"]
+
+
+def test_what_a_choice_picks_is_near_where_a_summary_names_it() -> None:
+    (near,) = find_nearest("choice", "ok, option B then", "Two ways. The user picked option B. Done.")
+    assert (near.sentence, near.words) == ("The user picked option B.", "option B")
