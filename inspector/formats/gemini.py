@@ -1,11 +1,11 @@
 """Gemini CLI's chats: one JSON document, or since 2026 JSON Lines in which later rows change earlier ones.
 
 In go the bytes, out comes a `Session`. Source: FORMATS §5. In the lines a message with an id that was used
-replaces that message, `$rewindTo` drops a message and what follows it, and `$set` with `messages` is a new
-history: a compression where it begins with a `<state_snapshot>`, an emptying of outputs where only tools'
-results became shorter. In a document only the state after a compression is left. Results of tools stand
-inside the reply that called them. Figures of tokens are those of one request each, the cache's among the
-input's; thoughts are counted as output.
+replaces that message, `$rewindTo` drops a message and what follows it, `$patch` those that it names, and
+`$set` with `messages` is a new history: a compression where it begins with a `<state_snapshot>`, an emptying
+of outputs where only tools' results became shorter. In a document only the state after a compression is
+left. Results of tools stand inside the reply that called them. Figures of tokens are those of one request
+each, the cache's among the input's; thoughts are counted as output.
 """
 
 from __future__ import annotations
@@ -115,6 +115,9 @@ class _Chat:
         elif "$rewindTo" in row:
             self._rewind(row["$rewindTo"])
             self.made.note("$rewindTo", source)
+        elif gone := Fields(row.get("$patch")).strings("removeIds"):
+            self._remove(set(gone))
+            self.made.note("$patch", source)
         elif isinstance(change := row.get("$set"), dict):
             self.about |= {key: value for key, value in change.items() if key != "messages"}
             if not isinstance(change.get("messages"), list) or not self._replace(source, change["messages"]):
@@ -150,6 +153,15 @@ class _Chat:
     def _rewind(self, name: Any) -> None:
         at = next((at for at, said in enumerate(self.line) if said.raw.get("id") == name), 0)
         del self.line[at:]
+
+    def _remove(self, gone: set[str]) -> None:
+        """Take messages off the line: what followed one of them follows what stood before it."""
+        left: list[_Said] = []
+        for said in self.line:
+            if said.raw.get("id") not in gone:
+                said.before = left[-1] if left else None
+                left.append(said)
+        self.line = left
 
     def _replace(self, source: Source, messages: list[Any]) -> bool:
         """A new history. Whether its row became an entry: a compression, or an emptying of outputs."""

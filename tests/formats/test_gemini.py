@@ -11,6 +11,7 @@ import pytest
 from inspector import open_session, read_session
 from inspector.errors import EmptySession
 from inspector.session.blocks import Image, Reasoning, Text, ToolOutput
+from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
@@ -62,6 +63,26 @@ def test_what_was_rewound_is_recorded_and_gone_from_the_line() -> None:
     assert session.live_names == ["m1", "m2", "m2/results", "m6"]
     unknown = read_session(dump(*LOG[:7], {"$rewindTo": "nowhere"}, LOG[9]))
     assert unknown.live_names == ["m6"]
+
+
+def test_messages_that_a_patch_removes_are_recorded_and_gone_from_the_line(tmp_path: Path) -> None:
+    about = {"sessionId": "s", "projectHash": "h", "startTime": "2026-08-01T10:00:00Z"}
+    asked = [
+        {"id": f"{kind[0]}{n}", "timestamp": "t", "type": kind, "content": f"{kind} {n}"}
+        for n in (1, 2)
+        for kind in ("user", "gemini")
+    ]
+    last = {"id": "u3", "timestamp": "t", "type": "user", "content": "user 3"}
+    (path := tmp_path / "session-a.jsonl").write_bytes(
+        dump(about, *asked, {"$patch": {"removeIds": ["u2", "g1"]}}, last)
+    )
+    session = open_session(path)
+    assert [entry.text for entry in session.entries] == [row["content"] for row in [*asked, last]]
+    assert [session.entries[at].id for at in session.path] == ["u1", "g2", "u3"]
+    assert session.unknown == 0
+    assert [each for each in compare(path, session) if not each.same] == []
+    strange = read_session(dump(about, *asked, {"$patch": {"title": "x"}}))
+    assert (len(strange.path), strange.unknown) == (4, 1)
 
 
 def test_outputs_that_became_shorter_are_a_micro_compaction() -> None:

@@ -46,6 +46,8 @@ class _Chat:
         if "$rewindTo" in row:
             names = [held(each, "message").get("id") for each in self.way]
             del self.way[names.index(row["$rewindTo"]) if row["$rewindTo"] in names else 0 :]
+        elif gone := listed(held(row, "$patch").get("removeIds")):
+            self.way = [each for each in self.way if held(each, "message").get("id") not in gone]
         elif isinstance(row.get("$set"), dict):
             if isinstance(row["$set"].get("messages"), list):
                 self.replace([each for each in row["$set"]["messages"] if isinstance(each, dict)])
