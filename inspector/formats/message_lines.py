@@ -1,27 +1,33 @@
 """A conversation as bare messages, one a line, as scripts and small harnesses write it.
 
 In go the lines, out comes a `Session`. A line is a message of OpenAI's or of Anthropic's shape, often with a
-`timestamp`, an `id`, a `model` or the `usage` of the reply; a first line may be a header without a role. No
-mark tells who wrote it, so the reader takes a file only where every line that it looks at is such a message,
+`timestamp`, an `id`, a `model` or the `usage` of the reply, or an item of OpenAI's Responses, of which
+several make a reply; some write the role as the `type`. A first line may be a header. No mark tells who wrote
+it, so the reader takes a file only where every line that it looks at is such a message,
 and none carries a field that is known to be a harness's own. Nothing in it tells of a compaction.
 Source: FORMATS §9.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from ..session.blocks import ToolCall, ToolOutput
 from ..session.entries import Source
 from ..session.session import Session
 from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_usage, read_message
-from .json_document import Fields, iso_time, only_outputs
+from .json_document import Fields, Found, iso_time, only_outputs
 from .json_lines import Data, Reader, read_lines
 from .known_kinds import name_row
 from .recording import Json, JsonRows, Recording, first_rows
 
 NAME = "message-lines"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function", "human", "ai", "model")
+SPEAKERS = {"system": "system", "user": "user", "assistant": "assistant", "tool_result": "tool"}
+"""What some write as the `type` of a row with a `content`, and the role that it is."""
+ITEMS = ("reasoning", "function_call", "custom_tool_call")
+OUTPUTS = ("function_call_output", "function_call_result", "custom_tool_call_output")
+"""Items of OpenAI's Responses, which stand among the messages: pieces of a reply, and what tools answered."""
 TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "date")
 OTHERS = frozenset(
     [
@@ -44,24 +50,42 @@ def sniff(data: Data) -> str | None:
     rows = first_rows(data)
     if len(rows) < 2:
         return "it has no two lines that are JSON objects"
-    header = "role" not in rows[0]
+    header = _shape(rows[0]) is None and "role" not in rows[0]
     if header and ("messages" in rows[0] or len(rows) < 3):
         return "its first line is no message"
     for number, row in enumerate(rows[header:], 1 + header):
         if (reason := _fault(row)) is not None:
             return f"line {number} {reason}"
+    if not any("role" in row or row.get("type") in SPEAKERS for row in rows[header:]):
+        return "none of its lines is a message"
     known = next((name for row in rows if (name := name_row(row))), "")
     return f"it is {known}" if known else None
 
 
+def _shape(row: Json) -> Json | None:
+    """The message, or the item of one, that a row is; None for another row."""
+    kind = row.get("type")
+    if row.get("role") in ROLES:
+        return row
+    if "role" in row or not isinstance(kind, str):
+        return None
+    if kind in SPEAKERS and "content" in row:
+        return {key: value for key, value in row.items() if key != "type"} | {"role": SPEAKERS[kind]}
+    if kind in OUTPUTS:
+        return row | {"type": "function_call_output"}
+    return row if kind in ITEMS else None
+
+
 def _fault(row: Json) -> str | None:
     """Why a row is no message, or None."""
-    if row.get("role") not in ROLES:
-        return f"has the role {row['role']!r:.40}" if "role" in row else "has no role"
     if OTHERS & set(row):
         return f"has a field `{min(OTHERS & set(row))}`, which is another system's"
-    content = row.get("content")
-    if content is None and not {"tool_calls", "function_call", "refusal", "reasoning_content"} & set(row):
+    message = _shape(row)
+    if message is None:
+        return f"has the role {row['role']!r:.40}" if "role" in row else "has no role"
+    content = message.get("content")
+    told = {"tool_calls", "function_call", "refusal", "reasoning_content"} & set(row)
+    if content is None and "role" in message and not told:
         return "has no content"
     if content is not None and not isinstance(content, str | list):
         return "has a content that is neither text nor a list"
@@ -78,7 +102,18 @@ class MessageLines(JsonRows):
         conversation = _Conversation(made)
         for source, row in self.rows:
             conversation.take(source, row)
+        conversation.close()
         return made.make_session(**conversation.about)
+
+
+@dataclass
+class _Reply:
+    """A message with the rows that it stands in: items that follow each other are one reply."""
+
+    message: ChatMessage
+    sources: list[Source]
+    fields: Fields
+    item: bool
 
 
 class _Conversation:
@@ -89,19 +124,22 @@ class _Conversation:
         self.names: Names = {}
         self.open: list[str] = []
         self.told: dict[str, str] = {}
+        self.last: _Reply | None = None
         self.about: Json = {"system": (), "extra": {}}
 
     def take(self, source: Source, row: Json) -> None:
-        """One row: a message, the header, or one that nobody knows."""
-        if row.get("role") not in ROLES:
-            header = source.line == 1 and "role" not in row and not self.made.entries
+        """One row: a message, an item of one, the header, or a row that nobody knows."""
+        shaped = _shape(row)
+        if shaped is None:
+            header = source.line == 1 and "role" not in row
             if header:
                 self.about["extra"]["header"] = row
             self.made.note("header" if header else _name(row), source, known=header)
             return
-        message, _ = read_message(row, self.names)
+        message, _ = read_message(shaped, self.names)
         fields = Fields(message.extra)
-        if message.role in INSTRUCTIONS and not self.made.entries and not self.about["system"]:
+        begins = self.last is None and not self.made.entries
+        if message.role in INSTRUCTIONS and begins and not self.about["system"]:
             # The prompt that the conversation begins with.
             self.about["system"] = tuple(
                 block for block, _ in message.found if block.kind in ("text", "image")
@@ -109,10 +147,24 @@ class _Conversation:
             self.about["extra"]["system"] = fields.rest
             self.made.note("system prompt", source)
             return
-        self._add(source, message, fields)
+        item, last = "role" not in shaped, self.last
+        # What was thought begins a reply, unless the one before is nothing but items so far.
+        goes_on = last is not None and (last.item or (item and shaped["type"] != "reasoning"))
+        if last is not None and goes_on and last.message.role == message.role == "assistant":
+            last.message.found += message.found
+            last.sources.append(source)
+            last.fields = Fields(last.fields.rest | fields.rest)
+            last.item = item
+            return
+        self.close()
+        self.last = _Reply(message, [source], fields, item)
 
-    def _add(self, source: Source, message: ChatMessage, fields: Fields) -> None:
-        role = message.role
+    def close(self) -> None:
+        """Add the message that was taken last."""
+        last, self.last = self.last, None
+        if last is None:
+            return
+        message, fields, role = last.message, last.fields, last.message.role
         more: Json = {}
         name = fields.text("id")
         usage = read_chat_usage(fields.rest.get("usage"))
@@ -121,17 +173,21 @@ class _Conversation:
         if role == "tool":
             message.found = [self._name_call(pair) for pair in only_outputs(message.found)]
         if role == "assistant":
-            more = {"model": fields.text("model"), "stop_reason": _take_reason(fields)}
+            message.found = [self._name_itself(pair, last.sources[0]) for pair in message.found]
+            model = fields.text("model") or fields.text("model_id")
+            more = {"model": model, "stop_reason": _take_reason(fields)}
         entry = self.made.add(
-            name or f"line-{source.line}",
+            name or f"line-{last.sources[0].line}",
             role,
             message.found,
-            source,
+            last.sources[0],
             fields.rest,
             timestamp=_take_time(fields),
             usage=usage,
             **more,
         )
+        for source in last.sources[1:]:
+            self.made.also(entry.id, source)
         for block in entry.blocks:
             if isinstance(block, ToolCall):
                 self.open.append(block.id)
@@ -144,10 +200,19 @@ class _Conversation:
                 self.made.change(before, usage=None)
             self.told[name] = entry.id
 
-    def _name_call(self, pair: tuple[Any, Json]) -> tuple[Any, Json]:
+    def _name_itself(self, pair: Found, source: Source) -> Found:
+        """A call that has no name of its own is called by its line."""
+        block, rest = pair
+        if not isinstance(block, ToolCall) or block.id:
+            return pair
+        call = f"call-{source.line}"
+        self.names[call] = block.name
+        return block.model_copy(update={"id": call}), rest
+
+    def _name_call(self, pair: Found) -> Found:
         """An output that names no call answers the first one that is open."""
         block, rest = pair
-        if block.call_id or not self.open:
+        if not isinstance(block, ToolOutput) or block.call_id or not self.open:
             return pair
         call = self.open[0]
         return block.model_copy(update={"call_id": call, "name": self.names.get(call)}), rest

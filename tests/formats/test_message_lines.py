@@ -14,6 +14,7 @@ from inspector.errors import ReadError, UnreadFormat
 from inspector.formats.message_lines import READER
 from inspector.session.blocks import ToolCall, ToolOutput
 from inspector.session.session import Session
+from tests.recount.__main__ import compare
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
 ASKED = {"role": "user", "content": "Where does the ferry land?", "timestamp": "2026-05-01T08:00:00"}
@@ -95,6 +96,52 @@ def test_a_reply_in_two_lines_is_charged_once() -> None:
     ]
     session = read_session(rows(ASKED, *parts))
     assert [entry.usage and entry.usage.prompt for entry in session.entries] == [None, None, 900]
+
+
+def test_items_of_a_reply_among_the_messages_are_one_reply(tmp_path: Path) -> None:
+    """As a session of OpenAI's SDK is kept; what was thought begins the next reply."""
+    thought = {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "I look."}]}
+    calls = [{"type": "function_call", "call_id": f"c{n}", "name": "look", "arguments": "{}"} for n in (1, 2)]
+    answers = [{"type": "function_call_output", "call_id": f"c{n}", "output": "fog"} for n in (1, 2)]
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(rows(ASKED, thought, *calls, *answers, thought, SAID, thought, SAID))
+    session = open_session(path)
+    assert [[block.kind for block in entry.blocks] for entry in session.entries] == [
+        *(["text"], ["reasoning", "tool_call", "tool_call"], ["tool_output"], ["tool_output"]),
+        *(["reasoning", "text"], ["reasoning", "text"]),
+    ]
+    assert pairs_of(session) == {"c1": 1, "c2": 1}
+    assert [each for each in compare(path, session) if not each.same] == []
+
+
+def test_rows_whose_type_is_who_speaks_are_messages(tmp_path: Path) -> None:
+    """As Grok's CLI writes them."""
+    call = {"id": "c", "name": "look", "arguments": '{"at": "quay"}'}
+    path = tmp_path / "chat_history.jsonl"
+    path.write_bytes(
+        rows(
+            {"type": "system", "content": "You watch the quay."},
+            {"type": "user", "content": [{"type": "text", "text": "Is there fog?"}], "prompt_index": 0},
+            {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "x"},
+            {"type": "assistant", "content": "I look.", "tool_calls": [call], "model_id": "m-4"},
+            {"type": "tool_result", "tool_call_id": "c", "content": "fog"},
+            {"type": "assistant", "content": "Yes.", "model_id": "m-4"},
+        )
+    )
+    session = open_session(path)
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
+    assert (session.model, pairs_of(session), len(session.system)) == ("m-4", {"c": 1}, 1)
+    assert [each for each in compare(path, session) if not each.same] == []
+
+
+def test_calls_and_outputs_without_names_are_paired_in_their_order() -> None:
+    """As CodeBuddy writes them, behind a row that begins the session."""
+    begin = {"type": "session_start", "sessionId": "s", "cwd": "/quay", "timestamp": "2026-05-01T08:00:00"}
+    call = {"type": "function_call", "name": "look", "arguments": {"at": "quay"}}
+    answer = {"type": "function_call_result", "name": "look", "output": "fog"}
+    session = read_session(rows(begin, ASKED, call, answer, call, answer, SAID))
+    assert list(pairs_of(session).values()) == [1, 1]
+    assert session.unknown == 0 and session.extra["header"] == begin
 
 
 @pytest.mark.parametrize(

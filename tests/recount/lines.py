@@ -14,22 +14,42 @@ from .figures import Figures
 from .tally import Row, Tally, is_typed, listed, read_document, read_rows
 
 _REPLIES = ("assistant", "ai", "model")
+_PIECES = ("reasoning", "function_call", "custom_tool_call")
 
 
 def recount(path: Path) -> Figures:
     """Every figure of a file of messages."""
-    rows = [row for row in read_rows(path) if isinstance(row.get("role"), str)]
+    rows = [row for row in read_rows(path) if _who(row)]
     last = {row["id"]: at for at, row in enumerate(rows) if isinstance(row.get("id"), str) and "usage" in row}
-    tally, turns = Tally(), 0
+    tally, turns, before = Tally(), 0, ""
     for at, row in enumerate(rows):
-        if row["role"] in _REPLIES:
-            counts = last.get(row.get("id"), at) == at
-            used = row.get("usage") if counts else None
+        who = _who(row)
+        # Pieces of a reply follow each other; what was thought begins the next.
+        begins = before not in ("piece", "said") if who == "piece" else before != "piece"
+        begins |= who == "piece" and before == "said" and row["type"] == "reasoning"
+        if who == "piece" and begins:
+            tally.reply()
+        elif who == "said":
+            used = row.get("usage") if last.get(row.get("id"), at) == at else None
             total = used.get("total_tokens") if isinstance(used, dict) else None
-            tally.reply(split_usage(used), row.get("model"), total=total)
-        elif row["role"] in ("user", "human"):
+            charge = tally.reply if begins else tally.charge
+            charge(split_usage(used), row.get("model", row.get("model_id")), total=total)
+        elif who == "asked":
             turns += _is_prompt(row)
+        before = who
     return tally.close(turns)
+
+
+def _who(row: Row) -> str:
+    """What a row is: "asked", "said", a "piece" of a reply or "else"; "" for no message."""
+    kind = row.get("role", row.get("type"))
+    if kind in _REPLIES:
+        return "said"
+    if kind in ("user", "human"):
+        return "asked"
+    if "role" not in row and kind in _PIECES:
+        return "piece"
+    return "else" if "role" in row or "output" in row or "content" in row else ""
 
 
 def _is_prompt(row: Row) -> bool:
