@@ -107,7 +107,7 @@ class MessageLines(JsonRows):
 
 
 @dataclass
-class _Reply:
+class _Taken:
     """A message with the rows that it stands in: items that follow each other are one reply."""
 
     message: ChatMessage
@@ -124,7 +124,7 @@ class _Conversation:
         self.names: Names = {}
         self.open: list[str] = []
         self.told: dict[str, str] = {}
-        self.last: _Reply | None = None
+        self.last: _Taken | None = None
         self.about: Json = {"system": (), "extra": {}}
 
     def take(self, source: Source, row: Json) -> None:
@@ -157,7 +157,7 @@ class _Conversation:
             last.item = item
             return
         self.close()
-        self.last = _Reply(message, [source], fields, item)
+        self.last = _Taken(message, [source], fields, item)
 
     def close(self) -> None:
         """Add the message that was taken last."""
