@@ -11,10 +11,14 @@ import json
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from json.encoder import encode_basestring
 from typing import Any
 
+import msgspec
+
+_encode = msgspec.json.Encoder().encode
 _LONE = re.compile("[\ud800-\udfff]")
 _EXACT = 2**53
 
@@ -84,14 +88,14 @@ def _write(
 
 def _flat(item: dict[Any, Any]) -> str | None:
     """An object without nested ones, the usual tool input, in one pass; None for any other."""
-    out: list[str] = []
     for key, child in item.items():
         # Nearly every value is a text under a name; a key of digits has a place of its own.
         if type(child) is not str or type(key) is not str or key[:1].isdigit():
             break
-        out.append(f"{_quote(key)}:{_quote(child)}")
     else:
-        return "{" + ",".join(out) + "}"
+        # Of such an object the quick encoder writes what JavaScript does, but for lone surrogates.
+        with suppress(UnicodeEncodeError):
+            return _encode(item).decode()
     for child in item.values():
         if isinstance(child, dict | list | tuple):
             return None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..session.blocks import Number
+from ..session.blocks import Number, fields_of
 from ..session.entries import MOST_TOKENS, Cost, Entry, Usage, is_tokens
 from ..session.session import Session
 from ..session.tree import Ints
@@ -73,8 +73,10 @@ def is_snapshot(session: Session, reply: Entry) -> bool:
     >>> is_snapshot(Session(format="claude-code"), reply), is_snapshot(Session(format="pi"), reply)
     (True, False)
     """
-    streamed = session.format == _STREAMED and reply.role == "assistant" and reply.kind == "message"
-    return streamed and reply.usage is not None and reply.stop_reason is None
+    told = fields_of(reply)
+    if told["stop_reason"] is not None or session.format != _STREAMED or told["usage"] is None:
+        return False
+    return bool(told["role"] == "assistant" and told["kind"] == "message")
 
 
 _STREAMED = "claude-code"
