@@ -16,6 +16,7 @@ from ..session.entries import Boundary, Corrupt, Entry, Tool
 from ..session.session import Session
 from ..session.speakers import judge
 from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
+from .chat_messages import read_chat_usage
 from .cline import is_cline
 from .cline_tasks import is_task
 from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
@@ -171,7 +172,10 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
         fields.rest["error"] = refused.rest
     role = fields.text("role") or "unknown"
     content = fields.any("content")
-    usage = read_usage(fields.rest.get("usage"))
+    told = fields.rest.get("usage")
+    openai = isinstance(told, dict) and bool({"prompt_tokens", "completion_tokens"} & set(told))
+    usage = read_chat_usage(told) if openai else read_usage(told)
+    time = fields.text("timestamp")
     reply: dict[str, Any] = {
         "model": fields.text("model"),
         "stop_reason": fields.text("stop_reason"),
@@ -185,6 +189,7 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
             "id": name,
             "parent": parent,
             "sources": (place(line),) if at == 1 else (),
+            "timestamp": time,
         }
         if at == len(runs):
             shared |= reply | {"extra": fields.rest}

@@ -16,12 +16,14 @@ from ..session.json_text import stringify
 from .anthropic_blocks import read_usage as read_anthropic_usage
 from .anthropic_blocks import read_with_rest
 from .json_document import Fields, Found, find_blocks, unknown
-from .recording import Json, make_output, parse_given, read_inclusive
+from .recording import Json, make_output, parse_given, read_inclusive, take_time
 
 GIVEN = ("arguments", "input", "action", "operation", "code", "queries")
 """What an item of a call has its input in."""
 ANSWERED = ("output", "outputs", "results", "error")
 """What the item of a call has its output in, where the provider ran the tool."""
+ANSWERS = ("tool_call_id", "name", "tool_name")
+"""What a tool's message says which call it answers by."""
 Names = dict[str, str]
 INSTRUCTIONS = ("system", "developer")
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
@@ -101,8 +103,9 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
     if isinstance(parts := fields.rest.get("parts"), list):
         fields.any("parts")
         found = [read_part(part, names) for part in parts]
-    elif role == "tool" and ("tool_call_id" in fields.rest or told == "function"):
-        call = fields.text("tool_call_id") or fields.text("name") or ""
+    elif role == "tool" and (told == "function" or any(name in fields.rest for name in ANSWERS)):
+        # Some name the tool alone, and their calls have no other name.
+        call = fields.text("tool_call_id") or fields.text("name") or fields.text("tool_name") or ""
         # Inspect names the function, and tells an error beside the output.
         called = fields.rest.get("function")
         tool = names.get(call) or (called if isinstance(called, str) else None)
@@ -255,6 +258,16 @@ def read_chat_tools(raw: Any) -> tuple[Tool, ...]:
             schema = fields.any("parameters") if "parameters" in fields.rest else fields.any("input_schema")
             tools.append(Tool(name=name, description=fields.text("description") or "", input_schema=schema))
     return tuple(tools)
+
+
+def take_told(message: ChatMessage) -> Json:
+    """What a message tells of itself, as fields of an entry: its time, and of a reply its model and usage."""
+    told = Fields(message.extra)
+    more: Json = {"timestamp": take_time(told)}
+    if message.role == "assistant":
+        more |= {"model": told.text("model"), "usage": read_chat_usage(told.rest.get("usage"))}
+    message.extra = told.rest
+    return more
 
 
 def read_chat_usage(raw: Any) -> Usage | None:

@@ -16,14 +16,29 @@ from ..errors import ReadError
 from ..session.blocks import Text, ToolCall, ToolOutput
 from ..session.garbage import paused_gc
 from ..session.session import Session
-from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_tools, read_message
+from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_tools, read_message, take_told
 from .json_document import FILE, Fields, Found, load, only_outputs, place, sniff_document
 from .json_lines import Data, Reader, decode
 from .recording import Json, Recording, parse_given
 
 NAME = "data-set"
-TURNS = ("conversations", "conversation", "trajectory", "traj", "messages")
-"""What data sets call the turns. A list of `messages` is a request's as well, and left to its readers."""
+TURNS = (
+    *(
+        "conversations",
+        "conversation",
+        "trajectory",
+        "traj",
+        "messages",
+        "history",
+        "chat",
+        "turns",
+        "dialog",
+    ),
+    *("dialogue", "transcript", "chat_history"),
+)
+"""What data sets call the turns. A list of `messages` may be a request's, which is left to its readers."""
+OWN = ("human", "gpt", "ai", "model", "chatgpt", "bing", "bard", "observation", "function_call")
+"""The roles that no request's messages have."""
 ROLES = {
     "human": "user",
     "user": "user",
@@ -58,11 +73,13 @@ def judge_row(value: Any) -> str | None:
     """None for a row of a data set, else why it is none."""
     if not isinstance(value, dict):
         return "not a JSON object"
-    if {"sessionId", "uuid", "history", "steps", "working_dir", "resourceSpans"} & set(value):
+    if {"sessionId", "uuid", "steps", "working_dir", "resourceSpans"} & set(value) or (
+        {"trajectory", "history"} <= set(value)
+    ):
         return "it is a harness's own file"
     turns = _find_turns(value)[1]
     if not turns:
-        return f"it has no list of turns in any of {', '.join(TURNS)}"
+        return "it has no list of turns under a name that data sets give it"
     looked = turns[:-1] or turns  # the last one seen may have been cut short
     return None if all(_name_role(turn) in ROLES for turn in looked) else "a turn has no role that is known"
 
@@ -75,11 +92,15 @@ def _find_turns(row: Json) -> tuple[str, list[Any]]:
                 value = decode(value.encode("utf-8", "surrogatepass"))
             except ValueError:
                 continue
-        elif name == "messages":
+        elif name == "messages" and not any(_name_role(turn) in OWN for turn in _list(value)):
             continue
         if isinstance(value, list) and value:
             return name, value
     return "", []
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _name_role(turn: Any) -> str:
@@ -141,9 +162,9 @@ class _Turns:
             self.system += [Text(text=words)] if words else []
             self.made.note("system prompt", source)
             return
-        meta: Json = {"meta": True} if message.role in INSTRUCTIONS else {}
+        more: Json = ({"meta": True} if message.role in INSTRUCTIONS else {}) | take_told(message)
         said = "user" if message.role in INSTRUCTIONS else message.role
-        entry = self.made.add(f"m{number}", said, message.found, source, message.extra, **meta)
+        entry = self.made.add(f"m{number}", said, message.found, source, message.extra, **more)
         self.open += [block.id for block in entry.blocks if isinstance(block, ToolCall)]
 
     def _read(self, role: str, turn: Json) -> ChatMessage:
@@ -178,15 +199,16 @@ class _Turns:
             yield ToolCall(id=number, name=name, input=parse_given(inner.any("arguments"))), inner.rest
 
     def _answer(self, pair: Found) -> Found:
-        """The output with the call that it answers: the first that is open where it names none."""
+        """The output with the call that it answers: where it names none, the first that is open."""
         block, rest = pair
         if not isinstance(block, ToolOutput):
             return pair
+        if block.call_id not in self.open and self.open:
+            of_tool = (call for call in self.open if self.names.get(call) == block.call_id)
+            call = next(of_tool, self.open[0] if not block.call_id else block.call_id)
+            block = block.model_copy(update={"call_id": call, "name": self.names.get(call, block.name)})
         if block.call_id in self.open:
             self.open.remove(block.call_id)
-        elif not block.call_id and self.open:
-            call = self.open.pop(0)
-            block = block.model_copy(update={"call_id": call, "name": self.names.get(call)})
         return block, rest
 
 

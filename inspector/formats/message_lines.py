@@ -16,10 +16,10 @@ from ..session.blocks import ToolCall, ToolOutput
 from ..session.entries import Source
 from ..session.session import Session
 from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_usage, read_message
-from .json_document import Fields, Found, iso_time, only_outputs
+from .json_document import Fields, Found, only_outputs
 from .json_lines import Data, Reader, read_lines
 from .known_kinds import name_row
-from .recording import Json, JsonRows, Recording, first_rows
+from .recording import Json, JsonRows, Recording, first_rows, take_time
 
 NAME = "message-lines"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function", "human", "ai", "model")
@@ -28,7 +28,6 @@ SPEAKERS = {"system": "system", "user": "user", "assistant": "assistant", "tool_
 ITEMS = ("reasoning", "function_call", "custom_tool_call")
 OUTPUTS = ("function_call_output", "function_call_result", "custom_tool_call_output")
 """Items of OpenAI's Responses, which stand among the messages: pieces of a reply, and what tools answered."""
-TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "date")
 OTHERS = frozenset(
     [
         "message",
@@ -182,7 +181,7 @@ class _Conversation:
             message.found,
             last.sources[0],
             fields.rest,
-            timestamp=_take_time(fields),
+            timestamp=take_time(fields),
             usage=usage,
             **more,
         )
@@ -210,12 +209,13 @@ class _Conversation:
         return block.model_copy(update={"id": call}), rest
 
     def _name_call(self, pair: Found) -> Found:
-        """An output that names no call answers the first one that is open."""
+        """An output that names no call, or its tool alone, answers the first call of it that is open."""
         block, rest = pair
-        if not isinstance(block, ToolOutput) or block.call_id or not self.open:
+        if not isinstance(block, ToolOutput) or block.call_id in self.open or not self.open:
             return pair
-        call = self.open[0]
-        return block.model_copy(update={"call_id": call, "name": self.names.get(call)}), rest
+        of_tool = (call for call in self.open if self.names.get(call) == block.call_id)
+        call = next(of_tool, self.open[0] if not block.call_id else block.call_id)
+        return block.model_copy(update={"call_id": call, "name": self.names.get(call, block.name)}), rest
 
 
 def _name(row: Json) -> str:
@@ -227,18 +227,6 @@ def _name(row: Json) -> str:
 
 def _take_reason(fields: Fields) -> str | None:
     return fields.text("stop_reason") or fields.text("finish_reason")
-
-
-def _take_time(fields: Fields) -> str | None:
-    for name in TIMES:
-        value = fields.rest.get(name)
-        if isinstance(value, str):
-            return fields.text(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-            moment = iso_time(value * 1000 if value < 1e11 else value)
-            if moment is not None:
-                return moment
-    return None
 
 
 READER = Reader(

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from ..session.blocks import Text, ToolOutput
 from ..session.session import Session
 from ..text import plural
-from .chat_messages import INSTRUCTIONS, ChatMessage
+from .chat_messages import INSTRUCTIONS, ChatMessage, take_told
 from .recording import Json, Recording
 from .threads import Thread, Threads, WholeRequest, count_equal
 
@@ -158,7 +158,8 @@ class _Joining:
         self, thread: Thread, message: ChatMessage, request: WholeRequest, *, reply: bool = False
     ) -> str:
         role = message.role
-        more: Json = {"timestamp": request.time} if reply else {}
+        more: Json = {"timestamp": request.time} if reply else take_told(message)
+        extra = message.extra | (request.extra if reply else {})
         if role == "assistant":
             more |= {"model": request.model, "provider": request.provider} if reply else {}
         elif role in INSTRUCTIONS:
@@ -169,7 +170,6 @@ class _Joining:
             role = "user"
             more["meta"] = True
         name = f"m{len(self.made.entries) + 1}"
-        extra = message.extra | (request.extra if reply else {})
         entry = self.made.add(name, role, message.found, None, extra, parent=thread.end, **more)
         thread.end = entry.id
         thread.line.append((message.print, entry.id))

@@ -14,10 +14,21 @@ from ..session.blocks import Block, Text, ToolOutput
 from ..session.entries import Boundary, Corrupt, Cost, Entry, Note, Source, Usage
 from ..session.session import Session
 from ..session.speakers import Speech, judge
-from .json_document import FILE, Fields, Found, find_blocks, gather, is_number, make_parts, tell_wordless
+from .json_document import (
+    FILE,
+    Fields,
+    Found,
+    find_blocks,
+    gather,
+    is_number,
+    iso_time,
+    make_parts,
+    tell_wordless,
+)
 from .json_lines import Data, decode, iter_lines
 
 Json = dict[str, Any]
+TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "date")
 LOOK = 16
 """So many rows at the beginning tell a format of lines."""
 
@@ -212,6 +223,23 @@ def read_inclusive(
         cache_write=stored,
         total=fields.number(total),
     )
+
+
+def take_time(fields: Fields) -> str | None:
+    """When a message was said, under any of the names that people give it; a number stays in the fields too.
+
+    >>> take_time(Fields({"created_at": "2026-05-01T08:00:00Z"})), take_time(Fields({"ts": 1750000000}))
+    ('2026-05-01T08:00:00Z', '2025-06-15T15:06:40.000Z')
+    """
+    for name in TIMES:
+        value = fields.rest.get(name)
+        if isinstance(value, str):
+            return fields.text(name)
+        if isinstance(value, int | float) and is_number(value) and value > 0:
+            moment = iso_time(value * 1000 if value < 1e11 else value)
+            if moment is not None:
+                return moment
+    return None
 
 
 def make_cost(value: Any) -> Cost | None:

@@ -16,7 +16,7 @@ from ..session.entries import Source
 from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..text import plural
-from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
+from .chat_messages import ANSWERS, ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .json_document import FILE, Fields, iso_time, load, place, sniff_document
 from .json_lines import Data, Reader, decode, iter_lines
 from .prefix import join_requests
@@ -114,7 +114,7 @@ def _fault(message: Any) -> str | None:
         return f"a message has the role {message.get('role')!r:.40}"
     if OTHERS & set(message):
         return f"a message has the field `{min(OTHERS & set(message))}`, which is another system's"
-    if message["role"] == "tool" and "tool_call_id" not in message:
+    if message["role"] == "tool" and not any(name in message for name in ANSWERS):
         return "a tool's message without a tool_call_id"
     return None
 

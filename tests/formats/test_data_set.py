@@ -127,3 +127,17 @@ def test_several_trajectories_of_atif_in_one_file_are_as_many_sessions(listed: b
 def test_a_list_of_one_trajectory_is_that_one() -> None:
     one = json.loads((CASES / "atif.json").read_text("utf-8"))
     assert read_session([one]) == read_session(one)
+
+
+@pytest.mark.parametrize("name", ["history", "chat", "turns", "conversation", "messages"])
+def test_turns_are_found_under_the_names_that_people_give_them(name: str) -> None:
+    said = [
+        {"role": "human", "content": "High?"},
+        {"role": "ai", "content": "No.", "created_at": "2026-05-01"},
+    ]
+    session = read_session({"title": "The weir", name: said})
+    assert [(entry.role, entry.text) for entry in session.entries] == [
+        ("user", "High?"),
+        ("assistant", "No."),
+    ]
+    assert (session.format, session.entries[1].timestamp) == ("data-set", "2026-05-01")

@@ -12,6 +12,7 @@ from inspector import open_session, read_session
 from inspector.errors import ReadError
 from inspector.formats.request_log import READER
 from inspector.session.blocks import Reasoning, ToolCall
+from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
@@ -259,3 +260,34 @@ def test_a_call_of_a_tool_that_takes_plain_text_is_a_call() -> None:
     session = read_session(json.dumps({"messages": said}).encode())
     assert session.entries[1].blocks == (ToolCall(id="c", name="shell", input={"input": "ls -l"}),)
     assert (len(session.live.pairs), session.unknown) == (1, 0)
+
+
+@pytest.mark.parametrize("prompt", [True, False], ids=["with a prompt", "plain"])
+@pytest.mark.parametrize("wrapped", [True, False], ids=["an object", "a list"])
+def test_what_a_list_of_messages_tells_of_each_is_read(prompt: bool, wrapped: bool, tmp_path: Path) -> None:
+    """Chats that scripts save: a time beside each message, and OpenAI's figures beside each reply."""
+    used = {"prompt_tokens": 90, "completion_tokens": 4, "total_tokens": 94}
+    used["prompt_tokens_details"] = {"cached_tokens": 64}  # type: ignore[assignment]
+    asked = {"role": "user", "content": "Is the weir shut?", "timestamp": "2026-05-01T08:00:00"}
+    said = {"role": "assistant", "content": "It is.", "timestamp": "2026-05-01T08:00:02", "usage": used}
+    lead = [{"role": "system", "content": "Watch the weir."}] if prompt else []
+    messages = [*lead, asked, said]
+    (path := tmp_path / "chat.json").write_text(json.dumps({"messages": messages} if wrapped else messages))
+    session = open_session(path)
+    assert [entry.timestamp for entry in session.entries] == ["2026-05-01T08:00:00", "2026-05-01T08:00:02"]
+    (usage,) = [entry.usage for entry in session.entries if entry.usage]
+    assert (usage.input, usage.cache_read, usage.output) == (26, 64, 4)
+    assert [each for each in compare(path, session) if not each.same] == []
+
+
+def test_a_tool_s_message_that_names_the_tool_alone_is_its_output() -> None:
+    call = {"function": {"name": "look", "arguments": {"at": "weir"}}}
+    asked = {"role": "user", "content": "Is the weir shut?"}
+    wants, found = (
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "yes"},
+    )
+    for key in ("name", "tool_name"):
+        session = read_session({"messages": [asked, wants, {**found, key: "look"}]})
+        assert [entry.role for entry in session.entries] == ["user", "assistant", "tool"]
+        assert len(session.live.pairs) == 1

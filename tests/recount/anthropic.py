@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from .chat import split_usage
 from .claude_code import Reply
 from .figures import Figures, Request, whole, write_bill
 
@@ -62,7 +63,16 @@ def recount(path: Path) -> Figures:
             replies.append([Request(name or model, tokens, cost if cost["total"] else None)])
             figures.largest_request = max(figures.largest_request, sent)
             figures.largest_context = max(figures.largest_context, sent + output)
-        if isinstance(message.get("usage"), dict):
+        used = message.get("usage")
+        if isinstance(used, dict) and {"prompt_tokens", "completion_tokens"} & set(used):
+            # A list of messages may be anybody's: OpenAI's figures hold what the cache gave.
+            tokens = split_usage(used) or []
+            replies.append([Request(message.get("model") or model, tokens, None)])
+            figures.largest_request = max(figures.largest_request, sum(tokens[:4]))
+            figures.largest_context = max(
+                figures.largest_context, whole(used.get("total_tokens")) or sum(tokens)
+            )
+        elif isinstance(used, dict):
             reply = Reply()
             reply.take({}, message, number)
             reply.ended = True

@@ -227,7 +227,10 @@ def _find(talks: list[_Talk], each: Asked, prints: list[str], system: str) -> _T
 def _add(talk: _Talk, said: list[Row], prints: list[str]) -> None:
     for message in said:
         if message.get("role") in ("assistant", "model"):
-            talk.replies.append((*message.get("took", (None, None, None)), None))
+            told = message.get("usage")
+            total = held(message, "usage").get("total_tokens")
+            own = (split_usage(told), message.get("model"), total)
+            talk.replies.append((*message.get("took", own), None))
         talk.turns += _opens(message)
     talk.line += prints
     talk.messages += said
