@@ -1,9 +1,10 @@
 """Every check and every test: `python tests/suite.py [GROUP or STEP ...]`.
 
-Steps that keep one core busy run first, several side by side, each told of when it is over; then those that
-share all cores out themselves, one after the other. A failing step does not hide the next one. A browser test
-that failed runs once more when nothing runs beside it, and the summary says so. The last line adds
-everything up: a tool's tests one by one, a check that only says yes or no as one.
+The browser's tests run first. They wait a fifth of their time, for pages and kernels, and the steps that keep
+one core busy take that: they run beside them with less right to the processor, each told of when it is over.
+Then come those that share all cores out themselves. A failing step does not hide the next one. A browser test
+that failed runs once more when nothing runs beside it, and the summary says so. The last line adds everything
+up: a tool's tests one by one, a check that only says yes or no as one.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ NBVAL = (
     *("-p", "tests.kernels", "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"),
     *("--nbval-kernel-startup-timeout", "180"),  # seconds, on a machine that others share
     "--ignore-glob=notebooks/*.py",  # what builds the documentation
+    *("-p", "no:cacheprovider"),  # which failed last is asked of the browser's tests, which run beside it
 )
 SPHINX = (sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", "dist/.doctrees", "-b", "html")
 BARE = ("-p", "no:nbval")  # a second of imports in each process
@@ -33,14 +35,16 @@ SPREAD = ("-n", "2", "--dist")
 # The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
 ORDERED = ("--no-loadscope-reorder",)
 LIMIT = 1500  # seconds; a step that hangs is ended
+MODEST = ("nice", "-n", "10")  # a step that takes what another one leaves
 MOST_AGAIN = 5  # more failures than these are no matter of time
 
 
 class Step(NamedTuple):
     """One command. `tests` tells that its output counts tests, and that none is a failure.
 
-    `alone` ones keep all cores busy, or measure time, so that nothing may run beside them. `again` runs the
-    few tests that failed once more, one at a time: what fails only beside others ran out of time.
+    `alone` ones keep all cores busy, or measure time, so that nothing may run beside them. One that `waits`
+    leaves a core free now and then, to steps that need one. `again` runs the few tests that failed once more,
+    one at a time: what fails only beside others ran out of time.
     """
 
     group: str
@@ -49,6 +53,7 @@ class Step(NamedTuple):
     folder: str = "."
     tests: bool = False
     alone: bool = False
+    waits: bool = False
     again: tuple[str, ...] = ()
 
 
@@ -63,16 +68,16 @@ STEPS = (
     Step("docs", "sphinx", (*SPHINX, "notebooks", "dist/site")),
     Step("lint", "checklist", (sys.executable, "-m", "tests.checklist")),
     Step("front", "vitest", ("npm", "run", "--silent", "test"), "js", tests=True),
-    Step("unit", "pytest", (*PYTEST, *BARE, *SPREAD, "worksteal"), tests=True, alone=True),
     # Playwright keeps an event loop running, so its tests have processes of their own.
     Step(
         "browser",
         "playwright",
         (*PYTEST, *SPREAD, "loadfile", *ORDERED, "tests/browser"),
         tests=True,
-        alone=True,
+        waits=True,
         again=(*PYTEST, "--last-failed", "--last-failed-no-failures", "none", "tests/browser"),
     ),
+    Step("unit", "pytest", (*PYTEST, *BARE, *SPREAD, "worksteal"), tests=True, alone=True),
 )
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -108,13 +113,14 @@ _under_way: set[subprocess.Popen[str]] = set()
 
 
 def run(step: Step) -> Outcome:
-    """Run one step. What it says is passed on line by line where it is alone, else when it is over."""
+    """Run one step. A long one says what it says line by line, any other when it is over."""
+    long = step.alone or step.waits
     start = time.monotonic()
     environment = dict(os.environ, **({"FORCE_COLOR": "1"} if sys.stdout.isatty() else {"NO_COLOR": "1"}))
     # The tests start a hundred processes, and each would compile the package anew.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     heading = f"\n== {step.group}: {step.name}\n"
-    if step.alone:
+    if long:
         print(heading, end="", flush=True)
     process = subprocess.Popen(
         step.command,
@@ -135,30 +141,31 @@ def run(step: Step) -> Outcome:
     try:
         for line in process.stdout:
             lines.append(line)
-            if step.alone:
+            if long:
                 print(line, end="", flush=True)
         code = process.wait()
     finally:
         watch.cancel()
         _under_way.discard(process)
     passed, failed, skipped = tally(lines) if step.tests else (int(code == 0), 0, 0)
-    told = [] if step.alone else [heading, *lines]
+    told = [] if long else [heading, *lines]
     if step.tests and not passed + failed:
         told.append("no test ran\n")
         failed = 1
     if code and not failed:
         failed = 1
     seconds = time.monotonic() - start
-    print(*told, f"   {'failed' if failed else 'passed'} in {seconds:.1f} s\n", sep="", end="", flush=True)
+    told.append(f"   {'failed' if failed else 'passed'} in {seconds:.1f} s\n")
+    print("".join(told), end="", flush=True)  # in one piece, between two lines of a long step
     return Outcome(step, seconds, passed, failed, skipped)
 
 
-def run_twice(step: Step) -> Outcome:
-    """Run one step, and the few tests that failed in it once more, by themselves."""
-    first = run(step)
+def run_again(first: Outcome) -> Outcome:
+    """Run the few tests that failed in a step once more, by themselves."""
+    step = first.step
     if not step.again or not 0 < first.failed <= MOST_AGAIN:
         return first
-    print(f"   those {first.failed} once more, one at a time:", flush=True)
+    print(f"\n== {step.group}: those {first.failed} once more, one at a time", flush=True)
     second = run(step._replace(command=step.again))
     later = second.passed if second.passed + second.failed == first.failed else 0
     seconds = first.seconds + second.seconds
@@ -167,10 +174,17 @@ def run_twice(step: Step) -> Outcome:
 
 def run_all(steps: list[Step]) -> Iterator[Outcome]:
     """Run the steps, those that are not to be alone side by side: one more than cores, since some wait."""
+    waiting = [step for step in steps if step.waits]
+    light = [step for step in steps if not step.alone and not step.waits]
+    if waiting:
+        light = [step._replace(command=(*MODEST, *step.command)) for step in light]
     pool = ThreadPoolExecutor(1 + min(2, os.cpu_count() or 1))
     try:
-        yield from pool.map(run, [step for step in steps if not step.alone])
-        yield from map(run_twice, [step for step in steps if step.alone])
+        first = pool.map(run, [*waiting, *light])
+        done = [next(first) for _ in waiting]
+        yield from first
+        yield from map(run_again, done)
+        yield from map(run, [step for step in steps if step.alone])
     finally:
         for process in tuple(_under_way):
             os.killpg(process.pid, signal.SIGTERM)
