@@ -37,11 +37,11 @@ SOURCES := $(wildcard js/*.json js/*.mjs) $(shell find js/src js/style js/schema
 EXTENSIONS := .venv/share/jupyter/labextensions
 EXTENSION := $(EXTENSIONS)/compaction-inspector
 
-# $(call step,heading,command): the heading, the command, and the seconds it took.
-step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s s\n' "$$SECONDS"
+# $(call step,heading,command): the heading, the command, and the seconds it took; another may run beside it.
+step = @printf '\n== %s\n' '$(1)'; SECONDS=0; { $(2); } && printf '   %s: %s s\n' '$(1)' "$$SECONDS"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test accuracy figures checklist mutants lint format build docs rooms concepts pictures bench benchmark retention decay summaries predictions recount wheel binder chromium clean
+.PHONY: help lab test ready accuracy figures checklist mutants lint format build docs rooms concepts pictures bench benchmark retention decay summaries predictions recount wheel binder chromium clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -51,8 +51,11 @@ lab: build $(MADE)/lab ## open notebook 01 in JupyterLab: PORT=8888 ARGS=--no-br
 	  --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
 	  $(if $(PORT),--port=$(PORT)) $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
-test: build $(MADE)/test chromium ## run every check and every test: STEPS="lint unit front docs notebooks browser"
-	@$(PY) tests/suite.py $(STEPS)
+# Python's packages and the front end's tools are fetched side by side; a cleared environment is so for both makes.
+test: ## run every check and every test: STEPS="lint unit front docs notebooks browser"
+	@$(MAKE) --no-print-directory --jobs=3 CLEAR=$(CLEAR) ready && $(PY) tests/suite.py $(STEPS)
+
+ready: build $(MADE)/test chromium
 
 checklist: $(MADE)/test ## list the published statements that no test proves yet
 	@$(PY) -m tests.checklist
@@ -145,15 +148,19 @@ $(BUNDLE): $(SOURCES) js/node_modules/.made
 # The front end is built by then, so the build hook has nothing to do. pip copies the JupyterLab extension; a link in
 # the copy's place lets every later build reach the page, and is gone before pip tidies up. So is the link that an older
 # checkout made under the extension's former name.
-install = rm -rf $(EXTENSION) $(EXTENSIONS)/context-inspector && SKIP_JUPYTER_BUILDER=1 $(PIP) -e '$(1)' \
+install = rm -rf $(EXTENSION) $(EXTENSIONS)/context-inspector && SKIP_JUPYTER_BUILDER=1 $(PIP) $(2) -e '$(1)' \
   && rm -rf $(EXTENSION) && ln -s '$(CURDIR)/inspector/labextension' $(EXTENSION)
 
 $(MADE)/lab: pyproject.toml js/jupyter/server.json $(MADE)/venv | $(BUNDLE)
 	$(call step,The package and JupyterLab,$(call install,$(LAB)))
 	@touch $@
 
-$(MADE)/test: pyproject.toml js/jupyter/server.json $(MADE)/venv | $(BUNDLE)
-	$(call step,The package and what its tests need,$(call install,$(TEST)))
+$(MADE)/needs: pyproject.toml $(MADE)/venv | $(NODE)
+	$(call step,What the package and its tests need,$(PY) tests/requirements.py test > $@.txt && $(PIP) -r $@.txt)
+	@touch $@
+
+$(MADE)/test: js/jupyter/server.json $(MADE)/needs | $(BUNDLE)
+	$(call step,The package,$(call install,.,--no-deps))
 	@touch $(MADE)/lab $@
 
 # Of conpact only its fifteen rules are read: the packages it asks for have 400 MB.
@@ -168,7 +175,7 @@ $(MADE)/mutants: $(MADE)/test
 # Its shell is the same engine without windows and half the work; where that cannot be had, Chromium itself will do.
 BROWSERS := chromium chromium-browser google-chrome
 
-chromium:
+chromium: | $(MADE)/venv
 	@has() { command -v "$$@" > /dev/null; }; \
 	add() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$$@" > /dev/null; }; \
 	if [ -n "$$CHROMIUM" ] || has chromium-headless-shell; then exit 0; fi; \
