@@ -124,6 +124,7 @@ COUNTS: dict[str, tuple[int, int, int, int, int, int]] = {
     "gemini-cli.json": (2, 2, 0, 600, 1_500, 38),
     "gemini-cli.log.jsonl": (3, 5, 1, 100 + 100 + 100 + 300 + 300, 3_500, 39),
     "inspect.json": (1, 3, 1, 190, 90, 19),
+    "kimi.jsonl": (2, 3, 1, 310 + 60 + 120, 1_024 + 1_334, 22 + 14 + 5),
     "langgraph.json": (2, 3, 1, 30 + 70 + 30, 20, 12),
     "message-lines.jsonl": (2, 4, 0, 164 + 54 + 40 + 30, 256 + 416 + 480 + 520, 18 + 21 + 25 + 9),
     "mini-swe-agent.json": (1, 2, 0, 82, 48, 17),

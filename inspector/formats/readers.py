@@ -32,6 +32,7 @@ from . import (
     flue,
     gemini,
     inspect_log,
+    kimi,
     langgraph,
     manifest,
     message_lines,
@@ -114,6 +115,7 @@ READERS: tuple[Reader, ...] = (
     gemini.READER,
     qwen.READER,
     copilot.READER,
+    kimi.READER,
     pi.READER,
     flue.READER,
     stud.READER,
@@ -141,7 +143,7 @@ READERS: tuple[Reader, ...] = (
 """The readers of this package, in the order they are asked: the most specific first."""
 
 
-ROWS = tuple(module.READER for module in (claude_code, codex, stream_json, gemini, qwen, copilot, pi))
+ROWS = tuple(module.READER for module in (claude_code, codex, stream_json, gemini, qwen, copilot, kimi, pi))
 """Those whose rows are found as one JSON list too, as exports and data sets hold them."""
 
 GENERAL = (anthropic_messages.READER, mini.READER, request_log.READER, message_lines.READER, traces.READER)

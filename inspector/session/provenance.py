@@ -12,6 +12,7 @@ HARNESSES: dict[str, str | None] = {
     "gemini-cli": "Gemini CLI",
     "qwen": "Qwen Code",
     "copilot-cli": "Copilot CLI",
+    "kimi": "Kimi Code",
     "cline": "Cline",
     "flue": "Flue",
     "inspect": "Inspect",

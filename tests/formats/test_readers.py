@@ -156,6 +156,7 @@ WRITTEN = {
     "gemini-cli": "gemini-cli.json",
     "qwen": "qwen.jsonl",
     "copilot-cli": "copilot-cli.jsonl",
+    "kimi": "kimi.jsonl",
     "cline": "cline.messages.json",
     "inspect": "inspect.json",
     "opencode": "opencode.json",
