@@ -2,10 +2,10 @@
 
 In go the bytes, out comes a `Session`. Source: FORMATS §14, and the logs that public programs which read them
 are tested with. A step of the model is told in pieces and is one reply, charged by its `step.end`
-(`usage.record` tells the same figures again). A compaction takes the first `compactedCount` messages away and
-puts its summary in their place; of what it took it may leave some of the user's messages. An undo takes
-prompts back, up to the last compaction. Which outputs a micro-compaction empties is not told: they stay as
-they are, and a warning says so.
+(`usage.record` tells the same figures again). A compaction puts its summary in the place of the first
+`compactedCount` messages; newer versions leave some of the user's messages, the first and the last of them,
+and nothing else, perhaps cut short, which is not told. An undo takes prompts back, up to the last compaction.
+Which outputs a micro-compaction empties is not told: they stay as they are, and a warning says so.
 """
 
 from __future__ import annotations
@@ -194,19 +194,24 @@ class _Wire:
         self.made.also(known, source)
 
     def _compact(self, source: Source, fields: Fields, time: str | None) -> None:
-        """A summary in the place of the first messages; of the user's own some may stay."""
-        count = fields.number("compactedCount")
-        gone = int(min(max(count, 0), len(self.live))) if count is not None else len(self.live)
-        mine = [name for name in self.live[:gone] if self._is_prompt(name)]
-        stay, head = (int(fields.number(f"kept{x}UserMessageCount") or 0) for x in ("", "Head"))
-        tail = max(stay - head, 0)
-        kept = [*mine[:head], *mine[max(len(mine) - tail, head) :]] if stay > 0 else []
+        """A summary: since user's messages are told to stay it takes the place of all others, before of the
+        first ones alone."""
+        count, stay = fields.number("compactedCount"), fields.number("keptUserMessageCount")
+        head = int(fields.number("keptHeadUserMessageCount") or 0)
+        kept: list[str] = []
+        rest: list[str] = []
+        if stay is not None:
+            mine = [name for name in self.live if self._is_prompt(name)]
+            tail = max(int(stay) - head, 0)
+            kept = [*mine[:head], *mine[max(len(mine) - tail, head) :]]
+        elif count is not None:
+            rest = self.live[int(max(count, 0)) :]
         summary, sent = fields.text("summary"), fields.text("contextSummary")
         words = sent or summary
         boundary: Json = {
             "tokens_before": fields.number("tokensBefore"),
             "tokens_after": fields.number("tokensAfter"),
-            "kept": (*kept, *self.live[gone:]),
+            "kept": (*kept, *rest),
             "summary": words,
             "extra": {} if words else {"unreadable": True},
         }
@@ -214,7 +219,7 @@ class _Wire:
         entry = self.made.compact(
             f"line-{source.line}", words, source, boundary, parent=self.end, timestamp=time, extra=extra
         )
-        self.live = [*kept, entry.id, *self.live[gone:]]
+        self.live = [*kept, entry.id, *rest]
         self.end = entry.id
 
     def _is_prompt(self, name: str) -> bool:

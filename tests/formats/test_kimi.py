@@ -64,12 +64,13 @@ def test_a_compaction_takes_the_first_messages_and_leaves_its_summary() -> None:
     assert [session[name].text for name in boundary.kept] == ["It is shut since 05:40 (GATE-7)."]
 
 
-def test_some_of_the_user_s_messages_may_stay_and_a_second_compaction_counts_the_first() -> None:
+def test_newer_versions_leave_some_of_the_user_s_messages_and_nothing_else() -> None:
     rows = [START, ask("one"), *reply("a", "A"), ask("two"), *reply("b", "B"), ask("three"), *reply("c", "C")]
-    kept = compaction(5, keptUserMessageCount=2, keptHeadUserMessageCount=1)
-    assert sorted(live(dump(*rows, kept))) == sorted(["So far.", "one", "three", "C"])
-    # Of "one", "three", the summary and "C" three go.
-    assert live(dump(*rows, kept, compaction(3))) == ["So far.", "C"]
+    kept = compaction(6, keptUserMessageCount=2, keptHeadUserMessageCount=1)
+    assert sorted(live(dump(*rows, kept))) == sorted(["So far.", "one", "three"])
+    again = compaction(5, keptUserMessageCount=1)
+    assert sorted(live(dump(*rows, kept, ask("four"), again))) == sorted(["So far.", "four"])
+    assert live(dump(*rows, compaction(6, keptUserMessageCount=0))) == ["So far."]
 
 
 def test_prompts_that_were_undone_are_recorded_and_gone_from_the_line(tmp_path: Path) -> None:
