@@ -37,6 +37,7 @@ PLACES = (
     Place("Gemini CLI", "", ".gemini", "tmp", "*/chats/session-*.json"),
     Place("Qwen Code", "", ".qwen", "projects", "*/chats/*.jsonl"),
     Place("Qwen Code", "", ".qwen", "tmp", "*/chats/*.jsonl"),
+    Place("Kimi Code", "KIMI_CODE_HOME", ".kimi-code", "sessions", "*/*/agents/main/wire.jsonl"),
     Place("OpenHands", "", ".openhands", "conversations", "*/base_state.json"),
     Place("Copilot CLI", "", ".copilot", "session-state", "*/events.jsonl"),
     Place("Copilot CLI", "", ".copilot", "session-state", "*.jsonl"),

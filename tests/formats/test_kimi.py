@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from inspector import open_session, read_session
+from inspector import open_session, read_session, sessions
 from inspector.session.blocks import ToolCall, ToolOutput
 from tests.recount.__main__ import compare
 
@@ -98,3 +98,11 @@ def test_what_a_micro_compaction_emptied_is_not_told_and_is_shown() -> None:
     rows = [START, ask("one"), *reply("a", "A"), {"type": "micro_compaction.apply", "cutoff": 1}]
     (warning,) = read_session(dump(*rows)).warnings
     assert "1 micro-compaction is told" in warning
+
+
+def test_a_log_is_listed_where_the_harness_keeps_it(tmp_path: Path) -> None:
+    path = tmp_path / ".kimi-code" / "sessions" / "wd_weir_1" / "session_1" / "agents" / "main" / "wire.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(CASE.read_bytes())
+    listed = sessions(home=tmp_path, index=tmp_path / "index")
+    assert [(one.harness, one.path, one.turns) for one in listed] == [("Kimi Code", path, 2)]
