@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import check_stopped
 from ..mixins import Framed
 from ..session.blocks import BlockRef
+from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
 from ..session.toolcalls.core_command import core_command
@@ -265,9 +266,10 @@ def find_facts(session: Session) -> Facts:
     """
     finder = PathFinder(session.cwd)
     life, restated = FactOccurrences(), FactOccurrences()
-    for segment, named in read_path(session, finder):
-        check_stopped()
-        (restated if segment.sort == SUMMARY else life).add(segment, named)
-    for found in (life, restated):
-        found.search(finder)
-    return Facts(session, life, Facts(session, restated))
+    with paused_gc():  # a name for each fact, and no garbage
+        for segment, named in read_path(session, finder):
+            check_stopped()
+            (restated if segment.sort == SUMMARY else life).add(segment, named)
+        for found in (life, restated):
+            found.search(finder)
+        return Facts(session, life, Facts(session, restated))

@@ -20,7 +20,7 @@ from .extract.collect import KIND
 from .facts import Fact, Facts, Said
 from .literal import find_in_head, find_literal, respell, tell_absence
 from .mentions import FactPattern, Mention, SearchText, longest_word, read_words
-from .occurrences import Occurrences, refer
+from .occurrences import Occurrences, is_only_named, refer
 from .remaining import FEW, Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
 from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope, is_word
@@ -94,7 +94,7 @@ class FateFinder:
         return self._ending_in(self.found.facts[number])
 
     def _ending_in(self, fact: Fact) -> tuple[Fact, ...]:
-        if fact.kind != "file":
+        if fact.kind != "file" or not is_only_named(fact):  # what a tool was given is a file of its own
             return ()
         form = fact.form.replace("\\", "/").removeprefix("./").strip("/")
         ending = self.found.find_ending(form)

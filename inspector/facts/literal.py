@@ -22,7 +22,7 @@ from ..text import brief, has_words, printable
 from .extract.collect import FactOccurrences
 from .extract.segments import AGENT, ANSWERED, ASKED, CALLED, HARNESS, REPORT, SUMMARY, TextSegment
 from .facts import Fact, Facts
-from .mentions import WORD, find_runs, spell_number
+from .mentions import WORD, find_runs, spell_issue, spell_number
 from .wording import find_wording
 
 
@@ -43,6 +43,8 @@ def find_literal(session: Session, text: str) -> Fact | None:
     if kind == "file":
         named = [place for place in places if _is_named(readable_text(place[2]), wording)]
         places, kind = (named, "file") if named else (places, "text")
+    if kind == "command" and wording.split()[0] in _WORDS_TOO:
+        kind = kind if any(block.kind == "tool_call" for _, _, block in places) else "text"
     found = FactOccurrences()
     for position, at, block in places:
         spans = list(find_speech(session.entries[position], block))
@@ -113,9 +115,11 @@ def respell(session: Session, text: str) -> str | None:
     >>> respell(session, f"*{said.upper()}*") == said
     True
     """
-    for figure in spell_number(" ".join(text.split())):
-        if any(_find_places(session, figure)):
-            return figure
+    wording = " ".join(text.split())
+    asked = re.sub(r"(?i)^(?:issue|pull request|PR|MR) #?(?=\d+$)", "#", wording)
+    for spelled in (*spell_number(wording), *spell_issue(asked)):
+        if any(_find_places(session, spelled)):
+            return spelled
     pattern = find_wording(text) if len(text) <= LONGEST else None
     longest = max(_PIECES.findall(text), key=len, default="").casefold()
     if pattern is None or max(map(len, WORD.findall(text))) < _LEAST:
@@ -153,6 +157,10 @@ _SORTS: dict[str, int] = {
 }
 _ENGLISH = names("the a an it this that these those to of and with for please sure is are be your my our")
 """Words of a sentence that begins as a command does."""
+_WORDS_TOO = names(
+    "make time timeout test find sort watch cut split join go open touch head tail which date wait"
+)
+"""Programs that are words as well: "timeout 30 seconds" is a command where a tool was given it."""
 _PROGRAM = re.compile(r"(?:[.~]{0,2}/)?[a-z][\w.+-]*(?:/[\w.+-]+)*$")
 
 

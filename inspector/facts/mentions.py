@@ -64,8 +64,8 @@ class FactPattern(NamedTuple):
     the commands of a chain: a text that names each names it. `tails` are what is less than all of it, where
     that is words too: of a path that no run of text holds whole (it has a space or a bracket in it) its last
     part, of a command its first clause, what is left without the options at its end, and its program with the
-    subcommand, of an error its first clause, of an address what comes behind its scheme or before
-    three dots, of a UUID its first digits.
+    subcommand, of an error its first clause, of an address what comes behind its scheme, or before
+    its query or three dots, of a test its name, of a UUID its first digits.
     `spread` is a message: its words count wherever they stand in a text, not in one line of it. `commit` is a
     commit's id: Git and people shorten it as they like, so another length of it names it as well. `words` are
     several words that a summary may write with other marks and in other letters' case.
@@ -387,8 +387,10 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
             whole = [" ".join(words.split()) for words in whole]
             wordings, parts = dict.fromkeys([*whole, *wordings]), ()
             tails = (whole[0].rpartition("/")[2],)
-    if fact.kind == "id" and fact.form[1:].isdecimal() and fact.form[0] == "#":
-        wordings.update(dict.fromkeys(f"{name}{fact.form[1:]}" for name in _ISSUES))
+    if fact.kind == "text" and (case := _CASE.fullmatch(fact.form)) is not None:
+        tails = (case[1],)
+    if fact.kind in ("id", "text"):
+        wordings.update(dict.fromkeys(spell_issue(fact.form)))
     if fact.kind in ("number", "text"):
         wordings.update(dict.fromkeys(spell_number(fact.form)))
     longest = tuple(map(longest_word, wordings))
@@ -403,9 +405,24 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails, spread, commit, words)
 
 
+_CASE = re.compile(r"[\w./-]+\.\w+::(?:\w+::)*(\w{4,})(?:\[.*\])?")  # a test by its file, as runners print it
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ISSUES = ("issues/", "pull/", "merge_requests/", "issue ", "Issue ", "PR ", "pull request ")
 """What stands before the number of "#12" in an address or a sentence."""
+_ISSUE = re.compile(r"(?:#|issues/|pull/|merge_requests/)(\d{1,7})")
+_OPENED = re.compile(r".*/(?:issues|pull|merge_requests)/(\d{1,7})/?")
+_BARE_FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_UNITS = {
+    unit: tuple(other for other in units if other != unit)
+    for units in (
+        ("seconds", "s", "sec", "secs", "second"),
+        ("minutes", "min", "mins", "minute"),
+        ("hours", "h", "hrs", "hour"),
+        ("ms", "milliseconds", "msec"),
+    )
+    for unit in units
+}
+"""Units of time that people shorten."""
 _VALUED = re.compile(r"(?P<name>[^=]{1,80}) = (?P<value>\S{1,40})")
 _MONEY = re.compile(r"(?:\$|USD )(?P<before>\d[\d.,]*)|(?P<after>\d[\d.,]*) (?:dollars?|USD)")
 _FIGURE = re.compile(r"[~≈]?(?P<figure>\d[\d.,]*)\+? ?(?P<unit>[^\W\d][\w-]{0,15}(?: \w{1,15})?|%)")
@@ -427,8 +444,21 @@ def spell_number(form: str) -> Iterator[str]:
         for figure in _group(told["before"] or told["after"]):
             yield from (f"${figure}", f"{figure} dollars", f"{figure} USD", f"USD {figure}")
     elif (told := _FIGURE.fullmatch(form)) is not None:
-        blanks = ("", " ") if len(told["unit"]) < 4 else (" ",)
-        yield from (f"{figure}{blank}{told['unit']}" for figure in _group(told["figure"]) for blank in blanks)
+        for unit in (told["unit"], *_UNITS.get(told["unit"].lower(), ())):
+            blanks = ("", " ") if len(unit) < 4 else (" ",)
+            yield from (f"{figure}{blank}{unit}" for figure in _group(told["figure"]) for blank in blanks)
+    elif _BARE_FIGURE.fullmatch(form) is not None:
+        yield from _group(form)
+
+
+def spell_issue(form: str) -> Iterator[str]:
+    """Other ways to name an issue or a pull request by its number.
+
+    >>> list(spell_issue("pull/12"))[:2], list(spell_issue("src/12"))
+    (['#12', 'issues/12'], [])
+    """
+    if (told := _ISSUE.fullmatch(form)) is not None:
+        yield from (f"{name}{told[1]}" for name in ("#", *_ISSUES))
 
 
 def _group(figure: str) -> Iterator[str]:
@@ -442,7 +472,12 @@ def _group(figure: str) -> Iterator[str]:
 
 
 def _shorten_url(url: str) -> Iterator[str]:
-    """How summaries cut an address short, the longest first: behind one of its parts, with three dots."""
+    """How summaries cut an address short: an issue's to its number, before its query, or behind one of its
+    parts with three dots, the longest first."""
+    if (opened := _OPENED.fullmatch(url)) is not None:
+        yield f"#{opened[1]}"
+    if (plain := re.split(r"[?#]", url, maxsplit=1)[0].rstrip("/")) != url.rstrip("/"):
+        yield plain
     scheme, _, rest = url.partition("://")
     parts = rest.split("/")
     for count in range(len(parts) - 1, 1, -1):

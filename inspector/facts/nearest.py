@@ -20,6 +20,8 @@ _LONG = 160
 _SHARED = 0.5
 """Share of a fact's longer words that a sentence holds when its subject survives there."""
 _FEWEST = 3
+_SHORT = 4
+"""Longer words of a sentence that is short: two of them are half of it."""
 _PICK = re.compile(r"\b(?:option|approach|variant|plan|step|choice|number) #?\w{1,3}\b", re.IGNORECASE)
 _PATH = re.compile(r"\S*[/\\]\S*")
 # "the offsets helper": the noun says that the name is meant, and is marked with it.
@@ -58,9 +60,10 @@ def find_nearest(kind: str, form: str, text: str, symbols: Iterable[str] = ()) -
     if kind not in ("file", "url", "id"):
         mine = long_words(_PATH.sub(" ", form)) - _COMMON
         ranked = []
+        fewest = _FEWEST if kind in ("error", "command") or len(mine) > _SHORT else _FEWEST - 1
         for at, sentence in enumerate(sentences):
             shared = mine & long_words(sentence)
-            if len(shared) >= max(_FEWEST, _SHARED * len(mine)) and sentence not in out:
+            if len(shared) >= max(fewest, _SHARED * len(mine)) and sentence not in out:
                 ranked.append((-len(shared), at, sentence, shared))
         for _, _, sentence, shared in sorted(ranked)[:MOST]:
             spans = [sentence.casefold().find(word) for word in shared]

@@ -35,13 +35,22 @@ _COMMON = names(
 _REFS: WeakKeyDictionary[Tree, dict[int, BlockRef]] = WeakKeyDictionary()
 
 
+def is_only_named(fact: Fact) -> bool:
+    """Whether no tool took a file's name for its path."""
+    start, end = fact.facts.offset[fact.number : fact.number + 2].tolist()
+    return set(fact.facts.operation[start:end].tolist()) <= _ONLY_NAMED
+
+
 def _may_be_short(fact: Fact) -> bool:
     """Whether a file may be meant by the end of its path: no tool took that for a path, and it is no name
     that many folders, or the first, have."""
-    facts, form = fact.facts, fact.form
-    start, end = facts.offset[fact.number : fact.number + 2].tolist()
-    named = set(facts.operation[start:end].tolist()) <= _ONLY_NAMED
-    return named and not is_rooted(form) and form not in _COMMON and ("/" in form or "." in form[1:])
+    form = fact.form
+    return (
+        is_only_named(fact)
+        and not is_rooted(form)
+        and form not in _COMMON
+        and ("/" in form or "." in form[1:])
+    )
 
 
 @dataclass(frozen=True, eq=False)

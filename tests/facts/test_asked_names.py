@@ -156,6 +156,9 @@ def test_a_file_that_begins_in_the_middle_may_have_lost_what_is_asked_for() -> N
         ("a margin of 12.5% is fine", "Margin: 12.5 %.", "12.5 %"),
         ("the cap is $710", "Capped at 710 dollars.", "$710"),
         ("the cap is 710 dollars", "Capped at $710.", "710 dollars"),
+        ("it was 1,234.50 in all", "In all 1,234.50.", "1234.50"),
+        ("a timeout of 31 seconds", "Timeout: 31s.", "31 seconds"),
+        ("a timeout of 31 seconds", "Timeout: 31 seconds.", "31s"),
     ],
 )
 def test_an_amount_is_the_same_in_every_spelling(said: str, summary: str, asked: str) -> None:
@@ -192,3 +195,63 @@ def test_a_kind_that_is_none_is_refused() -> None:
 def test_what_a_choice_picks_is_near_where_a_summary_names_it() -> None:
     (near,) = find_nearest("choice", "ok, option B then", "Two ways. The user picked option B. Done.")
     assert (near.sentence, near.words) == ("The user picked option B.", "option B")
+
+
+def test_a_file_that_a_tool_was_given_is_not_another_whose_path_ends_like_it() -> None:
+    session = build(
+        user("go"),
+        *use(1, "Read", "one", file_path="README.md"),
+        *use(2, "Edit", "two", file_path="docs/README.md", new_string="x"),
+        *(say("see README.md and notes.md"), compact("Nothing."), user("on")),
+    )
+    why = trace_recorded(session)[0]["README.md"].why()
+    assert "it was read." in why and "edited" not in why and "It is" not in why
+
+
+def test_an_address_without_its_query_is_weakened() -> None:
+    asked = "https://tide.example/v2/limits?x=1#rate"
+    traced = lose(f"fetch {asked} once", "See https://tide.example/v2/limits.", asked)
+    assert (traced.fate, traced.words) == ("weakened", "https://tide.example/v2/limits")
+    assert lose(f"fetch {asked} once", "See https://tide.example/v2/limitless.", asked).fate == "lost"
+
+
+def test_a_test_that_a_runner_names_with_its_file_is_weakened_where_its_name_stands() -> None:
+    asked = "tests/test_pump.py::test_fill_twice"
+    assert lose(f"FAILED {asked} - boom", "test_fill_twice failed.", asked).fate == "weakened"
+    assert lose(f"FAILED {asked} - boom", "test_fill failed.", asked).fate == "lost"
+
+
+def test_half_of_a_short_rule_is_near() -> None:
+    (near,) = find_nearest(
+        "constraint", "never squash before review", "All set. He squashed; squash after the review."
+    )
+    assert near.words == "review, squash"
+    assert find_nearest("error", "timeout before review", "The review had a timeout.") == ()
+
+
+@pytest.mark.parametrize("asked", ["#46", "PR 46", "pull/46"])
+def test_a_pull_request_that_only_its_address_named_is_found_by_its_number(asked: str) -> None:
+    address = "https://git.example/acme/tide/pull/46"
+    traced = lose(f"see {address}", "PR #46 is open.", asked)
+    assert (traced.fate, len(traced.named)) == ("restated", 1)
+    whole = lose(f"see {address}", "PR #46 is open.", address)
+    assert (whole.fate, whole.words) == ("weakened", "#46")
+
+
+def test_an_error_without_its_class_is_weakened() -> None:
+    asked = "ModuleNotFoundError: No module named 'pump'"
+    session = build(
+        user("go"),
+        *use(1, "Bash", asked, command="python run.py"),
+        *(say("ok"), compact("No module named 'pump' came up."), user("on")),
+    )
+    traced = trace_recorded(session)[0][asked]
+    assert (traced.fate, traced.words) == ("weakened", "No module named 'pump'")
+
+
+def test_a_program_that_is_a_word_is_a_command_only_where_a_tool_was_given_it() -> None:
+    assert lose("let it have a timeout 30 seconds long", "No.", "timeout 30 seconds").fact.kind == "text"
+    ran = build(
+        user("go"), *use(1, "Bash", "", command="timeout 30 make"), say("ok"), compact("No."), user("on")
+    )
+    assert trace_recorded(ran)[0]["timeout 30 make"].fact.kind == "command"

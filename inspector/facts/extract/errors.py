@@ -143,12 +143,13 @@ def find_repeated(text: str) -> Iterator[Hit]:
 
 
 _PLACE = re.compile(r"^[\w./\\@+~-]*\.\w{1,5}(?:[(:]\d+(?:[,:]\d+)?\)?)?[:\s-]+\s*")
+_NAMED = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception): (?=\S)")  # a class, before what it says
 _CLAUSE_END = re.compile(r"(?:[;,.]|\s[-–—(]|:)(?=\s|$|\()|\s\(")
 _FEWEST = 14  # characters that a part of an error has at least: less says nothing of its own
 
 
 def shorten_error(form: str) -> Iterator[str]:
-    """What of an error's form may stand for it: without the place in front, and its first clause.
+    """What of an error's form may stand for it: without the place or the class before it, its first clause.
 
     >>> list(shorten_error("src/a.go:12:3: undefined: makeThing, did you mean madeThing?"))
     ['undefined: makeThing, did you mean madeThing?', 'undefined: makeThing']
@@ -159,6 +160,9 @@ def shorten_error(form: str) -> Iterator[str]:
     rest = form[place.end() :] if place else form
     if rest != form and len(rest) >= _FEWEST:
         yield rest
+    named = _NAMED.match(rest)
+    if named is not None and len(rest) - named.end() >= _FEWEST:
+        yield rest[named.end() :]
     for end in _CLAUSE_END.finditer(rest):
         clause = rest[: end.start()]
         if len(clause) >= _FEWEST and " " in clause:
