@@ -2,10 +2,10 @@
 
 In go the lines, out comes a `Session`. A line is a message of OpenAI's or of Anthropic's shape, often with a
 `timestamp`, an `id`, a `model` or the `usage` of the reply, or an item of OpenAI's Responses, of which
-several make a reply; some write the role as the `type`. A first line may be a header. No mark tells who wrote
-it, so the reader takes a file only where every line that it looks at is such a message,
-and none carries a field that is known to be a harness's own. Nothing in it tells of a compaction.
-Source: FORMATS §9.
+several make a reply. Some write the role as the `type`, and Cursor's agent the message within a `message`. A
+first line may be a header. No mark tells who wrote it, so the reader takes a file only where every line that
+it looks at is such a message, and none carries a field that is known to be a harness's own. Nothing in it
+tells of a compaction. Sources: FORMATS §8, §9.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from ..session.blocks import ToolCall, ToolOutput
 from ..session.entries import Source
 from ..session.session import Session
+from ..text import plural
 from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_usage, read_message
 from .json_document import Fields, Found, only_outputs
 from .json_lines import Data, Reader, read_lines
@@ -30,7 +31,6 @@ OUTPUTS = ("function_call_output", "function_call_result", "custom_tool_call_out
 """Items of OpenAI's Responses, which stand among the messages: pieces of a reply, and what tools answered."""
 OTHERS = frozenset(
     [
-        "message",
         "parts",
         "parentId",
         "parent_id",
@@ -42,6 +42,10 @@ OTHERS = frozenset(
     ]
 )
 """Fields of a row that say it is another system's, or that its rows make a tree."""
+
+
+NAMED = frozenset(["uuid", "session_id", "sessionId", "id", "content"])
+"""Fields of a row around a message that say that it is a harness's own."""
 
 
 def sniff(data: Data) -> str | None:
@@ -57,13 +61,16 @@ def sniff(data: Data) -> str | None:
             return f"line {number} {reason}"
     if not any("role" in row or row.get("type") in SPEAKERS for row in rows[header:]):
         return "none of its lines is a message"
-    known = next((name for row in rows if (name := name_row(row))), "")
+    known = next((name for row in rows if not _is_wrapped(row) and (name := name_row(row))), "")
     return f"it is {known}" if known else None
 
 
 def _shape(row: Json) -> Json | None:
     """The message, or the item of one, that a row is; None for another row."""
     kind = row.get("type")
+    if _is_wrapped(row):
+        rest = {key: value for key, value in row.items() if key not in ("type", "role", "message")}
+        return {**rest, "role": row.get("role", kind), **row["message"]}
     if row.get("role") in ROLES:
         return row
     if "role" in row or not isinstance(kind, str):
@@ -75,10 +82,32 @@ def _shape(row: Json) -> Json | None:
     return row if kind in ITEMS else None
 
 
+def _is_wrapped(row: Json) -> bool:
+    """Whether a message stands within its row, as Cursor's agent writes it, and nothing names the row."""
+    inner = row.get("message")
+    spoken = row.get("role", row.get("type")) in ("user", "assistant")
+    # A row of Claude Code's has a type, and at least a time where it was cut down.
+    claude = "role" not in row and isinstance(row.get("timestamp"), str)
+    return spoken and isinstance(inner, dict) and "content" in inner and not claude and not NAMED & set(row)
+
+
+def _call_by_line(message: Json, line: int) -> Json:
+    """A message whose calls have names of their own: Cursor's agent gives them none."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return message
+    parts = [
+        {"id": f"call-{line}.{number}", **part} if Fields(part).rest.get("type") == "tool_use" else part
+        for number, part in enumerate(content, 1)
+    ]
+    return {**message, "content": parts}
+
+
 def _fault(row: Json) -> str | None:
     """Why a row is no message, or None."""
-    if OTHERS & set(row):
-        return f"has a field `{min(OTHERS & set(row))}`, which is another system's"
+    foreign = (OTHERS | (frozenset() if _is_wrapped(row) else {"message"})) & set(row)
+    if foreign:
+        return f"has a field `{min(foreign)}`, which is another system's"
     message = _shape(row)
     if message is None:
         return f"has the role {row['role']!r:.40}" if "role" in row else "has no role"
@@ -102,6 +131,7 @@ class MessageLines(JsonRows):
         for source, row in self.rows:
             conversation.take(source, row)
         conversation.close()
+        conversation.tell_silent()
         return made.make_session(**conversation.about)
 
 
@@ -135,7 +165,7 @@ class _Conversation:
                 self.about["extra"]["header"] = row
             self.made.note("header" if header else _name(row), source, known=header)
             return
-        message, _ = read_message(shaped, self.names)
+        message, _ = read_message(_call_by_line(shaped, source.line), self.names)
         fields = Fields(message.extra)
         begins = self.last is None and not self.made.entries
         if message.role in INSTRUCTIONS and begins and not self.about["system"]:
@@ -198,6 +228,14 @@ class _Conversation:
             if before is not None:
                 self.made.change(before, usage=None)
             self.told[name] = entry.id
+
+    def tell_silent(self) -> None:
+        """Say so where the file holds calls and no output at all."""
+        blocks = [block for entry in self.made.entries for block in entry.blocks]
+        calls = sum(isinstance(block, ToolCall) for block in blocks)
+        if calls and not any(isinstance(block, ToolOutput) for block in blocks):
+            count = plural(calls, "call", "calls")
+            self.made.warnings.append(f"what {count} of tools gave back is not in the file")
 
     def _name_itself(self, pair: Found, source: Source) -> Found:
         """A call that has no name of its own is called by its line."""

@@ -134,6 +134,36 @@ def test_rows_whose_type_is_who_speaks_are_messages(tmp_path: Path) -> None:
     assert [each for each in compare(path, session) if not each.same] == []
 
 
+@pytest.mark.parametrize("key", ["role", "type"])
+def test_messages_within_a_message_are_read_and_outputs_that_are_nowhere_are_told(
+    key: str, tmp_path: Path
+) -> None:
+    """Cursor's agent writes a `role` beside it; others cut Claude Code's rows down to a `type`."""
+    used = {"type": "tool_use", "name": "look", "input": {"at": "quay"}}
+    asked = [{"type": "text", "text": "<user_query>\nIs there fog?\n</user_query>"}]
+    (path := tmp_path / "agent.jsonl").write_bytes(
+        rows(
+            {key: "user", "message": {"content": asked}},
+            {key: "assistant", "message": {"content": [{"type": "text", "text": "I look."}, used]}},
+            {
+                key: "assistant",
+                "message": {"content": "There is.", "usage": {"input_tokens": 5, "output_tokens": 2}},
+            },
+        )
+    )
+    session = open_session(path)
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "assistant"]
+    assert session.format == "message-lines" and len(session.turns) == 1
+    assert session.warnings == ("what 1 call of tools gave back is not in the file",)
+    assert [each for each in compare(path, session) if not each.same] == []
+
+
+@pytest.mark.parametrize("mark", ["uuid", "session_id", "id"])
+def test_rows_around_a_message_that_a_harness_named_are_left_to_it(mark: str) -> None:
+    named = [{"type": role, mark: "x", "message": {"content": "Hi"}} for role in ("user", "assistant")]
+    assert READER.sniff(rows(*named)) is not None
+
+
 def test_calls_and_outputs_without_names_are_paired_in_their_order() -> None:
     """As CodeBuddy writes them, behind a row that begins the session."""
     begin = {"type": "session_start", "sessionId": "s", "cwd": "/quay", "timestamp": "2026-05-01T08:00:00"}

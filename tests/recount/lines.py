@@ -19,7 +19,8 @@ _PIECES = ("reasoning", "function_call", "custom_tool_call")
 
 def recount(path: Path) -> Figures:
     """Every figure of a file of messages."""
-    rows = [row for row in read_rows(path) if _who(row)]
+    told = (row | row["message"] if isinstance(row.get("message"), dict) else row for row in read_rows(path))
+    rows = [row for row in told if _who(row)]
     last = {row["id"]: at for at, row in enumerate(rows) if isinstance(row.get("id"), str) and "usage" in row}
     tally, turns, before = Tally(), 0, ""
     for at, row in enumerate(rows):
