@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from .errors import ArgumentError, InspectorError, PlanError, ReadError, expect
 from .formats.containers import LARGEST
 from .formats.databases import MAGIC
-from .formats.incremental import IncrementalReader
+from .formats.incremental import FIRST, LARGE, LINES, IncrementalReader, find_lines_reader, read_pieces
 from .formats.json_document import HEAD
-from .formats.json_lines import Data, Reader, read_passing
+from .formats.json_lines import Data, Reader
 from .formats.manifest import READER, dump_manifest
 from .formats.manifest import session_schema as session_schema
 from .formats.parts import StoredSessions, holds_files, list_parts, list_sessions, unpack_part
@@ -68,7 +68,9 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
     """
     expect("open_session", format=(format, str, None), part=(part, str, None))
     place = find_place(path)
-    data, name = unpack_part(_read_once(place), str(place), part, format)
+    if part is None and place.stat().st_size >= LARGE:
+        return FollowedFile(place, format).session
+    data, name = unpack_part(_read_whole(place)[1], str(place), part, format)
     reader = find_reader(data, name, format)
     with named(reader, name):
         return read_with_others(reader, data, place)
@@ -123,7 +125,7 @@ def _find_beside(patterns: Sequence[str], place: Path, most: int) -> list[Path]:
 
 def list_beside(place: Path) -> list[Path]:
     """The other files that the session in this one is read together with. Raises what `open_session` does."""
-    data = unpack_named(_read_once(find_place(place)), str(place))
+    data = unpack_named(_read_whole(find_place(place))[1], str(place))
     reader = find_reader(data, str(place))
     return _find_beside(reader.name_beside(data, place.name), place, reader.most_beside)
 
@@ -143,12 +145,6 @@ def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
             if reader.is_foreign is None or not reader.is_foreign(data, head):
                 read[each.relative_to(place.parent).as_posix()] = head + file.read()
     return read
-
-
-def _read_once(place: Path) -> Data:
-    """The content of a file that one reader goes through once: a large one is given back behind it."""
-    with place.open("rb") as file:
-        return read_passing(file, os.fstat(file.fileno()).st_size) or _read_whole(place)[1]
 
 
 def _read_whole(place: Path) -> tuple[FileStat, bytes]:
@@ -429,8 +425,8 @@ def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = No
 
 MOST_PLANS, MOST_PLAN_BYTES = 50, 1_000_000
 """Files beside a session that are looked at for plans of it, and how large each may be."""
-LINES = 64
-"""So many records, and so many bytes (`HEAD`), settle the format: no reader looks further to tell its own."""
+TAIL = 1 << 16
+"""Bytes at the end of a session's file by which others are known to be of it."""
 MARK = 4096
 """Bytes at the beginning, and before the place where reading goes on, by which the file is known again."""
 
@@ -545,6 +541,8 @@ class FollowedFile:
 
     def _read_anew(self) -> None:
         self._growth = self._status = None
+        if self._read_in_pieces():
+            return
         status, packed = _read_whole(self.path)
         data, name = unpack_part(packed, str(self.path), None, self.format)
         reader = find_reader(data, name, self.format)
@@ -558,6 +556,33 @@ class FollowedFile:
         elif growth is not None:
             self._head, self._mark = packed[:MARK], packed[: growth.offset][-MARK:]
         self._growth, self._status = growth, status
+
+    def _read_in_pieces(self) -> bool:
+        """Read a large file of lines, which is never whole in memory. Whether it is one."""
+        with self.path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if status.st_size < LARGE or not (head := file.read(FIRST)).startswith(b"{"):
+                return False
+            if (reader := find_lines_reader(head, str(self.path), self.format)) is None:
+                return False
+            file.seek(status.st_size - TAIL)
+            search = dict.fromkeys(reader.name_beside(tail := file.read(), self.path.name))
+            self._search, self._most = tuple(search), reader.most_beside
+            beside = self._look_beside()
+            growth = IncrementalReader(reader, _read_beside(reader, tail, self.path) if beside else {})
+            file.seek(len(head))
+            with named(reader, str(self.path)), paused_gc():
+                for piece in read_pieces(file, head):
+                    growth.feed(piece)
+                    search |= dict.fromkeys(reader.name_beside(piece, self.path.name))
+                self._search = tuple(search)
+                if reader.start_all is None and self._look_beside():
+                    return False  # all of them are read at once
+                self.session = growth.make_session()
+            file.seek(start := max(growth.offset - MARK, 0))
+            self._head, self._mark = head[:MARK], file.read(growth.offset - start)
+        self._beside, self._growth, self._status = beside, growth, _status(status)
+        return True
 
     def _read(self, reader: Reader, data: Data, *, several: bool) -> tuple[Session, IncrementalReader | None]:
         """The session, and what can go on with it: where it is one file of lines, of a certain format."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import gc
 import json
-import mmap
 import os
 import stat
+import tracemalloc
 from pathlib import Path
 
 import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from inspector import files
 from inspector.errors import EmptySession, ReadError
 from inspector.files import FollowedFile, open_session, save_session, session_schema
-from inspector.formats.claude_code.read import ClaudeCodeLines
-from inspector.formats.json_lines import LARGE, read_lines, read_passing
+from inspector.formats import incremental
+from inspector.formats.incremental import LARGE
+from inspector.formats.json_document import HEAD
 from inspector.formats.readers import read_session
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Entry
@@ -265,49 +267,116 @@ def test_a_file_that_is_followed_is_read_without_garbage_collection(transcript: 
     assert len(begun) < 20, "its rows alone would have begun some hundred"
 
 
-def test_a_large_file_of_lines_is_given_back_while_it_is_read(tmp_path: Path) -> None:
-    """The session is the same, and what the reader has gone past is no longer in memory."""
-    words = "word " * 40_000
+def write_large(path: Path) -> bytes:
+    """A file of more than `LARGE` bytes whose session is small: results of tools are told a second time."""
+    told = "word " * 8_000
     rows = [
         {"type": "user", "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": "s"}
-        | {"message": {"role": "user", "content": f"{n} {words}"}}
-        for n in range(200)
+        | {"message": {"role": "user", "content": f"Prompt {n}"}, "toolUseResult": told}
+        for n in range(900)
     ]
-    content = "\n".join(map(json.dumps, rows)).encode()
-    path = tmp_path / "large.jsonl"
-    path.write_bytes(content)
+    content = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
     assert len(content) > LARGE
-    session = open_session(path)
+    path.write_bytes(content)
+    return content
+
+
+def test_a_large_file_of_lines_is_never_whole_in_memory(tmp_path: Path) -> None:
+    content = write_large(path := tmp_path / "large.jsonl")
+    tracemalloc.start()
+    try:
+        session = open_session(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
     assert session == read_session(content)
-    with path.open("rb") as file:
-        memory = read_passing(file, len(content))
-    # What gives nothing back says so, and then the file is read as a small one is.
-    assert (memory is not None) == CAN_GIVE_BACK
-    if memory is None:
-        pytest.skip("this system cannot give memory back")
-    assert read_lines(ClaudeCodeLines(), memory) == session
-    assert not any(memory[: len(content) // 2]), "the first half was given back"
+    assert peak < len(content) / 2
 
 
-CAN_GIVE_BACK = all(hasattr(mmap, name) for name in ("MADV_DONTNEED", "MAP_PRIVATE", "MAP_ANONYMOUS"))
+def test_a_large_file_of_lines_is_read_on_from_where_it_stood(tmp_path: Path) -> None:
+    content = write_large(path := tmp_path / "large.jsonl")
+    tail = FollowedFile(path)
+    assert tail.poll() is None
+    last = b'{"type": "user", "uuid": "v", "parentUuid": "u899", "message": {"content": "And one'
+    with path.open("ab") as file:
+        file.write(last)
+    grown = tail.poll()
+    assert grown is not None and grown == read_session(content + last)
+    with path.open("ab") as file:
+        file.write(b' more"}}\n')
+    grown = tail.poll()
+    assert grown is not None and len(grown.entries) == 901
+    assert grown == open_session(path)
+
+
+def small_pieces(monkeypatch: pytest.MonkeyPatch, large: int = HEAD) -> None:
+    """What is large, and a piece of it, as small as can be."""
+    monkeypatch.setattr(files, "LARGE", large)
+    monkeypatch.setattr(files, "FIRST", HEAD + 50_000)
+    monkeypatch.setattr(incremental, "PIECE", 1000)
 
 
 @pytest.mark.parametrize(
-    ("begin", "size", "told", "passing"),
+    "end",
     [
-        (b"{", LARGE, LARGE, True),
-        (b"{", LARGE - 1, LARGE - 1, False),
-        (b"[", LARGE, LARGE, False),
-        (b"{", LARGE, LARGE + 1, False),
+        b"",
+        b"\n",
+        b"\n" * 5,
+        ROWS[:20],
+        ROWS.rstrip(b"\n"),
+        ROWS.replace(b"\n", b"\r\n"),
+        b'{"type": "user", "uuid": "w", "parentUuid": null, "message": {"content": "%s"}}\n' % (b"w " * 9000),
+        b"no JSON\n" + ROWS,
     ],
-    ids=["large", "small", "no-lines", "cut-short-meanwhile"],
+    ids=["nothing", "a-line-end", "blanks", "unfinished", "no-line-end", "crlf", "many-pieces", "corrupt"],
 )
-def test_only_a_large_file_of_lines_is_gone_through_once(
-    begin: bytes, size: int, told: int, passing: bool, tmp_path: Path
+def test_what_is_read_in_pieces_is_what_is_read_at_once(
+    end: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "file.jsonl"
-    path.write_bytes(begin + b" " * (size - 1))
-    with path.open("rb") as file:
-        memory = read_passing(file, told)
-    assert (memory is not None) == (passing and CAN_GIVE_BACK)
-    assert memory is None or memory[:] == path.read_bytes()
+    words = b"word " * 400
+    row = b'{"type": "user", "uuid": "u%d", "parentUuid": null, "message": {"content": "%d %s"}}\n'
+    content = b"".join(row % (n, n, words) for n in range(600)) + end
+    (path := tmp_path / "talk.jsonl").write_bytes(content)
+    small_pieces(monkeypatch)
+    assert open_session(path) == read_session(content)
+    tail = FollowedFile(path)
+    with path.open("ab") as file:
+        file.write(b"\n" + ROWS.replace(b'1"', b'9"'))
+    tail.poll()
+    assert tail.session == read_session(path.read_bytes())
+
+
+def test_a_large_document_is_read_as_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [{"role": ("user", "assistant")[n % 2], "content": f"{n} " + "word " * 400} for n in range(800)]
+    content = json.dumps({"model": "claude-opus-4-5", "messages": said}, indent=1).encode()
+    (path := tmp_path / "request.json").write_bytes(content)
+    small_pieces(monkeypatch)
+    assert len(content) > HEAD + 50_000
+    assert open_session(path) == read_session(content)
+
+
+@pytest.mark.parametrize("large", [HEAD, 1 << 40], ids=["in-pieces", "at-once"])
+def test_a_large_rollout_has_its_sub_agents(
+    large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they are named is known once all of it was read."""
+    small_pieces(monkeypatch, large)
+    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "word " * 500}]}
+    said = [{"type": "response_item", "payload": message}] * 900
+    own = [
+        {"type": "session_meta", "payload": {"id": MAIN, "cwd": "/app"}},
+        *said,
+        {
+            "type": "event_msg",
+            "payload": {"type": "collab_agent_spawn_end", "new_thread_id": AGENT, "call_id": "c1"},
+        },
+    ]
+    other = [{"type": "session_meta", "payload": {"id": AGENT, "cwd": "/app"}}, *said[:2]]
+    for name, rows in ((MAIN, own), (AGENT, other)):
+        lines = (json.dumps({"timestamp": "2026-11-26T10:00:00Z", **row}) + "\n" for row in rows)
+        (tmp_path / f"rollout-2026-{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    session = open_session(tmp_path / f"rollout-2026-{MAIN}.jsonl")
+    assert (len(session.entries), [side.id for side in session.subagents]) == (900, [AGENT])
+
+
+MAIN, AGENT = "019a0000-0000-7000-8000-000000000001", "019a0000-0000-7000-8000-000000000002"

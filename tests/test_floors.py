@@ -116,7 +116,6 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("workbench.page.html", "importlib"): "the script and the style of a page are data inside this package",
     ("formats.databases", "sqlite3"): "bytes are opened as a database in memory; it touches no file",
     ("corpus.resample", "np.random"): "draws from a fixed seed: the same in, the same out",
-    ("formats.json_lines", "mmap"): "a mapped file is one kind of buffer; a reader maps none itself",
 }
 
 # Slow to import: never at the top of a module, but for the doors that cannot do without.

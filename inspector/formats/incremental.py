@@ -1,17 +1,63 @@
-"""Bytes that arrive in pieces -> `Session`: a file of lines, read while it is being written.
+"""Bytes that arrive in pieces -> `Session`: a file of lines, read while it is being written, or a large one.
 
 At any time the session is the one that reading all of the file anew would give. Only what is new is decoded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import BinaryIO
 
+from ..errors import ReadError
 from ..session.entries import Corrupt, Source
 from ..session.garbage import paused_gc
 from ..session.session import Session
+from .json_document import HEAD
 from .json_lines import Data, Reader, iter_lines
-from .readers import clear_usage
+from .parts import list_parts
+from .readers import clear_usage, find_reader
+
+LINES = 64
+"""So many records, and so many bytes (`HEAD`), settle the format: no reader looks further to tell its own."""
+FIRST, PIECE = 1 << 22, 1 << 19
+"""So many bytes of a large file of lines are read at first, then at a time: few, as fresh memory is dear."""
+LARGE = 1 << 25
+"""From so many bytes on that is worth it."""
+
+
+def find_lines_reader(head: bytes, name: str, format: str | None = None) -> Reader | None:
+    """The reader of a file of lines that begins so; None where only all of the file tells how it is read."""
+    lines = head[: head.rfind(b"\n") + 1]
+    settled = len(lines) > HEAD and len(list(islice(iter_lines(lines), LINES + 1))) > LINES
+    try:
+        if settled and lines.startswith(b"{") and list_parts(lines) is None:
+            reader = find_reader(lines, name, format)
+            return reader if reader.start is not None else None
+    except ReadError:
+        pass  # whoever has all of it says why
+    return None
+
+
+def read_pieces(file: BinaryIO, head: bytes) -> Iterator[bytes]:
+    """The lines of a file whose `head` was read, some at a time, and what stands behind the last line end.
+
+    >>> from io import BytesIO
+    >>> list(read_pieces(BytesIO(b"3\\n4"), b"1\\n2"))
+    [b'1\\n', b'23\\n', b'4']
+    """
+    pieces = [head]
+    while True:
+        last = pieces.pop()
+        if end := last.rfind(b"\n") + 1:
+            yield b"".join((*pieces, last[:end]))
+            pieces.clear()
+        pieces.append(last[end:])
+        if not (more := file.read(PIECE)):
+            break
+        pieces.append(more)
+    if rest := b"".join(pieces):
+        yield rest
 
 
 class IncrementalReader:

@@ -8,12 +8,10 @@ characters, integers of any size, nesting deeper than Python recurses.
 from __future__ import annotations
 
 import json
-import mmap as mmap_module
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from mmap import PAGESIZE, mmap
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -21,36 +19,8 @@ from ..session.entries import Corrupt, Source
 from ..session.garbage import paused_gc
 from ..session.session import Session
 
-Data = bytes | memoryview | mmap
+Data = bytes | memoryview
 """The content of a file, as the door hands it over."""
-
-
-class PassingMemory(mmap):
-    """What a large file was read into, to be read once: `read_lines` gives back what it has gone past."""
-
-
-STEP = 1 << 22
-"""So many bytes are gone past before they are given back."""
-LARGE = 1 << 25
-"""From so many bytes on a file is worth it."""
-_GIVE_BACK = getattr(mmap_module, "MADV_DONTNEED", None)
-
-
-def read_passing(file: BinaryIO, size: int) -> PassingMemory | None:
-    """What is in a large file of lines, in memory that `read_lines` gives back behind the lines it has read.
-
-    So the file and the session that is made of it are never whole in memory at the same time; what was given
-    back reads as zeros, so that it can be gone through once. None for a file that is smaller than `LARGE` or
-    does not begin with `{`, for one that was cut short since `size` was told, and on a system that cannot
-    give memory back. It leaves `file` behind its end, or anywhere where it answers None.
-    """
-    flags = [getattr(mmap_module, name, None) for name in ("MAP_PRIVATE", "MAP_ANONYMOUS")]
-    if size < LARGE or file.read(1) != b"{" or _GIVE_BACK is None or None in flags:
-        return None
-    memory = PassingMemory(-1, size, flags=sum(flag for flag in flags if flag is not None))
-    file.seek(0)
-    return memory if file.readinto(memory) == size else None  # type: ignore[attr-defined]
-
 
 BOM = b"\xef\xbb\xbf"
 DEEPEST = 256
@@ -128,13 +98,8 @@ def read_lines(lines: Lines, data: Data) -> Session:
     """The session that all lines make. Raises `EmptySession` when nobody says anything in it."""
     with paused_gc():
         source: Source | None = None
-        gone = 0
         for source, line in iter_lines(data):
             lines.take(source, line)
-            if isinstance(data, PassingMemory) and source.offset - gone > STEP and _GIVE_BACK is not None:
-                page = source.offset // PAGESIZE * PAGESIZE
-                data.madvise(_GIVE_BACK, gone, page - gone)
-                gone = page
         if source is not None and source.offset + source.size == len(data):
             lines.check_last(source)
         return lines.make_session()
