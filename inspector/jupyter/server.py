@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -54,7 +54,7 @@ NO_LIST = "This server does not list the sessions of its machine."
 LATER = 5.0
 """Seconds without an opening after which the memory of closed documents is given back."""
 MANY, NOW = 4, 1.0
-"""So many closed documents are waited with no longer than one is read: what closes them often opens one."""
+"""So many closed documents are waited with no longer than this, and with twice as many not at all."""
 READING = 4.0
 """Seconds for which files are read before a list of them is answered; the next one goes on with the rest."""
 FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
@@ -91,7 +91,7 @@ class ServerState:
         self.documents: OpenDocuments | None = None
         self.saving = asyncio.Lock()
         """Between looking for a free name and writing there nobody else saves."""
-        self._closed = 0
+        self._closed = self._opening = 0
         self._tidying: asyncio.TimerHandle | None = None
 
     def check_lists(self) -> None:
@@ -116,12 +116,23 @@ class ServerState:
             self.tidy_later()
 
     def tidy_later(self) -> None:
-        """Begin the while anew, unless many documents were closed since."""
+        """Begin the while anew; while a document is opened nothing else is done."""
         if self._tidying is not None:
             self._tidying.cancel()
-        if self._closed:
-            wait = LATER if self._closed < MANY else NOW
+        if self._closed and not self._opening:
+            wait = LATER if self._closed < MANY else NOW if self._closed < 2 * MANY else 0.0
             self._tidying = asyncio.get_running_loop().call_later(wait, self._tidy)
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """While a document is opened."""
+        self._opening += 1
+        self.tidy_later()
+        try:
+            yield
+        finally:
+            self._opening -= 1
+            self.tidy_later()
 
     def _tidy(self) -> None:
         from .documents import give_back
@@ -215,8 +226,12 @@ class OpenHandler(DocumentHandler):
 
     @guarded
     async def post(self) -> None:
+        with self.server_state.opening():
+            await self._open()
+
+    async def _open(self) -> None:
+        """Open it, and send its first picture."""
         documents = await self.server_state.load()
-        self.server_state.tidy_later()
         from ..workbench.tasks import describe_error
         from .documents import DocumentSource, OpenDocument
 

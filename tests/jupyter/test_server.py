@@ -679,6 +679,35 @@ def test_the_memory_of_closed_documents_is_given_back_soon_and_of_many_at_once(
         gc.enable()
 
 
+def test_what_is_opened_is_not_held_up_by_cleaning_up_behind_what_was_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_routes, "LATER", 0.0)
+
+    async def close_while_opening() -> tuple[bool, bool]:
+        state = ServerState()
+        documents = await state.load()
+        document = OpenDocument(DocumentSource(), {}, asyncio.get_running_loop())
+        assert documents.admit(document)
+        held, name = weakref.ref(document.controller.model.session.entries[-1]), document.id
+        del document
+        with state.opening():
+            state.leave(name)
+            await asyncio.sleep(0.5)
+            meanwhile = held() is not None
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if held() is None:
+                break
+        return meanwhile, held() is None
+
+    gc.disable()
+    try:
+        assert asyncio.run(close_while_opening()) == (True, True)
+    finally:
+        gc.enable()
+
+
 def test_files_too_large_for_all_make_room_too() -> None:
     async def fill() -> list[bool]:
         documents, loop = OpenDocuments(most=9, most_bytes=250), asyncio.get_running_loop()
