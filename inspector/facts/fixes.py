@@ -6,7 +6,7 @@ fact then stands better than before. The price is the difference of the two plan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -91,14 +91,18 @@ Candidate = tuple[Means, str, Plan, dict[str, Any]]
 
 def _candidates(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
     refs = plan.session.live_refs()
-    said = set(judge.traced.said)
-    rows = [row for row, ref in enumerate(refs) if ref in said]
+    rows = _find_rows(refs, judge.traced.said) or _find_rows(refs, judge.traced.named)
     yield from _pins(plan, rows, refs)
     if rows:
         yield from _cuts(plan, int(plan.table.live.position[max(rows)]))
     yield from _knobs(plan, judge)
     if judge.traced.fact.kind == "file":
         yield from _lists(plan, judge)
+
+
+def _find_rows(refs: list[BlockRef], wanted: Iterable[BlockRef]) -> list[int]:
+    mine = set(wanted)
+    return [row for row, ref in enumerate(refs) if ref in mine]
 
 
 def _lists(plan: Plan, judge: _Judge) -> Iterator[Candidate]:

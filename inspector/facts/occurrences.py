@@ -20,7 +20,7 @@ from ..session.toolcalls.call_paths import names
 from ..session.tree import Bools, Ints, Tree
 from .beginnings import find_beginning, find_longest, read_backwards
 from .commits import sort_commits
-from .extract.collect import KINDS, OPERATIONS
+from .extract.collect import KIND, OPERATIONS
 from .facts import Fact, Facts
 from .mentions import FactPattern, is_rooted, make_pattern
 
@@ -65,8 +65,8 @@ class Occurrences:
 
     @cached_property
     def kind(self) -> NDArray[np.uint8]:
-        """uint8 per fact: index into KINDS."""
-        return np.array([KINDS.index(fact.kind) for fact in self.facts], np.uint8)
+        """uint8 per fact: index into KINDS; words that are no fact are looked up as a symbol is."""
+        return np.array([KIND.get(fact.kind, KIND["symbol"]) for fact in self.facts], np.uint8)
 
     def any(self, mask: Bools) -> Bools:
         """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector import Checkpoint
 from inspector.demo import LOST_PATH
 from inspector.errors import EditError
 from inspector.facts.facts import find_facts
 from inspector.facts.fixes import find_fixes
 from inspector.facts.focus import write_focus
-from inspector.facts.trace import trace_facts
+from inspector.facts.trace import trace_facts, trace_recorded
 from inspector.facts.traced import FATES, TracedFact
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
@@ -24,8 +25,10 @@ from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context, check_request
 from inspector.wire.render import render_request
+from tests.facts.test_explain import compact, use
 from tests.facts.test_trace import BEFORE, FACTS, LEDGER, LENGTH, RECORDED, SESSION
 from tests.strategies import sessions
+from tests.test_cuts import build, say, user
 
 
 def short_summary() -> tuple[Plan, TracedFact]:
@@ -157,3 +160,37 @@ def apply(edits: Edits, changes: Mapping[str, Any]) -> Edits:
     if "settings" in new:
         new["settings"] = {**edits.settings, **new["settings"]}
     return edits.model_copy(update=new)
+
+
+def test_words_that_are_no_fact_have_fixes_too() -> None:
+    """Of a plan, and of what the file records: the pin keeps the block that says them."""
+    said = build(
+        user("the lamp must glow amber at dusk, and nothing else"), say("ok"), user("go"), say("done")
+    )
+    plan = make_plan(said, count_tokens(said), "flue", {"cut": "end"}).with_summary(
+        Checkpoint(text="Nothing.")
+    )
+    recorded = build(*said.entries, compact("Nothing."), user("on"))
+    for traced in (plan.trace["glow amber at"], trace_recorded(recorded)[0]["glow amber at"]):
+        assert (traced.fact.kind, traced.fate) == ("text", "lost")
+        before = traced.scene.session
+        mended = traced.fixes(make_plan(before, count_tokens(before), "flue", {"cut": "end"}))
+        assert mended[0].means == "pin" and mended[0].fate == "verbatim"
+        context = build_context(before, mended[0].plan)
+        assert any("glow amber at" in piece.block.text for piece in context.pieces)
+
+
+def test_what_only_a_block_that_names_it_can_keep_is_kept_by_that_block() -> None:
+    """The block that said it is gone since an earlier compaction, and a tool printed it again."""
+    session = build(
+        user("`fill_tank` leaks"),
+        *(say("ok"), compact("Nothing."), user("again")),
+        *use(1, "Bash", "warning: fill_tank was slow", command="make"),
+        *(say("ok"), compact("Nothing."), user("on")),
+    )
+    traced = trace_recorded(session)[1]["fill_tank"]
+    assert (traced.fate, traced.stood) == ("lost", True)
+    before = traced.scene.session
+    plan = make_plan(before, count_tokens(before), "flue", {"cut": "end"})
+    fixes = traced.fixes(plan)
+    assert [fix.means for fix in fixes if fix.fate == "verbatim"][:1] == ["pin"]
