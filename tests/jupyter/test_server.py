@@ -687,7 +687,8 @@ def test_what_is_opened_is_not_held_up_by_cleaning_up_behind_what_was_closed(
     async def close_while_opening() -> tuple[bool, bool]:
         state = ServerState()
         documents = await state.load()
-        document = OpenDocument(DocumentSource(), {}, asyncio.get_running_loop())
+        source = DocumentSource(content=read_demo(), name="demo.jsonl")
+        document = OpenDocument(source, {}, asyncio.get_running_loop())
         assert documents.admit(document)
         held, name = weakref.ref(document.controller.model.session.entries[-1]), document.id
         del document
