@@ -13,7 +13,7 @@ from typing import Any
 from ..session.json_text import dump_lossless
 from . import atif
 from .data_set import judge_row
-from .json_document import HEAD, cut_head, load, peek_once
+from .json_document import HEAD, Fields, cut_head, load, peek_once
 from .json_lines import BOM, Data, decode, iter_lines
 from .recording import Json, first_rows
 
@@ -44,8 +44,8 @@ def name_list(data: Data) -> str:
         return ""
     if all(atif.judge_trajectory(row) is None for row in rows):
         return ATIF
-    if all(judge_row(row) is None for row in rows):
-        return ROWS
+    if sum(judge_row(row) is None for row in rows) * 2 > len(rows):
+        return ROWS  # some rows of a data set may be empty
     return TALKS if len(rows) > 1 and _are_talks(rows) else ""
 
 
@@ -102,6 +102,8 @@ def _are_talks(rows: Sequence[Any]) -> bool:
     ends = 0
     for row in rows:
         messages = _find_messages(row)
+        if messages is None and Fields(row).rest.get("messages") == []:
+            continue
         if messages is None:
             return False
         if before and messages[: len(before)] == before:

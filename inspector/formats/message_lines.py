@@ -132,6 +132,8 @@ class MessageLines(JsonRows):
             conversation.take(source, row)
         conversation.close()
         conversation.tell_silent()
+        if all(row.keys() == {"role", "message"} for _, row in self.rows):
+            conversation.about["extra"]["harness"] = "Cursor"
         return made.make_session(**conversation.about)
 
 

@@ -113,6 +113,20 @@ def test_a_line_that_cannot_be_read_is_among_the_others(tmp_path: Path) -> None:
     assert (len(found), [one.name for one in found.others]) == (2, ["line 3"])
 
 
+def test_empty_rows_do_not_keep_the_others_from_opening(tmp_path: Path) -> None:
+    row = json.loads((CASES / "data-set.json").read_text("utf-8"))
+    (path := tmp_path / "rows.jsonl").write_bytes(
+        rows(row, {"id": "none", "conversations": []}, row | {"id": "b"})
+    )
+    found = open_sessions(path)
+    assert [one.name for one in found] == ["harbour-17", "b"] and [one.name for one in found.others] == [
+        "none"
+    ]
+    path.write_bytes(rows(talk("a", "b", id="x"), {"id": "none", "messages": []}, talk("c", "d", id="y")))
+    found = open_sessions(path)
+    assert [one.name for one in found] == ["x", "y"] and [one.name for one in found.others] == ["none"]
+
+
 @pytest.mark.parametrize("listed", [False, True], ids=["lines", "a list"])
 def test_several_trajectories_of_atif_in_one_file_are_as_many_sessions(listed: bool, tmp_path: Path) -> None:
     one = json.loads((CASES / "atif.json").read_text("utf-8"))

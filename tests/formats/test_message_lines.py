@@ -155,6 +155,7 @@ def test_messages_within_a_message_are_read_and_outputs_that_are_nowhere_are_tol
     assert [entry.role for entry in session.entries] == ["user", "assistant", "assistant"]
     assert session.format == "message-lines" and len(session.turns) == 1
     assert session.warnings == ("what 1 call of tools gave back is not in the file",)
+    assert session.source.harness == ("Cursor" if key == "role" else None)
     assert [each for each in compare(path, session) if not each.same] == []
 
 
