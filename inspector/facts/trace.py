@@ -30,6 +30,7 @@ from .traced import FATES, TIERS, Trace, TracedFact, TraceScope
 _OCCURRENCES: Memo[Occurrences] = Memo(2)
 _STANDING: Memo[Remaining] = Memo(4)
 _FATES: Memo[MomentFates] = Memo(4)
+_MOVES: Memo[tuple[Remaining, Remaining]] = Memo(8)
 
 
 def trace_facts(facts: Facts, plan: Plan, *, placeholder: bool = True) -> Trace:
@@ -148,9 +149,20 @@ def trace_moves(
     if numbers is not None:
         found = found.pick(sorted(numbers))
     for start, end, name in moves:
-        before, after = session.at(start), session.at(end)
+        before, after = _stand_around(facts, session, start, end)
         entry = None if name is None else session[name]
-        yield _trace(found, TraceScope(before, stand_live(before), stand_live(after), entry=entry))
+        yield _trace(found, TraceScope(before.session, before, after, entry=entry))
+
+
+def _stand_around(
+    facts: Facts, session: Session, start: str | None, end: str | None
+) -> tuple[Remaining, Remaining]:
+    """What stood at two leaves: read once for every fact whose story goes from the one to the other."""
+
+    def make() -> tuple[Remaining, Remaining]:
+        return stand_live(session.at(start)), stand_live(session.at(end))
+
+    return _MOVES.of(facts, make, Same(session.tree), start, end)
 
 
 def _trace(found: Occurrences, scene: TraceScope, moment: MomentFates | None = None) -> Trace:
