@@ -419,7 +419,7 @@ def price_spent(
         notes=(
             *_say_told(told),
             *notes,
-            *_say_guessed(spent, ~told, ttl),
+            *_say_guessed(spent, tokens, ~told, ttl),
             *_say_silent(*silent),
             *tell_cache_rebuilds(find_among(session, spent, price, table)),
         ),
@@ -444,9 +444,10 @@ def _join(group: Charged, entry: Ints) -> tuple[Charged, Ints]:
 
 def _count_silent(session: Session, summaries: list[int]) -> tuple[int, int]:
     """Sub-agents and compactions that the file tells no usage of. A reply may report its compaction's."""
+    recorded = (session.entries[at] for at in session.tree.bounded.tolist())
     untold = sum(
         entry.boundary is not None and entry.boundary.kind == "compact" and entry.usage is None
-        for entry in session.entries
+        for entry in recorded
     )
     reported = sum(session.entries[at].kind == "message" for at in summaries)
     return sum(agent.silent for agent in session.subagents), max(untold - reported, 0)
@@ -457,10 +458,9 @@ def _say_told(told: Bools) -> Iterator[str]:
         yield f"{int(told.sum()):,} of {len(told):,} at the cost the file gives."
 
 
-def _say_guessed(spent: Spent, charged: Bools, ttl: TTL) -> Iterator[str]:
+def _say_guessed(spent: Spent, tokens: Longs, charged: Bools, ttl: TTL) -> Iterator[str]:
     """What of the tokens the file does not tell, and what they are taken for."""
-    untold = np.array(spent.untold, bool) & charged
-    untold &= np.array(spent.tokens, np.int64).reshape(-1, len(KINDS))[:, 2:4].any(axis=1)
+    untold = np.array(spent.untold, bool) & charged & tokens[:, 2:4].any(axis=1)
     if untold.any() and not spent.split:
         yield f"Cache writes are charged as {ttl} ones: the file does not tell."
     elif untold.any():

@@ -282,6 +282,9 @@ class ClaudeCodeLines:
 
     def _attribute(self, draft: Draft, row: Row, blocks: list[Block]) -> None:
         """Whose words a row of the user's role holds."""
+        if draft.role == "tool" and not (draft.aside or row.is_meta or row.origin or row.prompt_source):
+            draft.meta, draft.extra = False, None  # outputs alone are nobody's words
+            return
         text = words_of(blocks)
         told = read_origin(row.origin), row.prompt_source
         speech = judge(
