@@ -10,7 +10,7 @@ import time
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -284,31 +284,53 @@ def test_a_reader_that_goes_away_and_a_narrow_encoding_are_no_trouble(file: Path
     assert piped.stdout == "{\n" and piped.stderr == ""
 
 
+def make_temporary(folder: Path) -> dict[str, str]:
+    """An environment with a temporary folder of its own, and a browser that notes what it is to open."""
+    browser = folder / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" >> "{folder}/opened"\n')
+    browser.chmod(0o755)
+    (folder / "temporary").mkdir()
+    own = {"TMPDIR": str(folder / "temporary"), "BROWSER": f"{browser} %s", "HOME": str(folder)}
+    own |= {name: str(folder / "jupyter") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR")}
+    return {**os.environ, **own, "JUPYTER_RUNTIME_DIR": str(folder / "running")}
+
+
 @pytest.fixture
 def temporary(tmp_path: Path) -> dict[str, str]:
-    """An environment with a temporary folder of its own, and a browser that notes what it is to open."""
-    browser = tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\necho "$1" >> "{tmp_path}/opened"\n')
-    browser.chmod(0o755)
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    own = {"TMPDIR": str(folder), "BROWSER": f"{browser} %s", "HOME": str(tmp_path)}
-    own |= {name: str(tmp_path / "jupyter") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR")}
-    return {**os.environ, **own, "JUPYTER_RUNTIME_DIR": str(tmp_path / "running")}
+    return make_temporary(tmp_path)
 
 
-def test_the_demo_is_one_page_that_a_browser_opens_where_it_is_wanted(
-    tmp_path: Path, temporary: dict[str, str]
-) -> None:
-    unseen = Path(run("demo", "--page", "--no-browser", env=temporary).stdout.strip())
-    assert unseen.is_file() and not (tmp_path / "opened").exists()
-    done = run("demo", "--page", env=temporary)
+class DemoPages(NamedTuple):
+    """What `demo --page` wrote, first with --no-browser; `opened` tells what a browser had opened by then."""
+
+    folder: Path
+    unseen: Path
+    opened: bool
+    page: Path
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> DemoPages:
+    folder = tmp_path_factory.mktemp("demo")
+    environment = make_temporary(folder)
+    unseen = Path(run("demo", "--page", "--no-browser", env=environment).stdout.strip())
+    opened = (folder / "opened").exists()
+    done = run("demo", "--page", env=environment)
     assert (done.returncode, done.stderr) == (0, "")
-    page = Path(done.stdout.strip())
-    assert page.is_relative_to(tmp_path / "temporary") and page != unseen
+    return DemoPages(folder, unseen, opened, Path(done.stdout.strip()))
+
+
+def test_the_demo_is_one_page_that_a_browser_opens_where_it_is_wanted(demo: DemoPages) -> None:
+    assert demo.unseen.is_file() and not demo.opened
+    page = demo.page
+    assert page.is_relative_to(demo.folder / "temporary") and page != demo.unseen
     assert page.read_text("utf-8").startswith("<!")
-    assert (tmp_path / "opened").read_text() == f"{page.as_uri()}\n"
+    assert (demo.folder / "opened").read_text() == f"{page.as_uri()}\n"
     assert [path.read_bytes() for path in page.parent.glob("*.jsonl")] == [read_demo()]
+
+
+def test_the_page_of_the_bundled_session_has_600_kb_at_most(demo: DemoPages) -> None:
+    assert 300_000 < demo.page.stat().st_size <= 600_000
 
 
 def test_the_demo_opens_as_a_workbench_in_jupyterlab(tmp_path: Path, temporary: dict[str, str]) -> None:

@@ -124,8 +124,3 @@ def test_a_desk_is_exported_and_stays_as_it_is(session: Session, tmp_path: Path)
     model = WorkbenchModel(session)
     export_html(model, tmp_path / "page.html", policies=[])
     assert not hasattr(model, "plan")
-
-
-def test_the_page_of_the_bundled_session_has_600_kb_at_most(tmp_path: Path) -> None:
-    done = export_html(Workbench(open_demo()), tmp_path / "page.html")
-    assert 300_000 < done.size == (tmp_path / "page.html").stat().st_size <= 600_000
