@@ -30,6 +30,8 @@ from .reported import read_usages, whole_tokens
 
 SEEN = (MESSAGE, COMPACTION, BRANCH_SUMMARY)
 REASONING = KINDS.index("reasoning")
+MISSING = 3
+"""Outputs without their calls from which on rows must have been lost: one or two are where a file begins."""
 STEPS, TEXT = 5, 300
 """The least it takes to fit the scale: so many steps, each with so many counted tokens beside the reply."""
 WIDEST = 4.0
@@ -280,7 +282,7 @@ class WeighedPath:
                 entry=name,
                 exceeds=True,
                 overcounted=max(1 - int(self.prompt[-1]) / int(self.counted[-1]), 0.0),
-                warnings=self._warn_exceeding(),
+                warnings=(*self._warn_exceeding(), *self._warn_missing()),
             )
         fixed, earlier = self._begin()
         attached = NOTHING
@@ -459,7 +461,14 @@ class WeighedPath:
             out.append(attached.note)
         if len(self.at) and not self.scale.fitted and not len(self.rows(len(self.cuts))):
             out.append("Too few replies tell how the provider counts text: what is left is a guess.")
-        return tuple(out)
+        return (*out, *self._warn_missing())
+
+    def _warn_missing(self) -> tuple[str, ...]:
+        """A sentence where outputs in the context answer calls that are not: rows of the file are missing."""
+        lost = len(self.session.live.orphans)
+        if lost < MISSING:
+            return ()
+        return (f"{lost:,} outputs answer calls that are not in the context: rows of the file are missing.",)
 
     # -- blocks ---------------------------------------------------------------------------------------------
 

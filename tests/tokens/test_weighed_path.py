@@ -355,3 +355,20 @@ def test_withheld_reasoning_does_not_survive_its_steps() -> None:
     plan = make_plan(session, ledger, "claude-code", {"cut": "end"}, reason="manual")
     assert plan.parts_after["fixed"] == found.fixed.tokens
     assert plan.parts_after["withheld"] < 10_000 and plan.after < 130_000
+
+
+@pytest.mark.parametrize("lost", [2, 3])
+def test_outputs_without_their_calls_tell_that_rows_are_missing(lost: int) -> None:
+    answers = tuple(
+        Entry(
+            id=f"o{at}",
+            parent=f"o{at - 1}" if at else "u1",
+            role="tool",
+            blocks=(ToolOutput(call_id=f"gone{at}", parts=(Text(text="done"),)),),
+        )
+        for at in range(lost)
+    )
+    entries = (say("u1", None, "u" * 100), *answers, reply("a1", f"o{lost - 1}", 1_000, "a" * 50, output=50))
+    session = Session(format="pi", entries=entries, leaf="a1")
+    warnings = find_outside(session, count_tokens(session, LENGTH)).warnings
+    assert any(f"{lost} outputs answer calls" in warning for warning in warnings) is (lost == 3)
