@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ...errors import expect
 from ...planning.assemble import build_context, live_context
 from ...planning.plan import Plan, make_plan
@@ -183,7 +185,23 @@ def check_trace(trace: Trace, plan: Plan | None = None) -> Iterator[LintFinding]
         found.append(
             LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)
         )
-    yield from sorted(found, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
+    yield from sorted(found, key=_rank)
+
+
+def find_code(trace: Trace, number: int) -> str:
+    """The code of the first finding of a trace that is about one fact, "" where none is."""
+    rows = np.flatnonzero((trace.number == number) & trace.stood)
+    look = _Look(trace)
+    found = [
+        _make(code, sentence, (), trace.traced[row])
+        for row in rows.tolist()
+        for code, sentence in _judge(trace.traced[row], look)
+    ]
+    return min(found, key=_rank).code if found else ""
+
+
+def _rank(finding: LintFinding) -> tuple[int, str]:
+    return SEVERITIES.index(finding.severity), finding.code
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ...facts.explanation import Explanation, NearWords
 from ...facts.facts import Fact
 from ...facts.focus import write_focus
-from ...facts.lint.check import CHANGED, check_trace, known
+from ...facts.lint.check import CHANGED, find_code, known
 from ...facts.nearest import find_spans
 from ...facts.regret import MEANS, Regret
 from ...facts.traced import Fate, TracedFact
@@ -246,16 +246,7 @@ def _code(teller: Teller, told: Told) -> str:
     if trace is None:
         plan = traced.scene.plan
         trace = teller.listing.trace if plan is not None else None
-    if trace is None:
-        return ""
-    return next(
-        (
-            one.code
-            for one in check_trace(trace)
-            if one.fact is not None and one.fact.number == traced.fact.number
-        ),
-        "",
-    )
+    return "" if trace is None else find_code(trace, traced.fact.number)
 
 
 def _outcomes(teller: Teller) -> Iterator[StoryOutcome]:
