@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import ReadError
-from ..session.blocks import Text, ToolCall, ToolOutput
+from ..session.blocks import Text, ToolCall
 from ..session.garbage import paused_gc
 from ..session.session import Session
 from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_tools, read_message, take_told
 from .json_document import FILE, Fields, Found, load, only_outputs, place, sniff_document
 from .json_lines import Data, Reader, decode
+from .open_calls import OpenCalls
 from .recording import Json, Recording, parse_given
 
 NAME = "data-set"
@@ -39,6 +40,8 @@ TURNS = (
 """What data sets call the turns. A list of `messages` may be a request's, which is left to its readers."""
 OWN = ("human", "gpt", "ai", "model", "chatgpt", "bing", "bard", "observation", "function_call")
 """The roles that no request's messages have."""
+ASKED = ("system", "developer", "user", "assistant", "tool", "function")
+"""Those that a request's messages have."""
 ROLES = {
     "human": "user",
     "user": "user",
@@ -73,6 +76,8 @@ def judge_row(value: Any) -> str | None:
     """None for a row of a data set, else why it is none."""
     if not isinstance(value, dict):
         return "not a JSON object"
+    if _is_asked(value):
+        return "it has the messages of a request"
     if {"sessionId", "uuid", "steps", "working_dir", "resourceSpans"} & set(value) or (
         {"trajectory", "history"} <= set(value)
     ):
@@ -82,6 +87,13 @@ def judge_row(value: Any) -> str | None:
         return "it has no list of turns under a name that data sets give it"
     looked = turns[:-1] or turns  # the last one seen may have been cut short
     return None if all(_name_role(turn) in ROLES for turn in looked) else "a turn has no role that is known"
+
+
+def _is_asked(row: Json) -> bool:
+    """Whether messages stand in it that its other readers know: lists beside them are not what was said."""
+    messages = _list(row.get("messages"))
+    looked = messages[:-1] or messages  # the last one seen may have been cut short
+    return bool(looked) and all(Fields(each).rest.get("role") in ASKED for each in looked)
 
 
 def _find_turns(row: Json) -> tuple[str, list[Any]]:
@@ -137,12 +149,12 @@ def read(data: Data) -> Session:
 
 
 class _Turns:
-    """Turn after turn. `open` are the calls without an answer, in the order in which they were made."""
+    """Turn after turn. `open` are the calls without an answer."""
 
     def __init__(self, made: Recording) -> None:
         self.made = made
         self.names: Names = {}
-        self.open: list[str] = []
+        self.open = OpenCalls()
         self.system: list[Text] = []
 
     def take(self, number: int, turn: Any) -> None:
@@ -165,7 +177,9 @@ class _Turns:
         more: Json = ({"meta": True} if message.role in INSTRUCTIONS else {}) | take_told(message)
         said = "user" if message.role in INSTRUCTIONS else message.role
         entry = self.made.add(f"m{number}", said, message.found, source, message.extra, **more)
-        self.open += [block.id for block in entry.blocks if isinstance(block, ToolCall)]
+        for block in entry.blocks:
+            if isinstance(block, ToolCall):
+                self.open.add(block)
 
     def _read(self, role: str, turn: Json) -> ChatMessage:
         fields = Fields(turn)
@@ -179,7 +193,7 @@ class _Turns:
             fields.rest["role"] = role
         message, _ = read_message(fields.rest, self.names)
         if message.role == "tool":
-            message.found = [self._answer(pair) for pair in only_outputs(message.found)]
+            message.found = [self.open.answer(pair) for pair in only_outputs(message.found)]
         return message
 
     def _read_calls(self, fields: Fields) -> Iterator[Found]:
@@ -197,19 +211,6 @@ class _Turns:
             number = inner.text("id") or f"call-{len(self.names) + 1}"
             self.names[number] = name
             yield ToolCall(id=number, name=name, input=parse_given(inner.any("arguments"))), inner.rest
-
-    def _answer(self, pair: Found) -> Found:
-        """The output with the call that it answers: where it names none, the first that is open."""
-        block, rest = pair
-        if not isinstance(block, ToolOutput):
-            return pair
-        if block.call_id not in self.open and self.open:
-            of_tool = (call for call in self.open if self.names.get(call) == block.call_id)
-            call = next(of_tool, self.open[0] if not block.call_id else block.call_id)
-            block = block.model_copy(update={"call_id": call, "name": self.names.get(call, block.name)})
-        if block.call_id in self.open:
-            self.open.remove(block.call_id)
-        return block, rest
 
 
 READER = Reader(NAME, "Conversation of a data set", sniff, read)

@@ -6,12 +6,15 @@ one of them begins with what was said up to the one before, and `request_log` ma
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import dropwhile
 from typing import Any
 
 from ..session.json_text import dump_lossless
 from . import atif
+from .chat_messages import INSTRUCTIONS
 from .data_set import judge_row
 from .json_document import HEAD, Fields, cut_head, load, peek_once
 from .json_lines import BOM, Data, decode, iter_lines
@@ -23,6 +26,8 @@ NAMES = (
     *("id", "uuid", "task_id", "title", "name"),
 )
 """What a row is called by."""
+LONGEST = 200
+"""So many characters of that are its name."""
 BESIDE = frozenset(
     [
         *("request", "response", "response_body", "choices", "output", "completion", "usage", "input"),
@@ -57,12 +62,13 @@ def list_documents(data: Data) -> tuple[str, list[tuple[str, int, Callable[[], D
     rows = list(_split(data))
     values = [value for value, _ in rows]
     if kind == TALKS and not _are_talks([value for value in values if value is not None]):
-        return None  # further down one goes on from the one before
+        return None  # further down they go on from each other
     word = "item" if _is_list(data) else "line"
     names = [_find_name(value) for value in values]
+    named = Counter(names)
     found: list[tuple[str, int, Callable[[], Data]]] = []
     for number, ((_, raw), name) in enumerate(zip(rows, names, strict=True), 1):
-        alone = name and names.count(name) == 1 if len(names) < 1000 else bool(name)
+        alone = name and named[name] == 1
         called = name if alone else f"{name} ({word} {number})" if name else f"{word} {number}"
         found.append((called, len(raw), partial(bytes, raw)))
     return kind, found
@@ -97,20 +103,27 @@ def _split(data: Data) -> Iterator[tuple[Any, bytes]]:
 
 
 def _are_talks(rows: Sequence[Any]) -> bool:
-    """Whether these are conversations, each to its end, none of which goes on from the one before."""
-    before: list[Any] = []
-    ends = 0
+    """Whether these are conversations, each to its end, of which hardly one goes on from another.
+
+    What the system said does not tell: it may hold the time, and be another in each request of one session.
+    """
+    before: dict[str, list[Any]] = {}
+    ends = grown = 0
     for row in rows:
         messages = _find_messages(row)
         if messages is None and Fields(row).rest.get("messages") == []:
             continue
         if messages is None:
             return False
-        if before and messages[: len(before)] == before:
-            return False
+        said = list(dropwhile(lambda each: Fields(each).rest.get("role") in INSTRUCTIONS, messages))
+        first = Fields(said[0]).rest.get("content") if said else ""
+        key = first if isinstance(first, str) else dump_lossless(first)
+        earlier = before.get(key, [])
+        grown += bool(earlier) and said[: len(earlier)] == earlier
         ends += isinstance(messages[-1], dict) and messages[-1].get("role") == "assistant"
-        before = messages
-    return ends * 2 > len(rows)
+        before[key] = said
+    # In a large data set some begin as another does, or stand there twice.
+    return ends * 2 > len(rows) and grown * 10 <= len(rows)
 
 
 def _find_messages(row: Any) -> list[Any] | None:
@@ -126,4 +139,4 @@ def _find_messages(row: Any) -> list[Any] | None:
 def _find_name(row: Any) -> str:
     held: Json = row if isinstance(row, dict) else {}
     named = (held[key] for key in NAMES if isinstance(held.get(key), str | int) and held[key] != "")
-    return str(next(named, ""))
+    return str(next(named, ""))[:LONGEST]

@@ -31,9 +31,12 @@ KNOWN = (
 
 def sniff(data: Data) -> str | None:
     """None when one of the first rows tells the version of the protocol, or adds to the context."""
-    for row in first_rows(data):
+    rows = first_rows(data)
+    # In the protocol before, and in other systems' files below such a header, rows have no type.
+    typed = all(isinstance(row.get("type"), str) for row in rows)
+    for row in rows:
         kind = row.get("type")
-        if kind == "metadata" and "protocol_version" in row:
+        if kind == "metadata" and "protocol_version" in row and typed:
             return None
         if kind == "context.append_message" and isinstance(row.get("message"), dict):
             return None
@@ -56,12 +59,16 @@ class KimiWire(JsonRows):
 
 
 class _Wire:
-    """Row after row. `live` are the entries that stand in the context now, `steps` those of open steps."""
+    """Row after row. `live` are the entries that stand in the context now, `steps` those of open steps.
+
+    `prompts` are the places in `live` of the prompts that an undo can take back.
+    """
 
     def __init__(self, made: Recording) -> None:
         self.made = made
         self.names: Names = {}
         self.live: list[str] = []
+        self.prompts: list[int] = []
         self.end: str | None = None
         self.steps: dict[str, str] = {}
         self.waiting: dict[str, list[Source]] = {}
@@ -100,7 +107,7 @@ class _Wire:
         elif kind == "metadata":
             self.about |= fields.rest
         elif kind == "context.clear":
-            self.live, self.end = [], None
+            self.live, self.prompts, self.end = [], [], None
         elif kind == "context.undo":
             self._undo(fields.number("count"))
         elif kind in ("micro_compaction.apply", "context.observation_masking"):
@@ -127,6 +134,8 @@ class _Wire:
 
     def _add(self, name: str, role: str, found: list[Found], source: Source, extra: Json, **more: Any) -> str:
         entry = self.made.add(name, role, found, source, extra, parent=self.end, **more)
+        if self._is_prompt(entry.id):
+            self.prompts.append(len(self.live))
         self.live.append(entry.id)
         self.end = entry.id
         return entry.id
@@ -197,7 +206,7 @@ class _Wire:
         """A summary: since user's messages are told to stay it takes the place of all others, before of the
         first ones alone."""
         count, stay = fields.number("compactedCount"), fields.number("keptUserMessageCount")
-        head = int(fields.number("keptHeadUserMessageCount") or 0)
+        head = max(int(fields.number("keptHeadUserMessageCount") or 0), 0)
         kept: list[str] = []
         rest: list[str] = []
         if stay is not None:
@@ -220,6 +229,9 @@ class _Wire:
             f"line-{source.line}", words, source, boundary, parent=self.end, timestamp=time, extra=extra
         )
         self.live = [*kept, entry.id, *rest]
+        entries = [self.made.entries[self.made.where[name]] for name in self.live]
+        floor = max(at for at, each in enumerate(entries) if each.boundary)
+        self.prompts = [at for at in range(floor + 1, len(entries)) if self._is_prompt(self.live[at])]
         self.end = entry.id
 
     def _is_prompt(self, name: str) -> bool:
@@ -228,15 +240,11 @@ class _Wire:
 
     def _undo(self, count: float | None) -> None:
         """Prompts taken back, with what followed them; none from before the last compaction."""
-        floor = max(
-            (at for at, n in enumerate(self.live) if self.made.entries[self.made.where[n]].boundary),
-            default=-1,
-        )
-        prompts = [at for at, name in enumerate(self.live) if at > floor and self._is_prompt(name)]
-        back = int(count) if count is not None and count > 0 else 0
-        if not prompts or not back:
+        back = int(min(count, len(self.prompts))) if count is not None and count > 0 else 0
+        if not back:
             return
-        first = prompts[max(len(prompts) - back, 0)]
+        first = self.prompts[-back]
+        del self.prompts[-back:]
         self.end = self.made.entries[self.made.where[self.live[first]]].parent
         del self.live[first:]
 

@@ -74,8 +74,8 @@ def _is_goose_event(row: Json) -> bool:
     """A message of goose's: its calls are of types that no other harness writes."""
     inner = Fields(row.get("message")) if row.get("type") == "message" else Fields(row)
     parts = inner.rest.get("content")
-    kinds = {Fields(part).rest.get("type") for part in parts} if isinstance(parts, list) else set()
-    return bool({"toolRequest", "toolResponse"} & kinds)
+    kinds = [Fields(part).rest.get("type") for part in parts] if isinstance(parts, list) else []
+    return "toolRequest" in kinds or "toolResponse" in kinds
 
 
 def _is_goose_header(row: Json) -> bool:

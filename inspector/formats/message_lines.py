@@ -17,9 +17,10 @@ from ..session.entries import Source
 from ..session.session import Session
 from ..text import plural
 from .chat_messages import INSTRUCTIONS, ChatMessage, Names, read_chat_usage, read_message
-from .json_document import Fields, Found, only_outputs
+from .json_document import Fields, Found, gather, only_outputs
 from .json_lines import Data, Reader, read_lines
 from .known_kinds import name_row
+from .open_calls import OpenCalls
 from .recording import Json, JsonRows, Recording, first_rows, take_time
 
 NAME = "message-lines"
@@ -61,6 +62,8 @@ def sniff(data: Data) -> str | None:
             return f"line {number} {reason}"
     if not any("role" in row or row.get("type") in SPEAKERS for row in rows[header:]):
         return "none of its lines is a message"
+    if all(row.get("role", row.get("type")) in INSTRUCTIONS for row in rows[header:]):
+        return "nobody speaks in its first lines but the system"
     known = next((name for row in rows if not _is_wrapped(row) and (name := name_row(row))), "")
     return f"it is {known}" if known else None
 
@@ -148,13 +151,17 @@ class _Taken:
 
 
 class _Conversation:
-    """Message after message. `open` are calls without an answer, `told` the replies by their id."""
+    """Message after message. `open` are calls without an answer, `told` the replies by their id.
+
+    `shared` are ids that others than replies have too: they name the conversation, and no reply.
+    """
 
     def __init__(self, made: Recording) -> None:
         self.made = made
         self.names: Names = {}
-        self.open: list[str] = []
+        self.open = OpenCalls()
         self.told: dict[str, str] = {}
+        self.shared: set[str] = set()
         self.last: _Taken | None = None
         self.about: Json = {"system": (), "extra": {}}
 
@@ -170,12 +177,11 @@ class _Conversation:
         message, _ = read_message(_call_by_line(shaped, source.line), self.names)
         fields = Fields(message.extra)
         begins = self.last is None and not self.made.entries
-        if message.role in INSTRUCTIONS and begins and not self.about["system"]:
+        shown = all(block.kind in ("text", "image") for block, _ in message.found)
+        if message.role in INSTRUCTIONS and begins and shown and not self.about["system"]:
             # The prompt that the conversation begins with.
-            self.about["system"] = tuple(
-                block for block, _ in message.found if block.kind in ("text", "image")
-            )
-            self.about["extra"]["system"] = fields.rest
+            self.about["system"], rest = gather(message.found)
+            self.about["extra"]["system"] = fields.rest | rest
             self.made.note("system prompt", source)
             return
         item, last = "role" not in shaped, self.last
@@ -202,7 +208,7 @@ class _Conversation:
         if role in INSTRUCTIONS:
             role, more = "user", {"meta": True}
         if role == "tool":
-            message.found = [self._name_call(pair) for pair in only_outputs(message.found)]
+            message.found = [self.open.answer(pair) for pair in only_outputs(message.found)]
         if role == "assistant":
             message.found = [self._name_itself(pair, last.sources[0]) for pair in message.found]
             model = fields.text("model") or fields.text("model_id")
@@ -221,10 +227,10 @@ class _Conversation:
             self.made.also(entry.id, source)
         for block in entry.blocks:
             if isinstance(block, ToolCall):
-                self.open.append(block.id)
-            elif isinstance(block, ToolOutput) and block.call_id in self.open:
-                self.open.remove(block.call_id)
-        if usage is not None and name is not None:
+                self.open.add(block)
+        if name is not None and role != "assistant":
+            self.shared.add(name)
+        if usage is not None and name is not None and name not in self.shared:
             # A reply in several lines tells on each of them what it took.
             before = self.told.get(name)
             if before is not None:
@@ -247,15 +253,6 @@ class _Conversation:
         call = f"call-{source.line}"
         self.names[call] = block.name
         return block.model_copy(update={"id": call}), rest
-
-    def _name_call(self, pair: Found) -> Found:
-        """An output that names no call, or its tool alone, answers the first call of it that is open."""
-        block, rest = pair
-        if not isinstance(block, ToolOutput) or block.call_id in self.open or not self.open:
-            return pair
-        of_tool = (call for call in self.open if self.names.get(call) == block.call_id)
-        call = next(of_tool, self.open[0] if not block.call_id else block.call_id)
-        return block.model_copy(update={"call_id": call, "name": self.names.get(call, block.name)}), rest
 
 
 def _name(row: Json) -> str:

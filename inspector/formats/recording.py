@@ -43,6 +43,7 @@ class Recording:
         self.corrupt: list[Corrupt] = []
         self.warnings: list[str] = []
         self.where: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
 
     @property
     def last(self) -> str | None:
@@ -51,10 +52,12 @@ class Recording:
 
     def name(self, wanted: str) -> str:
         """An id that is not given yet: the one wanted, or one made of it."""
-        name, number = wanted, 1
+        name, number = wanted, self._numbers.get(wanted, 1)
         while name in self.where:
             number += 1
             name = f"{wanted}.{number}"
+        if number > 1:
+            self._numbers[wanted] = number  # all rows may tell one id, and the numbers below are given
         return name
 
     def put(self, entry: Entry) -> Entry:

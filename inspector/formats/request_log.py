@@ -141,7 +141,7 @@ def _is_request(value: Any) -> bool:
     if not isinstance(value, dict) or {"sessionId", "projectHash", "trajectory", "uuid", "role"} & set(value):
         return False
     kind = str(value.get("type"))
-    spans = kind.isupper() or (kind in SPANS and "start_time" in value)
+    spans = kind.isupper() or (kind in SPANS and {"start_time", "input"} <= set(value))
     traced = bool({"trace_id", "traceId"} & set(value)) and spans
     if {"run_type", "span_attributes"} & set(value) or traced:
         return False  # a tracing system's: `traces.py` knows which of them is a request

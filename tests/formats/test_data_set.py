@@ -155,3 +155,49 @@ def test_turns_are_found_under_the_names_that_people_give_them(name: str) -> Non
         ("assistant", "No."),
     ]
     assert (session.format, session.entries[1].timestamp) == ("data-set", "2026-05-01")
+
+
+@pytest.mark.parametrize(
+    "logged",
+    [
+        [talk("Is it high?", "No."), talk("Is it low?", "Yes."), talk("Is it high?", "No.", "Shut?", "Yes.")],
+        [
+            {"messages": [{"role": "system", "content": f"It is {hour} o'clock."}, *talk(*said)["messages"]]}
+            for hour, said in ((8, ("Is it high?", "No.")), (9, ("Is it high?", "No.", "Shut?", "Yes.")))
+        ],
+    ],
+    ids=["of two threads", "whose system prompt tells the time"],
+)
+def test_what_goes_on_from_any_row_before_is_a_log_of_requests(logged: list[Any]) -> None:
+    session = read_session(rows(*logged))
+    assert (session.format, len(session.turns)) == ("request-log", 2)
+
+
+def test_conversations_that_stand_twice_in_a_large_data_set_do_not_make_it_a_log(tmp_path: Path) -> None:
+    talks = [talk(f"What is {number}?", "A number.") for number in range(40)]
+    (path := tmp_path / "talks.jsonl").write_bytes(
+        rows(*talks, talks[39], talk(*["What is 0?", "A number."] * 2))
+    )
+    assert len(open_sessions(path)) == 42
+
+
+def test_a_request_with_other_lists_beside_its_messages_is_left_to_its_readers() -> None:
+    older = [{"role": "user", "content": "Once"}, {"role": "assistant", "content": "upon"}]
+    session = read_session({"history": older, **talk("Is it high?", "No.")})
+    assert (session.format, session.entries[0].text) == ("anthropic-messages", "Is it high?")
+
+
+def test_every_row_of_many_that_share_an_id_can_be_named(tmp_path: Path) -> None:
+    (path := tmp_path / "talks.jsonl").write_bytes(
+        rows(*(talk(f"What is {number}?", "A number.", id="x") for number in range(1001)))
+    )
+    found = [one.name for one in open_sessions(path)]
+    assert len(set(found)) == 1001
+    assert open_session(path, part=found[7]).entries[0].text == "What is 7?"
+
+
+def test_an_id_as_long_as_a_page_is_cut(tmp_path: Path) -> None:
+    (path := tmp_path / "talks.jsonl").write_bytes(rows(*(talk(n, "A number.", id=n * 5000) for n in "ab")))
+    with pytest.raises(SeveralSessions) as caught:
+        open_session(path)
+    assert len(str(caught.value)) < 1000

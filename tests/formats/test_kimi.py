@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from inspector import open_session, read_session, sessions
+from inspector.errors import UnreadFormat
 from inspector.session.blocks import ToolCall, ToolOutput
 from tests.recount.__main__ import compare
 
@@ -106,3 +109,9 @@ def test_a_log_is_listed_where_the_harness_keeps_it(tmp_path: Path) -> None:
     path.write_bytes(CASE.read_bytes())
     listed = sessions(home=tmp_path, index=tmp_path / "index")
     assert [(one.harness, one.path, one.turns) for one in listed] == [("Kimi Code", path, 2)]
+
+
+def test_a_log_of_the_protocol_before_is_told_as_kimi_s_and_not_as_empty() -> None:
+    begun = {"timestamp": 1.0, "message": {"type": "TurnBegin", "payload": {"user_input": "Is it high?"}}}
+    with pytest.raises(UnreadFormat, match="a Kimi session of 2 rows"):
+        read_session(dump({"type": "metadata", "protocol_version": "1.1"}, begun))

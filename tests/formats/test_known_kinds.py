@@ -368,3 +368,10 @@ def test_no_real_session_is_claimed_twice() -> None:
             assert len([reader.name for reader in READERS if reader.sniff(data) is None]) <= 1, path
             looked += 1
     assert looked > 40
+
+
+def test_parts_whose_type_is_no_text_are_refused_in_a_sentence() -> None:
+    with pytest.raises(ReadError):
+        read_session(
+            rows({"role": "x", "content": [{"type": {}}]}, {"role": "x", "content": [{"type": [None]}]})
+        )

@@ -66,6 +66,31 @@ def in_traces(count: int) -> Iterator[Any]:
         yield {"span_id": f"s{number}", "trace_id": f"t{number}", "start_time": number, "attributes": told}
 
 
+def of_one_id(count: int) -> Iterator[Any]:
+    """Messages that all tell the id of their conversation."""
+    for number in range(count):
+        yield {"id": "talk", "role": ("user", "assistant")[number % 2], "content": f"words {number}"}
+
+
+def unanswered_calls(count: int) -> Iterator[Any]:
+    """Calls, and as many outputs that name a tool that nobody called."""
+    yield {"role": "user", "content": "go"}
+    for number in range(count):
+        call = {"id": f"c{number}", "function": {"name": "look", "arguments": "{}"}}
+        yield {"role": "assistant", "content": None, "tool_calls": [call]}
+    for _ in range(count):
+        yield {"role": "tool", "name": "listen", "content": "nothing"}
+
+
+def undone(count: int) -> Iterator[Any]:
+    """Prompts of Kimi Code's, all but the first of which are taken back one by one."""
+    for number in range(count):
+        message = {"role": "user", "content": f"prompt {number}"}
+        yield {"type": "context.append_message", "message": message}
+    for _ in range(count - 1):
+        yield {"type": "context.undo", "count": 1}
+
+
 def task(count: int) -> tuple[list[Any], list[Any]]:
     """A task of Roo Code's that is condensed at its end, and its screen with a request for each reply."""
     messages, screen = list[Any](), list[Any]()
@@ -125,6 +150,9 @@ def stay() -> None:
         pytest.param(of_lines(unnamed), 250, id="request-log-unnamed"),
         pytest.param(of_lines(named), 500, id="request-log-named"),
         pytest.param(of_lines(in_traces), 500, id="traces"),
+        pytest.param(of_lines(of_one_id), 1000, id="message-lines-one-id"),
+        pytest.param(of_lines(unanswered_calls), 1000, id="message-lines-calls"),
+        pytest.param(of_lines(undone), 1000, id="kimi-undone"),
         pytest.param(write_task, 500, id="cline-task"),
         pytest.param(write_unanswered, 1000, id="swe-agent"),
     ],

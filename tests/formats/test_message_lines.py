@@ -196,3 +196,27 @@ def test_lines_that_are_not_all_bare_messages_are_left_to_others(value: dict[str
 
 def test_one_message_alone_is_no_conversation() -> None:
     assert READER.sniff(rows(ASKED)) is not None
+
+
+def test_an_id_of_the_conversation_is_no_reply_s_and_each_reply_is_charged() -> None:
+    used = {"usage": {"prompt_tokens": 10, "completion_tokens": 5}}
+    session = read_session(
+        rows(*[{**row, "id": "talk-7"} for row in (ASKED, SAID | used, ASKED, SAID | used)])
+    )
+    assert [entry.usage.tokens for entry in session.entries if entry.usage] == [15, 15]
+
+
+def test_a_log_in_which_the_system_alone_speaks_is_no_conversation() -> None:
+    logged = [{"type": "system", "content": words, "level": "info"} for words in ("up", "down", "up")]
+    with pytest.raises(ReadError):
+        read_session(rows(*logged))
+
+
+def test_what_nobody_knows_in_a_system_prompt_is_not_lost() -> None:
+    parts = [{"type": "text", "text": "Keep the weir.", "cache_control": {"type": "ephemeral"}}]
+    session = read_session(rows({"role": "system", "content": parts}, ASKED, SAID))
+    assert session.system[0].text == "Keep the weir."  # type: ignore[union-attr]
+    assert session.extra["system"]["blocks"]["0"] == {"cache_control": {"type": "ephemeral"}}
+    session = read_session(rows({"role": "system", "content": [*parts, {"type": "chart"}]}, ASKED, SAID))
+    assert [block.kind for block in session.entries[0].blocks] == ["text", "unknown"]
+    assert session.entries[0].meta and not session.system

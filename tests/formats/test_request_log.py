@@ -291,3 +291,11 @@ def test_a_tool_s_message_that_names_the_tool_alone_is_its_output() -> None:
         session = read_session({"messages": [asked, wants, {**found, key: "look"}]})
         assert [entry.role for entry in session.entries] == ["user", "assistant", "tool"]
         assert len(session.live.pairs) == 1
+
+
+def test_requests_of_a_log_that_names_its_spans_are_read() -> None:
+    """Opik's spans have an `input`; a log of one's own may tell a trace and a type as well."""
+    about = {"trace_id": "t", "type": "llm", "start_time": "2026-05-01T08:00:00Z"}
+    said = [{"role": role, "content": role} for role in ("user", "assistant", "user")]
+    session = read_session(dump({**about, "messages": said[:1]}, {**about, "messages": said}))
+    assert (session.format, len(session.turns)) == ("request-log", 2)
