@@ -228,10 +228,9 @@ class _Wire:
         entry = self.made.compact(
             f"line-{source.line}", words, source, boundary, parent=self.end, timestamp=time, extra=extra
         )
+        gone = len(self.live) - len(rest)
         self.live = [*kept, entry.id, *rest]
-        entries = [self.made.entries[self.made.where[name]] for name in self.live]
-        floor = max(at for at, each in enumerate(entries) if each.boundary)
-        self.prompts = [at for at in range(floor + 1, len(entries)) if self._is_prompt(self.live[at])]
+        self.prompts = [at - gone + 1 for at in self.prompts if at >= gone]
         self.end = entry.id
 
     def _is_prompt(self, name: str) -> bool:

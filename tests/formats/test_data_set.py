@@ -201,3 +201,11 @@ def test_an_id_as_long_as_a_page_is_cut(tmp_path: Path) -> None:
     with pytest.raises(SeveralSessions) as caught:
         open_session(path)
     assert len(str(caught.value)) < 1000
+
+
+def test_rows_that_are_long_are_rows_of_a_data_set_too(tmp_path: Path) -> None:
+    long = [{"from": ("human", "gpt")[turn % 2], "value": f"{turn} " + "word " * 1000} for turn in range(300)]
+    (path := tmp_path / "long.jsonl").write_bytes(rows(*({"id": n, "conversations": long} for n in "ab")))
+    assert path.stat().st_size > 2 << 20
+    assert [one.name for one in open_sessions(path)] == ["a", "b"]
+    assert len(open_session(path, part="b").entries) == 300
