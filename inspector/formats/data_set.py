@@ -144,18 +144,19 @@ def read(data: Data) -> Session:
         model=about.text("model"),
         system=tuple(reading.system),
         tools=read_chat_tools(tools if isinstance(tools, list) else []),
-        extra=about.rest,
+        extra=about.rest | ({"system": reading.rest} if reading.rest else {}),
     )
 
 
 class _Turns:
-    """Turn after turn. `open` are the calls without an answer."""
+    """Turn after turn. `open` are calls without an answer, `rest` what the system's turns told besides."""
 
     def __init__(self, made: Recording) -> None:
         self.made = made
         self.names: Names = {}
         self.open = OpenCalls()
         self.system: list[Text] = []
+        self.rest: Json = {}
 
     def take(self, number: int, turn: Any) -> None:
         """One turn: a message, an instruction at the beginning, or what is none of ours."""
@@ -168,9 +169,12 @@ class _Turns:
             self.made.note("turn of no known role", source, known=False)
             return
         message = self._read(role, turn)
-        if role == "system" and not self.made.entries:
+        written = all(block.kind == "text" for block, _ in message.found)
+        if role == "system" and written and not self.made.entries:
             # Nebius' runs have its words beside an empty text.
-            words = message.text or Fields(message.extra).text("system_prompt")
+            fields = Fields(message.extra)
+            words = message.text or fields.text("system_prompt")
+            self.rest |= fields.rest
             self.system += [Text(text=words)] if words else []
             self.made.note("system prompt", source)
             return

@@ -209,3 +209,14 @@ def test_rows_that_are_long_are_rows_of_a_data_set_too(tmp_path: Path) -> None:
     assert path.stat().st_size > 2 << 20
     assert [one.name for one in open_sessions(path)] == ["a", "b"]
     assert len(open_session(path, part="b").entries) == 300
+
+
+def test_what_a_turn_of_the_system_s_tells_besides_is_kept() -> None:
+    said = [{"from": "human", "value": "Is it high?"}, {"from": "gpt", "value": "No."}]
+    lead: dict[str, Any] = {"from": "system", "value": "Keep the weir.", "weight": 0}
+    session = read_session({"conversations": [lead, *said]})
+    assert (len(session.system), session.extra["system"]) == (1, {"weight": 0})
+    lead = {"role": "system", "content": [{"type": "text", "text": "Keep the weir."}, {"type": "chart"}]}
+    session = read_session({"conversations": [lead, *said]})
+    assert [block.kind for block in session.entries[0].blocks] == ["text", "unknown"]
+    assert session.entries[0].meta and len(session.turns) == 1
