@@ -201,7 +201,7 @@ def read_part(raw: Any, names: Names) -> Found:
         if text is not None:
             return Text(text=text), fields.rest
     if kind == "reasoning" and (text := fields.text("content") or fields.text("text")) is not None:
-        return Reasoning(text=text), fields.rest
+        return Reasoning(text=text, encrypted=fields.text("encrypted_content")), fields.rest
     if kind in ("image_url", "input_image", "computer_screenshot"):
         given = fields.any("image_url")
         url = given.get("url") if isinstance(given, dict) else given

@@ -8,18 +8,19 @@ token once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ReadError
-from ..session.entries import Usage
+from ..session.entries import Source, Usage
 from ..session.garbage import paused_gc
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
 from .chat_messages import Names, read_chat, read_chat_tools
 from .containers import open_zip, read_entry
+from .inspect_parts import Surroundings, open_message
 from .json_document import FILE, Fields, load, place, sniff_document
 from .json_lines import Data, Reader, decode
 from .prefix import join_requests
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
 
 NAME = "inspect"
-ATTACHMENT = "attachment://"
 HEADERS = ("header.json", "_journal/start.json")
 
 
@@ -62,10 +62,13 @@ def _find_samples(archive: ZipFile) -> tuple[ZipInfo | None, list[ZipInfo]]:
 
 
 def list_samples(data: Data) -> list[tuple[str, int, Callable[[], Data]]]:
-    """The samples of an `.eval` archive: name, size, and what gives the log of each; of other data none."""
+    """The samples of an `.eval` archive or of a log of several; of other data none.
+
+    Of each its name, its size, and what gives the log of it alone.
+    """
     archive = open_zip(data)
     if archive is None:
-        return []
+        return [] if sniff(data) is not None else _list_written(load(data))
     with archive:
         header, samples = _find_samples(archive)
     if header is None:
@@ -74,6 +77,19 @@ def list_samples(data: Data) -> list[tuple[str, int, Callable[[], Data]]]:
         (item.filename.removeprefix("samples/"), item.file_size, partial(repack, data, at))
         for at, item in enumerate(samples)
     ]
+
+
+def _list_written(log: Any) -> list[tuple[str, int, Callable[[], Data]]]:
+    """The samples of a log in JSON, called as an archive would call them; none of one that holds one."""
+    samples = Fields(log).items("samples") or []
+    told = [each for each in samples if isinstance(each, dict)] if len(samples) > 1 else []
+    found: list[tuple[str, int, Callable[[], Data]]] = []
+    for each in told:
+        written = dump_lossless({**log, "samples": [each]}).encode("ascii")
+        found.append(
+            (f"{each.get('id')}_epoch_{each.get('epoch')}.json", len(written), partial(bytes, written))
+        )
+    return found
 
 
 def sniff(data: Data) -> str | None:
@@ -118,19 +134,26 @@ def read(data: Data) -> Session:
 
 def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
     """The requests of a sample's model events; where it has none, its messages as one."""
-    attached = Fields(sample.rest.get("attachments")).rest
+    attached = {
+        **Fields(Fields(sample.rest.get("transcript")).rest.get("content")).rest,
+        **Fields(sample.rest.get("attachments")).rest,
+    }
     pool = sample.rest.get("message_pool")
     if not isinstance(pool, list):
         pool = Fields(sample.rest.get("events_data")).items("messages") or []
     names: Names = {}
     requests: list[WholeRequest] = []
-    compaction: Json | None = None
-    events = sample.items("events") or []
-    for line, raw in enumerate(events, 1):
+    compactions: dict[str, tuple[Source, Json]] = {}  # by the call that they stand in
+    around = Surroundings()
+    sent: list[Any] = []
+    events = sample.items("events") or Fields(sample.rest.get("transcript")).items("events") or []
+    for line, raw, within in _flatten(events):
         source, event = place(line), Fields(raw)
         kind = event.text("event")
+        call = around.take(event.rest, kind) or within
         if kind == "model":
-            sent = _find_input(event, pool)
+            sent = _find_input(event, pool, sent)
+            at, compaction = compactions.pop(call, (None, None))
             output = Fields(event.object("output"))
             choices = output.items("choices") or []
             reply = [
@@ -141,27 +164,35 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
             requests.append(
                 WholeRequest(
                     source,
-                    read_chat([_open(message, attached) for message in sent], names),
-                    read_chat([_open(message, attached) for message in reply], names),
+                    read_chat([open_message(message, attached) for message in sent], names),
+                    read_chat([open_message(message, attached) for message in reply], names),
                     usage=_read_usage(output.rest.get("usage")),
                     model=output.text("model") or event.text("model"),
-                    tools=read_chat_tools(event.any("tools")),
+                    tools=read_chat_tools(open_message(event.any("tools"), attached)),
                     time=event.text("timestamp"),
+                    key=call,
+                    apart=call != "",
                     compaction=compaction,
+                    compacted_at=at,
                 )
             )
-            compaction = None
             continue
         if kind == "compaction":
-            compaction = {
+            told = {
                 "trigger": event.text("type"),
                 "tokens_before": event.number("tokens_before"),
                 "tokens_after": event.number("tokens_after"),
             }
+            if call in compactions:
+                made.note(kind, compactions[call][0])
+            compactions[call] = source, told
+            continue
         made.note(kind or "event without a kind", source, known=kind is not None)
+    for at, _ in compactions.values():
+        made.note("compaction", at)
     if not requests:
         # The last message is the reply whose output the sample has; of those before no usage is told.
-        messages = [_open(message, attached) for message in sample.items("messages") or ()]
+        messages = [open_message(message, attached) for message in sample.items("messages") or ()]
         output = Fields(sample.rest.get("output"))
         ends = bool(messages) and Fields(messages[-1]).rest.get("role") == "assistant"
         requests.append(
@@ -176,31 +207,29 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
     return requests
 
 
-def _find_input(event: Fields, pool: list[Any]) -> list[Any]:
-    """What was sent: in the event itself, or as ranges of the sample's pool of messages."""
+def _flatten(events: list[Any], within: str = "", line: int = 0) -> Iterator[tuple[int, Any, str]]:
+    """Each event with its place and the event that it stands in, "" for none.
+
+    Older logs keep what a tool or a part of the task did inside the event that tells of it; such events have
+    its place.
+    """
+    for number, raw in enumerate(events, 1):
+        place_ = line or number
+        yield place_, raw, within
+        inner = raw.get("events") if isinstance(raw, dict) else None
+        if isinstance(inner, list) and inner:
+            yield from _flatten(inner, f"{within}/{number}", place_)
+
+
+def _find_input(event: Fields, pool: list[Any], before: list[Any]) -> list[Any]:
+    """What was sent: in the event itself, as ranges of the sample's pool, or as what came since `before`."""
     sent = event.items("input") or []
+    if event.flag("input_delta"):
+        return [*before, *sent]
     for pair in event.items("input_refs") or ():
         if isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair):
             sent = [*sent, *pool[max(pair[0], 0) : max(pair[1], 0)]]
     return sent
-
-
-def _open(value: Any, attached: Json) -> Any:
-    """A message with its attachments in place, in the words of OpenAI's messages."""
-    if isinstance(value, str):
-        if value.startswith(ATTACHMENT):
-            return attached.get(value.removeprefix(ATTACHMENT), value)
-        return value
-    if isinstance(value, list):
-        return [_open(item, attached) for item in value]
-    if not isinstance(value, dict):
-        return value
-    opened = {key: _open(item, attached) for key, item in value.items()}
-    if opened.get("type") == "image" and isinstance(opened.get("image"), str):
-        opened |= {"type": "image_url", "image_url": opened.pop("image")}
-    if opened.get("type") == "reasoning" and isinstance(opened.get("reasoning"), str):
-        opened["text"] = opened.pop("reasoning")
-    return opened
 
 
 def _read_usage(raw: Any) -> Usage | None:
@@ -208,13 +237,12 @@ def _read_usage(raw: Any) -> Usage | None:
     given, output = fields.number("input_tokens"), fields.number("output_tokens")
     if given is None and output is None:
         return None
-    return Usage(
-        input=given or 0,
-        output=output or 0,
-        cache_read=fields.number("input_tokens_cache_read") or 0,
-        cache_write=fields.number("input_tokens_cache_write") or 0,
-        total=fields.number("total_tokens"),
-    )
+    read = fields.number("input_tokens_cache_read") or 0
+    written = fields.number("input_tokens_cache_write") or 0
+    total = fields.number("total_tokens")
+    if read + written and total == (given or 0) + (output or 0):
+        given = max((given or 0) - read - written, 0)  # the older logs of some providers hold it in the input
+    return Usage(input=given or 0, output=output or 0, cache_read=read, cache_write=written, total=total)
 
 
 READER = Reader(NAME, "Inspect log", sniff, read)

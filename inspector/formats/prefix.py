@@ -18,7 +18,7 @@ from ..session.session import Session
 from ..text import plural
 from .chat_messages import INSTRUCTIONS, ChatMessage, take_told
 from .recording import Json, Recording
-from .threads import Thread, Threads, WholeRequest, count_equal
+from .threads import TELLING, Thread, Threads, WholeRequest, count_equal
 
 
 def join_requests(format: str, requests: Sequence[WholeRequest], made: Recording, **about: object) -> Session:
@@ -27,7 +27,7 @@ def join_requests(format: str, requests: Sequence[WholeRequest], made: Recording
     for request in requests:
         joining.take(request)
     threads = joining.threads.all
-    main = max(threads, key=lambda thread: thread.requests, default=None)
+    main = max(threads, key=lambda thread: (not thread.apart, thread.requests), default=None)
     last = main.last if main is not None else None
     told = {
         "model": last.model if last else None,
@@ -71,6 +71,9 @@ class _Joining:
         thread = self.threads.find(request, prints, said)
         first = len(self.made.entries)
         self._match(thread, said, prints, request)
+        brought = self.made.entries[first:]
+        if request.compacted_at is not None and not any(entry.boundary for entry in brought):
+            self.made.note("compaction", request.compacted_at)  # of a conversation that begins with it
         for message in request.reply:
             usage = request.usage if message is request.reply[-1] else None
             name = self._add(thread, message, request, reply=True)
@@ -95,12 +98,16 @@ class _Joining:
             # It grew; or it was sent again, or cut back to an earlier moment.
             del line[same:]
             thread.end = line[-1][1] if line else thread.end if not prints else None
+            if request.compaction is not None and line:
+                # Nothing but thoughts was left out: they are no part of what is compared.
+                self._close(thread, request, {"kind": "micro", **_find_told(request)}, [])
             for message in said[same:]:
                 self._add(thread, message, request)
             return
         cleared = _find_cleared(self.made, line[same:], said[same:])
-        if cleared is not None and not told:
-            self._close(thread, request, {"kind": "micro", "cleared": tuple(cleared)}, [])
+        if cleared is not None:
+            boundary = {"kind": "micro", "cleared": tuple(cleared), **_find_told(request)}
+            self._close(thread, request, boundary, [])
             for at, message in enumerate(said[same : len(line)], same):
                 line[at] = message.print, line[at][1]
             for message in said[len(line) :]:
@@ -126,23 +133,34 @@ class _Joining:
         found = [pair for message in words for pair in message.found]
         summary = "\n\n".join(message.text for message in words if message.text)
         before = thread.last.usage if thread.last is not None else None
+        asked = _asked_for(thread, prints, summary)
+        if asked:
+            self._set_aside(thread, asked)
         boundary: Json = {
-            "tokens_before": before.tokens if before is not None else None,
+            "tokens_before": None if before is None else before.prompt if asked else before.tokens,
             "tokens_after": request.usage.prompt if request.usage is not None else None,
             "kept": kept,
             "summary": summary or None,
             "extra": {} if summary or not words else {"unreadable": True},
         }
-        recorded = request.compaction or {}
-        boundary |= {key: value for key, value in recorded.items() if value is not None}
+        boundary |= _find_told(request)
         self._close(thread, request, boundary, found)
         compaction = thread.end or ""
+        if asked and thread.last is not None:
+            self.made.change(compaction, usage=before, model=thread.last.model)
         thread.line[:] = [
             (print_, name if name is not None else compaction)
             for print_, name in zip(prints[: last + 1], names, strict=False)
         ]
         for message in said[last + 1 :]:
             self._add(thread, message, request)
+
+    def _set_aside(self, thread: Thread, count: int) -> None:
+        """Put the last messages of a conversation aside: they asked for its summary, and were it."""
+        for _, name in thread.line[-count:]:
+            self.made.change(name, sidechain=f"summary-{thread.line[-1][1]}", usage=None)
+        del thread.line[-count:]
+        thread.end = thread.line[-1][1]
 
     def _close(self, thread: Thread, request: WholeRequest, boundary: Json, found: list) -> None:  # type: ignore[type-arg]
         number = f"compaction-{len(self.made.entries) + 1}"
@@ -151,6 +169,8 @@ class _Joining:
         )
         if boundary.get("kind") == "micro":
             self.made.change(entry.id, kind="micro")
+        if request.compacted_at is not None:
+            self.made.also(entry.id, request.compacted_at)
         self.entries.setdefault(thread.number, []).append(entry.id)
         thread.end = entry.id
 
@@ -182,6 +202,29 @@ class _Joining:
             self.made.change(name, sidechain=f"conversation-{thread.number + 1}")
 
 
+def _find_told(request: WholeRequest) -> Json:
+    """What the log tells of the compaction before a request."""
+    return {key: value for key, value in (request.compaction or {}).items() if value is not None}
+
+
+def _asked_for(thread: Thread, prints: Sequence[str], summary: str) -> int:
+    """How many messages at the end of a conversation asked for a summary and gave it; 0 where none did.
+
+    The last request was the compaction's own where its reply stands in the summary, and neither this nor what
+    asked for it is sent again.
+    """
+    last = thread.last
+    if last is None or not thread.words or len(last.reply) != 1 or len(thread.line) < 3:
+        return 0
+    asking = last.messages[-1] if last.messages else None
+    if asking is None or asking.role != "user" or asking.print in prints or last.reply[0].print in prints:
+        return 0
+    # Some ask for thoughts first, and take only the summary of the reply.
+    told = thread.words.partition("<summary>")[2].rpartition("</summary>")[0].strip()
+    words = told or thread.words
+    return 2 if len(words) >= TELLING and words in summary else 0
+
+
 def _find_cleared(
     made: Recording, line: Sequence[tuple[str, str]], said: Sequence[ChatMessage]
 ) -> list[str] | None:
@@ -189,6 +232,8 @@ def _find_cleared(
     if len(said) < len(line):
         return None
     cleared: list[str] = []
+    instead: set[str] = set()  # what stands in place of those that became shorter
+    longer: set[str] = set()
     for (print_, name), message in zip(line, said, strict=False):
         if message.print == print_:
             continue
@@ -203,7 +248,6 @@ def _find_cleared(
                 isinstance(old, ToolOutput) and isinstance(new, ToolOutput) and old.call_id == new.call_id
             ):
                 return None
-            if len(new.text) >= len(old.text):
-                return None
+            (instead if len(new.text) < len(old.text) else longer).add(new.text)
             cleared.append(old.call_id)
-    return cleared or None
+    return cleared if cleared and longer <= instead else None

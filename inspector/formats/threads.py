@@ -25,7 +25,8 @@ class WholeRequest:
     """A request as it was sent, with its reply. `key` names its conversation, "" where nothing does.
 
     Where it is `loose` it names what ran together, as a trace does, and not what was said to one another.
-    `compaction` are fields of a boundary where the log tells that the history was compacted before it.
+    One `apart` is known not to be the session's own, but a sub-agent's or a judge's. `compaction` are fields
+    of a boundary where the log tells, at `compacted_at`, that the history was compacted before it.
     """
 
     source: Source | None
@@ -39,7 +40,9 @@ class WholeRequest:
     time: str | None = None
     key: str = ""
     loose: bool = False
+    apart: bool = False
     compaction: Json | None = None
+    compacted_at: Source | None = None
     extra: Json = field(default_factory=dict)
 
     @property
@@ -59,6 +62,7 @@ class Thread:
     number: int
     key: str
     loose: bool
+    apart: bool = False
     line: list[tuple[str, str]] = field(default_factory=list)
     requests: int = 0
     last: WholeRequest | None = None
@@ -92,12 +96,12 @@ class Threads:
         if near:
             return self.all[max(near, key=lambda number: (near[number], number))]
         now = request.instructions
-        named = request.key != "" and not request.loose
+        named = (request.key != "" and not request.loose) or request.compaction is not None
         latest = reversed(self._named.get(request.key, ()))
         for thread in latest if named else self._find_summed_up(request.key, said):
             if not _is_other(thread.system, now):
                 return thread
-        thread = Thread(len(self.all), request.key, request.loose)
+        thread = Thread(len(self.all), request.key, request.loose, request.apart)
         self.all.append(thread)
         self._named.setdefault(request.key, []).append(thread)
         return thread

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from inspector import open_session, read_session
-from inspector.session.blocks import ToolOutput
+from inspector.session.blocks import Document, Reasoning, ToolCall, ToolOutput
+from inspector.session.session import Session
 from tests.shared import SHARED
 
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "inspect.json"
@@ -125,3 +126,245 @@ def test_an_output_tells_its_tool_and_that_it_failed() -> None:
     session = read_session({"version": 2, "status": "success", "eval": {"task": "t"}, "samples": [sample]})
     outputs = [block for entry in session.entries for block in entry.blocks if isinstance(block, ToolOutput)]
     assert [(block.name, block.is_error) for block in outputs] == [("bash", True), ("bash", False)]
+
+
+def say(role: str, content: Any, **more: Any) -> dict[str, Any]:
+    return {"role": role, "content": content, **more}
+
+
+def call(sent: list[Any], reply: dict[str, Any] | None, used: int = 10, **more: Any) -> dict[str, Any]:
+    """A model's call as an event: what it was sent, the reply, and how many tokens it was sent."""
+    choices = [{"message": reply, "stop_reason": "stop"}] if reply else []
+    usage = {"input_tokens": used, "output_tokens": 5, "total_tokens": used + 5}
+    output = {"model": "demo-1", "choices": choices, **({"usage": usage} if reply else {})}
+    return {"event": "model", "model": "demo/demo-1", "input": sent, "output": output, **more}
+
+
+def make_log(events: list[Any], **more: Any) -> dict[str, Any]:
+    sample = {"id": "tide", "epoch": 1, "uuid": "u1", "messages": [], "events": events, **more}
+    return {"version": 2, "status": "success", "eval": {"task": "t"}, "samples": [sample]}
+
+
+def read_log(events: list[Any], **more: Any) -> Session:
+    return read_session(make_log(events, **more))
+
+
+ASKED = say("user", "When is high tide? Never read /srv/prod.", source="input")
+LOOKED = say(
+    "assistant", "I look.", tool_calls=[{"id": "c1", "function": "bash", "arguments": {"cmd": "tide"}}]
+)
+FOUND = say("tool", "low at noon, high at six " + "." * 80, tool_call_id="c1", function="bash")
+SUMMARY = "The question is when high tide is; the table says at six."
+
+
+def test_the_call_that_wrote_a_summary_is_the_compactions_own() -> None:
+    """What asks for it is no turn, its reply no answer, and what it took is the compaction's."""
+    prompt = say("user", "Summarise the conversation so far, in every detail.")
+    written = say("assistant", f"<analysis>\nShort.\n</analysis>\n<summary>\n{SUMMARY}\n</summary>")
+    shown = say(
+        "user", f"So far:\n<previous_summary>\n{SUMMARY}\n</previous_summary>", metadata={"summary": True}
+    )
+    told = {"event": "compaction", "type": "summary", "tokens_before": 900, "tokens_after": 90}
+    done = say("assistant", "At six.")
+    session = read_log(
+        [
+            call([ASKED], LOOKED),
+            call([ASKED, LOOKED, FOUND, prompt], written, used=800),
+            told,
+            call([ASKED, shown], done, used=95),
+        ]
+    )
+    assert len(session.turns) == 1
+    ((name, boundary),) = session.boundaries
+    assert (boundary.trigger, boundary.tokens_before, boundary.summary) == ("summary", 900, shown["content"])
+    assert session[name].usage is not None and session[name].usage.prompt == 800
+    assert session[name].sources[0].line == 3
+    assert [entry.text for entry in (session.entries[at] for at in session.live.entries)] == [
+        shown["content"],
+        ASKED["content"],
+        "At six.",
+    ]
+    apart = [entry.text for entry in session.entries if entry.sidechain]
+    assert apart == [prompt["content"], written["content"]]
+    assert sum(entry.usage.output for entry in session.entries if entry.usage) == 15
+    assert session.records == 4
+
+
+def test_outputs_that_an_edit_removed_were_cleared_though_what_stands_there_is_longer() -> None:
+    short = say("tool", "ok", tool_call_id="c0", function="bash")
+    first = say("assistant", "", tool_calls=[{"id": "c0", "function": "bash", "arguments": {}}])
+    gone = [{**each, "content": "(Tool result removed)"} for each in (short, FOUND)]
+    before = [ASKED, first, short, LOOKED, FOUND]
+    events = [
+        call(before, say("assistant", "More.")),
+        {"event": "compaction", "type": "edit", "tokens_before": 60, "tokens_after": 30},
+        call(
+            [ASKED, first, gone[0], LOOKED, gone[1], say("assistant", "More.")], say("assistant", "At six.")
+        ),
+    ]
+    ((_, boundary),) = read_log(events).boundaries
+    assert (boundary.kind, boundary.cleared, boundary.trigger) == ("micro", ("c0", "c1"), "edit")
+    assert boundary.tokens_before == 60
+    del events[1]
+    ((_, unsaid),) = read_log(events).boundaries
+    assert (unsaid.kind, unsaid.cleared) == ("micro", ("c0", "c1"))
+
+
+def test_an_edit_that_left_out_thoughts_alone_is_in_the_file_too() -> None:
+    thought = {"type": "reasoning", "reasoning": "Long. " * 20, "signature": "s"}
+    words = {"type": "text", "text": "I look."}
+    session = read_log(
+        [
+            call([ASKED], say("assistant", [thought, words])),
+            {"event": "compaction", "type": "edit", "tokens_before": 60, "tokens_after": 30},
+            call([ASKED, say("assistant", [words]), say("user", "And?")], say("assistant", "At six.")),
+        ]
+    )
+    ((name, boundary),) = session.boundaries
+    assert (boundary.kind, boundary.tokens_before) == ("micro", 60)
+    assert name in [session.entries[at].id for at in session.path]
+
+
+def test_a_compaction_after_which_nothing_is_as_before_is_the_same_conversation() -> None:
+    sealed = {"type": "data", "data": {"compaction_metadata": {"encrypted_content": "gAAA"}}}
+    after = [say("user", "High tide?"), say("assistant", [sealed])]
+    session = read_log(
+        [
+            call([ASKED], LOOKED),
+            {"event": "compaction", "type": "native"},
+            call(after, say("assistant", "Six.")),
+        ]
+    )
+    assert len(session.boundaries) == 1
+    assert not [entry for entry in session.entries if entry.sidechain]
+    (thought,) = [block for entry in session.entries for block in entry.blocks if block.kind == "reasoning"]
+    assert isinstance(thought, Reasoning) and (thought.text, thought.encrypted) == ("", "gAAA")
+
+
+def span(name: str, kind: str, parent: str | None = None) -> dict[str, Any]:
+    return {"event": "span_begin", "id": name, "span_id": name, "parent_id": parent, "type": kind}
+
+
+def test_what_runs_inside_a_tools_call_or_judges_stands_apart_however_long_it_is() -> None:
+    task = say("user", "Read the notes.")
+    notes, more = say("assistant", "Notes read."), say("user", "And?")
+    events = [
+        span("main", "agent"),
+        call([ASKED], LOOKED, span_id="main"),
+        span("t1", "tool", "main"),
+        span("helper", "agent", "t1"),
+        call([ASKED, LOOKED, task], notes, span_id="helper"),
+        call([ASKED, LOOKED, task, notes, more], notes, span_id="helper"),
+        call([ASKED, LOOKED, task, notes, more, notes, more], notes, span_id="helper"),
+        call([ASKED, LOOKED, FOUND], say("assistant", "At six."), span_id="main"),
+        span("s1", "scorer"),
+        call([say("user", "Is six right?")], say("assistant", "GRADE: C"), span_id="s1"),
+    ]
+    session = read_log(events)
+    main = [entry.text for entry in session.entries if not entry.sidechain]
+    assert main == [ASKED["content"], "I look.", "", "At six."]
+    assert len(session.turns) == 1 and not session.boundaries
+    assert len({entry.sidechain for entry in session.entries if entry.sidechain}) == 2
+    assert session.records == len(events)
+
+
+def test_older_logs_keep_calls_within_a_tools_event_and_judge_within_a_step() -> None:
+    inner = {
+        "event": "subtask",
+        "name": "z",
+        "events": [call([say("user", "z?")], say("assistant", "z."), 7)],
+    }
+    step = {"event": "step", "action": "begin", "type": "scorer", "name": "match"}
+    events = [
+        call([ASKED], LOOKED),
+        {
+            "event": "tool",
+            "id": "c1",
+            "events": [call([say("user", "sub?")], say("assistant", "s."), 3), inner],
+        },
+        call([ASKED, LOOKED, FOUND], say("assistant", "At six.")),
+        step,
+        call([say("user", "Right?")], say("assistant", "C"), 2),
+    ]
+    session = read_log([], transcript={"events": events, "content": {}})
+    assert sum(entry.usage.input for entry in session.entries if entry.usage) == 10 + 3 + 7 + 10 + 2
+    assert [entry.text for entry in session.entries if not entry.sidechain][-1] == "At six."
+    assert len({entry.sidechain for entry in session.entries if entry.sidechain}) == 3
+
+
+def test_texts_that_stand_elsewhere_are_found_under_their_older_name_too() -> None:
+    asked = say("user", "tc://h1", source="input")
+    assert read_log([call([asked], None)], attachments={"h1": "High tide?"}).entries[0].text == "High tide?"
+    old = {"events": [call([asked], None)], "content": {"h1": "High tide?"}}
+    assert read_log([], transcript=old).entries[0].text == "High tide?"
+
+
+def test_input_that_holds_what_the_cache_gave_is_told_by_its_sum() -> None:
+    usage = {"input_tokens": 1000, "output_tokens": 50, "input_tokens_cache_read": 800}
+    first, second = call([ASKED], LOOKED), call([ASKED], LOOKED)
+    first["output"]["usage"] = usage | {"total_tokens": 1050}
+    second["output"]["usage"] = usage | {"total_tokens": 1850}
+    read = [read_log([event]).entries[1].usage for event in (first, second)]
+    assert [(each.input, each.cache_read) for each in read if each] == [(200, 800), (1000, 800)]
+
+
+def test_parts_of_a_reply_are_what_they_are() -> None:
+    """Sealed thoughts are no words; a tool that the provider ran is a call and its output."""
+    parts = [
+        {"type": "reasoning", "reasoning": "gAAAsealed", "redacted": True, "summary": "On tides."},
+        {
+            "type": "tool_use",
+            "id": "w1",
+            "name": "web_search",
+            "arguments": '{"q": "tide"}',
+            "result": "Six.",
+        },
+    ]
+    given = [
+        {
+            "type": "document",
+            "document": "data:application/pdf;base64,JVBERi0=",
+            "mime_type": "application/pdf",
+        },
+        {"type": "audio", "audio": "data:audio/wav;base64,UklGRg==", "format": "wav"},
+        {"type": "video", "video": "clip.mp4", "format": "mp4"},
+    ]
+    session = read_log([call([say("user", given)], say("assistant", parts))])
+    files, reply = session.entries
+    assert [(b.media_type, b.url) for b in files.blocks if isinstance(b, Document)] == [
+        ("application/pdf", None),
+        ("audio/wav", None),
+        ("video/mp4", "clip.mp4"),
+    ]
+    thought, asked, answer = reply.blocks
+    assert isinstance(thought, Reasoning) and isinstance(asked, ToolCall) and isinstance(answer, ToolOutput)
+    assert (thought.text, thought.encrypted) == ("On tides.", "gAAAsealed")
+    assert (asked.name, asked.input, answer.name, answer.text) == (
+        "web_search",
+        {"q": "tide"},
+        "web_search",
+        "Six.",
+    )
+    assert session.unknown == 0
+
+
+def test_a_log_of_several_samples_opens_each(tmp_path: Path) -> None:
+    log = make_log([call([ASKED], LOOKED)])
+    log["samples"].append(log["samples"][0] | {"epoch": 2, "events": [call([FOUND], LOOKED)]})
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(log), "utf-8")
+    assert open_session(file).warnings == (
+        "this is sample tide (epoch 1); 1 other sample is in the file and not read",
+    )
+    second = open_session(file, part="tide_epoch_2.json")
+    assert second.warnings == () and second.entries[0].role == "tool"
+
+
+def test_what_came_since_the_call_before_is_behind_it() -> None:
+    session = read_log(
+        [
+            call([ASKED], LOOKED),
+            call([LOOKED, FOUND], say("assistant", "At six."), input_delta=True),
+        ]
+    )
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]

@@ -163,12 +163,27 @@ class _Codex:
 
 def _read_document(file: Path) -> dict[int, int]:
     data = json.loads(file.read_bytes())
+    if isinstance(data, dict) and isinstance(samples := data.get("samples"), list) and samples:
+        return _read_events(samples[0])
     both = (data.get("entries"), data.get("messages")) if isinstance(data, dict) else ()
     rows = next((each for each in both if isinstance(each, list)), [])
     found = {
         n: _find_request(row) or _find_opencode(row) for n, row in enumerate(rows, 1) if isinstance(row, dict)
     }
     return {n: tokens for n, tokens in found.items() if tokens}
+
+
+def _read_events(sample: Any) -> dict[int, int]:
+    """Of the model's calls in an Inspect log, by the event: input beside what the cache gave and took."""
+    names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
+    found: dict[int, int] = {}
+    for number, event in enumerate(sample["events"], 1):
+        usage = event["output"].get("usage") if event.get("event") == "model" else None
+        if usage:
+            read, written = (usage.get(name) or 0 for name in names[1:])
+            within = usage.get("total_tokens") == usage["input_tokens"] + usage["output_tokens"]
+            found[number] = usage["input_tokens"] + (0 if within else read + written)
+    return found
 
 
 def _find_opencode(row: dict[str, Any]) -> int:

@@ -47,6 +47,7 @@ class Asked:
     total: Any = None
     loose: bool = False  # the key names what ran together, not what was said to one another
     cost: Any = None
+    apart: bool = False  # a sub-agent's or a judge's
 
 
 @dataclass
@@ -62,6 +63,9 @@ class _Talk:
     compactions: int = 0
     emptied: int = 0
     last: list[Row] = field(default_factory=list)
+    apart: bool = False
+    asked: str | None = None  # the print of the last message of the last request, where a user said it
+    summaries: list[tuple[list[int] | None, Any, Any]] = field(default_factory=list)
 
 
 def recount(path: Path) -> Figures:
@@ -84,28 +88,40 @@ def recount_inspect(path: Path) -> Figures:
     """Every figure of the first sample of an Inspect log in JSON."""
     document = _read_log(path)
     sample = next(each for each in listed(document.get("samples")) if isinstance(each, dict))
-    attached = held(sample, "attachments")
+    old = held(sample, "transcript")
+    attached = {**held(old, "content"), **held(sample, "attachments")}
     pool = sample.get("message_pool")
     pool = pool if isinstance(pool, list) else listed(held(sample, "events_data").get("messages"))
     asked: list[Asked] = []
-    compacted = False
-    for event in listed(sample.get("events")):
-        if not isinstance(event, dict):
+    compacted: set[str] = set()
+    spans: dict[str, Row] = {}
+    steps: list[Any] = []
+    sent: list[Row] = []
+    for event, inside in _every(listed(sample.get("events")) or listed(old.get("events"))):
+        kind = event.get("event")
+        if kind == "span_begin":
+            spans[str(event.get("id"))] = event
+        elif kind == "step" and event.get("action") == "begin":
+            steps.append(event.get("type"))
+        elif kind == "step" and event.get("action") == "end" and steps:
+            steps.pop()
+        key = _called(spans, event) or ("scorer" if "scorer" in steps else "") or inside
+        if kind == "compaction":
+            compacted.add(key)
+        if kind != "model":
             continue
-        compacted |= event.get("event") == "compaction"
-        if event.get("event") != "model":
-            continue
-        sent = list(listed(event.get("input")))
+        own = list(listed(event.get("input")))
         for begin, end in listed(event.get("input_refs")):
-            sent += pool[begin:end]
+            own += pool[begin:end]
+        sent = sent + own if event.get("input_delta") else own
         output = held(event, "output")
         reply = [choice["message"] for choice in listed(output.get("choices"))[:1] if "message" in choice]
         model = output.get("model") or event.get("model")
         tokens = _split_inspect(output.get("usage"))
         total = held(output, "usage").get("total_tokens")
-        sent, reply = _open(sent, attached), _open(reply, attached)
-        asked.append(Asked(sent, reply, tokens, model, "", compacted, total))
-        compacted = False
+        said, back = _open(sent, attached), _open(reply, attached)
+        asked.append(Asked(said, back, tokens, model, key, key in compacted, total, apart=key != ""))
+        compacted.discard(key)
     if not asked:
         messages = _open(listed(sample.get("messages")), attached)
         ends = bool(messages) and messages[-1].get("role") == "assistant"
@@ -120,6 +136,26 @@ def recount_inspect(path: Path) -> Figures:
             )
         ]
     return join(asked)
+
+
+def _every(events: list[Any], inside: str = "") -> list[tuple[Row, str]]:
+    """Each event, and the one that it stands in; older logs keep what a tool did in the tool's event."""
+    found: list[tuple[Row, str]] = []
+    for at, event in enumerate(events):
+        if isinstance(event, dict):
+            found.append((event, inside))
+            found += _every(listed(event.get("events")), f"{inside}/{at}")
+    return found
+
+
+def _called(spans: dict[str, Row], event: Row) -> str:
+    """The nearest span around an event that is a tool's, a judge's or a branch."""
+    name = str(event.get("span_id"))
+    while name in spans:
+        if spans[name].get("type") in ("tool", "scorer", "scorers", "branch", "subtask"):
+            return name
+        name = str(spans[name].get("parent_id"))
+    return ""
 
 
 def _read_log(path: Path) -> Any:
@@ -150,15 +186,20 @@ def join(asked: list[Asked]) -> Figures:
         talk.system = system
         same = _shared(talk.line, prints)
         if not (each.compacted and same < len(talk.line)) and same in (len(talk.line), len(prints) or -1):
+            talk.emptied += bool(each.compacted and talk.line)
             del talk.line[same:], talk.messages[same:]
             _add(talk, said[same:], prints[same:])
-        elif not each.compacted and _only_shorter(talk.messages[same:], said[same:]):
+        elif _only_shorter(talk.messages[same:], said[same:]):
             talk.emptied += 1
             old = len(talk.line)
             talk.line, talk.messages = prints[:old], said[:old]
             _add(talk, said[old:], prints[old:])
         else:
             talk.compactions += 1
+            if _summed_up(talk, prints):
+                talk.summaries.append(talk.replies.pop()[:3])
+                talk.turns -= _opens(talk.messages[-2])
+                del talk.line[-2:], talk.messages[-2:]
             known = set(talk.line)
             stays = max((at + 1 for at, print_ in enumerate(prints) if print_ in known), default=0)
             if talk.line and talk.line[-1] not in prints and all(each in known for each in prints[:stays]):
@@ -173,7 +214,8 @@ def join(asked: list[Asked]) -> Figures:
             talk.replies.append((each.tokens if end else None, each.model, each.total, each.cost))
         talk.requests += 1
         talk.last = own
-    main = max(talks, key=lambda talk: talk.requests)
+        talk.asked = prints[-1] if said and said[-1].get("role") == "user" else None
+    main = max(talks, key=lambda talk: (not talk.apart, talk.requests))
     tally = Tally()
     for talk in talks:
         for tokens, model, total, cost in talk.replies:
@@ -182,7 +224,9 @@ def join(asked: list[Asked]) -> Figures:
             else:
                 tally.aside(tokens, model, cost)
         tally.figures.emptied += talk.emptied
-        for _ in range(talk.compactions):
+        for tokens, model, _ in talk.summaries:
+            tally.compact(tokens, model)
+        for _ in range(talk.compactions - len(talk.summaries)):
             tally.compact()
     return tally.close(main.turns)
 
@@ -216,11 +260,12 @@ def _find(talks: list[_Talk], each: Asked, prints: list[str], system: str) -> _T
         summed = len(words) >= 40 and any(
             words in print_ or json.dumps(words)[1:-1] in print_ for print_ in prints[:2]
         )
-        if (any(shared) or (each.key and not each.loose) or summed) and (best is None or shared >= best[:2]):
+        named = (each.key and not each.loose) or each.compacted
+        if (any(shared) or named or summed) and (best is None or shared >= best[:2]):
             best = (*shared, at)
     if best is not None:
         return talks[best[2]]
-    talks.append(_Talk(each.key, each.loose))
+    talks.append(_Talk(each.key, each.loose, apart=each.apart))
     return talks[-1]
 
 
@@ -243,19 +288,34 @@ def _shared(line: list[str], prints: list[str]) -> int:
     return count
 
 
+def _summed_up(talk: _Talk, prints: list[str]) -> bool:
+    """Whether the last request was for the summary: its reply is a part of a message that is sent now."""
+    if talk.asked is None or talk.asked in prints or talk.line[-1] in prints or len(talk.last) != 1:
+        return False
+    words = say_all(talk.last[0]).strip()
+    inner = (
+        words.partition("<summary>")[2].rpartition("</summary>")[0].strip() if "<summary>" in words else ""
+    )
+    known = set(talk.line)
+    new = [print_ for print_ in prints if print_ not in known]
+    quoted = json.dumps(inner or words, ensure_ascii=False)[1:-1]
+    return len(talk.line) > 2 and len(words) >= 40 and any(quoted in print_ for print_ in new)
+
+
 def _only_shorter(before: list[Row], after: list[Row]) -> bool:
     """Whether nothing but outputs of tools is another, and shorter."""
     if len(after) < len(before):
         return False
-    found = False
+    shorter: set[str] = set()
+    longer: set[str] = set()
     for old, new in zip(before, after, strict=False):
         if _print(old) == _print(new):
             continue
-        same = {**old, "content": ""} == {**new, "content": ""}
-        if old.get("role") != "tool" or not same or len(say(new["content"])) >= len(say(old["content"])):
+        if old.get("role") != "tool" or {**old, "content": "", "id": 0} != {**new, "content": "", "id": 0}:
             return False
-        found = True
-    return found
+        text = say(new["content"])
+        (shorter if len(text) < len(say(old["content"])) else longer).add(text)
+    return bool(shorter) and longer <= shorter
 
 
 def _opens(message: Row) -> bool:
@@ -398,21 +458,23 @@ def split_usage(usage: Any) -> list[int] | None:
 
 
 def _split_inspect(usage: Any) -> list[int] | None:
+    """Tokens of a call; the older logs of some providers count the cache's in the input, and so the sum."""
     if not isinstance(usage, dict):
         return None
-    names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
-    fresh, read, written = (whole(usage.get(name)) for name in names)
-    return [fresh, read, written, 0, whole(usage.get("output_tokens"))]
+    names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write", "output_tokens")
+    fresh, read, written, output = (whole(usage.get(name)) for name in names)
+    if read + written and usage.get("total_tokens") == fresh + output:
+        fresh = max(fresh - read - written, 0)
+    return [fresh, read, written, 0, output]
 
 
 def _open(value: Any, attached: Row) -> Any:
     """A value with what it points to in its place."""
     if isinstance(value, str):
-        return (
-            attached.get(value.removeprefix("attachment://"), value)
-            if value.startswith("attachment://")
-            else value
-        )
+        for begin in ("attachment://", "tc://"):
+            if value.startswith(begin):
+                return attached.get(value[len(begin) :], value)
+        return value
     if isinstance(value, list):
         return [_open(each, attached) for each in value]
     return {name: _open(each, attached) for name, each in value.items()} if isinstance(value, dict) else value
