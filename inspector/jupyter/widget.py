@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from importlib.resources import files
 from pathlib import Path
@@ -147,6 +148,8 @@ class Workbench(anywidget.AnyWidget):
     _run_data = t.Bytes().tag(sync=True)
     _work = t.Dict().tag(sync=True)
 
+    _setting = False
+
     def __init__(
         self,
         session: Session | Plan | str | os.PathLike[str],
@@ -169,61 +172,69 @@ class Workbench(anywidget.AnyWidget):
         letter_keys: bool = True,
         lesson: str = "",
     ) -> None:
-        shown = session if isinstance(session, Plan) else None
-        if isinstance(session, Plan):
-            # All that it was made of; what else is given is of no use.
-            plan, edits = session, session.edits
-            session, policy, window = plan.ledger.session, plan.spec_json["policy"], plan.table.given_window
-            counter, at = plan.ledger.base.name, plan.session.leaf
-            cut, pins, settings = edits.cut or "", edits.pins, edits.settings
-        if follow and isinstance(session, Session):
-            raise ValueError("only a file can be followed; a Session is a value and never grows")
-        if not isinstance(session, Session) and os.fspath(session).endswith(SUFFIX):
-            # All that it was made of, of the session beside it.
-            name = Path(session).name
-            session, saved = find_planned(session)
-            chosen = choose_saved(saved, open_session(session), name)
-            policy, settings, cut = chosen["policy"], chosen["settings"], chosen["cut"]
-            at, pins, look, window = chosen["at"], chosen["pins"], chosen["look"], saved.window
-        home = "" if isinstance(session, Session) else os.fspath(session)
-        file = FollowedFile(session) if follow and not isinstance(session, Session) else None
-        if file is not None:
-            session = file.session
-        elif not isinstance(session, Session):
-            session = open_session(session)
-        self._setting = False
-        self._controller = Controller(
-            session, self._receive, policy, counter=counter, window=window, scenario=scenario
-        )
-        self._controller.model.file = printable(Path(home).name)
-        self._controller.save = lambda plan: save_beside(plan, home)
-        self._controller.plans = lambda: read_plans_beside(home)
-        self._controller.offer = lambda model, query: offer_file(
-            *(model, query, lambda: read_beside(home), home),
-            str(Path(home or "here").expanduser().absolute().parent),
-        )
-        self._controller.write = lambda name, content: write_beside(name, content, home)
-        if shown is not None and shown.checkpoint is not None:
-            self._controller.model.written = keep((), shown, shown.checkpoint)
-        inputs = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}
-        if at is not None:
-            inputs["at"] = at
-        first = self._controller.start({**inputs, "versus": dict(versus or {}), "look": look}, replay)
-        if self._controller.last_error is not None:
-            raise self._controller.last_error
-        opened = tab or self._controller.model.tab
-        shown_as = {"height": height, "letter_keys": letter_keys}
-        super().__init__(**first, **shown_as, tab=opened if mode is None else _tab_of(mode))
-        self.observe(self._open_step, names="lesson")
-        self.lesson = lesson
-        self.observe(self._replan, names=[*INPUTS, "_seq", "replay", "provider"])
-        self.on_msg(self._reply)
-        if self.comm is not None:
-            # The browser has put the widget away; `close` does not hear of that.
-            self.comm.on_close(lambda _: self._controller.close())
-        self._controller.begin(PUT_OFF)
-        if file is not None:
-            self._controller.follow(file)
+        # The browser loads what draws it while the file is read here.
+        super().__init__(height=height, letter_keys=letter_keys)
+        try:
+            shown = session if isinstance(session, Plan) else None
+            if isinstance(session, Plan):
+                # All that it was made of; what else is given is of no use.
+                plan, edits = session, session.edits
+                session, policy, window = (
+                    plan.ledger.session,
+                    plan.spec_json["policy"],
+                    plan.table.given_window,
+                )
+                counter, at = plan.ledger.base.name, plan.session.leaf
+                cut, pins, settings = edits.cut or "", edits.pins, edits.settings
+            if follow and isinstance(session, Session):
+                raise ValueError("only a file can be followed; a Session is a value and never grows")
+            if not isinstance(session, Session) and os.fspath(session).endswith(SUFFIX):
+                # All that it was made of, of the session beside it.
+                name = Path(session).name
+                session, saved = find_planned(session)
+                chosen = choose_saved(saved, open_session(session), name)
+                policy, settings, cut = chosen["policy"], chosen["settings"], chosen["cut"]
+                at, pins, look, window = chosen["at"], chosen["pins"], chosen["look"], saved.window
+            home = "" if isinstance(session, Session) else os.fspath(session)
+            file = FollowedFile(session) if follow and not isinstance(session, Session) else None
+            if file is not None:
+                session = file.session
+            elif not isinstance(session, Session):
+                session = open_session(session)
+            self._controller = Controller(
+                session, self._receive, policy, counter=counter, window=window, scenario=scenario
+            )
+            self._controller.model.file = printable(Path(home).name)
+            self._controller.save = lambda plan: save_beside(plan, home)
+            self._controller.plans = lambda: read_plans_beside(home)
+            self._controller.offer = lambda model, query: offer_file(
+                *(model, query, lambda: read_beside(home), home),
+                str(Path(home or "here").expanduser().absolute().parent),
+            )
+            self._controller.write = lambda name, content: write_beside(name, content, home)
+            if shown is not None and shown.checkpoint is not None:
+                self._controller.model.written = keep((), shown, shown.checkpoint)
+            inputs = {"cut": cut, "settings": dict(settings or {}), "pins": list(pins)}
+            if at is not None:
+                inputs["at"] = at
+            first = self._controller.start({**inputs, "versus": dict(versus or {}), "look": look}, replay)
+            if self._controller.last_error is not None:
+                raise self._controller.last_error
+            opened = tab or self._controller.model.tab
+            self._set({**first, "tab": opened if mode is None else _tab_of(mode)})
+            self.observe(self._open_step, names="lesson")
+            self.lesson = lesson
+            self.observe(self._replan, names=[*INPUTS, "_seq", "replay", "provider"])
+            self.on_msg(self._reply)
+            if self.comm is not None:
+                # The browser has put the widget away; `close` does not hear of that.
+                self.comm.on_close(lambda _: self._controller.close())
+            self._controller.begin(PUT_OFF)
+            if file is not None:
+                self._controller.follow(file)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def mode(self) -> str:
@@ -396,12 +407,17 @@ class Workbench(anywidget.AnyWidget):
     # The lock is held for whatever sends or answers, as two threads may want to.
 
     def notify_change(self, change: Any) -> None:
-        with self._controller.lock:
+        with self._lock:
             super().notify_change(change)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        with self._controller.lock:
+        with self._lock:
             super().set_state(sync_data)
+
+    @property
+    def _lock(self) -> AbstractContextManager[Any]:
+        """The controller's; until there is one nobody else knows of this."""
+        return self._controller.lock if "_controller" in self.__dict__ else nullcontext()
 
     def _reply(self, _: Any, content: Any, buffers: Any) -> None:
         """Answer a question of the browser: rows, a body, the summary. An error goes back as a sentence."""

@@ -16,7 +16,8 @@ from comm.base_comm import BaseComm
 from traitlets import TraitError
 
 from inspector.demo import open_demo, read_demo
-from inspector.errors import EditError, PolicyError
+from inspector.errors import EditError, PolicyError, ReadError
+from inspector.files import open_session
 from inspector.jupyter.widget import Workbench
 from inspector.planning.plan import make_plan
 from inspector.policies.policy import Edits
@@ -33,7 +34,7 @@ class Recorder(BaseComm):  # type: ignore[misc]
     def publish_msg(
         self, msg_type: str, data: Any = None, metadata: Any = None, buffers: Any = None, **_: Any
     ) -> None:
-        Recorder.sent.append({**(data or {}), "buffers": buffers or []})
+        Recorder.sent.append({**(data or {}), "message": msg_type, "buffers": buffers or []})
 
 
 @pytest.fixture
@@ -67,6 +68,7 @@ def legal_ids(workbench: Workbench) -> list[str]:
 def test_a_drag_in_the_browser_is_answered_with_its_seq(sent: list[dict[str, Any]], session: Session) -> None:
     workbench = Workbench(session)
     name = legal_ids(workbench)[10]
+    sent.clear()
     browser_sets(workbench, cut=name, _seq=7)
     assert workbench.plan.cut is not None
     assert (workbench.plan.cut.entry, workbench._plan["seq"], workbench._plan["cut"]["by"]) == (
@@ -418,6 +420,34 @@ def test_a_widget_that_the_browser_puts_away_works_no_more(
     pulse.join(5)
     assert not pulse.is_alive()
     workbench.close()
+
+
+def test_the_browser_has_the_code_before_the_file_is_read(
+    sent: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "story.jsonl").write_bytes(read_demo())
+    before: list[str] = []
+
+    def read(path: Path) -> Session:
+        before.extend(message["state"]["_esm"] for message in sent if "_esm" in message.get("state", {}))
+        return open_session(path)
+
+    monkeypatch.setattr("inspector.jupyter.widget.open_session", read)
+    workbench = Workbench(tmp_path / "story.jsonl")
+    assert before == [workbench._esm]
+    (picture,) = [message for message in sent if message.get("method") == "update"]
+    assert picture["state"].keys() >= {"_scene", "_plan", "tab"}, "and the picture in one piece"
+    assert ["_scene_data"] in picture["buffer_paths"] and ["_plan_data"] in picture["buffer_paths"]
+
+
+def test_nothing_is_left_in_the_browser_of_a_file_that_does_not_open(
+    sent: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "notes.jsonl").write_text("no session\n")
+    with pytest.raises(ReadError):
+        Workbench(tmp_path / "notes.jsonl")
+    opened = [message["message"] for message in sent]
+    assert opened.count("comm_close") == 1 and opened[-1] == "comm_close"
 
 
 def test_a_session_cannot_be_followed(session: Session) -> None:

@@ -52,9 +52,11 @@ export class Panel extends Widget {
       // What was decided for this session goes before what holds for all.
       const first = policy === "auto" ? {} : { policy };
       const known = { ...first, ...(wanted ?? (await opener.memory.recall(keyOf(source)))) };
+      // Whoever opens no session in JupyterLab never loads the workbench; who opens one loads it meanwhile.
+      const code = import("../layout/all-tabs");
+      code.catch(() => undefined);
       const opened = await opener.open(source, ref ? { ...known, block: ref } : known);
-      // Whoever opens no session in JupyterLab never loads the workbench.
-      const { renderWorkbench } = await import("../layout/all-tabs");
+      const { renderWorkbench } = await code;
       if (this.isDisposed || attempt !== this.attempt) return opened.dispose();
       this.adopt(opened, renderWorkbench);
     } catch (error) {
