@@ -25,11 +25,13 @@ from ..session.session import Session
 from ..text import plural
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document, unknown
 from .json_lines import Data, Reader, decode, iter_lines
-from .recording import Json, Recording, first_rows, parse_given, read_inclusive
+from .recording import Json, Recording, first_rows, parse_given, read_inclusive, take_time
 
 NAME = "ai-sdk"
 INVOCATION = "tool-invocation"
 USED, CACHED = ("usage", "totalUsage"), ("cacheReadTokens", "cacheWriteTokens")
+SEALED = ("reasoningEncryptedContent", "redactedData")
+FILES = ("experimental_attachments", "attachments")
 ROLES = ("system", "user", "assistant", "tool")
 PLAIN = ("file", "step-start", "source-url", "source-document", "source")
 
@@ -163,6 +165,7 @@ class _SavedMessages:
             return
         name = fields.text("id") or f"m{source.line}"
         parts = fields.items("parts")
+        time = take_time(fields) or take_time(Fields(fields.rest.get("metadata")))
         if role == "system" and not self.made.entries:
             found = find_blocks(parts if parts is not None else fields.any("content"), self._read_part)
             self.system += [block for block, _ in found if isinstance(block, Text)]
@@ -173,21 +176,22 @@ class _SavedMessages:
             words = [{"type": "step-start"}, {"type": "text", "text": said}] if said else []
             parts = [*map(_renew, calls), *words]
         if role == "assistant" and parts is not None:
-            self._add_steps(name, source, parts, fields.rest)
+            self._add_steps(name, source, parts, fields.rest, time)
             return
         found = find_blocks(parts if parts is not None else fields.any("content"), self._read_part)
+        found += [self._read_part(_renew_file(each)) for key in FILES for each in fields.items(key) or ()]
         if role == "tool":
             outputs = [pair for pair in found if isinstance(pair[0], ToolOutput)]
             rest = [block.model_dump() for block, _ in found if not isinstance(block, ToolOutput)]
             more = {"parts": rest} if rest else {}
-            self.made.add(name, "tool", outputs, source, fields.rest | more)
+            self.made.add(name, "tool", outputs, source, fields.rest | more, timestamp=time)
         elif role == "assistant":
-            self.made.add(name, role, found, source, fields.rest)
+            self.made.add(name, role, found, source, fields.rest, timestamp=time)
         else:
             own: Json = {"meta": True} if role == "system" else {}
-            self.made.add(name, "user", found, source, fields.rest, **own)
+            self.made.add(name, "user", found, source, fields.rest, timestamp=time, **own)
 
-    def _add_steps(self, name: str, source: Source, parts: list[Any], extra: Json) -> None:
+    def _add_steps(self, name: str, source: Source, parts: list[Any], extra: Json, time: str | None) -> None:
         """A reply of the screen, step by step."""
         steps: list[list[Any]] = [[]]
         for part in parts:
@@ -217,11 +221,11 @@ class _SavedMessages:
                     found.append(self._read_part(part))
             own = name if number == 1 else f"{name}/{number}"
             more = (extra if number == 1 else {}) | ({"parts": left} if left else {})
-            model = metadata.text("model") if usage is not None else None
-            entry = self.made.add(own, "assistant", found, first, more, usage=usage, model=model)
+            told_: Json = {"model": Fields(metadata.rest).text("model"), "usage": usage, "timestamp": time}
+            entry = self.made.add(own, "assistant", found, first, more, **told_)
             first = None
             if outputs:
-                self.made.add(f"{entry.id}/results", "tool", outputs, None)
+                self.made.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
 
     def _add_call(self, kind: str, fields: Fields, found: list[Found], outputs: list[Found]) -> None:
         """A call, and what it was answered: both stand in one part."""
@@ -255,7 +259,7 @@ class _SavedMessages:
         ):
             return Reasoning(text=old), fields.rest
         if kind in ("text", "reasoning") and (text := fields.text("text")) is not None:
-            return (Text(text=text) if kind == "text" else Reasoning(text=text)), fields.rest
+            return (Text(text=text) if kind == "text" else _read_thought(text, fields)), fields.rest
         if kind == "tool-call" and (tool := fields.text("toolName")) is not None:
             call = fields.text("toolCallId") or tool
             self.names[call] = tool
@@ -280,6 +284,22 @@ class _SavedMessages:
                 return Image(media_type=sort_, **given_), fields.rest
             return Document(media_type=sort_, title=title, **given_), fields.rest
         return unknown(raw)
+
+
+def _read_thought(text: str, fields: Fields) -> Reasoning:
+    """What the model thought, with its seal as the provider gave it."""
+    about = Fields(fields.rest.get("providerMetadata", fields.rest.get("providerOptions"))).rest.values()
+    seals = [Fields(each) for each in about]
+    sealed = (told for each in seals for key in SEALED if (told := each.text(key)) is not None)
+    signatures = (told for each in seals if (told := each.text("signature")) is not None)
+    return Reasoning(text=text, encrypted=next(sealed, None), signature=next(signatures, None))
+
+
+def _renew_file(raw: Any) -> Json:
+    """A file that was attached beside the words of a prompt, as a part of now."""
+    fields = Fields(raw)
+    sort, name = fields.any("contentType"), fields.any("name")
+    return {**fields.rest, "type": "file", "mediaType": sort, "filename": name}
 
 
 def _read_usage(metadata: Fields, steps: int) -> tuple[Usage | None, bool]:

@@ -21,7 +21,7 @@ from ..session.json_text import stringify
 from ..session.session import Session
 from ..text import plural
 from .anthropic_blocks import Names, read_with_rest
-from .cline_tasks import NAME, is_task, read_task
+from .cline_tasks import NAME, is_task, is_wrapped, read_task
 from .json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document
 from .json_lines import Data, Reader, escape_name
 from .recording import Json, Recording, make_cost, read_inclusive
@@ -42,7 +42,7 @@ def _judge(value: Any) -> str | None:
         return None if is_task(value) else "its messages tell of no task of Cline's"
     if not isinstance(value, dict):
         return "not a JSON object"
-    if _is_manifest(value):
+    if _is_manifest(value) or is_wrapped(value):
         return None
     if not isinstance(value.get("messages"), list):
         return "it has no list `messages`, and no `messages_path`"
@@ -83,6 +83,8 @@ def read(data: Data) -> Session:
 def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
     """The session with what its other files say of it. Raises `ReadError` for a manifest without messages."""
     document = load(data)
+    if isinstance(document, dict) and is_wrapped(document) and not is_cline(document):
+        document = document["messages"]
     if isinstance(document, list):
         screens = (_load_any(content) for name, content in beside.items() if name.endswith(SCREEN))
         return read_task(document, next(screens, None))

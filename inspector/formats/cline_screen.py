@@ -2,14 +2,15 @@
 
 Until 2026 the figures of a request stand only there, in a row `api_req_started` whose text is JSON. Sources:
 FORMATS §6, and tasks of both. A row that names where the messages stood (`conversationHistoryIndex`) is of
-the next reply; where rows name none, as many requests as replies are one each in their order. Whether
+the next reply; where rows name none, as many requests as replies are one each in their order, and of
+others a reply's is the last one before it, by their times, where no other reply came between. Whether
 `tokensIn` holds what the cache gave depends on the provider: where in one request of the task it is less than
 that, it does not. Rows that were cut off, and requests without a reply, have no figures and count as nothing.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -62,10 +63,12 @@ def _find_requests(rows: list[Any]) -> Iterator[ScreenRequest]:
         )
 
 
-def place_requests(requests: Sequence[ScreenRequest], replies: Sequence[int]) -> dict[int, ScreenRequest]:
+def place_requests(
+    requests: Sequence[ScreenRequest], replies: Sequence[int], times: Sequence[str | None]
+) -> dict[int, ScreenRequest]:
     """The request of each reply, by the reply's position among the messages; {} where nothing tells.
 
-    The positions ascend.
+    The positions ascend; `times` are when the replies came, as far as they say so.
     """
     if requests and all(request.before >= 0 for request in requests):
         placed: dict[int, ScreenRequest] = {}
@@ -74,7 +77,17 @@ def place_requests(requests: Sequence[ScreenRequest], replies: Sequence[int]) ->
             if at < len(replies):
                 placed[replies[at]] = request
         return placed
-    return dict(zip(replies, requests, strict=True)) if len(requests) == len(replies) else {}
+    if len(requests) == len(replies):
+        return dict(zip(replies, requests, strict=True))
+    asked = [request.time for request in requests]
+    if None in asked or None in times or asked != sorted(filter(None, asked)):
+        return {}
+    placed = {}
+    for at, time in zip(replies, times, strict=True):
+        last = bisect_right(asked, time) - 1  # type: ignore[type-var]
+        if last >= 0 and requests[last] not in placed.values():
+            placed[at] = requests[last]
+    return placed
 
 
 def read_screen_usage(requests: Sequence[ScreenRequest]) -> list[Usage]:
@@ -96,3 +109,32 @@ def read_screen_usage(requests: Sequence[ScreenRequest]) -> list[Usage]:
 def _count(told: Json, name: str) -> float:
     value = Fields(told).number(name)
     return value if value is not None and value >= 0 else 0
+
+
+class Condensed:
+    """What the screen of a Roo Code task tells of its compactions: sizes before and after, and the cost."""
+
+    def __init__(self, rows: Any) -> None:
+        self._told: list[Json] = []
+        for row in rows if isinstance(rows, list) else ():
+            fields = Fields(row)
+            self._told += [
+                told.rest
+                for name in ("contextCondense", "contextTruncation")
+                if (told := Fields(fields.rest.get(name))).rest
+            ]
+
+    def find(self, key: str, name: Any, summary: str | None, entry: Json) -> Json:
+        """The sizes as fields of a boundary, by a name or a summary's words; the cost goes into `entry`."""
+        for told in self._told:
+            if (name is None or told.get(key) != name) and (not summary or told.get("summary") != summary):
+                continue
+            fields = Fields(told)
+            cost = make_cost(fields.number("cost"))
+            if cost is not None:
+                entry["usage"] = Usage(cost=cost)
+            return {
+                "tokens_before": fields.number("prevContextTokens"),
+                "tokens_after": fields.number("newContextTokens"),
+            }
+        return {}

@@ -18,16 +18,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..session.blocks import Reasoning, ToolOutput
-from ..session.entries import Usage
+from ..session.entries import Source, Usage
 from ..session.session import Session
 from ..text import plural
 from .anthropic_blocks import Names, read_with_rest
-from .cline_screen import place_requests, read_requests, read_screen_usage
+from .chat_messages import read_part
+from .cline_screen import Condensed, place_requests, read_requests, read_screen_usage
 from .json_document import Fields, Found, find_blocks, iso_time, place
 from .recording import Json, Recording, make_cost, read_inclusive
 
 NAME = "cline"
 ROO = frozenset({"isSummary", "condenseId", "condenseParent", "isTruncationMarker", "truncationParent"})
+PARENTS = ("condenseParent", "truncationParent")
+"""What names the summary or the marker that a message is hidden by."""
 MARKS = ROO | {"modelInfo", "metrics", "apiProtocol", "isProtected", "conversationHistoryIndex"}
 ANSWERED = ("attempt_completion", "plan_mode_respond")
 """Tools that end a turn: what is answered to them is the next prompt."""
@@ -50,9 +53,13 @@ def is_task(value: Any) -> bool:
         return False
     first = value[:4]
     for message in first:
-        if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
+        if not isinstance(message, dict) or "sessionId" in message:
             return False
-        if not isinstance(message.get("content"), str | list) or "sessionId" in message:
+        if _is_thought(message):
+            continue
+        if message.get("role") not in ("user", "assistant", "tool"):
+            return False
+        if not isinstance(message.get("content"), str | list):
             return False
     timed = any(_is_time(message.get("ts")) for message in first)
     if timed and any(MARKS & set(message) for message in first):
@@ -61,6 +68,16 @@ def is_task(value: Any) -> bool:
     details = any(text.lstrip().startswith("<environment_details>") for text in said)
     tasks = any(text.lstrip().startswith(("<task>", "<user_message>")) for text in said[:2])
     return (details or timed) and (tasks or details)
+
+
+def is_wrapped(value: Json) -> bool:
+    """Whether an object holds a task as Roo Code keeps it since 2026, in messages of the AI SDK's form."""
+    return value.get("version") == 2 and is_task(value.get("messages"))
+
+
+def _is_thought(message: Json) -> bool:
+    """Whether it is a sealed thought that stands beside the messages; it is of the reply that follows."""
+    return message.get("type") == "reasoning" and not message.get("content")
 
 
 def _is_time(value: Any) -> bool:
@@ -108,9 +125,14 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
     hidden: dict[str, list[str]] = {}  # what each summary or marker stands for
     shown: list[str] = []
     ours = False
+    thoughts: list[tuple[Source, Found]] = []
+    told = Condensed(screen)
     for line, raw in enumerate(messages, 1):
         source = place(line)
         fields = Fields(raw)
+        if isinstance(raw, dict) and _is_thought(raw):
+            thoughts.append((source, _read_block(raw, names)))
+            continue
         role = fields.text("role")
         if role is None:
             made.spoil(source, "a message without a role")
@@ -119,41 +141,55 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
         more: Json = {"timestamp": None if time is None else iso_time(time)}
         found = find_blocks(fields.any("content"), lambda part: _read_block(part, names))
         ours = ours or bool(ROO & set(fields.rest))
+        parents = [parent for key in PARENTS if isinstance(parent := raw.get(key), str)]
         if raw.get("isSummary") is True:
-            gone = set(hidden.get(str(raw.get("condenseId")), shown))
+            # Where nothing says what it stands for, those were deleted, and the task itself was kept.
+            rest = shown[1:] if role == "assistant" else shown
+            gone = set(hidden.get(str(raw.get("condenseId")), rest))
             kept = [name for name in shown if name not in gone]
             words = "\n".join(block.text for block, _ in found if block.kind == "text")
             boundary: Json = {"summary": words, "kept": tuple(kept)}
+            boundary |= told.find("condenseId", raw.get("condenseId"), words, more)
             entry = made.compact(f"m{line}", None, source, boundary, found=found, extra=fields.rest, **more)
             shown = [entry.id, *kept]
+            for parent in parents:
+                hidden.setdefault(parent, []).append(entry.id)
             continue
         if raw.get("isTruncationMarker") is True:
             gone = set(hidden.get(str(raw.get("truncationId")), []))
             kept = [name for name in shown if name not in gone]
             boundary = {"trigger": "truncation", "kept": tuple(kept)}
+            boundary |= told.find("truncationId", raw.get("truncationId"), None, more)
             # A summary that stands on is a part of what the model is shown in its place.
             before = [made.entries[made.where[name]] for name in kept]
             found = [(b, {}) for each in before if each.boundary for b in each.blocks] + found
             entry = made.compact(f"m{line}", None, source, boundary, found=found, extra=fields.rest, **more)
             shown = [entry.id, *kept]
+            for parent in parents:
+                hidden.setdefault(parent, []).append(entry.id)
             continue
         if role == "assistant":
+            found = [*(thought for _, thought in thoughts), *found]
             about = Fields(fields.rest.get("modelInfo"))
             more |= {"model": about.text("modelId") or about.text("id"), "provider": about.text("providerId")}
             more["usage"] = _read_metrics(fields.rest.get("metrics"))
-        else:
+        elif role != "tool":
             texts = [block.text for block, _ in found if block.kind == "text"]
             cwd = cwd or next((where[1] for text in texts if (where := _CWD.search(text))), None)
             answers = [b for b, _ in found if isinstance(b, ToolOutput)]
             texts += [f"[{b.name or 'tool'}] Result:\n{b.text}" for b in answers]
             other = any(block.kind in ("image", "document") for block, _ in found)
             more["meta"] = not is_typed(texts) and not (other and not texts)
-        parents = [raw.get(key) for key in ("condenseParent", "truncationParent")]
         entry = made.add(f"m{line}", role, found, source, fields.rest, **more)
+        if role == "assistant":
+            for beside, _ in thoughts:
+                made.also(entry.id, beside)
+            thoughts = []
         shown.append(entry.id)
         for parent in parents:
-            if isinstance(parent, str):
-                hidden.setdefault(parent, []).append(entry.id)
+            hidden.setdefault(parent, []).append(entry.id)
+    for beside, _ in thoughts:
+        made.note("reasoning", beside)
     _add_figures(made, screen)
     extra = {"harness": "Roo Code"} if ours else {}
     stamps = [entry.timestamp for entry in made.entries if entry.timestamp]
@@ -169,7 +205,7 @@ def _add_figures(made: Recording, screen: Any) -> None:
         return
     places = {int(entry.id[1:]) - 1: entry for entry in made.entries if entry.kind == "message"}
     replies = [at for at, entry in places.items() if entry.role == "assistant"]
-    placed = place_requests(requests, replies)
+    placed = place_requests(requests, replies, [places[at].timestamp for at in replies])
     used = dict(zip(map(id, requests), read_screen_usage(requests), strict=True))
     for at, request in placed.items():
         entry = places[at]
@@ -182,13 +218,20 @@ def _add_figures(made: Recording, screen: Any) -> None:
 
 
 def _read_block(raw: Any, names: Names) -> Found:
-    """A block of Anthropic's, or what OpenAI's models thought, as Roo Code keeps it."""
-    if isinstance(raw, dict) and raw.get("type") == "reasoning":
+    """A block of Anthropic's, a part of the AI SDK's, or a thought as Roo Code keeps it."""
+    if not isinstance(raw, dict):
+        return read_with_rest(raw, names)
+    kind = raw.get("type")
+    if kind == "reasoning":
         fields = Fields(raw, "type")
-        return Reasoning(
-            text=fields.text("text") or "", encrypted=fields.text("encrypted_content")
-        ), fields.rest
-    return read_with_rest(raw, names)
+        parts = [Fields(part).text("text") or "" for part in fields.items("summary") or ()]
+        said, sealed = fields.text("text") or "\n".join(parts), fields.text("encrypted_content")
+        about = Fields(Fields(fields.rest.get("providerOptions")).rest.get("anthropic"))
+        sealed = sealed or about.text("redactedData")
+        return Reasoning(text=said, encrypted=sealed, signature=about.text("signature")), fields.rest
+    if kind == "image" and isinstance(image := raw.get("image"), str):
+        return read_part({"type": "image_url", "image_url": image}, names)
+    return read_part(raw, names) if kind in ("tool-call", "tool-result") else read_with_rest(raw, names)
 
 
 def _read_metrics(raw: Any) -> Usage | None:

@@ -45,7 +45,10 @@ SHOWN = 3
 
 
 def sniff(data: Data) -> str | None:
-    """None for an object with `messages` and two of stud's own fields, or stud's own kind of messages."""
+    """None for an object with `messages` and two of stud's own fields, or one and stud's kind of messages.
+
+    Parts of calls with a `toolCallId` are those of the AI SDK's messages too, which many apps save.
+    """
     return sniff_document(data, _judge)
 
 
@@ -55,20 +58,18 @@ def _judge(value: Any) -> str | None:
     messages = value.get("messages")
     if not isinstance(messages, list):
         return "it has no list `messages`"
-    if sum(name in value for name in TELLING) >= 2:
+    telling = sum(name in value for name in TELLING)
+    if telling >= 2 or any("monotonicTs" in Fields(message).rest for message in messages):
         return None
-    if any(_is_stud(message) for message in messages):
+    if telling and any(_has_calls(message) for message in messages):
         return None
     return "it has neither `storeId`, `mode` and `projectRoot` nor messages with `monotonicTs`"
 
 
-def _is_stud(message: Any) -> bool:
-    if not isinstance(message, dict):
-        return False
-    content = message.get("content")
-    parts = content if isinstance(content, list) else ()
-    return "monotonicTs" in message or any(
-        isinstance(part, dict) and part.get("type") in PARTS and "toolCallId" in part for part in parts
+def _has_calls(message: Any) -> bool:
+    return any(
+        Fields(part).rest.get("type") in PARTS and "toolCallId" in Fields(part).rest
+        for part in Fields(message).items("content") or ()
     )
 
 

@@ -15,7 +15,7 @@ from inspector.files import FollowedFile
 from inspector.formats import anthropic_messages
 from inspector.formats.cline_tasks import is_typed
 from inspector.formats.readers import READERS
-from inspector.session.blocks import Document
+from inspector.session.blocks import Document, Reasoning, ToolOutput
 from inspector.session.entries import Cost, Usage
 from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared
@@ -382,3 +382,104 @@ def test_a_session_may_have_brackets_in_its_name(tmp_path: Path) -> None:
         (tmp_path / kind.replace("cline", "[a] s", 1)).write_bytes((CASES / kind).read_bytes())
     for kind in KINDS:
         assert open_session(tmp_path / kind.replace("cline", "[a] s", 1)).title == "Teal"
+
+
+def test_a_request_s_reply_is_told_by_its_time_where_some_have_none(tmp_path: Path) -> None:
+    """Roo Code's screen keeps the requests of messages that were deleted, and of replies that failed."""
+    path = write_task(tmp_path, screened((9, 1, 0, 0), (9, 2, 0, 0), (9, 3, 0, 0)))
+    messages = json.loads(path.read_text("utf-8"))
+    for at, after in ((0, 0), (1, 1_001), (2, 1_001), (3, 1_500)):
+        messages[at]["ts"] = 1_767_261_600_000 + after
+    path.write_text(json.dumps(messages), "utf-8")
+    session = open_session(path)
+    assert [entry.usage.output for entry in session.entries if entry.usage] == [2, 3]
+    assert [each for each in session.warnings if "1 request on the task's screen" in each]
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+ASKED = [{"type": "text", "text": "<task>\nMend a.py, never b.py\n</task>"}]
+
+
+def say_at(role: str, content: Any, at: int, **marks: Any) -> dict[str, Any]:
+    return {"role": role, "content": content, "ts": 1_767_261_600_000 + at, **marks}
+
+
+def store_task(folder: Path, messages: Any, condensed: list[dict[str, Any]]) -> Path:
+    rows = [
+        {"ts": 1, "type": "say", "say": "condense_context", "contextCondense": each} for each in condensed
+    ]
+    (folder / "ui_messages.json").write_text(json.dumps(rows), "utf-8")
+    path = folder / "api_conversation_history.json"
+    path.write_text(json.dumps(messages), "utf-8")
+    return path
+
+
+def test_a_summary_that_another_one_stands_for_is_gone(tmp_path: Path) -> None:
+    """The screen tells what each took and how large the context was before and after."""
+    messages = [
+        say_at("user", ASKED, 0),
+        say_at("assistant", "I look.", 1, condenseParent="A"),
+        say_at("assistant", "First: a.py.", 2, isSummary=True, condenseId="A", condenseParent="B"),
+        say_at("assistant", "On I go.", 3, condenseParent="B"),
+        say_at("assistant", "Second: a.py still.", 4, isSummary=True, condenseId="B"),
+        say_at("assistant", "Done.", 5),
+    ]
+    told = {
+        "summary": "…",
+        "prevContextTokens": 9000,
+        "newContextTokens": 700,
+        "cost": 0.5,
+        "condenseId": "B",
+    }
+    path = store_task(tmp_path, messages, [told | {"condenseId": "A", "cost": 0.25}, told])
+    session = open_session(path)
+    assert [session.entries[at].text for at in session.live.entries] == [
+        "Second: a.py still.",
+        ASKED[0]["text"],
+        "Done.",
+    ]
+    assert [(b.tokens_before, b.tokens_after) for _, b in session.boundaries] == [(9000, 700)] * 2
+    used = [session[name].usage for name, _ in session.boundaries]
+    assert [each.cost.total for each in used if each and each.cost] == [0.25, 0.5]
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+def test_a_summary_that_names_nothing_was_put_behind_the_task(tmp_path: Path) -> None:
+    """Before the end of 2025 Roo Code deleted what it condensed, and went on to send the first message."""
+    summary = say_at("assistant", "So far: a.py.", 1, isSummary=True)
+    told = {"summary": "So far: a.py.", "prevContextTokens": 9000, "newContextTokens": 700, "cost": 0.5}
+    path = store_task(tmp_path, [say_at("user", ASKED, 0), summary, say_at("assistant", "Done.", 2)], [told])
+    session = open_session(path)
+    live = [session.entries[at].text for at in session.live.entries]
+    assert live == ["So far: a.py.", ASKED[0]["text"], "Done."]
+    ((_, boundary),) = session.boundaries
+    assert boundary.tokens_before == 9000
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+def test_a_task_in_the_form_of_2026_is_read(tmp_path: Path) -> None:
+    """Messages in the AI SDK's words within a version; a sealed thought beside them is of the next reply."""
+    picture = {"type": "image", "image": "data:image/png;base64,iVBORw0KGgo=", "mediaType": "image/png"}
+    call = {"type": "tool-call", "toolCallId": "c1", "toolName": "read_file", "input": {"path": "a.py"}}
+    result = {"type": "tool-result", "toolCallId": "c1", "toolName": "read_file"}
+    seal = {"anthropic": {"signature": "sg"}}
+    messages = [
+        say_at("user", [*ASKED, picture], 0),
+        {"type": "reasoning", "encrypted_content": "gAAA", "summary": [{"text": "a.py."}], "ts": 1},
+        say_at("assistant", [{"type": "reasoning", "text": "Hm.", "providerOptions": seal}, call], 1),
+        say_at("tool", [{**result, "output": {"type": "text", "value": "1 line"}}], 2),
+        say_at("user", [{"type": "text", "text": "<environment_details>\n</environment_details>"}], 2),
+        say_at("assistant", "Done.", 3),
+    ]
+    path = store_task(tmp_path, {"version": 2, "messages": messages}, [])
+    session = open_session(path)
+    assert (session.format, session.records, session.unknown, len(session.turns)) == ("cline", 6, 0, 1)
+    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "user", "assistant"]
+    thoughts = [block for block in session.entries[1].blocks if isinstance(block, Reasoning)]
+    assert [(b.text, b.encrypted, b.signature) for b in thoughts] == [
+        ("a.py.", "gAAA", None),
+        ("Hm.", None, "sg"),
+    ]
+    (output,) = session.entries[2].blocks
+    assert isinstance(output, ToolOutput) and (output.name, output.text) == ("read_file", "1 line")
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []

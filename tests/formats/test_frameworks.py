@@ -233,3 +233,31 @@ def test_messages_in_lines_and_those_of_a_request_without_ids_open() -> None:
         assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
     words = [{"role": each["role"], "parts": [{"type": "text", "text": "a"}]} for each in said]
     assert next(reader for reader in READERS if reader.name == "ai-sdk").sniff(json.dumps(words).encode())
+
+
+def test_messages_of_the_model_within_an_object_are_the_sdks_and_not_studs() -> None:
+    """Parts of calls alone make no manifest of stud's: they are what every app of the SDK saves."""
+    messages = json.loads(MODEL.read_text("utf-8"))
+    session = read_session({"id": "c", "title": "Tides", "messages": messages})
+    assert (session.format, session.unknown, session.warnings) == ("ai-sdk", 0, ())
+    assert session.entries == open_session(MODEL).entries
+    manifest = {"mode": "ask", "messages": [each for each in messages if each["role"] != "system"]}
+    assert read_session(manifest).format == "stud"
+
+
+def test_what_a_message_tells_besides_its_parts_is_kept() -> None:
+    """When it was said, the model, the seal of a thought, and pictures attached beside the words."""
+    attached = [{"name": "a.png", "contentType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo="}]
+    thought = {"type": "reasoning", "text": "Hm."}
+    thought["providerMetadata"] = {"openai": {"reasoningEncryptedContent": "gAAA"}}
+    messages = [
+        {"id": "a", "role": "user", "content": "See?", "createdAt": "2026-01-01T10:00:00.000Z"},
+        {"id": "b", "role": "assistant", "parts": [thought, {"type": "text", "text": "Yes."}]},
+    ]
+    messages[0]["experimental_attachments"] = attached
+    messages[1]["metadata"] = {"createdAt": 1_767_261_601_000, "model": "demo-1"}
+    asked, answered = read_session(messages).entries
+    assert asked.timestamp == "2026-01-01T10:00:00.000Z"
+    assert asked.blocks[1] == Image(media_type="image/png", data="iVBORw0KGgo=")
+    assert (answered.timestamp, answered.model) == ("2026-01-01T10:00:01.000Z", "demo-1")
+    assert answered.blocks[0] == Reasoning(text="Hm.", encrypted="gAAA")

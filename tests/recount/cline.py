@@ -28,8 +28,12 @@ Message = dict[str, Any]
 
 def recount(path: Path) -> Figures:
     """Every figure of the messages, and of the compaction where the file is one or one stands beside it."""
-    if isinstance(document := read_document(path), list):
-        return _recount_task([each for each in document if isinstance(each, dict)], _read_screen(path))
+    document = read_document(path)
+    if isinstance(document, dict) and document.get("version") == 2 and "sessionId" not in document:
+        document = document["messages"]  # Roo Code's since 2026
+    if isinstance(document, list):
+        messages = [each for each in document if isinstance(each, dict)]
+        return _recount_task(messages, _read_screen(path), _read_costs(path))
     messages = _load(path)
     if not messages:
         path = path.with_name(f"{path.stem}.messages.json")
@@ -115,20 +119,44 @@ def _read_screen(path: Path) -> list[tuple[int | None, Message, Any]]:
             if told.get("tokensIn") or told.get("tokensOut"):
                 index = row.get("conversationHistoryIndex")
                 model = held(row, "modelInfo").get("modelId")
-                found.append((None if index is None else index + 1, told, model))
+                found.append((None if index is None else index + 1, {**told, "asked": row.get("ts")}, model))
     return found
 
 
-def _recount_task(messages: list[Message], screen: list[tuple[int | None, Message, Any]]) -> Figures:
+def _read_costs(path: Path) -> dict[str, Any]:
+    """What each summary took, by its id and by its words, as the task's screen tells it."""
+    screen = path.with_name(path.name.replace("api_conversation_history", "ui_messages"))
+    rows = listed(read_document(screen)) if screen != path and screen.exists() else []
+    told = [held(row, "contextCondense") for row in rows]
+    names = ("condenseId", "summary")
+    return {str(each[name]): each.get("cost") for each in told for name in names if each.get(name)}
+
+
+def _recount_task(
+    messages: list[Message], screen: list[tuple[int | None, Message, Any]], costs: dict[str, Any]
+) -> Figures:
     tally = Tally()
     turns = 0
-    places = [at for at, each in enumerate(messages) if each.get("role") == "assistant"]
+    summed = [
+        at for at, each in enumerate(messages) if each.get("isSummary") or each.get("isTruncationMarker")
+    ]
+    sealed = [at for at, each in enumerate(messages) if each.get("type") == "reasoning"]
+    places = [
+        at
+        for at, each in enumerate(messages)
+        if each.get("role") == "assistant" and at not in summed and at not in sealed
+    ]
     shown = dict(zip(places, screen, strict=True)) if len(places) == len(screen) else {}
     if screen and all(before is not None for before, _, _ in screen):
         shown = {}
         for request in screen:
             after = [at for at in places if at >= (request[0] or 0)]
             shown |= {after[0]: request} if after else {}
+    elif screen and len(places) != len(screen) and all("ts" in messages[at] for at in places):
+        for at in places:
+            before = [each for each in screen if each[1]["asked"] <= messages[at]["ts"]]
+            if before and before[-1] not in shown.values():
+                shown[at] = before[-1]
     apart = any(
         told["tokensIn"] < whole(told.get("cacheReads")) + whole(told.get("cacheWrites"))
         for _, told, _ in screen
@@ -139,8 +167,10 @@ def _recount_task(messages: list[Message], screen: list[tuple[int | None, Messag
             if held({"p": part}, "p").get("type") == "tool_use":
                 calls[str(part.get("id"))] = str(part.get("name"))
         if message.get("isSummary") is True or message.get("isTruncationMarker") is True:
-            tally.compact()
-        elif message.get("role") == "assistant":
+            names = (str(message.get("condenseId")), say_all(message.get("content")))
+            cost = next((costs[name] for name in names if costs.get(name)), None)
+            tally.compact([0] * 5 if cost else None, None, cost)
+        elif at in places:
             told = held(message, "metrics", "tokens")
             tokens = [told.get(name) for name in ("prompt", "completion", "cached")]
             model = held(message, "modelInfo").get("modelId")
@@ -154,9 +184,17 @@ def _recount_task(messages: list[Message], screen: list[tuple[int | None, Messag
             ]
             tokens[0] -= 0 if apart else tokens[1] + tokens[2]
             tally.reply([*tokens[:3], 0, tokens[3]], model or named, told.get("cost"))
-        else:
+        elif message.get("role") == "user":
             turns += _asks(message.get("content"), calls)
     return tally.close(turns)
+
+
+def say_all(content: Any) -> str:
+    return content if isinstance(content, str) else "\n".join(_find_words(content))
+
+
+def _find_words(content: Any) -> list[str]:
+    return [part["text"] for part in listed(content) if isinstance(part, dict) and part.get("type") == "text"]
 
 
 def _asks(content: Any, calls: dict[str, str]) -> bool:
