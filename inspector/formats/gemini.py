@@ -165,7 +165,9 @@ class _Chat:
 
     def _replace(self, source: Source, messages: list[Any]) -> bool:
         """A new history. Whether its row became an entry: a compression, or an emptying of outputs."""
-        rows = [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")]
+        rows = _leave_answers(
+            [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")]
+        )
         known = {str(said.raw.get("id")): said for said in self.line if said.kind == "message"}
         at = next((at for at, row in enumerate(rows[:3]) if SNAPSHOT in stringify(row.get("content"))), None)
         last = next((said for said in reversed(self.line) if said.kind == "compaction"), None)
@@ -180,11 +182,11 @@ class _Chat:
                 said = known.get(str(row.get("id")))
                 if row is rows[at]:
                     after.append(summary)
-                elif said is not None and said.raw == row:
+                elif said is not None and _print(said.raw) == _print(row):
                     kept.append(said)
                     after.append(said)
                 else:
-                    after.append(self._add(f"{row.get('id')}", row, []))
+                    after.append(self._add_again(row))
             summary.kept, summary.after = tuple(kept), tuple(after)
             return True
         first = rows[0].get("id") if rows else None
@@ -209,13 +211,13 @@ class _Chat:
                 if cleared or said.masked is not None:
                     said.masked = row
                 elif said.kind == "message":
-                    said.raw = row
+                    self._renew(said, row)
             return bool(cleared)
         # Another history altogether: what it shares with the line at its beginning stays there.
         stays = 0
         while stays < min(len(current), len(rows)) and _name(current[stays].raw) == _name(rows[stays]):
             if current[stays].kind == "message" and current[stays].masked is None:
-                current[stays].raw = rows[stays]
+                self._renew(current[stays], rows[stays])
             stays += 1
         gone = current[stays:]
         for said in self.line:
@@ -228,8 +230,18 @@ class _Chat:
             )
         del self.line[first:]
         for row in rows[stays:]:
-            self._add(f"{row.get('id')}", row, [])
+            self._add_again(row)
         return False
+
+    def _renew(self, said: _Said, row: Json) -> None:
+        """A message as a later history has it; one in other words for the same stays as it was said."""
+        if _print(said.raw) != _print(row):
+            said.raw = row
+
+    def _add_again(self, row: Json) -> _Said:
+        """A message of a new history; what a reply took that was said before counts there."""
+        again = row.get("id") is not None and any(said.raw.get("id") == row["id"] for said in self.said)
+        return self._add(f"{row.get('id')}", Fields(row, "tokens").rest if again else row, [])
 
     def make_session(self) -> Session:
         """All that was said, and where the line of it ends. Raises `EmptySession`."""
@@ -382,6 +394,43 @@ def _read_result(call: str, tool: str, result: Any, status: str | None) -> Found
 def _name(message: Json) -> Any:
     """What a message is known by in two histories."""
     return message.get("id")
+
+
+def _leave_answers(rows: list[Json]) -> list[Json]:
+    """The messages of a new history without those that only repeat what stands in a reply's calls."""
+    answered = {
+        call["id"]
+        for row in rows
+        for call in Fields(row).items("toolCalls") or ()
+        if isinstance(call, dict) and isinstance(call.get("id"), str) and call.get("result") is not None
+    }
+    return [row for row in rows if row["type"] != "user" or not _only_answers(row.get("content"), answered)]
+
+
+def _only_answers(content: Any, answered: set[str]) -> bool:
+    parts = content if isinstance(content, list) else [content]
+    answers = [Fields(part).object("functionResponse") for part in parts]
+    return bool(answers) and all(each is not None and each.get("id") in answered for each in answers)
+
+
+def _print(message: Json) -> str:
+    """What a message says, however its rows say it: words, and what its calls were answered.
+
+    In a new history words are parts, thoughts and calls stand among them, and calls beside them too.
+    """
+    content, calls = message.get("content"), Fields(message).items("toolCalls") or []
+    parts = content if isinstance(content, list) else [content] if content else []
+    words: list[Any] = []
+    for part in parts:
+        fields = Fields(part)
+        if isinstance(part, str) or fields.rest.get("thought") is True:
+            words += [part] if isinstance(part, str) else []
+        elif (text := fields.text("text")) is not None:
+            words += [text] if text else []
+        elif "functionCall" not in fields.rest or not calls:
+            words.append(part)
+    told = [[Fields(call).rest.get("id"), Fields(call).rest.get("result")] for call in calls]
+    return stringify([message.get("type"), words, told])
 
 
 def _is_again(before: Json, after: Json) -> bool:

@@ -3,6 +3,8 @@
 In go the bytes, out comes a `Session`. Source: FORMATS §5. The lines are linked by `parentUuid`; the last
 one is the leaf. What a `chat_compression` leaves stands in its line as `compressedHistory`: the first message
 is taken for the summary, of the rest what was said before was kept. Without it, its words are not known.
+What a user's line tells by `subtype` or `provenance` is the harness's where no person typed it. Lines of a
+sub-agent stand apart, in a chat that is not a sub-agent's as a whole.
 """
 
 from __future__ import annotations
@@ -22,6 +24,10 @@ from .recording import Json, JsonRows, Recording, first_rows
 
 NAME = "qwen"
 TYPES = ("user", "assistant", "tool_result")
+TOLD = ("notification", "cron", "goal_runtime", "background_task_completed", "agent_launch_prompt")
+"""Lines of the user's type that the harness writes."""
+UNSEEN = "realtime_message"
+"""A line whose message is never sent to the model."""
 DONE = (1, "completed", "compressed", "COMPRESSED")
 """How a compression says that it took place: a number in the files, words in others' copies of them."""
 TOKENS = (
@@ -65,12 +71,14 @@ class Chat(JsonRows):
         for source, row in self.rows:
             fields = Fields(row)
             name = fields.text("uuid") or f"line-{source.line}"
-            message = isinstance(row.get("message"), dict) and row.get("type") in TYPES
+            message = _is_said(row)
             parent = fields.text("parentUuid")
             chain.add(name, parent, is_entry=message or _find_history(row) is not None)
             rows.append((name, source, row))
         ends: dict[str, str] = {}
         about: Json = {}
+        title: str | None = None
+        own = [name for name, _, row in rows if not _find_agent(row)]
         for name, source, row in rows:
             about = {
                 **about,
@@ -81,14 +89,20 @@ class Chat(JsonRows):
             parent = ends.get(above or "", above)
             if history is not None:
                 ends[name] = self._compress(made, name, source, row, history, names, parent)
-            elif isinstance(row.get("message"), dict) and row.get("type") in TYPES:
-                ends[name] = self._say(made, name, source, row, names, parent)
+            elif _is_said(row):
+                entry = self._say(made, name, source, row, names, parent)
+                if own and (agent := _find_agent(row)):
+                    made.change(entry, sidechain=agent)
+                ends[name] = entry
             else:
+                title = Fields(row.get("systemPayload")).text("customTitle") or title
                 kind = row.get("type")
                 made.note(str(kind), source, known=kind == "system")
-        leaf = chain.find_entry(rows[-1][0]) if rows else None
+        last = own[-1] if own else rows[-1][0] if rows else None
+        leaf = chain.find_entry(last) if last is not None else None
         return made.make_session(
             id=about.get("sessionId", ""),
+            title=title,
             cwd=about.get("cwd"),
             created=next((t for _, _, row in rows if (t := Fields(row).text("timestamp"))), None),
             updated=next((t for _, _, row in reversed(rows) if (t := Fields(row).text("timestamp"))), None),
@@ -107,7 +121,8 @@ class Chat(JsonRows):
         role = {"assistant": "assistant", "tool_result": "tool"}.get(kind or "", "user")
         if role == "tool" and not all(isinstance(block, ToolOutput) for block, _ in found):
             role = "user"
-        more: Json = {"meta": True} if kind == "tool_result" and role == "user" else {}
+        told = fields.rest.get("subtype") in TOLD or fields.rest.get("provenance") not in (None, "real_user")
+        more: Json = {"meta": True} if role == "user" and (kind == "tool_result" or told) else {}
         entry = made.add(
             name,
             role,
@@ -176,6 +191,19 @@ class Chat(JsonRows):
 def _print(role: str, blocks: Sequence[Block]) -> str:
     """What a message is known by where a compression repeats it."""
     return stringify([role, [[block.kind, block.text] for block in blocks]])
+
+
+def _is_said(row: Json) -> bool:
+    message = row.get("message")
+    return isinstance(message, dict) and row.get("type") in TYPES and row.get("subtype") != UNSEEN
+
+
+def _find_agent(row: Json) -> str:
+    """The sub-agent whose line it is, "" for none."""
+    name = row.get("agentId")
+    if isinstance(name, str) and name:
+        return name
+    return "sub-agent" if row.get("isSidechain") is True else ""
 
 
 def _find_history(row: Json) -> list[Any] | None:

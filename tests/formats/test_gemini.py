@@ -11,6 +11,7 @@ import pytest
 from inspector import open_session, read_session
 from inspector.errors import EmptySession
 from inspector.session.blocks import Image, Reasoning, Text, ToolOutput
+from inspector.session.session import Session
 from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared
 
@@ -279,3 +280,106 @@ def test_a_chat_that_does_not_say_whose_it_is_is_known_by_its_replies() -> None:
             ("user", "first"),
             ("assistant", "ok"),
         ]
+
+
+def masked_chat() -> list[dict[str, Any]]:
+    """A chat of 2026 whose histories hold turns: words as parts, calls among them, answers apart."""
+    answer = {"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "line " * 100}}}
+    call = {"id": "c1", "name": "read_file", "args": {"path": "a"}, "status": "success", "result": [answer]}
+    asked = {"functionCall": {"id": "c1", "name": "read_file", "args": {"path": "a"}}}
+    used = {"input": 100, "output": 5, "cached": 0, "thoughts": 0, "tool": 0, "total": 105}
+    said = [
+        {"id": "u1", "type": "user", "content": [{"text": "Read a, never b."}]},
+        {"id": "g1", "type": "gemini", "content": "", "toolCalls": [call], "tokens": used, "model": "demo-1"},
+        {"id": "g2", "type": "gemini", "content": "It is long.", "tokens": used, "model": "demo-1"},
+    ]
+    turns = [
+        said[0],
+        {**said[1], "content": [asked]},
+        {"id": "f1", "type": "user", "content": [answer]},
+        {**said[2], "content": [{"text": "It is long."}]},
+    ]
+    about = {"sessionId": "s", "projectHash": "p"}
+    return [about, *said, {"$set": {"messages": turns}}]
+
+
+def read_rows(rows: list[dict[str, Any]], path: Path) -> Session:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    session = open_session(path)
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+    return session
+
+
+def test_a_history_of_turns_says_nothing_twice(tmp_path: Path) -> None:
+    session = read_rows(masked_chat(), tmp_path / "chat.jsonl")
+    assert [entry.id for entry in session.entries] == ["u1", "g1", "g1/results", "g2"]
+    assert [entry.usage.output for entry in session.entries if entry.usage] == [5, 5]
+
+
+def test_outputs_that_a_history_of_turns_masks_are_cleared(tmp_path: Path) -> None:
+    rows = masked_chat()
+    masked = json.loads(json.dumps(rows[-1]).replace("line " * 100, "in a file"))
+    session = read_rows([*rows[:-1], masked], tmp_path / "chat.jsonl")
+    ((_, boundary),) = session.boundaries
+    assert (boundary.kind, boundary.cleared) == ("micro", ("c1",))
+    assert session["g1/results"].blocks[0].text == "line " * 100
+
+
+def test_turns_that_a_compression_keeps_are_kept_and_not_said_again(tmp_path: Path) -> None:
+    rows = masked_chat()
+    history = rows.pop()["$set"]["messages"]
+    snapshot = {
+        "id": "s1",
+        "type": "user",
+        "content": [{"text": "<state_snapshot>Never b.</state_snapshot>"}],
+    }
+    again = {**history[3], "content": [{"text": "It is very long."}]}
+    rows += [
+        {"$set": {"messages": [snapshot, *history[1:3], again]}},
+        {"id": "u2", "type": "user", "content": "Go"},
+    ]
+    session = read_rows(rows, tmp_path / "chat.jsonl")
+    ((_, boundary),) = session.boundaries
+    assert boundary.kept == ("g1", "g1/results")
+    # One in other words is another message, and was no request of its own.
+    assert [entry.usage for entry in session.entries if entry.text == "It is very long."] == [None]
+
+
+def test_what_qwen_code_writes_in_a_user_s_place_is_no_prompt(tmp_path: Path) -> None:
+    """Notifications and what goals run are told by their lines; what was typed meanwhile is a prompt."""
+
+    def line(number: int, above: int | None, kind: str, text: str, **more: Any) -> dict[str, Any]:
+        role = "model" if kind == "assistant" else "user"
+        parent = None if above is None else f"a{above}"
+        message = {"role": role, "parts": [{"text": text}]}
+        return {
+            "uuid": f"a{number}",
+            "parentUuid": parent,
+            "sessionId": "s",
+            "type": kind,
+            "message": message,
+            **more,
+        }
+
+    used = {"promptTokenCount": 9, "candidatesTokenCount": 2, "totalTokenCount": 11}
+    title = {"uuid": "a9", "parentUuid": "a6", "sessionId": "s", "type": "system", "subtype": "custom_title"}
+    rows = [
+        line(1, None, "user", "Mend a.py", provenance="real_user"),
+        line(2, 1, "assistant", "I do.", usageMetadata=used),
+        line(3, 2, "user", "And b.py", subtype="mid_turn_user_message"),
+        line(4, 3, "user", "A task has ended.", subtype="notification", provenance="system"),
+        line(5, 4, "user", "On with the goal.", provenance="goal_runtime"),
+        line(6, 5, "assistant", "Done.", usageMetadata=used),
+        line(7, 2, "user", "Look around.", agentId="explore-1", isSidechain=True),
+        line(8, 7, "assistant", "Looked.", agentId="explore-1", isSidechain=True, usageMetadata=used),
+        title | {"systemPayload": {"customTitle": "Mending"}},
+    ]
+    session = read_rows(rows, tmp_path / "chat.jsonl")
+    assert (session.format, session.title, len(session.turns)) == ("qwen", "Mending", 2)
+    assert [entry.id for entry in session.entries if entry.meta] == ["a4", "a5"]
+    assert [entry.sidechain for entry in session.entries if entry.sidechain] == ["explore-1"] * 2
+    assert [session.entries[at].text for at in session.live.entries][-1] == "Done."
+    alone = read_rows(
+        [{**row, "parentUuid": None} for row in rows[6:7]] + rows[7:8], tmp_path / "agent.jsonl"
+    )
+    assert [entry.sidechain for entry in alone.entries] == [None, None]

@@ -71,6 +71,10 @@ class _Chat:
 
     def replace(self, rows: list[Row]) -> None:
         rows = [row for row in rows if row.get("type") in ("user", "gemini")]
+        answered = {
+            call.get("id") for row in rows for call in listed(row.get("toolCalls")) if call.get("result")
+        }
+        rows = [row for row in rows if not _repeats(row, answered)]
         known = {held(each, "message").get("id"): each for each in self.way}
         at = next((n for n, row in enumerate(rows[:3]) if _SNAPSHOT in json.dumps(row.get("content"))), None)
         if at is not None and rows[at].get("id") not in known:
@@ -79,8 +83,8 @@ class _Chat:
                 before = known.get(row.get("id"))
                 if row is rows[at]:
                     self._add({"summary": row, "message": row})
-                elif before is None or before["message"] != row:
-                    self._add({"message": row})
+                elif before is None or _words(before["message"]) != _words(row):
+                    self._add_again(row)
             return
         ids = [row.get("id") for row in rows]
         standing = [each for each in self.way if held(each, "message").get("id") in ids]
@@ -101,7 +105,12 @@ class _Chat:
             stays += 1
         del self.way[stays:]
         for row in rows[stays:]:
-            self._add({"message": row})
+            self._add_again(row)
+
+    def _add_again(self, row: Row) -> None:
+        """A message that a new history holds: a reply's request was made once."""
+        again = any(held(each, "message").get("id") == row.get("id") for each in self.said)
+        self._add({"message": {**row, "tokens": None} if again else row})
 
     def close(self) -> Figures:
         tally = Tally()
@@ -118,6 +127,29 @@ class _Chat:
                 )
         tally.figures.emptied = self.emptied
         return tally.close(sum("summary" not in each and _opens(each["message"]) for each in self.way))
+
+
+def _repeats(row: Row, answered: set[Any]) -> bool:
+    """Whether a user's message holds nothing but answers that stand in the calls of a reply."""
+    parts = [each for each in listed(row.get("content")) if isinstance(each, dict)]
+    told = [held(each, "functionResponse").get("id") for each in parts]
+    return row["type"] == "user" and bool(told) and all(name in answered for name in told)
+
+
+def _words(message: Row) -> str:
+    content = message.get("content")
+    calls = [[call.get("id"), call.get("result")] for call in listed(message.get("toolCalls"))]
+    parts = [content] if isinstance(content, str | dict) else listed(content)
+    said = [
+        part if isinstance(part, str) else part.get("text", part)
+        for part in parts
+        if not _is_aside(part, calls)
+    ]
+    return json.dumps([message.get("type"), [each for each in said if each], calls])
+
+
+def _is_aside(part: Any, calls: list[Any]) -> bool:
+    return isinstance(part, dict) and bool(part.get("thought") or (calls and "functionCall" in part))
 
 
 def _opens(message: Row) -> bool:
@@ -156,7 +188,9 @@ def recount_qwen(path: Path) -> Figures:
     rows = list(read_rows(path))
     where = {str(row["uuid"]): at for at, row in enumerate(rows) if "uuid" in row}
     way: set[int] = set()
-    at: int | None = len(rows) - 1
+    apart = {at for at, row in enumerate(rows) if row.get("agentId") or row.get("isSidechain")}
+    apart = set() if len(apart) == len(rows) else apart
+    at: int | None = max((at for at in range(len(rows)) if at not in apart), default=-1)
     while at is not None and at >= 0 and at not in way:
         way.add(at)
         above = rows[at].get("parentUuid")
@@ -183,7 +217,19 @@ def recount_qwen(path: Path) -> Figures:
             replied = whole(told.get("candidatesTokenCount")) + whole(told.get("thoughtsTokenCount"))
             tokens = [max(sent - cached, 0) + tool, cached, 0, 0, replied] if told else None
             total = told.get("totalTokenCount")
+            if at in apart:
+                tally.aside(tokens, row.get("model"))
+                continue
             tally.reply(tokens, row.get("model"), total=total, on_way=at in way)
-        elif row.get("type") == "user" and message and at in way:
+        elif row.get("type") == "user" and message and at in way and not _is_told(row):
             turns += _opens({"type": "user", "content": message.get("parts")})
     return tally.close(turns)
+
+
+def _is_told(row: Row) -> bool:
+    """Whether no person typed a user's line, as it says."""
+    kinds = ("notification", "cron", "goal_runtime", "background_task_completed", "agent_launch_prompt")
+    return (
+        row.get("subtype") in (*kinds, "realtime_message")
+        or row.get("provenance", "real_user") != "real_user"
+    )
