@@ -509,7 +509,7 @@ def _count_queued(rows: list[tuple[Any, Row]], way: list[tuple[Any, Row]]) -> in
 
 def _asks(text: str) -> bool:
     """Whether a queued text asks the model: no report or note of a task, and no command."""
-    return _typed(text) and not text.startswith(("/", '{"task_id"'))
+    return _typed(text) and not text.startswith('{"task_id"') and not re.match(r"/[^\s/]*(\s|$)", text)
 
 
 def _said(content: Any) -> str:

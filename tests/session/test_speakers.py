@@ -339,12 +339,34 @@ def test_what_is_taken_back_or_never_delivered_or_no_persons_is_no_entry() -> No
         queue("enqueue", '{"task_id":"b1","description":"Build"}'),
         queue("enqueue", NOTIFIED),
         queue("enqueue", "/compact"),
-        queue("remove"),
         reply("a1", "u1", says("Done.")),
         queue("enqueue", "too late"),
     )
     assert path(session) == ["u1", "a1"]
     assert [item["text"][:4] for item in session.extra["queued"]] == ["wait", '{"ta', "<tas", "/com", "too "]
+
+
+def test_a_slash_command_that_is_removed_was_handed_over_and_opens_no_turn() -> None:
+    """One that is dequeued is carried out: its own row names it, and no later removal takes it."""
+    session = read(
+        user("u1", None, "Mend it"),
+        reply("a1", "u1", calls("c1")),
+        queue("enqueue", "/skills"),
+        queue("remove"),
+        user("t1", "a1", [answers("c1")]),
+        reply("a2", "t1", says("You sent /skills.")),
+        queue("enqueue", "/compact now"),
+        queue("dequeue"),
+        user("u2", "a2", "<command-name>/compact</command-name>\n<command-args>now</command-args>"),
+        reply("a3", "u2", calls("c2")),
+        queue("enqueue", NOTIFIED),
+        queue("remove"),
+        user("t2", "a3", [answers("c2")]),
+        reply("a4", "t2", says("Done.")),
+    )
+    assert path(session) == ["u1", "a1", "t1", "line-4", "a2", "u2", "a3", "t2", "a4"]
+    assert (session["line-4"].text, who_speaks(session["line-4"]).way) == ("/skills", "local command")
+    assert len(session.turns) == 1
 
 
 def test_a_plan_by_turns_counts_prompts_alone() -> None:

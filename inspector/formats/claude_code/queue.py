@@ -5,7 +5,9 @@ Taken out by `dequeue`, it comes as a row of its own right after. Taken out by `
 amid the model's work: newer versions write a row for that (`attachment`, `queued_command`), older ones none,
 and then its words stand nowhere but in the queue. `popAll` gives all of it back to the user. Where a `remove`
 does not say what it takes, it is the first words that a person typed; reports of background tasks that wait
-beside them come as rows of their own. Slash commands are carried out, and never handed over as words.
+beside them come as rows of their own. A slash command that is dequeued is carried out: a row names it. One
+that is removed was handed over as it was typed (a model of 2.1.17 says that it was sent `/skills`): it stands
+in the context, and asks the model nothing.
 """
 
 from __future__ import annotations
@@ -57,11 +59,15 @@ class PromptQueue:
             taken = next(iter([*typed, *self.waiting]), "")
         if taken:
             self.waiting.remove(taken)
-        return taken if is_typed(taken) else ""
+        return taken if is_typed(taken) or is_command(taken) else ""
 
     def hand_over(self, text: str) -> bool:
         """Whether a message was waiting in the queue; it no longer is. Several may be sent as one."""
-        taken = [words for words in self.waiting if words == text or (is_typed(words) and words in text)]
+        taken = [
+            words
+            for words in self.waiting
+            if words == text or (is_typed(words) and words in text) or _names(text, words)
+        ]
         for words in taken:
             self.waiting.remove(words)
         return bool(taken)
@@ -69,7 +75,21 @@ class PromptQueue:
 
 def is_typed(text: str) -> bool:
     """Whether queued words are a person's to the model: no report, no note of a task, no command."""
-    return bool(text) and text[0] != "/" and not text.startswith(_STARTED) and judge(text) == TYPED
+    return bool(text) and not is_command(text) and not text.startswith(_STARTED) and judge(text) == TYPED
+
+
+def is_command(text: str) -> bool:
+    """Whether queued words are a slash command: a path further down begins with "/" too.
+
+    >>> is_command("/compact"), is_command("/review a.py"), is_command("/home/me/a.py is wrong")
+    (True, True, False)
+    """
+    return text.startswith("/") and "/" not in text.split(maxsplit=1)[0][1:]
+
+
+def _names(text: str, words: str) -> bool:
+    """Whether a row is that of a command."""
+    return is_command(words) and f"<command-name>{words.split(maxsplit=1)[0]}<" in text
 
 
 def words_of(blocks: Iterable[Block]) -> str:

@@ -32,7 +32,7 @@ from .attached import WAY, Announced, read_attachment
 from .chain import Draft, Kind, LineChain
 from .entries import SYNTHETIC, make_entry
 from .prompt import PromptSnapshot
-from .queue import QUEUE, PromptQueue, words_of
+from .queue import QUEUE, PromptQueue, is_command, words_of
 from .replaced import read_replacements, replace_outputs
 from .rows import (
     BOOKKEEPING,
@@ -231,7 +231,9 @@ class ClaudeCodeLines:
         for row, words, source in self.held:
             order = len(self.drafts) + len(drafts)
             draft = Draft(f"line-{source.line}", parent.id if parent else None, "user", order, *MAIN)
-            draft.queued, draft.timestamp, draft.extra = True, row.timestamp, Speech("user", "queued").extra
+            speech = Speech("harness", "local command") if is_command(words) else Speech("user", "queued")
+            draft.queued, draft.timestamp = True, row.timestamp
+            draft.meta, draft.extra = speech.meta, speech.extra
             draft.append(None, read_content(words, self.names), source)
             drafts.append(draft)
         return drafts
