@@ -8,6 +8,7 @@ import json
 import secrets
 import struct
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -113,6 +114,11 @@ class OpenDocument:
         if self._controller is None:
             raise DocumentGone(GONE)
         return self._controller
+
+    @property
+    def session(self) -> Session | None:
+        """What the file held when it was looked at last; None as long as it was not read."""
+        return None if self._controller is None else self._controller.model.session
 
     def begin(self) -> None:
         """The first picture is on its way: what is worked out behind it may begin."""
@@ -265,6 +271,8 @@ class OpenDocuments:
 
     def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES, idle: float = IDLE) -> None:
         self.most, self.most_bytes, self.idle = most, most_bytes, idle
+        self.closed: list[OpenDocument] = []
+        """Those that are to be let go of, off the event loop: to free 100 MB takes a tenth of a second."""
         self._all: OrderedDict[str, OpenDocument] = OrderedDict()
 
     def __len__(self) -> int:
@@ -292,16 +300,21 @@ class OpenDocuments:
         document = self._all.pop(id, None)
         if document is not None:
             document.close()
+            self.closed.append(document)
 
     def _is_full(self, newcomer: OpenDocument) -> bool:
         size = newcomer.size + sum(document.size for document in self._all.values())
         return len(self._all) >= self.most or (size > self.most_bytes and len(self._all) > 0)
 
 
-def give_back() -> None:
-    """Free what closed documents leave behind: circles, which Python looks for rarely where there are many
-    objects."""
-    gc.collect()
+def give_back(closed: list[weakref.ref[Session]]) -> None:
+    """Hand the memory of closed documents back to the system.
+
+    Only what is still held in a circle, as facts are that somebody looked at, is searched for: that holds up
+    all that the server does.
+    """
+    if any(session() is not None for session in closed):
+        gc.collect()
     hand_back_memory()
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -36,6 +37,7 @@ from tornado import web
 from ..errors import InspectorError
 
 if TYPE_CHECKING:
+    from ..session.session import Session
     from ..workbench.controller import Traits
     from .documents import DocumentSource, OpenDocument, OpenDocuments
 
@@ -91,7 +93,8 @@ class ServerState:
         self.documents: OpenDocuments | None = None
         self.saving = asyncio.Lock()
         """Between looking for a free name and writing there nobody else saves."""
-        self._closed = self._opening = 0
+        self._closed: list[weakref.ref[Session]] = []
+        self._opening = 0
         self._tidying: asyncio.TimerHandle | None = None
 
     def check_lists(self) -> None:
@@ -109,18 +112,28 @@ class ServerState:
         return self.documents
 
     def leave(self, id: str) -> None:
-        """Close a document, if it is open. Its memory is given back when nothing was opened for a while."""
+        """Close a document, if it is open."""
         if self.documents is not None:
             self.documents.leave(id)
-            self._closed += 1
+            self.let_go()
             self.tidy_later()
+
+    def let_go(self) -> None:
+        """Let closed documents go: what is opened next uses their memory again. It is given back to the
+        system when nothing was opened for a while."""
+        if self.documents is not None:
+            closed, self.documents.closed = self.documents.closed, []
+            self._closed += [weakref.ref(each.session) for each in closed if each.session is not None]
+            with suppress(RuntimeError):  # the server ends
+                self.pool.submit(closed.clear)
 
     def tidy_later(self) -> None:
         """Begin the while anew; while a document is opened nothing else is done."""
         if self._tidying is not None:
             self._tidying.cancel()
-        if self._closed and not self._opening:
-            wait = LATER if self._closed < MANY else NOW if self._closed < 2 * MANY else 0.0
+        closed = len(self._closed)
+        if closed and not self._opening:
+            wait = LATER if closed < MANY else NOW if closed < 2 * MANY else 0.0
             self._tidying = asyncio.get_running_loop().call_later(wait, self._tidy)
 
     @contextmanager
@@ -137,9 +150,9 @@ class ServerState:
     def _tidy(self) -> None:
         from .documents import give_back
 
-        self._closed, self._tidying = 0, None
+        closed, self._closed, self._tidying = self._closed, [], None
         with suppress(RuntimeError):  # the server ends
-            self.pool.submit(give_back)
+            self.pool.submit(give_back, closed)
 
     async def off_loop(self, work: Any, *args: Any) -> Any:
         """Do something in a thread."""
@@ -253,7 +266,9 @@ class OpenHandler(DocumentHandler):
             # Nobody hears its name, so nobody would close it.
             document.close()
             return
-        if not documents.admit(document):
+        admitted = documents.admit(document)
+        self.server_state.let_go()
+        if not admitted:
             raise ServerRefusal(409, FULL)
         # Packed before anything is found out behind it.
         self.send_frame(await self.off_loop(lambda: document.frame(0, desk=document.id)))

@@ -31,6 +31,11 @@ class Memory:
         """What one memo keeps here, by key. Only for who holds the lock."""
         return self._values.setdefault(memo, {})
 
+    def clear(self) -> None:
+        """Forget all of it. What is asked for again is worked out again."""
+        with self.lock:
+            self._values = {}
+
     def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
         return Memory, ()
 

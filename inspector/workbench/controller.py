@@ -266,10 +266,16 @@ class Controller:
                         self._count()
 
     def close(self) -> None:
-        """Stop all work, and publish nothing any more. Waits for nobody, not even for the lock."""
+        """Stop all work, and publish nothing any more. Waits for nobody, not even for the lock.
+
+        What was kept here holds nobody that holds it, so that the memory of a large session is free as soon
+        as it is let go of: Python's search for garbage in circles would hold up everything else.
+        """
         self.closed = True
         self._send = lambda traits: None
         self._tasks.close()
+        self._summary_writer.close()
+        self.model.ledger.memory.clear()
         if self._ticker is not None:
             self._ticker.stop()
 

@@ -116,6 +116,11 @@ class SummaryWriter:
         self._preview: ApprovedPreview | None = None
         self._summariser: ClaudeSummariser | None = None
 
+    def close(self) -> None:
+        """Hand nothing over any more."""
+        self._adopt = lambda plan, checkpoint: None
+        self._preview = self._summariser = None
+
     def answer(self, model: WorkbenchModel, query: Mapping[str, Any]) -> dict[str, Any]:
         """The reply to one of its questions. Raises `InspectorError`, or what a strange one raises.
 

@@ -135,6 +135,7 @@ class TaskQueue:
 
     def close(self) -> None:
         """Give up everything, and whatever comes from now on. Waits for nobody, not even for the lock."""
+        self._show = _show_nobody
         if self._timer is not None:
             self._timer.cancel()
         with self._change:
@@ -235,6 +236,10 @@ class TaskQueue:
             if work != self._shown.get(lane, {}):
                 self._shown[lane] = work
                 self._show(next((self._shown[lane] for lane in LANES if self._shown.get(lane)), {}))
+
+
+def _show_nobody(work: dict[str, Any]) -> None:
+    """Where progress goes once nobody looks."""
 
 
 class Ticker:

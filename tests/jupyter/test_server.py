@@ -13,7 +13,7 @@ import sys
 import time
 import weakref
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
@@ -649,64 +649,98 @@ def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> No
     assert server.ask("POST", "inspector/open", {"path": "story.jsonl"}).status == 200
 
 
+class Closing(NamedTuple):
+    """A server's state with one open document, and its last entry, which is held by nobody else."""
+
+    state: ServerState
+    name: str
+    held: weakref.ref[Any]
+
+    def close(self) -> None:
+        """As two messages do that say the same."""
+        self.state.leave(self.name)
+        self.state.leave(self.name)
+
+    async def is_freed(self) -> bool:
+        for _ in range(500):
+            await asyncio.sleep(0.01)
+            if self.held() is None:
+                return True
+        return False
+
+
+async def open_one(look: str = "") -> Closing:
+    """A document opened in a server's state, and a question of it answered."""
+    state = ServerState()
+    documents = await state.load()
+    source = DocumentSource(content=read_demo(), name="demo.jsonl")
+    document = OpenDocument(source, {}, asyncio.get_running_loop())
+    assert documents.admit(document)
+    document.begin()
+    if look:
+        reply: Future[Any] = Future()
+        document.controller.ask({"type": look, "id": 1}, reply.set_result)
+        await asyncio.wrap_future(reply)
+    return Closing(state, document.id, weakref.ref(document.controller.model.session.entries[-1]))
+
+
+@pytest.fixture
+def no_automatic_gc() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_automatic_gc")
+def test_the_memory_of_a_closed_document_is_free_for_the_next_one_without_a_search_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """To search for it would hold up the whole server."""
+    monkeypatch.setattr(server_routes, "LATER", 1000.0)
+
+    async def close_one() -> bool:
+        document = await open_one()
+        with document.state.opening():
+            document.close()
+            return await document.is_freed()
+
+    gc.collect()
+    before = gc.get_stats()[2]["collections"]
+    assert asyncio.run(close_one())
+    assert gc.get_stats()[2]["collections"] == before
+
+
+@pytest.mark.usefixtures("no_automatic_gc")
 @pytest.mark.parametrize(("later", "many"), [(0.01, 4), (1000.0, 1)])
-def test_the_memory_of_closed_documents_is_given_back_soon_and_of_many_at_once(
+def test_what_was_held_in_a_circle_is_given_back_soon_and_of_many_documents_at_once(
     monkeypatch: pytest.MonkeyPatch, later: float, many: int
 ) -> None:
     monkeypatch.setattr(server_routes, "LATER", later)
     monkeypatch.setattr(server_routes, "MANY", many)
 
     async def close_one() -> bool:
-        state = ServerState()
-        documents = await state.load()
-        source = DocumentSource(content=read_demo(), name="demo.jsonl")
-        document = OpenDocument(source, {}, asyncio.get_running_loop())
-        assert documents.admit(document)
-        held, name = weakref.ref(document.controller.model.session.entries[-1]), document.id
-        del document
-        state.leave(name)
-        state.leave(name)
-        for _ in range(500):
-            await asyncio.sleep(0.01)
-            if held() is None:
-                return True
-        return False
+        document = await open_one("summaries")
+        document.close()
+        return await document.is_freed()
 
-    gc.disable()
-    try:
-        assert asyncio.run(close_one())
-    finally:
-        gc.enable()
+    assert asyncio.run(close_one())
 
 
+@pytest.mark.usefixtures("no_automatic_gc")
 def test_what_is_opened_is_not_held_up_by_cleaning_up_behind_what_was_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server_routes, "LATER", 0.0)
 
     async def close_while_opening() -> tuple[bool, bool]:
-        state = ServerState()
-        documents = await state.load()
-        source = DocumentSource(content=read_demo(), name="demo.jsonl")
-        document = OpenDocument(source, {}, asyncio.get_running_loop())
-        assert documents.admit(document)
-        held, name = weakref.ref(document.controller.model.session.entries[-1]), document.id
-        del document
-        with state.opening():
-            state.leave(name)
+        document = await open_one("summaries")
+        with document.state.opening():
+            document.close()
             await asyncio.sleep(0.5)
-            meanwhile = held() is not None
-        for _ in range(500):
-            await asyncio.sleep(0.01)
-            if held() is None:
-                break
-        return meanwhile, held() is None
+            meanwhile = document.held() is not None
+        return meanwhile, await document.is_freed()
 
-    gc.disable()
-    try:
-        assert asyncio.run(close_while_opening()) == (True, True)
-    finally:
-        gc.enable()
+    assert asyncio.run(close_while_opening()) == (True, True)
 
 
 def test_files_too_large_for_all_make_room_too() -> None:
