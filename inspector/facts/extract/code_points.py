@@ -21,6 +21,26 @@ def code_points(text: str) -> Codes:
     return np.minimum(wide, OUTSIDE).astype(np.uint16)
 
 
+def find_letters(codes: Codes, letters: str) -> NDArray[np.int64]:
+    """Where a few letters stand next to each other: for so few a comparison each is faster than a search.
+
+    >>> find_letters(code_points("a() or b(())"), "()").tolist()
+    [1, 9]
+    """
+    size = max(len(codes) - len(letters) + 1, 0)
+    found = np.ones(size, bool)
+    for at, letter in enumerate(letters):
+        found &= codes[at : at + size] == ord(letter)
+    return np.flatnonzero(found)
+
+
+def character_table(characters: str) -> NDArray[np.bool_]:
+    """bool[65536]: which characters of the first plane are these."""
+    table = np.zeros(0x10000, bool)
+    table[[ord(char) for char in characters]] = True
+    return table
+
+
 def latin_bytes(text: str) -> bytes:
     """One byte per character; those past Latin-1 become "?"."""
     return text.encode("latin-1", "replace")

@@ -175,7 +175,7 @@ class FactOccurrences:
 
     def _look(self, rows: array[int], text: str, sort: int, base: str, finder: PathFinder) -> None:
         """Everything that is looked for in a text of that sort."""
-        urls = list(find_urls(text)) if "://" in text or "git@" in text else []
+        urls = list(find_urls(text))
         self._note(rows, "url", urls)
         bare = _without(text, urls)
         bare = bare if finder.windows else blank_escapes(bare)

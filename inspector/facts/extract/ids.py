@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...session.toolcalls.call_paths import LONGEST, names
-from .code_points import WORD, Codes, code_points
+from .code_points import WORD, Codes, code_points, find_letters
 
 Hit = tuple[int, int, str]
 
@@ -31,12 +31,18 @@ _GIT = re.compile(r"git@[\w.-]{3,80}:[\w./~-]{2,200}")
 def find_urls(text: str) -> Iterator[Hit]:
     """Addresses with a scheme, and Git's own form (`git@host:owner/name`), without the punctuation of the
     sentence they stand in and without the line numbers of a stack trace."""
-    for match in _GIT.finditer(text) if "git@" in text else ():
+    codes = code_points(text)
+    for match in _GIT.finditer(text) if len(find_letters(codes, "git@")) else ():
         form = match.group().rstrip(".")
         if text[match.start() - 1 : match.start()] not in ("/", "."):
             yield match.start(), match.start() + len(form), form
-    for match in _URL.finditer(text):
-        scheme = _SCHEMES.search(text[max(0, match.start() - 12) : match.start()])
+    until = 0
+    for at in find_letters(codes, "://").tolist():
+        match = _URL.match(text, at) if at >= until else None
+        if match is None:
+            continue
+        until = match.end()
+        scheme = _SCHEMES.search(text[max(0, at - 12) : at])
         if scheme is None:
             continue
         url = match.group()
@@ -52,8 +58,6 @@ def find_urls(text: str) -> Iterator[Hit]:
             yield start, match.start() + len(url), scheme.group() + url
 
 
-_HEX = np.zeros(0x10000, bool)
-_HEX[[ord(char) for char in "0123456789abcdef"]] = True
 _BLOB = re.compile(r"(?:\bindex (?:[0-9a-f]{7,40}\.\.)?|sha256:|agentId: )$")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\w-])")
 
@@ -86,7 +90,7 @@ def find_hashes(text: str, uuids: bool = True) -> Iterator[Hit]:
 
 def _find_hex(codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where the words of 7 to 40 hex digits start and end."""
-    inside = _HEX[codes]
+    inside = (codes - codes.dtype.type(ord("0")) < 10) | (codes - codes.dtype.type(ord("a")) < 6)
     two = inside[1:] & inside[:-1]
     four = two[2:] & two[:-2]
     seven = four[3:] & four[:-3]  # seven hex digits from here on: few places, where edges of words are many

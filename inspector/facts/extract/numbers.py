@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...session.toolcalls.call_paths import names
-from .code_points import WORD, Codes, code_points
+from .code_points import WORD, Codes, character_table, code_points
 
 Hit = tuple[int, int, str]
 
@@ -39,7 +39,9 @@ _COUNTED = re.compile(
     r"|fail(?:ed|ing)?)|(?:(?!(?:of|in|or|and|the|to|for|more) )[a-z-]{1,13}[a-rt-z] )?"
     rf"(?:{_THINGS})|pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|skipped)\b(?!/)"
 )
-_WORDS_AFTER = frozenset("abcdefghijklmnopqrstuvwxyzPR")
+_NOT_ALONE = WORD | character_table(".,-")
+_JOINED, _UNITED = character_table(",.kKM-+"), character_table("%mskKMG-")
+_WORDS_AFTER = character_table("abcdefghijklmnopqrstuvwxyzPR")
 _LIMITS = "timeout|limit|window|threshold|budget|coverage|retention|delay|interval"
 _LIMITED = re.compile(
     rf"(\d[\d,]{{0,11}}(?:\.\d+)? ?(?:(?:ms|s|k|[kKMG]i?B)\b|%)?[- ]?(?:[a-z]{{1,12}} )?(?:{_LIMITS}))\b"
@@ -125,11 +127,11 @@ def _find_counted(
 ) -> Iterator[Hit]:
     """What is counted, and numbers that say what kind of limit they are."""
     before, after, second = _at(codes, starts - 1), _at(codes, ends), _at(codes, ends + 1)
-    alone = ~(WORD[before] | np.isin(before, [ord(char) for char in ".,-"]))
-    word = np.isin(second, [ord(char) for char in _WORDS_AFTER])
+    alone = ~_NOT_ALONE[before]
+    word = _WORDS_AFTER[second]
     spaced = (after == ord(" ")) & word
-    joined = np.isin(after, [ord(char) for char in ",.kKM-+"]) | ((after == ord("-")) & word)
-    united = np.isin(after, [ord(char) for char in "%mskKMG-"]) | spaced
+    joined = _JOINED[after]
+    united = _UNITED[after] | spaced
     for start in starts[alone & (spaced | joined)].tolist():
         match = _COUNTED.match(text, start)
         if match and not text.endswith(_ORDINAL, max(0, start - 6), start):

@@ -186,7 +186,7 @@ def _runs(text: str, places: Places) -> tuple[NDArray[np.int64], NDArray[np.int6
     telling = [slashes, suffixes, *(places[name] for name in WELL_KNOWN if name in places)]
     if not any(map(len, telling)):
         return slashes, slashes
-    inside = _PATH_CHARACTERS[codes]
+    inside = _PATH_CHARACTERS.take(codes)
     telling = [at[inside[at]] for at in telling]  # a name may stand in a path that has been blanked
     edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
     starts, ends = edges[::2], edges[1::2]

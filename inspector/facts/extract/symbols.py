@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...session.toolcalls.call_paths import names
-from .code_points import OUTSIDE, WORD, Codes, code_points
+from .code_points import OUTSIDE, WORD, Codes, code_points, find_letters
 from .word_places import Places
 
 Hit = tuple[int, int, str]
@@ -26,14 +26,14 @@ class Names(NamedTuple):
     forms: list[str]
 
 
-_LEAD = re.compile(r"[a-z ]*(?=\()")
-# Each with the letters it starts with, as it is looked for only where they stand, and how many characters
-# come before the name (None: it varies).
+_LEAD = re.compile(r"[a-z]+ (?=\()")
+# Each with the letters it starts with, as it is looked for only where they stand. Where a name follows these,
+# there is a pattern besides that matches at each of their places, with "" for a name where none stands.
 _SYMBOLS = tuple(
     (
         re.split(r"[(\\\[]", pattern.removeprefix("("), maxsplit=1)[0],
         re.compile(pattern),
-        lead.end() if (lead := _LEAD.match(pattern)) else None,
+        re.compile(f"{lead[0]}(?:{pattern[lead.end() :]}|)") if (lead := _LEAD.match(pattern)) else None,
     )
     for pattern in (
         r"def ([A-Za-z_]\w{1,99})(?=\()",
@@ -71,19 +71,18 @@ _NO_NAMES = names(
     "bash sh json yaml toml markdown md py js ts tsx html css string int bool str float number boolean any "
     "void error default func function return if for class def async await const let var import export"
 )
-_EMPTY = re.compile(r"\(\)")
 _CALLED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[\w$]+)*$")
 
 
 def find_symbols(text: str, places: Places) -> Iterator[Names]:
     """Names that code defines, and tests that a runner reports; `places` are those of SYMBOL_WORDS."""
     codes = code_points(text)
-    for letters, pattern, lead in _SYMBOLS:
+    for letters, pattern, every in _SYMBOLS:
         starts = places.get(letters)
         if starts is None:
             continue
-        if lead is not None and len(starts) >= _MANY:
-            yield _find_many(text, codes, pattern, lead)
+        if every is not None and len(starts) >= _MANY:
+            yield _find_many(text, codes, starts, letters, every)
             continue
         spans, forms = array("q"), []
         for start in starts[_opens(text, codes, starts)].tolist():
@@ -94,17 +93,18 @@ def find_symbols(text: str, places: Places) -> Iterator[Names]:
         yield Names(ends[::2], ends[1::2], forms)
 
 
-def _find_many(text: str, codes: Codes, pattern: re.Pattern[str], lead: int) -> Names:
+def _find_many(
+    text: str, codes: Codes, starts: NDArray[np.int64], letters: str, every: re.Pattern[str]
+) -> Names:
     """The same where there are many: no object is made but the name itself."""
-    pieces = pattern.split(text)  # what stands before a name, the name, what stands before the next one, …
-    sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
-    sizes[1::2] += lead
-    ends, sizes, forms = np.cumsum(sizes)[1::2], sizes[1::2], pieces[1::2]
-    opens = _opens(text, codes, ends - sizes)
-    if not opens.all():
-        ends, sizes = ends[opens], sizes[opens]
-        forms = list(compress(forms, opens.tolist()))
-    return Names(ends - sizes + lead, ends, forms)
+    forms = every.findall(text)
+    sizes = np.fromiter(map(len, forms), np.int64, len(forms))
+    named = (sizes > 0) & _opens(text, codes, starts)
+    if not named.all():
+        starts, sizes = starts[named], sizes[named]
+        forms = list(compress(forms, named.tolist()))
+    starts = starts + len(letters)
+    return Names(starts, starts + sizes, forms)
 
 
 def _opens(text: str, codes: Codes, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -119,8 +119,8 @@ def _opens(text: str, codes: Codes, starts: NDArray[np.int64]) -> NDArray[np.boo
 
 def find_calls(text: str) -> Iterator[Hit]:
     """Names called with nothing: `store.load()`."""
-    for match in _EMPTY.finditer(text):
-        called = _CALLED.search(text, max(0, match.start() - 80), match.start())
+    for at in find_letters(code_points(text), "()").tolist():
+        called = _CALLED.search(text, max(0, at - 80), at)
         if called and len(called.group()) > 2 and called.group() not in _NO_NAMES:
             yield called.start(), called.end(), called.group()
 

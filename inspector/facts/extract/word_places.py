@@ -9,6 +9,8 @@ two words as this does for fifty.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,38 +23,40 @@ _GROUPS = 8  # bits of a table's cell: words of one group share one
 _ANY = range(0x100)
 
 
+class _Letters(NamedTuple):
+    """A word whose first whole pair stands `ahead` characters after its start: the next is `second` under
+    `mask`, and the letters at the places of `rest` stand in neither."""
+
+    word: str
+    ahead: int
+    mask: int
+    second: int
+    rest: tuple[tuple[int, int], ...]
+
+
 class WordTable:
     """Words to look for: three characters or more, all of Latin-1 without "?"."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._first, self._second = np.zeros((2, 0x10000), np.uint8)
-        self._by_pair: dict[int, list[tuple[bytes, str, int]]] = {}
+        self._by_pair: dict[int, list[_Letters]] = {}
         for number, word in enumerate(dict.fromkeys(words)):
             letters = word.encode("latin-1")
             bit = 1 << number % _GROUPS
-            second = _ANY if len(letters) < 4 else letters[3:4]
-            self._add(letters, word, 0, letters[:1], letters[1:2], letters[2:3], second, bit)
-            if len(letters) < 4:
-                self._add(letters, word, -1, _ANY, letters[:1], letters[1:2], letters[2:3], bit)
-            else:
-                second = _ANY if len(letters) < 5 else letters[4:5]
-                self._add(letters, word, 1, letters[1:2], letters[2:3], letters[3:4], second, bit)
+            for ahead in (0, -1 if len(letters) < 4 else 1):
+                self._add(letters, word, ahead, bit)
 
-    def _add(
-        self,
-        letters: bytes,
-        word: str,
-        ahead: int,
-        one: Iterable[int],
-        two: Iterable[int],
-        three: Iterable[int],
-        four: Iterable[int],
-        bit: int,
-    ) -> None:
-        """A word whose first whole pair stands `ahead` characters after its start."""
+    def _add(self, letters: bytes, word: str, ahead: int, bit: int) -> None:
+        """A word whose first whole pair stands there, or whose first letter ends a pair (`ahead` -1)."""
+        one = _ANY if ahead < 0 else letters[ahead : ahead + 1]
+        two, three = letters[ahead + 1 : ahead + 2], letters[ahead + 2 : ahead + 3]
+        four = letters[ahead + 3 : ahead + 4] or _ANY
+        mask, last = (0xFFFF, four[0]) if four is not _ANY else (0xFF, 0)
+        rest = tuple((at, letters[at]) for at in (*range(ahead), *range(ahead + 4, len(letters))))
+        found = _Letters(word, ahead, mask, three[0] | last << 8, rest)
         for pair in (low | high << 8 for low in one for high in two):
             self._first[pair] |= bit
-            self._by_pair.setdefault(pair, []).append((letters, word, ahead))
+            self._by_pair.setdefault(pair, []).append(found)
         for pair in (low | high << 8 for low in three for high in four):
             self._second[pair] |= bit
 
@@ -65,15 +69,17 @@ class WordTable:
         """
         codes = np.frombuffer(b"\0\0" + latin_bytes(text) + bytes(8 - len(text) % 2), np.uint8)
         pairs = codes.view("<u2")
-        maybe = np.flatnonzero(self._first.take(pairs[:-1]) & self._second.take(pairs[1:]))
-        mine = pairs[maybe]
+        maybe = np.flatnonzero((self._first.take(pairs[:-1]) & self._second.take(pairs[1:])) != 0)
+        maybe = maybe[np.argsort(pairs[maybe], kind="stable")]  # by pair, then by place
+        first, second = pairs[maybe], pairs[maybe + 1]
+        maybe = 2 * maybe
         found: dict[str, list[NDArray[np.int64]]] = {}
-        for pair in np.flatnonzero(np.bincount(mine)).tolist():
-            at = 2 * maybe[mine == pair]
-            for letters, word, ahead in self._by_pair[pair]:
-                starts = at - ahead
-                starts = starts[starts >= 2]
-                for place, letter in enumerate(letters):
+        edges = np.flatnonzero(np.diff(first, prepend=0, append=0)).tolist()
+        for begin, end in pairwise(edges):
+            at, after = maybe[begin:end], second[begin:end]
+            for word, ahead, mask, value, rest in self._by_pair[int(first[begin])]:
+                starts = at[after & mask == value] - ahead
+                for place, letter in rest:
                     starts = starts[codes[starts + place] == letter] if len(starts) else starts
                 if len(starts):
                     found.setdefault(word, []).append(starts - 2)
