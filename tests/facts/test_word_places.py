@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.facts.extract import choices, constraints
-from inspector.facts.extract.errors import ERROR_WORDS
+from inspector.facts.extract.commands import find_commands
+from inspector.facts.extract.decisions import find_decisions
+from inspector.facts.extract.errors import ERROR_WORDS, find_errors
+from inspector.facts.extract.ids import find_urls
 from inspector.facts.extract.paths import PATH_WORDS
 from inspector.facts.extract.symbols import SYMBOL_WORDS, find_symbols
 from inspector.facts.extract.todos import TODO_MARKS
 from inspector.facts.extract.word_places import WordTable
+from inspector.session.toolcalls.call_paths import LONGEST
 
 WORDS = tuple(dict.fromkeys((*SYMBOL_WORDS, *PATH_WORDS, *TODO_MARKS, *ERROR_WORDS)))
 TABLE = WordTable(WORDS)
@@ -55,3 +60,72 @@ def test_nothing_is_said_without_a_word_that_makes_it_worth_looking_for(
     pattern, cues = gated
     words = data.draw(st.from_regex(pattern))
     assert any(cue in words.lower() for cue in cues)
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "Never push to main, please.",
+            "请勿 push to main.",
+            "Don’t touch it. It must stay.",
+            "Let’s use sqlite because it is small.",
+            "We chose sqlite instead of files, since it is small",
+            "İ must not say so: never write it.",
+            "Please run npm test and Run: git push origin, rerun pytest -x",
+            "running npm run build",
+            "not",
+            "",
+            "error: it went wrong",
+            "x" * 195 + " error: it went wrong",
+            "y: fatal error: " + "z" * 390 + " Error: no",
+            "a.py: error: one, error: two, error: three " + "w " * 120 + "error: four",
+            "no error: it went well",
+            "× it went wrong {",
+            "see https://a.example/?to=https://b.example/x and git@host.example:a/b.",
+        ]
+    ),
+    min_size=1,
+    max_size=40,
+)
+FINDERS = [constraints.find_rules, find_decisions, find_errors, find_commands, find_urls]
+
+
+@pytest.mark.parametrize("find", FINDERS)
+@settings(max_examples=60, deadline=None)
+@given(lines=LINES)
+def test_what_stands_in_one_line_is_found_in_a_long_text_too(find: Any, lines: list[str]) -> None:
+    # Of many lines those are picked that may hold something; one alone is looked through as it is.
+    lines = [*lines, "It is so. " * 500]
+    expected, at = [], 0
+    for line in lines:
+        expected += [(at + start, at + end, form) for start, end, form in find(line)]
+        at += len(line) + 1
+    assert sorted(find("\n".join(lines))) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sh: 1: Permission denied",
+        "ssh says permission denied (publickey)",
+        "dial tcp 127.0.0.1:80, connection refused",
+        "tsc > Cannot find module 'a' or its types",
+        "gh api repos/a/b (HTTP 404)",
+        "main.c:3: fatal error: no input",
+        "x error TS2345: it is no string",
+    ],
+)
+def test_an_error_in_the_middle_of_a_line_is_found(line: str) -> None:
+    assert [form for _, _, form in find_errors(line)] == [line]
+
+
+def test_of_a_long_line_no_more_is_read_than_an_error_may_have() -> None:
+    text = "ok\n" + "a " * 450 + "b: permission denied " + "c " * 450
+    ((start, end, form),) = find_errors(text)
+    assert end - start <= LONGEST and "b: permission denied" in text[start:end] == form
+
+
+def test_a_command_or_an_address_within_another_is_a_part_of_it() -> None:
+    assert [form for _, _, form in find_commands("Now run uv run pytest -q.")] == ["uv run pytest -q"]
+    address = "https://a.example/?to=https://b.example/x"
+    assert [form for _, _, form in find_urls(f"See {address}.")] == [address]

@@ -10,7 +10,6 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -102,12 +101,24 @@ class OccurrenceColumns(NamedTuple):
     operation: NDArray[np.int8]
 
 
+class _Numbers(dict[str, int]):
+    """The numbers of one kind's facts, by form; a form that is asked for and new becomes the next of all."""
+
+    def __init__(self, kind: str, keys: list[tuple[str, str]]) -> None:
+        self._kind, self._keys = kind, keys
+
+    def __missing__(self, form: str) -> int:
+        number = self[form] = len(self._keys)
+        self._keys.append((self._kind, form))
+        return number
+
+
 class FactOccurrences:
     """Collects occurrences, and numbers the facts."""
 
     def __init__(self) -> None:
         self._keys: list[tuple[str, str]] = []
-        self._numbers: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
+        self._numbers = {kind: _Numbers(kind, self._keys) for kind in KINDS}
         self._segments: list[TextSegment] = []
         self._rows: list[Ints] = []
         self._named = array("i")
@@ -119,19 +130,12 @@ class FactOccurrences:
         self._segments.append(segment)
         for kind, form, start, end, operation in named:
             if 0 < len(form) <= LONGEST:
-                fact = self._number(kind, form)
+                fact = self._numbers[kind][form]
                 self._named.extend((fact, number, start, end, _OPERATION[operation]))
 
     def name(self, kind: str, form: str) -> None:
         """Take a fact that no text says."""
-        self._unsaid.append(self._number(kind, form))
-
-    def _number(self, kind: str, form: str) -> int:
-        numbers = self._numbers[kind]
-        if form not in numbers:
-            numbers[form] = len(self._keys)
-            self._keys.append((kind, form))
-        return numbers[form]
+        self._unsaid.append(self._numbers[kind][form])
 
     def search(self, finder: PathFinder) -> None:
         """Search all texts, those of one sort and one directory together."""
@@ -189,25 +193,19 @@ class FactOccurrences:
             self._note(rows, kind, hits)
 
     def _note(self, rows: array[int], kind: str, hits: Iterable[Hit], operation: int = -1) -> None:
-        known, extend = self._numbers[kind].get, rows.extend
+        numbers, extend = self._numbers[kind], rows.extend
         prose = kind in _PROSE
         for start, end, form in hits:
             form = _whole(form) if prose else form
-            fact = known(form)
-            if fact is None:
-                if not form or len(form) > LONGEST:
-                    continue
-                fact = self._number(kind, form)
-            extend((fact, start, end, operation))
+            if form in numbers or 0 < len(form) <= LONGEST:
+                extend((numbers[form], start, end, operation))
 
     def _note_names(self, rows: array[int], names: Names) -> None:
         """The same of many symbols at a time."""
-        known = map(self._numbers["symbol"].get, names.forms, repeat(-1))
-        facts = np.fromiter(known, np.int64, len(names.forms))
-        for at in np.flatnonzero(facts < 0).tolist():
-            facts[at] = self._number("symbol", names.forms[at])
-        new = np.full((len(facts), 4), _OPERATION[None], np.int64)
-        new[:, 0], new[:, 1], new[:, 2] = facts, names.starts, names.ends
+        numbers = map(self._numbers["symbol"].__getitem__, names.forms)
+        new = np.full((len(names.forms), 4), _OPERATION[None], np.int64)
+        new[:, 0] = np.fromiter(numbers, np.int64, len(new))
+        new[:, 1], new[:, 2] = names.starts, names.ends
         rows.frombytes(new.tobytes())
 
     def _add_failures(self, numbers: list[int]) -> None:
@@ -219,7 +217,7 @@ class FactOccurrences:
         for number in numbers:
             if number not in reported:
                 for start, end, form in find_failure(self._segments[number].text, 0):
-                    rows += (self._number("error", form), number, start, end, -1)
+                    rows += (self._numbers["error"][form], number, start, end, -1)
         self._rows.append(np.array(rows, np.int32).reshape(-1, 5))
 
     def _add_repeated(self) -> None:
@@ -233,7 +231,7 @@ class FactOccurrences:
                 words = segment.text[start:end]
                 places = [(one, at) for one in reports if (at := self._segments[one].text.find(words)) >= 0]
                 if places and form:
-                    fact, after = self._number("error", form), segment.at
+                    fact, after = self._numbers["error"][form], segment.at
                     rows += (fact, number, after + start, after + end, -1)
                     for one, at in places:
                         begin = self._segments[one].at + at

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from ...session.toolcalls.call_paths import LONGEST, names
+from .code_points import code_points, find_letters
 
 Hit = tuple[int, int, str]
 
@@ -41,7 +42,8 @@ _TYPED = re.compile(r"<bash-input>([^<]{1,2000})</bash-input>")
 def find_commands(text: str, programs: Collection[str] = ()) -> Iterator[Hit]:
     """Commands in words; `programs` are names known to be run besides the well-known ones."""
     until = 0
-    for fence in _FENCED.finditer(text):
+    codes = code_points(text)
+    for fence in _FENCED.finditer(text) if len(find_letters(codes, "```")) else ():
         if fence.start() < until:
             continue
         close = text.find("```", fence.end())
@@ -55,8 +57,11 @@ def find_commands(text: str, programs: Collection[str] = ()) -> Iterator[Hit]:
         named = _NAME.match(first) and _RUN.search(text, max(0, match.start() - 12), match.start())
         if named or first in _PROGRAMS or first in programs:
             yield from _hit(match[1], match.start(1))
-    for match in _UNQUOTED.finditer(text):
-        yield from _hit(_ENDS.sub("", match[1]), match.start(1))
+    until = 0
+    for at in find_letters(codes, "un").tolist():  # "run" or "Run"
+        if at > until and (bare := _UNQUOTED.match(text, at - 1)) is not None:
+            until = bare.end()
+            yield from _hit(_ENDS.sub("", bare[1]), bare.start(1))
     for match in _TYPED.finditer(text) if "<bash-input>" in text else ():
         yield from _hit(match[1], match.start(1))
 

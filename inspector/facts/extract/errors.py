@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+import numpy as np
+
 from ...session.toolcalls.call_paths import LONGEST, names
 from ...session.toolcalls.positions import find_each
+from .code_points import code_points, find_letters
 from .word_places import Places, WordTable
 
 Hit = tuple[int, int, str]
@@ -57,12 +60,15 @@ _ERROR_INSIDE = re.compile(
     r"|: timed out"
     r"|: (?:syntax|parse|compile|runtime|internal|type) error\b|\(HTTP [45]\d\d\)$"
 )
+_INSIDE = (": ", "ermission denied", "onnection refused", "Cannot find ", "(HTTP ")
+"""A line with none of these has no error inside, which takes less long to see."""
 _QUALIFIED = re.compile(r"[a-z_]\w*(?:\.\w+)+(?:Error|Exception): \S")
 _NO_ERROR = re.compile(
-    r"^(?:\d+\s*(?:[\t→|-]|:(?!\d))|[+<]|//|#|\*|(?:raise|except|return|import|from|if|throw|catch|func|def"
+    r"(?:\d+\s*(?:[\t→|-]|:(?!\d))|[+<]|//|#|\*|(?:raise|except|return|import|from|if|throw|catch|func|def"
     r"|class|case|assert)\b)"
-    r"|^Error Trace:|\b0 errors?\b|\bno errors?\b|[;{]$"
+    r"|Error Trace:"
 )
+_NO_ERRORS = re.compile(r"\b(?:0|no) errors?\b")
 _EXIT = re.compile(r"(?i:\bexit(?:ed)?(?: with)?(?: (?:code|status))|\breturn ?code)[ :=]{1,3}(-?\d{1,5})\b")
 _TAGS = re.compile(r"</?tool_use_error>|</?error>|</?stderr>")
 
@@ -75,12 +81,21 @@ def find_errors(text: str, places: Places | None = None) -> Iterator[Hit]:
         bare = _MARK.sub("", bare) if bare[:1] == "E" else bare
         lead = _LEAD.match(bare)
         logged = bool(lead and _ERROR.match(bare, lead.end()))
-        if logged or (not _NO_ERROR.search(bare) and (_ERROR.match(bare) or _tells_error(bare))):
+        if logged or (not _tells_none(bare) and (_ERROR.match(bare) or _tells_error(bare))):
             yield from _trimmed(line, start)
+
+
+def _tells_none(line: str) -> bool:
+    """Whether a line is code or a list's, or says that there was no error."""
+    if _NO_ERROR.match(line) or line[-1:] in (";", "{"):
+        return True
+    return ("0 error" in line or "no error" in line) and _NO_ERRORS.search(line) is not None
 
 
 def _tells_error(line: str) -> bool:
     """Whether a line has an error in its middle; a class by its full name takes longest to look for."""
+    if not any(mark in line for mark in _INSIDE):
+        return False
     named = "Error: " in line or "Exception: " in line
     return _ERROR_INSIDE.search(line) is not None or (named and _QUALIFIED.search(line) is not None)
 
@@ -138,7 +153,7 @@ def find_json_errors(text: str) -> Iterator[Hit]:
 def find_repeated(text: str) -> Iterator[Hit]:
     """What a model quotes as an error: one where a tool printed it too, whatever it looks like there."""
     for match in _REPEATED.finditer(text) if any(mark in text for mark in '`"“') else ():
-        if " " in match[1].strip() and not _NO_ERROR.search(match[1]):
+        if " " in match[1].strip() and not _tells_none(match[1]):
             yield *match.span(1), tidy_error(match[1])
 
 
@@ -200,11 +215,17 @@ def _table() -> WordTable:
 
 def _find_lines(text: str, places: Places) -> list[tuple[int, int]]:
     """Where the lines stand that hold a word or a mark of an error, cut to 400 characters."""
+    breaks = np.append(find_letters(code_points(text), "\n"), len(text))
+    words = [(len(word), places[word]) for word in ERROR_WORDS if word in places]
+    marks = [(len(mark), np.fromiter(find_each(text, mark), np.int64)) for mark in _MARKS]
+    whole: set[int] = set()
     found: set[tuple[int, int]] = set()
-    words = [(len(word), places[word].tolist()) for word in ERROR_WORDS if word in places]
-    for size, starts in [*words, *((len(mark), find_each(text, mark)) for mark in _MARKS)]:
+    for size, starts in (*words, *marks):
+        line = np.searchsorted(breaks, starts)
+        short = breaks[line] - np.where(line > 0, breaks[line - 1] + 1, 0) <= LONGEST // 2
+        whole.update(line[short].tolist())
         after = 0
-        for at in starts:
+        for at in starts[~short].tolist():
             if at < after:
                 continue
             low = max(0, at - LONGEST // 2)
@@ -213,4 +234,6 @@ def _find_lines(text: str, places: Places) -> list[tuple[int, int]]:
             end = min(len(text), start + LONGEST) if end < 0 else end
             found.add((start, end))
             after = max(end, at + size)
-    return sorted(found)
+    lines = np.array(sorted(whole), np.int64)
+    starts = np.where(lines > 0, breaks[lines - 1] + 1, 0)
+    return sorted(found.union(zip(starts.tolist(), breaks[lines].tolist(), strict=True)))

@@ -32,14 +32,13 @@ def find_urls(text: str) -> Iterator[Hit]:
     """Addresses with a scheme, and Git's own form (`git@host:owner/name`), without the punctuation of the
     sentence they stand in and without the line numbers of a stack trace."""
     codes = code_points(text)
-    for match in _GIT.finditer(text) if len(find_letters(codes, "git@")) else ():
-        form = match.group().rstrip(".")
-        if text[match.start() - 1 : match.start()] not in ("/", "."):
-            yield match.start(), match.start() + len(form), form
+    for git in _GIT.finditer(text) if len(find_letters(codes, "git@")) else ():
+        form = git.group().rstrip(".")
+        if text[git.start() - 1 : git.start()] not in ("/", "."):
+            yield git.start(), git.start() + len(form), form
     until = 0
     for at in find_letters(codes, "://").tolist():
-        match = _URL.match(text, at) if at >= until else None
-        if match is None:
+        if at < until or (match := _URL.match(text, at)) is None:
             continue
         until = match.end()
         scheme = _SCHEMES.search(text[max(0, at - 12) : at])
