@@ -1,10 +1,11 @@
 """Every check and every test: `python tests/suite.py [GROUP or STEP ...]`.
 
-The browser's tests run first. They wait a fifth of their time, for pages and kernels, and the steps that keep
-one core busy take that: they run beside them with less right to the processor, each told of when it is over.
-Then come those that share all cores out themselves. A failing step does not hide the next one. A browser test
-that failed runs once more when nothing runs beside it, and the summary says so. The last line adds everything
-up: a tool's tests one by one, a check that only says yes or no as one.
+The browser's tests run first, then all others. Both wait a fifth of their time, for pages, kernels and other
+processes, so they have one process more than there are cores. The steps that keep one core busy run beside
+them with less right to the processor, each told of when it is over. A test that measures time measures its
+own processor time, so none need run alone. A failing step does not hide the next one. A browser test that
+failed runs once more when nothing runs beside it, and the summary says so. The last line adds everything up:
+a tool's tests one by one, a check that only says yes or no as one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ NBVAL = (
 )
 SPHINX = (sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", "dist/.doctrees", "-b", "html")
 BARE = ("-p", "no:nbval")  # a second of imports in each process
-SPREAD = ("-n", "2", "--dist")
+CORES = min(2, os.cpu_count() or 1)
+MOST = 1 + CORES  # processes that share tests out, or steps side by side
+SPREAD = ("-n", str(MOST), "--dist")
 # The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
 ORDERED = ("--no-loadscope-reorder",)
 LIMIT = 1500  # seconds; a step that hangs is ended
@@ -42,9 +45,8 @@ MOST_AGAIN = 5  # more failures than these are no matter of time
 class Step(NamedTuple):
     """One command. `tests` tells that its output counts tests, and that none is a failure.
 
-    `alone` ones keep all cores busy, or measure time, so that nothing may run beside them. One that `waits`
-    leaves a core free now and then, to steps that need one. `again` runs the few tests that failed once more,
-    one at a time: what fails only beside others ran out of time.
+    One that is `spread` shares its tests out to all cores, and no other such step runs beside it. `again`
+    runs the few tests that failed once more, one at a time: what fails only beside others ran out of time.
     """
 
     group: str
@@ -52,8 +54,7 @@ class Step(NamedTuple):
     command: tuple[str, ...]
     folder: str = "."
     tests: bool = False
-    alone: bool = False
-    waits: bool = False
+    spread: bool = False
     again: tuple[str, ...] = ()
 
 
@@ -74,10 +75,10 @@ STEPS = (
         "playwright",
         (*PYTEST, *SPREAD, "loadfile", *ORDERED, "tests/browser"),
         tests=True,
-        waits=True,
+        spread=True,
         again=(*PYTEST, "--last-failed", "--last-failed-no-failures", "none", "tests/browser"),
     ),
-    Step("unit", "pytest", (*PYTEST, *BARE, *SPREAD, "worksteal"), tests=True, alone=True),
+    Step("unit", "pytest", (*PYTEST, *BARE, *SPREAD, "worksteal"), tests=True, spread=True),
 )
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -114,7 +115,7 @@ _under_way: set[subprocess.Popen[str]] = set()
 
 def run(step: Step) -> Outcome:
     """Run one step. A long one says what it says line by line, any other when it is over."""
-    long = step.alone or step.waits
+    long = step.spread
     start = time.monotonic()
     environment = dict(os.environ, **({"FORCE_COLOR": "1"} if sys.stdout.isatty() else {"NO_COLOR": "1"}))
     # The tests start a hundred processes, and each would compile the package anew.
@@ -173,18 +174,17 @@ def run_again(first: Outcome) -> Outcome:
 
 
 def run_all(steps: list[Step]) -> Iterator[Outcome]:
-    """Run the steps, those that are not to be alone side by side: one more than cores, since some wait."""
-    waiting = [step for step in steps if step.waits]
-    light = [step for step in steps if not step.alone and not step.waits]
-    if waiting:
+    """Run the steps that are spread one after the other, and beside them the others, some at a time."""
+    spread = [step for step in steps if step.spread]
+    light = [step for step in steps if not step.spread]
+    if spread:
         light = [step._replace(command=(*MODEST, *step.command)) for step in light]
-    pool = ThreadPoolExecutor(1 + min(2, os.cpu_count() or 1))
+    pool = ThreadPoolExecutor(MOST)
     try:
-        first = pool.map(run, [*waiting, *light])
-        done = [next(first) for _ in waiting]
-        yield from first
+        beside = pool.map(run, light)
+        done = [run(step) for step in spread]
+        yield from beside
         yield from map(run_again, done)
-        yield from map(run, [step for step in steps if step.alone])
     finally:
         for process in tuple(_under_way):
             os.killpg(process.pid, signal.SIGTERM)

@@ -41,7 +41,7 @@ FLAGS = (
 SIZE = ViewportSize(width=1280, height=900)
 BUTTONS: tuple[Literal["left", "middle", "right"], ...] = ("left", "middle", "right")
 MODIFIERS = ("Shift", "Control", "Alt", "Meta")
-# Two tests at a time share the machine: what comes at all is waited for.
+# Several tests at a time share the machine: what comes at all is waited for.
 expect.set_options(timeout=30_000)
 # The files that take longest come first, so that no worker is left with one of them at the end.
 SLOW = (
