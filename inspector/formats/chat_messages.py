@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ..session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
@@ -39,7 +40,7 @@ class ChatMessage:
     found: list[Found] = field(default_factory=list)
     extra: Json = field(default_factory=dict)
 
-    @property
+    @cached_property
     def print(self) -> str:
         """What it is known by when it is sent again: its words, calls and outputs, without reasoning."""
         said: list[Any] = [self.role]

@@ -106,6 +106,10 @@ class _Chat:
         self.about: Json = {}
         self.said: list[_Said] = []
         self.line: list[_Said] = []
+        self.ids: set[Any] = set()  # of every message that was ever said
+        self._standing: (
+            dict[str, _Said] | None
+        ) = {}  # the messages of the line by their ids, None where it changed
         self.names: dict[str, str] = {}
 
     def take(self, source: Source, row: Any) -> None:
@@ -137,34 +141,50 @@ class _Chat:
 
     def _say(self, row: Json, sources: list[Source]) -> None:
         name = row.get("id")
-        for said in self.line:
-            if said.kind == "message" and isinstance(name, str) and said.raw.get("id") == name:
-                said.raw = row
-                said.sources += sources
-                return
+        if isinstance(name, str) and (said := self._find_standing().get(name)) is not None:
+            said.raw = row
+            said.sources += sources
+            return
         self._add(name if isinstance(name, str) else f"m{len(self.said) + 1}", row, sources)
 
     def _add(self, name: str, raw: Json, sources: list[Source], kind: str = "message") -> _Said:
         said = _Said(name, raw, self.line[-1] if self.line else None, sources, kind)
         self.said.append(said)
         self.line.append(said)
+        number = raw.get("id")
+        if isinstance(number, str):
+            self.ids.add(number)
+            if kind == "message" and self._standing is not None:
+                self._standing.setdefault(number, said)
         return said
+
+    def _find_standing(self) -> dict[str, _Said]:
+        if self._standing is None:
+            self._standing = {}
+            for said in self.line:
+                if said.kind == "message" and isinstance(number := said.raw.get("id"), str):
+                    self._standing.setdefault(number, said)
+        return self._standing
 
     def _rewind(self, name: Any) -> None:
         at = next((at for at, said in enumerate(self.line) if said.raw.get("id") == name), 0)
         del self.line[at:]
+        self._standing = None
 
     def _remove(self, gone: set[str]) -> None:
         """Take messages off the line: what followed one of them follows what stood before it."""
+        if not gone & self.ids:
+            return
         left: list[_Said] = []
         for said in self.line:
             if said.raw.get("id") not in gone:
                 said.before = left[-1] if left else None
                 left.append(said)
-        self.line = left
+        self.line, self._standing = left, None
 
     def _replace(self, source: Source, messages: list[Any]) -> bool:
         """A new history. Whether its row became an entry: a compression, or an emptying of outputs."""
+        self._standing = None
         rows = _leave_answers(
             [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")]
         )
@@ -240,7 +260,7 @@ class _Chat:
 
     def _add_again(self, row: Json) -> _Said:
         """A message of a new history; what a reply took that was said before counts there."""
-        again = row.get("id") is not None and any(said.raw.get("id") == row["id"] for said in self.said)
+        again = isinstance(row.get("id"), str) and row["id"] in self.ids
         return self._add(f"{row.get('id')}", Fields(row, "tokens").rest if again else row, [])
 
     def make_session(self) -> Session:

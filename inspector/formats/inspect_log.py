@@ -18,7 +18,7 @@ from ..session.garbage import paused_gc
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
-from .chat_messages import Names, read_chat, read_chat_tools
+from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools
 from .containers import open_zip, read_entry
 from .inspect_parts import Surroundings, open_message
 from .json_document import FILE, Fields, load, place, sniff_document
@@ -138,21 +138,19 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
         **Fields(Fields(sample.rest.get("transcript")).rest.get("content")).rest,
         **Fields(sample.rest.get("attachments")).rest,
     }
-    pool = sample.rest.get("message_pool")
-    if not isinstance(pool, list):
-        pool = Fields(sample.rest.get("events_data")).items("messages") or []
     names: Names = {}
+    pool = _Pool(sample, attached, names)
     requests: list[WholeRequest] = []
     compactions: dict[str, tuple[Source, Json]] = {}  # by the call that they stand in
     around = Surroundings()
-    sent: list[Any] = []
+    sent: list[ChatMessage] = []
     events = sample.items("events") or Fields(sample.rest.get("transcript")).items("events") or []
     for line, raw, within in _flatten(events):
         source, event = place(line), Fields(raw)
         kind = event.text("event")
         call = around.take(event.rest, kind) or within
         if kind == "model":
-            sent = _find_input(event, pool, sent)
+            sent = pool.find_input(event, sent)
             at, compaction = compactions.pop(call, (None, None))
             output = Fields(event.object("output"))
             choices = output.items("choices") or []
@@ -164,7 +162,7 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
             requests.append(
                 WholeRequest(
                     source,
-                    read_chat([open_message(message, attached) for message in sent], names),
+                    list(sent),
                     read_chat([open_message(message, attached) for message in reply], names),
                     usage=_read_usage(output.rest.get("usage")),
                     model=output.text("model") or event.text("model"),
@@ -221,15 +219,34 @@ def _flatten(events: list[Any], within: str = "", line: int = 0) -> Iterator[tup
             yield from _flatten(inner, f"{within}/{number}", place_)
 
 
-def _find_input(event: Fields, pool: list[Any], before: list[Any]) -> list[Any]:
-    """What was sent: in the event itself, as ranges of the sample's pool, or as what came since `before`."""
-    sent = event.items("input") or []
-    if event.flag("input_delta"):
-        return [*before, *sent]
-    for pair in event.items("input_refs") or ():
-        if isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair):
-            sent = [*sent, *pool[max(pair[0], 0) : max(pair[1], 0)]]
-    return sent
+class _Pool:
+    """What was sent: in an event itself, or in the sample's pool, whose messages are each read once."""
+
+    def __init__(self, sample: Fields, attached: Json, names: Names) -> None:
+        pool = sample.rest.get("message_pool")
+        if not isinstance(pool, list):
+            pool = Fields(sample.rest.get("events_data")).items("messages") or []
+        self._raw: list[Any] = pool
+        self._read: dict[int, list[ChatMessage]] = {}
+        self._attached, self._names = attached, names
+
+    def find_input(self, event: Fields, before: list[ChatMessage]) -> list[ChatMessage]:
+        """The messages of a call; of one that only tells what came since, behind those `before`."""
+        own = read_chat(
+            [open_message(raw, self._attached) for raw in event.items("input") or ()], self._names
+        )
+        if event.flag("input_delta"):
+            return [*before, *own]
+        for pair in event.items("input_refs") or ():
+            if isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair):
+                begin, end = max(pair[0], 0), min(pair[1], len(self._raw))
+                own += [each for at in range(begin, end) for each in self._take(at)]
+        return own
+
+    def _take(self, at: int) -> list[ChatMessage]:
+        if at not in self._read:
+            self._read[at] = read_chat([open_message(self._raw[at], self._attached)], self._names)
+        return self._read[at]
 
 
 def _read_usage(raw: Any) -> Usage | None:

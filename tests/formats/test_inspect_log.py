@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -368,3 +369,17 @@ def test_what_came_since_the_call_before_is_behind_it() -> None:
         ]
     )
     assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
+
+
+def test_a_pool_s_messages_are_read_once_however_often_they_are_sent() -> None:
+    """Each call sends all that was said before; to read that anew each time takes 6 s for 500 calls."""
+    pool, events = [ASKED], []
+    for number in range(500):
+        asked = {"id": f"c{number}", "function": "bash", "arguments": {"cmd": "ls"}}
+        reply = say("assistant", f"Step {number}.", tool_calls=[asked])
+        events.append(call([], reply, input_refs=[[0, len(pool)]]))
+        pool += [reply, say("tool", "a.py " * 20, tool_call_id=f"c{number}", function="bash")]
+    began = time.process_time()
+    session = read_log(events, events_data={"messages": pool, "calls": []})
+    assert len(session.entries) == 1_000
+    assert time.process_time() - began < 3

@@ -91,6 +91,14 @@ def undone(count: int) -> Iterator[Any]:
         yield {"type": "context.undo", "count": 1}
 
 
+def chatted(count: int) -> Iterator[Any]:
+    """Messages of Gemini CLI's, each of which may be one that was said before."""
+    yield {"sessionId": "s", "projectHash": "p"}
+    for number in range(count):
+        kind = "gemini" if number % 2 else "user"
+        yield {"id": f"m{number}", "type": kind, "content": f"message {number}"}
+
+
 def task(count: int) -> tuple[list[Any], list[Any]]:
     """A task of Roo Code's that is condensed at its end, and its screen with a request for each reply."""
     messages, screen = list[Any](), list[Any]()
@@ -153,6 +161,7 @@ def stay() -> None:
         pytest.param(of_lines(of_one_id), 1000, id="message-lines-one-id"),
         pytest.param(of_lines(unanswered_calls), 1000, id="message-lines-calls"),
         pytest.param(of_lines(undone), 1000, id="kimi-undone"),
+        pytest.param(of_lines(chatted), 1500, id="gemini"),
         pytest.param(write_task, 500, id="cline-task"),
         pytest.param(write_unanswered, 1000, id="swe-agent"),
     ],
