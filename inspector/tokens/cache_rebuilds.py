@@ -148,11 +148,20 @@ def _find(
     last: Mapping[int, tuple[list[int], str | None]],
     prices: Mapping[str | None, Price | None],
 ) -> Iterator[CacheRebuild]:
-    entries, parent = session.entries, session.tree.parent
+    entries, parent, chain = session.entries, session.tree.parent, session.tree.chain.tolist()
     replies, ancestors = sorted(last), _Ancestors(session, last)
-    for at in replies:
+    compactions = np.flatnonzero(session.tree.sort == COMPACTION)
+    earlier = np.searchsorted(compactions, replies).tolist()
+    before: int | None
+    compacted: int | None
+    for number, at in enumerate(replies):
         asked = parent[at]
-        before, compacted = ancestors.find(asked)
+        near = replies[number - 1] if number else -1
+        if chain[at] <= near and earlier[number] == earlier[number - 1]:
+            # Nothing branches off between them, as nearly everywhere.
+            before, compacted = near, None
+        else:
+            before, compacted = ancestors.find(asked)
         if before is None and compacted is not None:
             # A compaction often begins a new root: the reply before it in the file left what was cached.
             place = bisect_left(replies, compacted)

@@ -65,7 +65,8 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: L
         first = len(spent.tokens)
         fields = fields_of(usage)
         cost, requests = fields["cost"], fields["requests"]
-        model, given = fields_of(entry)["model"] or (session.model if at >= 0 else None), _given(usage)
+        model = fields_of(entry)["model"] or (session.model if at >= 0 else None)
+        given = _UNTOLD if cost is None else _given(usage)
         if cost or not requests:
             parts = fields["input"] + fields["cache_read"] + fields["cache_write"]
             spent.whose.append(whose)
@@ -117,7 +118,10 @@ def _list_replies(session: Session) -> Iterator[Told]:
 
 
 def _took(usage: Usage) -> bool:
-    return usage.tokens > 0 or bool(usage.requests) or _given(usage)[-1] > 0
+    fields = fields_of(usage)
+    return (
+        usage.tokens > 0 or bool(fields["requests"]) or (fields["cost"] is not None and _given(usage)[-1] > 0)
+    )
 
 
 def _count_snapshots(
@@ -127,11 +131,14 @@ def _count_snapshots(
     counts = [0] * len(replies)
     texts: list[str] = []
     ends: list[tuple[int, int]] = []
+    tree = session.tree
+    answering = {*(np.searchsorted(tree.start, np.flatnonzero(tree.answers), "right") - 1).tolist()}
+    lengths = None if known is None else known.tolist()
     for number, (_, at, reply, _) in enumerate(replies):
         if not is_snapshot(session, reply):
             continue
-        if known is not None and at >= 0 and not any(block.kind == "tool_output" for block in reply.blocks):
-            counts[number] = int(known[at])
+        if lengths is not None and at >= 0 and at not in answering:
+            counts[number] = lengths[at]
         else:
             texts += [block.text for block in reply.blocks]
             ends.append((number, len(texts)))
@@ -147,7 +154,8 @@ def _split(fields: Mapping[str, Any], ttl: TTL, prompt: int | None = None) -> li
     that they do not tell by its parts."""
     fresh = fields["input"] if prompt is None else prompt
     row = fresh, read, written, output = fresh, fields["cache_read"], fields["cache_write"], fields["output"]
-    if not all(type(figure) is int and 0 <= figure <= MOST_TOKENS for figure in row):
+    plain = type(fresh) is type(read) is type(written) is type(output) is int
+    if not plain or min(row) < 0 or max(row) > MOST_TOKENS:
         fresh, read, written, output = map(whole_tokens, row)
     hour = fields["cache_write_1h"]
     long = (written if ttl == "1h" else 0) if hour is None else min(whole_tokens(hour), written)
