@@ -6,7 +6,7 @@ In go a session and any text, out comes a `Fact` of that text alone, or nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..session.blocks import Block, ToolCall
 from ..session.queries import readable_text
@@ -117,9 +117,8 @@ def respell(session: Session, text: str) -> str | None:
     """
     wording = " ".join(text.split())
     asked = re.sub(r"(?i)^(?:issue|pull request|PR|MR) #?(?=\d+$)", "#", wording)
-    for spelled in (*spell_number(wording), *spell_issue(asked)):
-        if any(_find_places(session, spelled)):
-            return spelled
+    if (spelled := _find_spelled(session, [*spell_number(wording), *spell_issue(asked)])) is not None:
+        return spelled
     pattern = find_wording(text) if len(text) <= LONGEST else None
     longest = max(_PIECES.findall(text), key=len, default="").casefold()
     if pattern is None or max(map(len, WORD.findall(text))) < _LEAST:
@@ -132,6 +131,21 @@ def respell(session: Session, text: str) -> str | None:
             if longest in said.casefold() and (match := pattern.search(said)) is not None:
                 return match[0]
     return None
+
+
+def _find_spelled(session: Session, spellings: Sequence[str]) -> str | None:
+    """The first of some spellings that the path says; all are looked for at once."""
+    best = len(spellings)
+    for position in session.path if spellings else ():
+        if session.tree.sort[position] in _UNSAID:
+            continue
+        for block in session.entries[position].blocks:
+            words = readable_text(block)
+            for at, spelled in enumerate(spellings[:best]):
+                if spelled.split(" ", 1)[0] in words and has_words(" ".join(words.split()), spelled):
+                    best = at
+                    break
+    return spellings[best] if best < len(spellings) else None
 
 
 _PIECES = re.compile(r"\d+|[^\W\d_]+")

@@ -425,6 +425,33 @@ _UNITS = {
 """Units of time that people shorten."""
 _VALUED = re.compile(r"(?P<name>[^=]{1,80}) = (?P<value>\S{1,40})")
 _MONEY = re.compile(r"(?:\$|USD )(?P<before>\d[\d.,]*)|(?P<after>\d[\d.,]*) (?:dollars?|USD)")
+_RATED = {
+    name: names
+    for names in (
+        *(
+            ("requests", "reqs", "req"),
+            ("messages", "msgs", "msg"),
+            ("calls",),
+            ("tokens", "tok"),
+            ("queries",),
+        ),
+        *(("second", "sec", "s"), ("minute", "min", "m"), ("hour", "hr", "h"), ("day", "d")),
+    )
+    for name in names
+}
+"""What comes at a rate, and in which time, each with how people shorten it."""
+_SHORT_RATES = {
+    ("requests", "minute"): "rpm",
+    ("requests", "second"): "rps",
+    ("queries", "second"): "qps",
+    ("tokens", "minute"): "tpm",
+}
+_RATE = re.compile(
+    r"[~≈]?(?P<figure>\d[\d.,]*[kKM]?) ?(?:(?P<short>rpm|rps|qps|tpm)"
+    r"|(?P<thing>requests|reqs?|messages|msgs?|calls|tokens|tok|queries)(?: ?/ ?| per | an? | each )"
+    r"(?P<time>second|sec|minute|min|hour|hr|day|[smhd]))",
+    re.IGNORECASE,
+)
 _FIGURE = re.compile(r"[~≈]?(?P<figure>\d[\d.,]*)\+? ?(?P<unit>[^\W\d][\w-]{0,15}(?: \w{1,15})?|%)")
 
 
@@ -435,6 +462,8 @@ def spell_number(form: str) -> Iterator[str]:
     (['1,200 requests', '1200 requests'], ['12.5%', '12.5 %'])
     >>> list(spell_number("$710"))
     ['$710', '710 dollars', '710 USD', 'USD 710']
+    >>> {"500 req/min", "500 rpm", "500 reqs a minute"} <= set(spell_number("500 requests per minute"))
+    True
     """
     if (told := _VALUED.fullmatch(form)) is not None:
         yield from (
@@ -443,6 +472,19 @@ def spell_number(form: str) -> Iterator[str]:
     elif (told := _MONEY.fullmatch(form)) is not None:
         for figure in _group(told["before"] or told["after"]):
             yield from (f"${figure}", f"{figure} dollars", f"{figure} USD", f"USD {figure}")
+    elif (told := _RATE.fullmatch(form)) is not None:
+        short = (told["short"] or "").lower()
+        of_short = next((pair for pair, name in _SHORT_RATES.items() if name == short), None)
+        thing, time = of_short or (_RATED[told["thing"].lower()][0], _RATED[told["time"].lower()][0])
+        rates = [
+            f" {each}{joint}{per}"
+            for each in _RATED[thing]
+            for per in _RATED[time]
+            for joint in (("/", " per ", " a ") if len(per) > 1 else ("/",))
+        ]
+        if (brief_ := _SHORT_RATES.get((thing, time))) is not None:
+            rates += [f" {brief_}", brief_, f" {brief_.upper()}"]
+        yield from (f"{figure}{rate}" for figure in _group(told["figure"]) for rate in rates)
     elif (told := _FIGURE.fullmatch(form)) is not None:
         for unit in (told["unit"], *_UNITS.get(told["unit"].lower(), ())):
             blanks = ("", " ") if len(unit) < 4 else (" ",)

@@ -159,6 +159,10 @@ def test_a_file_that_begins_in_the_middle_may_have_lost_what_is_asked_for() -> N
         ("it was 1,234.50 in all", "In all 1,234.50.", "1234.50"),
         ("a timeout of 31 seconds", "Timeout: 31s.", "31 seconds"),
         ("a timeout of 31 seconds", "Timeout: 31 seconds.", "31s"),
+        ("allow 510 requests per minute", "Limit: 510 req/min.", "510 requests per minute"),
+        ("allow 510 req/min", "Limit: 510 requests per minute.", "510 rpm"),
+        ("allow 510 rpm", "Limit: 510 requests a minute.", "510 requests/minute"),
+        ("at most 1,200 msgs/s", "Up to 1200 messages per second.", "1,200 messages per second"),
     ],
 )
 def test_an_amount_is_the_same_in_every_spelling(said: str, summary: str, asked: str) -> None:
