@@ -138,3 +138,28 @@ class Condensed:
                 "tokens_after": fields.number("newContextTokens"),
             }
         return {}
+
+
+def read_ranges(rows: Any) -> dict[int, tuple[int, int]]:
+    """The first and last message that Cline left out of its requests, by the message that it cut them after.
+
+    Each row tells of the range that holds since. One that grows is a cut; one that shrinks was restored.
+
+    >>> row = {"conversationHistoryIndex": 6, "conversationHistoryDeletedRange": [2, 3]}
+    >>> read_ranges([row, row, {**row, "conversationHistoryIndex": 9}])
+    {6: (2, 3)}
+    """
+    found: dict[int, tuple[int, int]] = {}
+    end = -1
+    for row in rows if isinstance(rows, list) else ():
+        fields = Fields(row)
+        pair, index = (
+            fields.rest.get("conversationHistoryDeletedRange"),
+            fields.number("conversationHistoryIndex"),
+        )
+        if not (isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair)):
+            continue
+        if pair[1] > end and index is not None and 0 <= pair[0] <= pair[1] <= index:
+            found[int(index)] = pair[0], pair[1]
+            end = pair[1]
+    return found

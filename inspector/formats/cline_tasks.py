@@ -8,7 +8,8 @@ them, so a message is a person's where something in it is: a task, an answer to 
 plan mode, or words that nothing tells from a person's.
 
 Roo Code condenses into a message that `isSummary`; those it stands for name it as `condenseParent`, and what
-follows it was kept or came later. A message that `isTruncationMarker` hides those that name it.
+follows it was kept or came later. A message that `isTruncationMarker` hides those that name it. What Cline
+leaves out of its requests is told by its screen alone.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..session.session import Session
 from ..text import plural
 from .anthropic_blocks import Names, read_with_rest
 from .chat_messages import read_part
-from .cline_screen import Condensed, place_requests, read_requests, read_screen_usage
+from .cline_screen import Condensed, place_requests, read_ranges, read_requests, read_screen_usage
 from .json_document import Fields, Found, find_blocks, iso_time, place
 from .recording import Json, Recording, make_cost, read_inclusive
 
@@ -126,7 +127,7 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
     shown: list[str] = []
     ours = False
     thoughts: list[tuple[Source, Found]] = []
-    told = Condensed(screen)
+    told, cuts = Condensed(screen), read_ranges(screen)
     for line, raw in enumerate(messages, 1):
         source = place(line)
         fields = Fields(raw)
@@ -188,6 +189,11 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
         shown.append(entry.id)
         for parent in parents:
             hidden.setdefault(parent, []).append(entry.id)
+        if (cut := cuts.get(line - 1)) is not None:
+            gone = {f"m{number + 1}" for number in range(cut[0], cut[1] + 1)}
+            kept = [name for name in shown if name not in gone and not name.startswith("cut")]
+            boundary = {"trigger": "truncation", "kept": tuple(kept)}
+            shown = [made.compact(f"cut{line}", None, None, boundary).id, *kept]
     for beside, _ in thoughts:
         made.note("reasoning", beside)
     _add_figures(made, screen)

@@ -483,3 +483,25 @@ def test_a_task_in_the_form_of_2026_is_read(tmp_path: Path) -> None:
     (output,) = session.entries[2].blocks
     assert isinstance(output, ToolOutput) and (output.name, output.text) == ("read_file", "1 line")
     assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+def test_messages_that_cline_left_out_are_gone_from_then_on(tmp_path: Path) -> None:
+    """The range of a screen's row is of the request whose prompt the row names, and grows with each cut."""
+    rows = [(0, None), (2, None), (4, None), (4, [2, 3]), (6, [2, 3]), (6, [2, 5]), (8, [2, 5])]
+    screen = [
+        {"ts": 1, "type": "say", "say": "text", "conversationHistoryIndex": index}
+        | ({"conversationHistoryDeletedRange": span} if span else {})
+        for index, span in rows
+    ]
+    messages = [say_at("user", ASKED, 0)]
+    for number in range(1, 10):
+        role = "assistant" if number % 2 else "user"
+        text = f"Step {number}." if number % 2 else f"[read_file for 'a.py'] Result:\n{number} lines"
+        messages.append(say_at(role, [{"type": "text", "text": text}], number))
+    (tmp_path / "ui_messages.json").write_text(json.dumps(screen), "utf-8")
+    path = tmp_path / "api_conversation_history.json"
+    path.write_text(json.dumps(messages), "utf-8")
+    session = open_session(path)
+    assert [boundary.kept for _, boundary in session.boundaries] == [("m1", "m2", "m5"), ("m1", "m2", "m7")]
+    assert session.live_names == ["cut7", "m1", "m2", "m7", "m8", "m9", "m10"]
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []

@@ -199,8 +199,13 @@ def _find_opencode(row: dict[str, Any]) -> int:
 def _find_request(row: dict[str, Any]) -> int:
     """Input, written to the cache and read from it: the names of Anthropic's usage, and of pi's and Flue's.
 
+    Gemini CLI and Qwen Code tell what was sent as one figure.
+
     Of several iterations the last one that is a message; rows of sub-agents and of failed requests tell none.
     """
+    google = row.get("tokens") if row.get("type") == "gemini" else row.get("usageMetadata")
+    if isinstance(google, dict) and not row.get("isSidechain"):
+        return int(google.get("input") or google.get("promptTokenCount") or 0)
     message = row.get("message")
     if row.get("isSidechain") or row.get("isApiErrorMessage") or not isinstance(message, dict):
         return 0

@@ -33,7 +33,7 @@ def recount(path: Path) -> Figures:
         document = document["messages"]  # Roo Code's since 2026
     if isinstance(document, list):
         messages = [each for each in document if isinstance(each, dict)]
-        return _recount_task(messages, _read_screen(path), _read_costs(path))
+        return _recount_task(messages, _read_screen(path), _read_costs(path), _count_cuts(path))
     messages = _load(path)
     if not messages:
         path = path.with_name(f"{path.stem}.messages.json")
@@ -132,8 +132,23 @@ def _read_costs(path: Path) -> dict[str, Any]:
     return {str(each[name]): each.get("cost") for each in told for name in names if each.get(name)}
 
 
+def _count_cuts(path: Path) -> int:
+    """How often the range of the messages that are left out grew."""
+    screen = path.with_name(path.name.replace("api_conversation_history", "ui_messages"))
+    rows = listed(read_document(screen)) if screen != path and screen.exists() else []
+    ends = [
+        row["conversationHistoryDeletedRange"][1]
+        for row in rows
+        if row.get("conversationHistoryDeletedRange")
+    ]
+    return sum(end > max(ends[:at], default=-1) for at, end in enumerate(ends))
+
+
 def _recount_task(
-    messages: list[Message], screen: list[tuple[int | None, Message, Any]], costs: dict[str, Any]
+    messages: list[Message],
+    screen: list[tuple[int | None, Message, Any]],
+    costs: dict[str, Any],
+    cuts: int,
 ) -> Figures:
     tally = Tally()
     turns = 0
@@ -186,6 +201,8 @@ def _recount_task(
             tally.reply([*tokens[:3], 0, tokens[3]], model or named, told.get("cost"))
         elif message.get("role") == "user":
             turns += _asks(message.get("content"), calls)
+    for _ in range(cuts):
+        tally.compact()
     return tally.close(turns)
 
 
