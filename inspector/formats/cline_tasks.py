@@ -39,7 +39,9 @@ _SAID = re.compile(r"<(task|feedback|user_message)>\s*\S")
 """Tags that both put around what a person typed."""
 _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^\n]{1,400}?)\) Files")
 _ASKED = re.compile(r"\s*New (?:instructions|message) ")
-_RESULT = re.compile(r"\s*\[([a-z_]+)(?: for [^\n]{0,400})?\] Result:")
+_MODEL = re.compile(r"<slug>[^<\n]{0,80}</slug>\s*<name>[^<\n]{0,80}</name>\s*<model>([^<\s]{1,100})</model>")
+"""Where Roo Code tells in its details which model is asked."""
+_RESULT = re.compile(r"\s*\[([a-z_]+)(?: (?:for|in|to) .{0,2000}?)?\] Result:", re.DOTALL)
 _HARNESS = re.compile(
     r"\s*(?:<(?:environment_details|explicit_instructions|file_content|system-reminder)\b|\[ERROR\]"
     r"|\[TASK RESUMPTION\]|# task_progress|# TODO LIST|Files attached by the user:|<answer>"
@@ -122,6 +124,8 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
     """The whole task, with the rows of its `screen`. Raises `EmptySession` when nobody says anything."""
     made = Recording(NAME)
     cwd: str | None = None
+    asked: str | None = None
+    told_models: dict[str, str | None] = {}  # by a reply, what the details before it say
     names: Names = {}
     hidden: dict[str, list[str]] = {}  # what each summary or marker stands for
     shown: list[str] = []
@@ -172,10 +176,12 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
         if role == "assistant":
             found = [*(thought for _, thought in thoughts), *found]
             about = Fields(fields.rest.get("modelInfo"))
-            more |= {"model": about.text("modelId") or about.text("id"), "provider": about.text("providerId")}
+            model = about.text("modelId") or about.text("id")
+            more |= {"model": model, "provider": about.text("providerId")}
             more["usage"] = _read_metrics(fields.rest.get("metrics"))
         elif role != "tool":
             texts = [block.text for block, _ in found if block.kind == "text"]
+            asked = next((said[1] for text in texts if (said := _MODEL.search(text))), asked)
             cwd = cwd or next((where[1] for text in texts if (where := _CWD.search(text))), None)
             answers = [b for b, _ in found if isinstance(b, ToolOutput)]
             texts += [f"[{b.name or 'tool'}] Result:\n{b.text}" for b in answers]
@@ -183,6 +189,7 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
             more["meta"] = not is_typed(texts) and not (other and not texts)
         entry = made.add(f"m{line}", role, found, source, fields.rest, **more)
         if role == "assistant":
+            told_models[entry.id] = asked
             for beside, _ in thoughts:
                 made.also(entry.id, beside)
             thoughts = []
@@ -197,6 +204,9 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
     for beside, _ in thoughts:
         made.note("reasoning", beside)
     _add_figures(made, screen)
+    for name, model in told_models.items():
+        if model is not None and made.entries[made.where[name]].model is None:
+            made.change(name, model=model)
     extra = {"harness": "Roo Code"} if ours else {}
     stamps = [entry.timestamp for entry in made.entries if entry.timestamp]
     return made.make_session(

@@ -505,3 +505,31 @@ def test_messages_that_cline_left_out_are_gone_from_then_on(tmp_path: Path) -> N
     assert [boundary.kept for _, boundary in session.boundaries] == [("m1", "m2", "m5"), ("m1", "m2", "m7")]
     assert session.live_names == ["cut7", "m1", "m2", "m7", "m8", "m9", "m10"]
     assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["[switch_mode to 'ask' because: done]", "[new_task in Code mode: 'Mend it\nnow']", "[update_todo_list]"],
+)
+def test_results_of_roo_s_tools_are_told_by_their_heads_and_its_details_tell_the_model(
+    head: str, tmp_path: Path
+) -> None:
+    details = (
+        "# Current Mode\n<slug>code</slug>\n<name>Code</name>\n<model>claude-sonnet-4-5-20250929</model>"
+    )
+    given = [
+        {"type": "text", "text": f"{head} Result:"},
+        {"type": "text", "text": "Switched."},
+        {"type": "text", "text": f"<environment_details>\n{details}\n</environment_details>"},
+    ]
+    path = write_task(tmp_path, [])
+    messages = json.loads(path.read_text("utf-8"))
+    messages[2] = {"role": "user", "content": given}
+    path.write_text(json.dumps(messages), "utf-8")
+    session = open_session(path)
+    assert len(session.turns) == 1
+    assert [entry.model for entry in session.entries if entry.role == "assistant"] == [
+        None,
+        "claude-sonnet-4-5-20250929",
+    ]
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []

@@ -98,7 +98,8 @@ def _is_typed(message: Message) -> bool:
     return isinstance(content, str) or not any(part.get("type") == "tool_result" for part in content)
 
 
-_RESULT = re.compile(r"\s*\[([a-z_]+)( for .*?)?\] Result:", re.DOTALL)
+_RESULT = re.compile(r"\s*\[([a-z_]+)( (?:for|in|to) .*?)?\] Result:", re.DOTALL)
+_ASKED = re.compile(r"</slug>\s*<name>[^<]*</name>\s*<model>([^<\s]+)</model>")
 _PERSON = re.compile(r"<(?:task|feedback|user_message)>\s*\S")
 _OWN = (
     *("<environment_details", "<explicit_instructions", "<file_content", "<system-reminder", "[ERROR]"),
@@ -177,6 +178,7 @@ def _recount_task(
         for _, told, _ in screen
     )
     calls: dict[str, str] = {}
+    model_told = None
     for at, message in enumerate(messages):
         for part in listed(message.get("content")):
             if held({"p": part}, "p").get("type") == "tool_use":
@@ -188,7 +190,7 @@ def _recount_task(
         elif at in places:
             told = held(message, "metrics", "tokens")
             tokens = [told.get(name) for name in ("prompt", "completion", "cached")]
-            model = held(message, "modelInfo").get("modelId")
+            model = held(message, "modelInfo").get("modelId") or (None if at in shown else model_told)
             cost = held(message, "metrics").get("cost")
             if told or at not in shown:
                 tally.reply(split_inclusive(*tokens) if told else None, model, cost)
@@ -198,8 +200,10 @@ def _recount_task(
                 whole(told.get(name)) for name in ("tokensIn", "cacheReads", "cacheWrites", "tokensOut")
             ]
             tokens[0] -= 0 if apart else tokens[1] + tokens[2]
-            tally.reply([*tokens[:3], 0, tokens[3]], model or named, told.get("cost"))
+            tally.reply([*tokens[:3], 0, tokens[3]], model or named or model_told, told.get("cost"))
         elif message.get("role") == "user":
+            found = _ASKED.search(say_all(message.get("content")))
+            model_told = found[1] if found else model_told
             turns += _asks(message.get("content"), calls)
     for _ in range(cuts):
         tally.compact()
