@@ -264,6 +264,14 @@ def _count_browsing(value: Any) -> int | None:
     return len(steps) if steps and {"model_output", "result", "state"} <= first.keys() else None
 
 
+def _count_history_item(value: Any) -> int | None:
+    """How many tokens a task took that stands in Roo Code's list; it names its task and its cost."""
+    held = Fields(value)
+    if not {"ts", "task", "tokensIn", "tokensOut", "totalCost"} <= held.rest.keys():
+        return None
+    return int(sum(held.number(name) or 0 for name in ("tokensIn", "tokensOut")))
+
+
 DOCUMENTS: tuple[DocumentKind, ...] = (
     DocumentKind(
         "a saved checkpoint of Gemini's",
@@ -294,6 +302,24 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
         _listed("ts", "type", "say"),
         "message",
         "it does not hold the context: open api_conversation_history.json beside it",
+    ),
+    DocumentKind(
+        "the metadata of a Cline or Roo task",
+        _items("files_in_context", "model_usage"),
+        "file",
+        "open api_conversation_history.json beside it",
+    ),
+    DocumentKind(
+        "the list entry of a Roo task",
+        _count_history_item,
+        "token",
+        "open api_conversation_history.json beside it",
+    ),
+    DocumentKind(
+        "a log of prompts to Gemini CLI",
+        _listed("sessionId", "messageId", "message"),
+        "prompt",
+        "open the chat itself, in the folder chats/ beside it",
     ),
     DocumentKind("a rollout of the first Codex CLI", _items("items", "session"), "item"),
     DocumentKind("an older Copilot CLI session", _items("chatMessages", "timeline"), "message"),

@@ -85,6 +85,21 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "the screen of a Cline or Roo task of 1 message",
         "it does not hold the context: open api_conversation_history.json beside it",
     ),
+    "a task's files": (
+        json.dumps({"files_in_context": [{"path": "a.py"}], "model_usage": []}).encode(),
+        "the metadata of a Cline or Roo task of 1 file",
+        "open api_conversation_history.json beside it",
+    ),
+    "a task in Roo's list": (
+        json.dumps({"ts": 1, "task": "Go", "tokensIn": 5, "tokensOut": 2, "totalCost": 0.1}).encode(),
+        "the list entry of a Roo task of 7 tokens",
+        "open api_conversation_history.json beside it",
+    ),
+    "Gemini's log of prompts": (
+        json.dumps([{"sessionId": "s", "messageId": 0, "type": "user", "message": "Hi"}]).encode(),
+        "a log of prompts to Gemini CLI of 1 prompt",
+        "open the chat itself, in the folder chats/ beside it",
+    ),
     "the first Codex": (
         json.dumps({"session": {"id": "s"}, "items": [{"type": "message"}]}).encode(),
         "a rollout of the first Codex CLI of 1 item",
