@@ -68,11 +68,13 @@ _SWAPS = tuple(
 )
 _SWAP_CUES = ("instead", "rather than", "from", "not", "replace")
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
+_FIGURE = re.compile(r"\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)")
 _LIMITS = re.compile(
     r"(?i)\b(?:at (?:most|least)|(?:more|less|fewer|longer|larger|higher|lower|later|earlier) than"
     r"|under|over|below|above|beyond|up to|within|exceed(?:s|ing)?"
-    r"|(?:max(?:imum)?|min(?:imum)?|limit|cap)(?: of| at)?)\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)"
+    r"|(?:max(?:imum)?|min(?:imum)?|limit|cap)(?: of| at)?)\Z"
 )
+_LONGEST_LIMIT = 20
 _WORD = re.compile(r"[\w$€£%'-]+")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _EMPTY = names("""
@@ -129,19 +131,25 @@ def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
     if len(words) > _MOST or words.endswith("?"):
         return None
     words = _LEAD.sub("", words)
-    for pattern in (_CHANGES, _STATES):
+    changes = not {"to", "="}.isdisjoint(words.lower().split())
+    for pattern in (_CHANGES, _STATES) if changes else (_STATES,):
         told = pattern.search(words)
         if told is None or not any(char.isdigit() or char in "/`" for char in told["value"]):
             continue
         subject = _tell_words(told["subject"].rpartition(",")[2])
         if 0 < len(subject) <= _MOST_WORDS and not _TOLD_APART & set(subject):
             return (*subject, *_tell_words(told["rest"])), _tidy(told["value"])
-    limits = list(_LIMITS.finditer(words))
+    limits = [figure for figure in _FIGURE.finditer(words) if _LIMITS.search(words, *_before(figure))]
     if len(limits) == 1 and len(re.findall(r"\d+", words)) == len(re.findall(r"\d+", limits[0]["value"])):
         told = limits[0]
         before, after = words[: told.start("value")], words[told.end("value") :]
         return (*_tell_words(before), "…", *_tell_words(after)), _tidy(told["value"])
     return None
+
+
+def _before(figure: re.Match[str]) -> tuple[int, int]:
+    """Where the words stand that make a figure a limit."""
+    return max(0, figure.start() - _LONGEST_LIMIT), figure.start()
 
 
 def read_swap(words: str) -> tuple[str, str] | None:

@@ -520,3 +520,17 @@ def test_choices_and_rules_over_and_over_take_no_time_squared(piece: str) -> Non
     facts = read_session([{"role": "user", "content": text}]).facts
     assert time.process_time() - start < 8
     assert facts.by_kind("constraint") or facts.by_kind("choice")
+
+
+@pytest.mark.parametrize(
+    ("words", "own"),
+    [
+        ('He claims: "never push". Then an error came.', "He claims:  . Then an error came."),
+        ("Note: keep it. I got this error: it must wait", "Note: keep it. I got this error:"),
+        ('Use "a", he said: never b', 'Use "a", he said:'),
+        ("Note: I saw an error, and it must go", "Note: I saw an error, and it must go"),
+    ],
+)
+def test_what_stands_behind_whose_words_it_is_is_quoted(words: str, own: str) -> None:
+    # Before and behind the colon or the quotation mark, whichever words of the kind come first.
+    assert " ".join(blank_pasted(words).split()) == " ".join(own.split())

@@ -92,11 +92,19 @@ def _blank_quoted(text: str) -> str:
     if ">" in text:
         text = _QUOTED.sub(lambda match: _blank(match[0]), text)
     low = text.lower()
-    if not any(cue in low for cue in _SAYING):
+    if not any(cue in low for cue in _SAYING) or not _may_quote(text, low):
         return text
     return _blank_spans(
         text, [(match.end(), _end_quote(text, match.end())) for match in _SAYS.finditer(text)]
     )
+
+
+def _may_quote(text: str, low: str) -> bool:
+    """Whether a colon or a quotation mark comes after the first word that may say whose words follow."""
+    if not text.isascii():  # letters of other cases than ASCII has may be taken for those of a word
+        return True
+    first = min(at for cue in (*_SAYING, "claims") if (at := low.find(cue)) >= 0)
+    return text.find(":", first) >= 0 or text.find('"', first) >= 0
 
 
 def _find_tagged(text: str) -> Iterator[tuple[int, int]]:
