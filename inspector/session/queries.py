@@ -146,8 +146,13 @@ def telling_argument(call: ToolCall) -> str:
     >>> telling_argument(ToolCall(id="1", name="Read", input={"limit": 5, "file_path": "src/a.py"}))
     'src/a.py'
     """
-    given = call.input if isinstance(call.input, dict) else {}
-    return next((value for name in _SALIENT if isinstance(value := given.get(name), str) and value), "")
+    given = call.input
+    if isinstance(given, dict):
+        for name in _SALIENT:
+            value = given.get(name)
+            if value and isinstance(value, str):
+                return value
+    return ""
 
 
 _VOICES = {"agent": "sub-agent", "model": "model", "harness": "harness"}

@@ -127,7 +127,8 @@ def _find_events(table: Table, nested: bool, every: bool, start: int) -> list[Ev
     places = zip(position.tolist(), live.entries[position].tolist(), offset.tolist(), strict=True)
     for row_position, entry, block in places:
         call = entries[entry].blocks[block]
-        if call.kind == "tool_call":
+        # Most calls are of tools that touch no file.
+        if call.kind == "tool_call" and (every or call.name in OPERATIONS):
             events += operations_of(row_position, call.name, call.input)
     if nested:
         for row_position in range(start, len(live)):
