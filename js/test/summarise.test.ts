@@ -284,7 +284,10 @@ test("a summary of another cut says where it belongs, and leads there", async ()
   const { cut } = host.get("_plan") as { cut: { id: string } };
   press(find("cut-handle"), "ArrowLeft");
   await vi.waitFor(() =>
-    expect([find("written-away").hidden, cutLine()?.startsWith("placeholder summary")]).toEqual([false, true]),
+    expect([find("written-away").hidden, cutLine()?.startsWith("placeholder summary")]).toEqual([
+      false,
+      true,
+    ]),
   );
   expect(find("writing-drop").hidden).toBe(true);
   find("writing-go").click();

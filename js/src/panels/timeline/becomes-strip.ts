@@ -66,7 +66,7 @@ export const makeBecomes = (): View => {
       else if (drawn.place === place && drawn.plan === plan) return;
       drawn = { plan, place };
       parts = findParts(picture, fates, sums);
-      drawStrip(back, picture, parts);
+      drawStrip(back, picture, parts, axis.placeX[place] as number);
       paint(canvas, axis.width, STRIP, palette.ratio, context => {
         if (back.width > 0) context.drawImage(back, 0, 0, axis.width, STRIP);
       });
@@ -112,7 +112,18 @@ const findParts = (picture: Picture, fates: MostFates, sums: FateSums): Part[] =
 const sayStrip = (parts: readonly Part[]): string =>
   `Becomes: ${parts.flatMap(({ words }) => (words === null ? [] : [words[0]])).join("; ") || "nothing"}`;
 
-const drawStrip = (canvas: HTMLCanvasElement, { scene, axis, palette }: Picture, parts: readonly Part[]) => {
+/** Where words may stand between two edges: beside the handle's line, on its wider side, where it runs through. */
+export const findRoom = (left: number, right: number, line: number): readonly [from: number, to: number] => {
+  if (line <= left || right <= line) return [left, right];
+  return right - line >= line - left ? [line, right] : [left, line];
+};
+
+const drawStrip = (
+  canvas: HTMLCanvasElement,
+  { scene, axis, palette }: Picture,
+  parts: readonly Part[],
+  line: number,
+) => {
   const summary = scene.sections.findIndex(({ id }) => id === "compacted");
   paint(canvas, axis.width, STRIP, palette.ratio, context => {
     context.font = `${TYPE}px ${palette.font}`;
@@ -128,11 +139,13 @@ const drawStrip = (canvas: HTMLCanvasElement, { scene, axis, palette }: Picture,
         context.fillStyle = id === "summarised" ? palette.fill(summary, id) : palette.fate(id);
         context.fillRect(left, 0, right - left, STRIP);
       }
-      if (words === null || right - left < NARROW) continue;
-      const said = words.find(said => context.measureText(said).width + 12 <= right - left);
+      if (words === null) continue;
+      const [from, to] = findRoom(left, right, line);
+      if (to - from < NARROW) continue;
+      const said = words.find(said => context.measureText(said).width + 12 <= to - from);
       if (said === undefined) continue;
       const room = context.measureText(said).width + 12;
-      const at = (left + right - room) / 2;
+      const at = (from + to - room) / 2;
       if (!solid) {
         context.fillStyle = palette.ground;
         context.fillRect(at, 1, room, STRIP - 2);

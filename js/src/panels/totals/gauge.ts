@@ -6,6 +6,7 @@ import { OUTSIDE } from "../../model/outside";
 import { decideSame, isUncut, type Plan, type Scene, sectionAfter, totalAfter } from "../../model/plan";
 import type { Actions, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
+import { inkOn } from "../../ui/canvas/canvas-colours";
 import { h, listen, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 
@@ -255,7 +256,7 @@ const placeWords = (node: HTMLElement, picture: Picture, row: Bar, width: number
   const solid = isInside && !OUTSIDE.has(picture.scene.sections[largest.section]?.id ?? "");
   setShown(node, fitsBehind || solid);
   setText(node, row.words);
-  node.classList.toggle("ci-inside", solid);
+  node.style.color = solid ? inkOn(picture.palette.sections[largest.section] ?? "") : "";
   node.style.transform = `translateX(${Math.round((solid ? start * scale : end) + GAP)}px)`;
 };
 
