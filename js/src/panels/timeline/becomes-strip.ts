@@ -14,6 +14,7 @@ import type { Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h, listen, setAttributes } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
+import { placeOf } from "./cut-pill";
 
 const STRIP = 16;
 /** A narrower part has its words only under the pointer. */
@@ -66,7 +67,7 @@ export const makeBecomes = (): View => {
       else if (drawn.place === place && drawn.plan === plan) return;
       drawn = { plan, place };
       parts = findParts(picture, fates, sums);
-      drawStrip(back, picture, parts, axis.placeX[place] as number);
+      drawStrip(back, picture, parts, axis.placeX[placeOf(picture)] as number);
       paint(canvas, axis.width, STRIP, palette.ratio, context => {
         if (back.width > 0) context.drawImage(back, 0, 0, axis.width, STRIP);
       });

@@ -211,7 +211,7 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
 };
 
 /** Where the handle stands: with the cut, or where it waits for the hand while there is none. */
-const placeOf = ({ plan, place }: Picture): number => {
+export const placeOf = ({ plan, place }: Picture): number => {
   const { rest = -1 } = plan.cut as { rest?: number };
   return isUncut(plan, place) && rest >= 0 ? rest : place;
 };
