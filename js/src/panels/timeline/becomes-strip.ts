@@ -17,8 +17,6 @@ import { showHint } from "../../ui/tooltip";
 import { placeOf } from "./cut-pill";
 
 const STRIP = 16;
-/** A narrower part has its words only under the pointer. */
-const NARROW = 60;
 const TYPE = 12;
 
 /** A part of the strip: its fate, and from where to where. */
@@ -116,7 +114,7 @@ const sayStrip = (parts: readonly Part[]): string =>
 /** Where words may stand between two edges: beside the handle's line, on its wider side, where it runs through. */
 export const findRoom = (left: number, right: number, line: number): readonly [from: number, to: number] => {
   if (line <= left || right <= line) return [left, right];
-  return right - line >= line - left ? [line, right] : [left, line];
+  return 2 * line > left + right ? [left, line] : [line, right];
 };
 
 const drawStrip = (
@@ -140,10 +138,9 @@ const drawStrip = (
         context.fillStyle = id === "summarised" ? palette.fill(summary, id) : palette.fate(id);
         context.fillRect(left, 0, right - left, STRIP);
       }
-      if (words === null) continue;
       const [from, to] = findRoom(left, right, line);
-      if (to - from < NARROW) continue;
-      const said = words.find(said => context.measureText(said).width + 12 <= to - from);
+      // A narrower part has its words only under the pointer.
+      const said = words?.find(said => context.measureText(said).width + 12 <= to - from);
       if (said === undefined) continue;
       const room = context.measureText(said).width + 12;
       const at = (from + to - room) / 2;

@@ -6,7 +6,6 @@ import { OUTSIDE } from "../../model/outside";
 import { decideSame, isUncut, type Plan, type Scene, sectionAfter, totalAfter } from "../../model/plan";
 import type { Actions, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
-import { inkOn } from "../../ui/canvas/canvas-colours";
 import { h, listen, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 
@@ -246,19 +245,21 @@ const widthOf = (words: string, font: string): number => {
 const placeWords = (node: HTMLElement, picture: Picture, row: Bar, width: number) => {
   const scale = width / capacity(picture);
   const needed = widthOf(row.words, picture.palette.font) + 2 * GAP;
-  const whole = row.shares.reduce((sum, { tokens }) => sum + tokens, 0);
-  const end = Math.max(whole, row.range?.[1] ?? 0) * scale;
+  const end = Math.max(sumOf(row.shares), row.range?.[1] ?? 0) * scale;
   const largest = largestOf(row.shares);
-  const start = row.shares.slice(0, row.shares.indexOf(largest)).reduce((sum, { tokens }) => sum + tokens, 0);
+  const start = sumOf(row.shares.slice(0, row.shares.indexOf(largest)));
   const fitsBehind = width - end >= needed;
   const isRoomy = !row.hollow && largest.fate === "verbatim" && largest.tokens * scale >= needed;
   const isInside = isRoomy && (row.inside === true || !fitsBehind);
-  const solid = isInside && !OUTSIDE.has(picture.scene.sections[largest.section]?.id ?? "");
+  const id = picture.scene.sections[largest.section]?.id ?? "";
+  const solid = isInside && !OUTSIDE.has(id);
   setShown(node, fitsBehind || solid);
   setText(node, row.words);
-  node.style.color = solid ? inkOn(picture.palette.sections[largest.section] ?? "") : "";
+  node.style.color = solid ? `var(--ci-i-${id}, #000)` : "";
   node.style.transform = `translateX(${Math.round((solid ? start * scale : end) + GAP)}px)`;
 };
+
+const sumOf = (shares: readonly Share[]): number => shares.reduce((sum, { tokens }) => sum + tokens, 0);
 
 const NONE: Share = { section: 0, tokens: 0, fate: "" };
 const largestOf = (shares: readonly Share[]): Share =>

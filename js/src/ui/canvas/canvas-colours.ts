@@ -82,14 +82,6 @@ export const readPalette = (root: HTMLElement, sections: readonly Labelled[]): P
   };
 };
 
-/** What words on a colour are written in: black on a light one, white on a dark one. */
-export const inkOn = (hue: string): string => {
-  const [red, green, blue] = [1, 3, 5].map(
-    at => (Number.parseInt(hue.slice(at, at + 2), 16) / 255) ** 2.2,
-  ) as [number, number, number];
-  return 0.21 * red + 0.72 * green + 0.07 * blue < 0.18 ? "#fff" : "#000";
-};
-
 const GREY = new Set(["dropped", "cleared"]);
 
 const hatch: Draw = (context, size, hue) => {
