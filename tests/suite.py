@@ -73,10 +73,10 @@ STEPS = (
     Step(
         "browser",
         "playwright",
-        (*PYTEST, *SPREAD, "loadfile", *ORDERED, "tests/browser"),
+        (*PYTEST, *BARE, *SPREAD, "loadfile", *ORDERED, "tests/browser"),
         tests=True,
         spread=True,
-        again=(*PYTEST, "--last-failed", "--last-failed-no-failures", "none", "tests/browser"),
+        again=(*PYTEST, *BARE, "--last-failed", "--last-failed-no-failures", "none", "tests/browser"),
     ),
     Step("unit", "pytest", (*PYTEST, *BARE, *SPREAD, "worksteal"), tests=True, spread=True),
 )
