@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.hand import choose_policy
 from tests.browser.lab import WORKBENCH, Lab, find_file, open_lab, start_lab
 from tests.browser.screen import ROOT, Watch, screenshot
+from tests.quick_imports import path_without_grammar
 
 OLDEST = "4.2.0"
 FEW = 40  # seconds without a byte before an index counts as out of reach
@@ -62,7 +63,8 @@ def oldest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     install_others(bare)
     call(*INSTALL, "--no-deps", "--force-reinstall", wheel, env=bare)
     call(*PIP, "check", env=bare)
-    with start_lab(home / "lab", str(PYTHON), PATH=str(PYTHON.parent), PYTHONPATH="") as lab:
+    own = path_without_grammar(empty, {})
+    with start_lab(home / "lab", str(PYTHON), PATH=str(PYTHON.parent), PYTHONPATH=own) as lab:
         yield lab
 
 
@@ -90,8 +92,8 @@ def test_a_double_click_opens_a_session_in_the_oldest_jupyterlab(oldest: Lab, br
         window.close()
 
 
-def test_the_installed_wheel_is_known_to_jupyter(oldest: Lab) -> None:
-    bare = {**os.environ, "PATH": str(PYTHON.parent), "PYTHONPATH": ""}
+def test_the_installed_wheel_is_known_to_jupyter(oldest: Lab, tmp_path: Path) -> None:
+    bare = {**os.environ, "PATH": str(PYTHON.parent), "PYTHONPATH": path_without_grammar(tmp_path, {})}
     done = subprocess.run(
         [str(PYTHON), "-m", "jupyter", "labextension", "list"], env=bare, capture_output=True, text=True
     )
