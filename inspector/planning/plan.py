@@ -406,6 +406,10 @@ class Plan(Drawable):
     def with_edits(self, edits: Edits) -> Plan:
         """The same moment planned by the same policy, window and reason, with these edits in place of its
         own. Raises what `make_plan` raises."""
+        alike = edits == self.edits.model_copy(update={"cut": edits.cut})
+        if alike and edits.cut is not None and self.policy.name != RECORDED.name:
+            tiers = self.tiers.at_cut(find_edited_place(self.table, edits.cut))
+            return replace(self, edits=edits, tiers=tiers, depth=tiers.stop(), checkpoint=None)
         window = self.table.given_window
         return plan_moment(
             self.table.moment, self.policy, edits, session=self.session, window=window, reason=self.reason

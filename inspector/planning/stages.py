@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -82,6 +83,12 @@ class StageOutcome:
     def unpaired(self) -> bool:
         """Whether call/output pairs are left as they fall."""
         return any(d.unpaired for d in self.decisions)
+
+    def at_cut(self, place: int, before: StageOutcome | None) -> StageOutcome:
+        """The same where a hand cuts at this place; what was worked out for all places stays."""
+        moved = copy(self)
+        vars(moved).update(place=place, why="", before=before)
+        return moved
 
     def after(self, place: int) -> SideFates:
         """What stands after a cut at this place."""
@@ -197,6 +204,18 @@ class StageOutcomes:
         self._tiers: list[StageOutcome] = []
         self._raw: list[tuple[SideFates, SideFates]] = []
         self._free: tuple[Bools, Bools] = (~pinned,) * 2
+
+    def at_cut(self, place: int) -> StageOutcomes:
+        """The same with a cut by hand at this place. What the stages do knows no place, so it is shared."""
+        moved = copy(self)
+        moved.by_hand, moved._tiers, moved._raw = place, [], list(self._raw)
+        for tier in self._tiers:
+            moved._tiers.append(tier.at_cut(place, moved._tiers[-1] if moved._tiers else None))
+        if self.by_hand is None:
+            # A cut by hand asks for a stage at least.
+            for name in ("depths", "cuts"):
+                vars(moved).pop(name, None)
+        return moved
 
     @property
     def last(self) -> int:

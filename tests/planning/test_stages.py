@@ -17,10 +17,10 @@ from inspector import (
     make_plan,
     open_demo,
 )
-from inspector.errors import PolicyError
+from inspector.errors import EditError, PolicyError
 from inspector.planning.plan import Plan
 from inspector.policies.policy import Policy, Stage, read_policy
-from inspector.policies.registry import POLICIES, find_policy
+from inspector.policies.registry import POLICIES, find_policy, names_of_policies
 from inspector.policies.rules.keep_recent_turns import KeepRecentTurns
 from inspector.policies.table import TRUNCATED
 from inspector.session.blocks import REASONING
@@ -305,3 +305,45 @@ def test_where_nothing_is_cut_reasoning_that_is_bound_is_measured_as_it_stands(
     plan = make_plan(*bound, policy)
     assert plan.place is None and (plan.table.kind == REASONING).any()
     assert plan.left == plan.after == plan.before
+
+
+@pytest.mark.parametrize("model", ["", BOUND])
+@pytest.mark.parametrize("name", [*names_of_policies(), "staged", "small enough"])
+def test_a_plan_whose_cut_is_moved_is_the_plan_of_that_cut(
+    bundled: tuple[Session, Ledger], name: str, model: str
+) -> None:
+    """What the stages did is taken along from place to place, and nothing that is told of them may differ."""
+    session, ledger = bundled
+    if model:
+        session = read_by(session, model)
+        ledger = count_tokens(session)
+    small = STAGED | {"target": {"tokens": 10**6}, "stages": STAGED["stages"][1:]}
+    mine = {"staged": STAGED, "small enough": small}
+    policy = read_policy(mine[name]) if name in mine else name
+    moved = make_plan(session, ledger, policy, {"pins": [str(session.live_refs()[7])]})
+    legal = np.flatnonzero(moved.cuts.legal).tolist()
+    # A hand that cuts asks for a stage at least, which this plan's own table of cuts does not know.
+    assert len(moved.cut_table.total) == len(moved.cuts)
+    for place in (legal[-1], legal[0], legal[len(legal) // 2], legal[-1]):
+        edits = moved.edits.model_copy(update={"cut": moved.cuts.ids[place]})
+        moved, made = moved.with_edits(edits), make_plan(session, ledger, policy, edits)
+        assert (moved.depth, moved.place, moved.why) == (made.depth, made.place, made.why)
+        assert (moved.stages, moved.notes, repr(moved)) == (made.stages, made.notes, repr(made))
+        assert moved.spec_json == made.spec_json
+        for column in ("total", "sections", "summary", "outside"):
+            assert np.array_equal(getattr(moved.cut_table, column), getattr(made.cut_table, column))
+        for side, other in (
+            (moved.outcome, made.outcome),
+            (moved.older, made.older),
+            (moved.kept, made.kept),
+        ):
+            assert np.array_equal(side.fate, other.fate) and np.array_equal(side.tokens, other.tokens)
+            assert np.array_equal(side.rule, other.rule) and side.blocks == other.blocks
+
+
+def test_a_cut_that_is_moved_to_no_legal_place_is_refused(bundled: tuple[Session, Ledger]) -> None:
+    plan = make_plan(*bundled, "flue", {"cut": "end"})
+    illegal = int(np.flatnonzero(~plan.cuts.legal)[0])
+    for wrong in ("nowhere", plan.cuts.ids[illegal]):
+        with pytest.raises(EditError, match="cut"):
+            plan.with_edits(plan.edits.model_copy(update={"cut": wrong}))

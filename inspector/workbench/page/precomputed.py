@@ -204,21 +204,21 @@ class Answers:
         """How many texts of blocks are shorter on the page than in a workbench under `cap`."""
         return sum(len(body["before"]["text"]) > cap for body in self.bodies)
 
-    def _edits(self, name: str, cut: str = "") -> Edits:
+    def _edits(self, name: str) -> Edits:
         """The hand's own settings belong to the policy in hand; pins to the moment."""
         inputs = self.model.inputs
         settings = inputs["settings"] if name == self.model.plan.policy.name else {}
-        return Edits(cut=cut or None, pins=tuple(inputs["pins"]), settings=dict(settings))
+        return Edits(pins=tuple(inputs["pins"]), settings=dict(settings))
 
     def _clean_plan(self, name: str) -> Plan:
         edits = self._edits(name)
         edits = edits.model_copy(update={"pins": tuple(map(self.redactor.clean, edits.pins))})
         return make_plan(self.moment, self.ledger, name, edits, window=self.model.window)
 
-    def _plan(self, name: str, cut: str = "") -> Plan:
+    def _plan(self, name: str) -> Plan:
         model = self.model
         return model.fill_in(
-            make_plan(self.known, model.ledger, name, self._edits(name, cut), window=model.window)
+            make_plan(self.known, model.ledger, name, self._edits(name), window=model.window)
         )
 
     def _draw(self, plan: Plan, choice: Choice | None = None) -> tuple[dict[str, Any], int]:
@@ -238,8 +238,10 @@ class Answers:
         hand: dict[str, Any] = {}
         written = {} if own.checkpoint is None or own.place is None else {own.place: own}
         texts = {data: self._sides(clean)}
+        plan = own
         for place in made:
-            plan = self._plan(name, own.cuts.ids[place])
+            # Moved from place to place, a plan takes along what the policy's rules did.
+            plan = self.model.fill_in(_move(plan, place))
             if plan.checkpoint is not None:
                 written[place] = plan
             drawn, number = self._draw(plan)
@@ -250,7 +252,7 @@ class Answers:
                 del drawn["sentence"]["notes"]
             hand = hand or drawn
             if number not in texts:
-                texts[number] = self._sides(self._cut_clean(clean, place))
+                texts[number] = self._sides(_move(clean, place))
             differs = {key: value for key, value in drawn.items() if value != hand.get(key)}
             at.append((place, tidy(differs), number))
         return {
@@ -280,10 +282,6 @@ class Answers:
                 pieces = self.told_apart[row, text]
                 told[str(row)] = [printable(text, BODY_CHARS), len(text), pieces]
         return told
-
-    def _cut_clean(self, clean: Plan, place: int) -> Plan:
-        edits = clean.edits.model_copy(update={"cut": clean.cuts.ids[place]})
-        return make_plan(self.moment, self.ledger, clean.policy, edits, window=self.model.window)
 
     def _summaries(self, clean: Plan, legal: Sequence[int], written: Mapping[int, Plan]) -> dict[str, Any]:
         """The summary at every place as runs of lines, which the next place's mostly shares.
@@ -416,6 +414,10 @@ class Answers:
             return None
         payload, data = draw_run(self.model.run)
         return [self.redactor.clean_tree(to_json(payload)), self.buffers.add(data)]
+
+
+def _move(plan: Plan, place: int) -> Plan:
+    return plan.with_edits(plan.edits.model_copy(update={"cut": plan.cuts.ids[place]}))
 
 
 def _compare(before: str, after: str) -> list[int | str]:
