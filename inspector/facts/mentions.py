@@ -450,7 +450,7 @@ _RATE = re.compile(
     r"[~≈]?(?P<figure>\d[\d.,]*[kKM]?) ?(?:(?P<short>rpm|rps|qps|tpm)"
     r"|(?P<thing>requests|reqs?|messages|msgs?|calls|tokens|tok|queries)(?: ?/ ?| per | an? | each )"
     r"(?P<time>second|sec|minute|min|hour|hr|day|[smhd]))",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,  # else a long s is one of these letters, and the word none of those names
 )
 _FIGURE = re.compile(r"[~≈]?(?P<figure>\d[\d.,]*)\+? ?(?P<unit>[^\W\d][\w-]{0,15}(?: \w{1,15})?|%)")
 

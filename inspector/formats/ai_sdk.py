@@ -179,7 +179,10 @@ class _SavedMessages:
             self._add_steps(name, source, parts, fields.rest, time)
             return
         found = find_blocks(parts if parts is not None else fields.any("content"), self._read_part)
-        found += [self._read_part(_renew_file(each)) for key in FILES for each in fields.items(key) or ()]
+        files = [each for key in FILES for each in fields.items(key) or ()]
+        found += [
+            self._read_part(_renew_file(each)) if isinstance(each, dict) else unknown(each) for each in files
+        ]
         if role == "tool":
             outputs = [pair for pair in found if isinstance(pair[0], ToolOutput)]
             rest = [block.model_dump() for block, _ in found if not isinstance(block, ToolOutput)]

@@ -83,10 +83,12 @@ def place_requests(
     if None in asked or None in times or asked != sorted(filter(None, asked)):
         return {}
     placed = {}
+    taken: set[int] = set()
     for at, time in zip(replies, times, strict=True):
         last = bisect_right(asked, time) - 1  # type: ignore[type-var]
-        if last >= 0 and requests[last] not in placed.values():
+        if last >= 0 and last not in taken:
             placed[at] = requests[last]
+            taken.add(last)
     return placed
 
 

@@ -10,6 +10,7 @@ each, the cache's among the input's; thoughts are counted as output.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,6 +108,7 @@ class _Chat:
         self.said: list[_Said] = []
         self.line: list[_Said] = []
         self.ids: set[Any] = set()  # of every message that was ever said
+        self._counted: set[str] = set()  # of those whose tokens are known
         self._standing: (
             dict[str, _Said] | None
         ) = {}  # the messages of the line by their ids, None where it changed
@@ -143,6 +145,7 @@ class _Chat:
         name = row.get("id")
         if isinstance(name, str) and (said := self._find_standing().get(name)) is not None:
             said.raw = row
+            self._count(row)
             said.sources += sources
             return
         self._add(name if isinstance(name, str) else f"m{len(self.said) + 1}", row, sources)
@@ -151,12 +154,17 @@ class _Chat:
         said = _Said(name, raw, self.line[-1] if self.line else None, sources, kind)
         self.said.append(said)
         self.line.append(said)
+        self._count(raw)
         number = raw.get("id")
         if isinstance(number, str):
             self.ids.add(number)
             if kind == "message" and self._standing is not None:
                 self._standing.setdefault(number, said)
         return said
+
+    def _count(self, raw: Json) -> None:
+        if isinstance(raw.get("id"), str) and isinstance(raw.get("tokens"), dict):
+            self._counted.add(raw["id"])
 
     def _find_standing(self) -> dict[str, _Said]:
         if self._standing is None:
@@ -185,10 +193,11 @@ class _Chat:
     def _replace(self, source: Source, messages: list[Any]) -> bool:
         """A new history. Whether its row became an entry: a compression, or an emptying of outputs."""
         self._standing = None
-        rows = _leave_answers(
-            [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")]
-        )
         known = {str(said.raw.get("id")): said for said in self.line if said.kind == "message"}
+        rows = _leave_answers(
+            [row for row in messages if isinstance(row, dict) and row.get("type") in ("user", "gemini")],
+            known,
+        )
         at = next((at for at, row in enumerate(rows[:3]) if SNAPSHOT in stringify(row.get("content"))), None)
         last = next((said for said in reversed(self.line) if said.kind == "compaction"), None)
         if at is not None and last is not None and _is_again(last.raw, rows[at]):
@@ -203,6 +212,7 @@ class _Chat:
                 if row is rows[at]:
                     after.append(summary)
                 elif said is not None and _print(said.raw) == _print(row):
+                    self._renew(said, row)
                     kept.append(said)
                     after.append(said)
                 else:
@@ -254,13 +264,19 @@ class _Chat:
         return False
 
     def _renew(self, said: _Said, row: Json) -> None:
-        """A message as a later history has it; one in other words for the same stays as it was said."""
+        """A message as a later history has it; one in other words for the same stays as it was said.
+
+        What a reply took may be told by the history alone.
+        """
         if _print(said.raw) != _print(row):
             said.raw = row
+        elif not isinstance(said.raw.get("tokens"), dict) and isinstance(row.get("tokens"), dict):
+            said.raw = {**said.raw, "tokens": row["tokens"]}
+        self._count(said.raw)
 
     def _add_again(self, row: Json) -> _Said:
         """A message of a new history; what a reply took that was said before counts there."""
-        again = isinstance(row.get("id"), str) and row["id"] in self.ids
+        again = isinstance(row.get("id"), str) and row["id"] in self._counted
         return self._add(f"{row.get('id')}", Fields(row, "tokens").rest if again else row, [])
 
     def make_session(self) -> Session:
@@ -416,21 +432,30 @@ def _name(message: Json) -> Any:
     return message.get("id")
 
 
-def _leave_answers(rows: list[Json]) -> list[Json]:
-    """The messages of a new history without those that only repeat what stands in a reply's calls."""
+def _leave_answers(rows: list[Json], known: Container[str]) -> list[Json]:
+    """The messages of a new history without those that only repeat what stands in a reply's calls.
+
+    One whose id is `known` was said as a message of its own, and is that still.
+    """
     answered = {
         call["id"]
         for row in rows
         for call in Fields(row).items("toolCalls") or ()
         if isinstance(call, dict) and isinstance(call.get("id"), str) and call.get("result") is not None
     }
-    return [row for row in rows if row["type"] != "user" or not _only_answers(row.get("content"), answered)]
+    return [
+        row
+        for row in rows
+        if row["type"] != "user"
+        or str(row.get("id")) in known
+        or not _only_answers(row.get("content"), answered)
+    ]
 
 
 def _only_answers(content: Any, answered: set[str]) -> bool:
     parts = content if isinstance(content, list) else [content]
     answers = [Fields(part).object("functionResponse") for part in parts]
-    return bool(answers) and all(each is not None and each.get("id") in answered for each in answers)
+    return bool(answers) and all(Fields(each).text("id") in answered for each in answers)
 
 
 def _print(message: Json) -> str:

@@ -79,6 +79,8 @@ class Chat(JsonRows):
         about: Json = {}
         title: str | None = None
         own = [name for name, _, row in rows if not _find_agent(row)]
+        apart = {name for name, _, row in rows if _find_agent(row)}
+        spoken = {name for name, _, row in rows if _is_said(row) and not _find_agent(row)}
         for name, source, row in rows:
             about = {
                 **about,
@@ -91,15 +93,16 @@ class Chat(JsonRows):
                 ends[name] = self._compress(made, name, source, row, history, names, parent)
             elif _is_said(row):
                 entry = self._say(made, name, source, row, names, parent)
-                if own and (agent := _find_agent(row)):
+                if spoken and (agent := _find_agent(row)):
                     made.change(entry, sidechain=agent)
                 ends[name] = entry
             else:
                 title = Fields(row.get("systemPayload")).text("customTitle") or title
                 kind = row.get("type")
                 made.note(str(kind), source, known=kind == "system")
-        last = own[-1] if own else rows[-1][0] if rows else None
-        leaf = chain.find_entry(last) if last is not None else None
+        # A line that is no message may stand after a sub-agent's.
+        last = [chain.find_entry(name) for name in (own if spoken else [name for name, _, _ in rows])]
+        leaf = next((name for name in reversed(last) if not spoken or name not in apart), None)
         return made.make_session(
             id=about.get("sessionId", ""),
             title=title,

@@ -162,6 +162,8 @@ def test_a_file_that_begins_in_the_middle_may_have_lost_what_is_asked_for() -> N
         ("allow 510 requests per minute", "Limit: 510 req/min.", "510 requests per minute"),
         ("allow 510 req/min", "Limit: 510 requests per minute.", "510 rpm"),
         ("allow 510 rpm", "Limit: 510 requests a minute.", "510 requests/minute"),
+        # Letters that are others' capitals to a search make no name of a rate.
+        ("allow 510 reque\u017fts/min", "Limit: 510 reque\u017fts/min.", "510  reque\u017fts/min"),
         ("at most 1,200 msgs/s", "Up to 1200 messages per second.", "1,200 messages per second"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 from inspector import open_session, read_session
 from inspector.formats.readers import READERS
-from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
+from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput, Unknown
 from tests.recount.__main__ import compare
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
@@ -254,10 +254,11 @@ def test_what_a_message_tells_besides_its_parts_is_kept() -> None:
         {"id": "a", "role": "user", "content": "See?", "createdAt": "2026-01-01T10:00:00.000Z"},
         {"id": "b", "role": "assistant", "parts": [thought, {"type": "text", "text": "Yes."}]},
     ]
-    messages[0]["experimental_attachments"] = attached
+    messages[0]["experimental_attachments"] = [*attached, "https://example.org/b.png"]
     messages[1]["metadata"] = {"createdAt": 1_767_261_601_000, "model": "demo-1"}
     asked, answered = read_session(messages).entries
     assert asked.timestamp == "2026-01-01T10:00:00.000Z"
     assert asked.blocks[1] == Image(media_type="image/png", data="iVBORw0KGgo=")
+    assert asked.blocks[2] == Unknown(type="", raw="https://example.org/b.png")
     assert (answered.timestamp, answered.model) == ("2026-01-01T10:00:01.000Z", "demo-1")
     assert answered.blocks[0] == Reasoning(text="Hm.", encrypted="gAAA")

@@ -345,6 +345,55 @@ def test_turns_that_a_compression_keeps_are_kept_and_not_said_again(tmp_path: Pa
     assert [entry.usage for entry in session.entries if entry.text == "It is very long."] == [None]
 
 
+def test_what_a_reply_took_may_be_told_by_a_later_history_alone(tmp_path: Path) -> None:
+    about, *said = masked_chat()[:-1]
+    took = said[-1].pop("tokens")
+    told = {**said[-1], "tokens": took}
+    session = read_rows([about, *said, {"$set": {"messages": [*said[:-1], told]}}], tmp_path / "a.jsonl")
+    assert [entry.usage.output for entry in session.entries if entry.usage] == [5, 5]
+    # And where the history is another one: the first line of the chat was said anew.
+    other = [{**said[0], "id": "u9"}, *said[1:-1], told]
+    session = read_rows([about, *said, {"$set": {"messages": other}}], tmp_path / "b.jsonl")
+    assert [entry.usage.output for entry in session.entries if entry.usage] == [5, 5]
+
+
+def test_answers_that_were_said_as_messages_are_so_in_a_history_too(tmp_path: Path) -> None:
+    about, *said = masked_chat()[:-1]
+    answer = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "line"}}}
+    said.insert(2, {"id": "u2", "type": "user", "content": [answer]})
+    session = read_rows([about, *said, {"$set": {"messages": said}}], tmp_path / "chat.jsonl")
+    assert [entry.id for entry in session.entries] == ["u1", "g1", "g1/results", "u2", "g2"]
+    assert len(session.path) == 5
+
+
+@pytest.mark.parametrize("number", [["c1"], {"id": 1}, 7, None])
+def test_an_answer_whose_id_is_no_text_repeats_nothing(number: Any, tmp_path: Path) -> None:
+    about, *said = masked_chat()[:-1]
+    odd = {"id": "u2", "type": "user", "content": [{"functionResponse": {"id": number, "response": {}}}]}
+    session = read_rows([about, {"$set": {"messages": [*said, odd]}}], tmp_path / "chat.jsonl")
+    assert session.entries[-1].id == "u2"
+
+
+def test_the_chat_ends_with_its_own_message_and_not_with_a_sub_agent_s(tmp_path: Path) -> None:
+    """A line without a message or an agent may begin the chat of a sub-agent, or stand in one."""
+
+    def line(name: str, above: str | None, kind: str, **more: Any) -> dict[str, Any]:
+        message = {"role": "model" if kind == "assistant" else "user", "parts": [{"text": f"I say {name}."}]}
+        own = {} if kind == "system" else {"message": message}
+        return {"uuid": name, "parentUuid": above, "sessionId": "s", "type": kind, **own, **more}
+
+    own = [line("a", None, "user"), line("b", "a", "assistant")]
+    agent = [line("c", "b", "user", agentId="x"), line("d", "c", "assistant", agentId="x")]
+    note = line("e", "d", "system", subtype="ui_telemetry")
+    session = read_rows([*own, *agent, note], tmp_path / "chat.jsonl")
+    assert session.leaf == "b"
+    assert [entry.sidechain for entry in session.entries] == [None, None, "x", "x"]
+    first = line("b", None, "system", subtype="session_start")
+    alone = read_rows([first, *agent, note], tmp_path / "agent.jsonl")
+    assert alone.leaf == "d"
+    assert [entry.sidechain for entry in alone.entries] == [None, None]
+
+
 def test_what_qwen_code_writes_in_a_user_s_place_is_no_prompt(tmp_path: Path) -> None:
     """Notifications and what goals run are told by their lines; what was typed meanwhile is a prompt."""
 

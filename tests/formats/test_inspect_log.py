@@ -14,6 +14,7 @@ import pytest
 from inspector import open_session, read_session
 from inspector.session.blocks import Document, Reasoning, ToolCall, ToolOutput
 from inspector.session.session import Session
+from tests.recount.__main__ import compare
 from tests.shared import SHARED
 
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "inspect.json"
@@ -383,3 +384,15 @@ def test_a_pool_s_messages_are_read_once_however_often_they_are_sent() -> None:
     session = read_log(events, events_data={"messages": pool, "calls": []})
     assert len(session.entries) == 1_000
     assert time.process_time() - began < 3
+
+
+def test_places_of_other_types_are_no_places_and_a_span_may_stand_in_itself(tmp_path: Path) -> None:
+    """The other count of the same file holds too: it had run without an end, or into an error."""
+    refs = [[0, 1], [0.0, 1.0], ["0", 1], 7, None, [-5, 0]]
+    begin = {"event": "span_begin", "id": "s", "type": "agent", "parent_id": "s"}
+    events = [begin, call([], say("assistant", "At six."), input_refs=refs, span_id="s")]
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(make_log(events, message_pool=[ASKED])), "utf-8")
+    session = open_session(file)
+    assert [entry.role for entry in session.entries] == ["user", "assistant"]
+    assert [str(figure) for figure in compare(file, session) if not figure.same] == []

@@ -99,7 +99,7 @@ def recount_inspect(path: Path) -> Figures:
     sent: list[Row] = []
     for event, inside in _every(listed(sample.get("events")) or listed(old.get("events"))):
         kind = event.get("event")
-        if kind == "span_begin":
+        if kind == "span_begin" and isinstance(event.get("id"), str):
             spans[str(event.get("id"))] = event
         elif kind == "step" and event.get("action") == "begin":
             steps.append(event.get("type"))
@@ -111,11 +111,13 @@ def recount_inspect(path: Path) -> Figures:
         if kind != "model":
             continue
         own = list(listed(event.get("input")))
-        for begin, end in listed(event.get("input_refs")):
-            own += pool[begin:end]
+        for pair in listed(event.get("input_refs")):
+            if [type(each) for each in listed(pair)] == [int, int]:
+                own += pool[max(pair[0], 0) : max(pair[1], 0)]
         sent = sent + own if event.get("input_delta") else own
         output = held(event, "output")
-        reply = [choice["message"] for choice in listed(output.get("choices"))[:1] if "message" in choice]
+        choices = listed(output.get("choices"))[:1]
+        reply = [choice["message"] for choice in choices if held({"": choice}, "").get("message")]
         model = output.get("model") or event.get("model")
         tokens = _split_inspect(output.get("usage"))
         total = held(output, "usage").get("total_tokens")
@@ -151,7 +153,9 @@ def _every(events: list[Any], inside: str = "") -> list[tuple[Row, str]]:
 def _called(spans: dict[str, Row], event: Row) -> str:
     """The nearest span around an event that is a tool's, a judge's or a branch."""
     name = str(event.get("span_id"))
-    while name in spans:
+    seen: set[str] = set()  # a span may stand in itself
+    while name in spans and name not in seen:
+        seen.add(name)
         if spans[name].get("type") in ("tool", "scorer", "scorers", "branch", "subtask"):
             return name
         name = str(spans[name].get("parent_id"))

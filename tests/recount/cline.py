@@ -115,6 +115,7 @@ def _read_screen(path: Path) -> list[tuple[int | None, Message, Any]]:
     rows = listed(read_document(screen)) if screen != path and screen.exists() else []
     found = []
     for row in rows:
+        row = held({"": row}, "")
         if row.get("say") == "api_req_started" and str(row.get("text")).startswith("{"):
             told = json.loads(row["text"])
             if told.get("tokensIn") or told.get("tokensOut"):
@@ -215,20 +216,22 @@ def say_all(content: Any) -> str:
 
 
 def _find_words(content: Any) -> list[str]:
-    return [part["text"] for part in listed(content) if isinstance(part, dict) and part.get("type") == "text"]
+    parts = (part for part in listed(content) if isinstance(part, dict) and part.get("type") == "text")
+    return [text for part in parts if isinstance(text := part.get("text"), str)]
 
 
 def _asks(content: Any, calls: dict[str, str]) -> bool:
     tool = ""  # whose result the next text is
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else listed(content)
     for part in parts:
+        if not isinstance(part, dict):
+            continue
         if part.get("type") == "tool_result":
             name = calls.get(str(part.get("tool_use_id")))
             if name in _ENDS and _PERSON.search(say(part.get("content"))):
                 return True
-        if part.get("type") != "text":
+        if part.get("type") != "text" or not isinstance(text := part.get("text"), str):
             continue
-        text = part["text"]
         if found := _RESULT.match(text):
             tool = found[1]
             if text[found.end() :].strip():

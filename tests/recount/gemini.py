@@ -71,20 +71,26 @@ class _Chat:
 
     def replace(self, rows: list[Row]) -> None:
         rows = [row for row in rows if row.get("type") in ("user", "gemini")]
-        answered = {
-            call.get("id") for row in rows for call in listed(row.get("toolCalls")) if call.get("result")
-        }
-        rows = [row for row in rows if not _repeats(row, answered)]
-        known = {held(each, "message").get("id"): each for each in self.way}
+        answered = [
+            call.get("id")
+            for row in rows
+            for call in listed(row.get("toolCalls"))
+            if isinstance(call, dict) and call.get("result") is not None
+        ]
+        standing = [held(each, "message").get("id") for each in self.way]
+        rows = [row for row in rows if row.get("id") in standing or not _repeats(row, answered)]
+        known = {str(held(each, "message").get("id")): each for each in self.way}
         at = next((n for n, row in enumerate(rows[:3]) if _SNAPSHOT in json.dumps(row.get("content"))), None)
-        if at is not None and rows[at].get("id") not in known:
+        if at is not None and str(rows[at].get("id")) not in known:
             self.compactions += 1
             for row in rows:
-                before = known.get(row.get("id"))
+                before = known.get(str(row.get("id")))
                 if row is rows[at]:
                     self._add({"summary": row, "message": row})
                 elif before is None or _words(before["message"]) != _words(row):
                     self._add_again(row)
+                elif not before["message"].get("tokens"):
+                    before["message"] = row  # what it took is told only now
             return
         ids = [row.get("id") for row in rows]
         standing = [each for each in self.way if held(each, "message").get("id") in ids]
@@ -109,7 +115,8 @@ class _Chat:
 
     def _add_again(self, row: Row) -> None:
         """A message that a new history holds: a reply's request was made once."""
-        again = any(held(each, "message").get("id") == row.get("id") for each in self.said)
+        before = [held(each, "message") for each in self.said]
+        again = any(each.get("id") == row.get("id") and each.get("tokens") for each in before)
         self._add({"message": {**row, "tokens": None} if again else row})
 
     def close(self) -> Figures:
@@ -129,7 +136,7 @@ class _Chat:
         return tally.close(sum("summary" not in each and _opens(each["message"]) for each in self.way))
 
 
-def _repeats(row: Row, answered: set[Any]) -> bool:
+def _repeats(row: Row, answered: list[Any]) -> bool:
     """Whether a user's message holds nothing but answers that stand in the calls of a reply."""
     parts = [each for each in listed(row.get("content")) if isinstance(each, dict)]
     told = [held(each, "functionResponse").get("id") for each in parts]
@@ -138,10 +145,11 @@ def _repeats(row: Row, answered: set[Any]) -> bool:
 
 def _words(message: Row) -> str:
     content = message.get("content")
-    calls = [[call.get("id"), call.get("result")] for call in listed(message.get("toolCalls"))]
+    called = [held({"": call}, "") for call in listed(message.get("toolCalls"))]
+    calls = [[call.get("id"), call.get("result")] for call in called]
     parts = [content] if isinstance(content, str | dict) else listed(content)
     said = [
-        part if isinstance(part, str) else part.get("text", part)
+        part.get("text", part) if isinstance(part, dict) else part
         for part in parts
         if not _is_aside(part, calls)
     ]
@@ -189,8 +197,11 @@ def recount_qwen(path: Path) -> Figures:
     where = {str(row["uuid"]): at for at, row in enumerate(rows) if "uuid" in row}
     way: set[int] = set()
     apart = {at for at, row in enumerate(rows) if row.get("agentId") or row.get("isSidechain")}
-    apart = set() if len(apart) == len(rows) else apart
-    at: int | None = max((at for at in range(len(rows)) if at not in apart), default=-1)
+    said_at = [at for at, row in enumerate(rows) if held(row, "message")]
+    apart = set() if all(at in apart for at in said_at) else apart
+    at: int | None = len(rows) - 1
+    while at is not None and at >= 0 and _is_under(rows, where, at, apart):
+        at -= 1
     while at is not None and at >= 0 and at not in way:
         way.add(at)
         above = rows[at].get("parentUuid")
@@ -224,6 +235,17 @@ def recount_qwen(path: Path) -> Figures:
         elif row.get("type") == "user" and message and at in way and not _is_told(row):
             turns += _opens({"type": "user", "content": message.get("parts")})
     return tally.close(turns)
+
+
+def _is_under(rows: list[Row], where: dict[str, int], at: int, apart: set[int]) -> bool:
+    """Whether a row is a sub-agent's, or tells of one's message: no message of the chat's stands nearer."""
+    seen: set[int] = set()
+    here: int | None = at
+    while here is not None and here not in seen and here not in apart and not held(rows[here], "message"):
+        seen.add(here)
+        above = rows[here].get("parentUuid")
+        here = where.get(above) if isinstance(above, str) else None
+    return here in apart
 
 
 def _is_told(row: Row) -> bool:
