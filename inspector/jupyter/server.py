@@ -448,20 +448,42 @@ class NewsHandler(DocumentHandler):
         self.send_frame(await self.off_loop(document.frame, int(since)))
 
 
+def without_delay(connection: type[Any]) -> type[Any]:
+    """The same way from a browser to a kernel, on which no message waits for the one before it to arrive.
+
+    By default TCP holds a small message back until the last one is acknowledged, and a browser acknowledges
+    40 ms late what it has nothing to answer to. Before each answer a kernel says that it is busy: so every
+    answer of a widget would come 40 ms late.
+    """
+
+    class PromptConnection(connection):  # type: ignore[misc]
+        async def connect(self) -> Any:
+            # Whatever it is that cannot be told so: messages come late then, as they did.
+            with suppress(Exception):
+                self.websocket_handler.set_nodelay(True)
+            return await ensure_async(super().connect())
+
+    return PromptConnection
+
+
 def _load_jupyter_server_extension(app: Any) -> None:
     """Add the routes to a Jupyter server.
 
     `c.CompactionInspector.most_documents` says how many sessions are held open at a time, 16 where it is not
     set: those not used for longest make room, and are read again when somebody comes back to them.
-    `c.CompactionInspector.list_sessions = False` keeps it from the places where harnesses keep sessions.
+    `c.CompactionInspector.list_sessions = False` keeps it from the places where harnesses keep sessions, and
+    `c.CompactionInspector.no_delay = False` from the server's connections to kernels (`without_delay`).
     """
+    config = app.config.get("CompactionInspector", {})
     # On a command line it comes as text.
-    most = str(app.config.get("CompactionInspector", {}).get("most_documents", ""))
-    lists = app.config.get("CompactionInspector", {}).get("list_sessions", True)
+    most = str(config.get("most_documents", ""))
     server_state = ServerState(
-        int(most) if most.isdecimal() and int(most) else None, lists=str(lists).lower() not in ("false", "0")
+        int(most) if most.isdecimal() and int(most) else None, lists=_is_on(config.get("list_sessions", True))
     )
     app.io_loop.call_later(SOON, server_state.load)
+    connection = app.web_app.settings.get("kernel_websocket_connection_class")
+    if connection is not None and _is_on(config.get("no_delay", True)):
+        app.web_app.settings["kernel_websocket_connection_class"] = without_delay(connection)
     base = url_path_join(app.web_app.settings["base_url"], "inspector")
     routes = (
         ("sessions", SessionsHandler),
@@ -475,3 +497,7 @@ def _load_jupyter_server_extension(app: Any) -> None:
     app.web_app.add_handlers(
         ".*$", [(url_path_join(base, route), at, {"server_state": server_state}) for route, at in routes]
     )
+
+
+def _is_on(setting: object) -> bool:
+    return str(setting).lower() not in ("false", "0")

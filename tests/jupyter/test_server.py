@@ -18,12 +18,15 @@ from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from http.cookies import SimpleCookie
 from pathlib import Path
-from socket import create_connection
+from socket import IPPROTO_TCP, TCP_NODELAY, create_connection
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 from jupyter_server.services.contents.filemanager import AsyncFileContentsManager
+from tornado.ioloop import IOLoop
 from tornado.web import Application
+from tornado.websocket import WebSocketHandler, websocket_connect
 
 import inspector.jupyter.server as server_routes
 from inspector.demo import read_demo
@@ -741,6 +744,48 @@ def test_what_is_opened_is_not_held_up_by_cleaning_up_behind_what_was_closed(
         return meanwhile, await document.is_freed()
 
     assert asyncio.run(close_while_opening()) == (True, True)
+
+
+class KernelConnection:
+    """What Jupyter's server makes for each browser that is connected to a kernel."""
+
+    def __init__(self, websocket_handler: WebSocketHandler) -> None:
+        self.websocket_handler = websocket_handler
+        self.connected = False
+
+    async def connect(self) -> None:
+        self.connected = True
+
+
+@pytest.mark.parametrize(("config", "expected"), [({}, True), ({"no_delay": "False"}, False)])
+def test_a_kernel_s_answers_do_not_wait_for_the_browser_to_acknowledge_the_message_before(
+    config: dict[str, Any], expected: bool
+) -> None:
+    """TCP's option, on a real connection: each answer would come 40 ms late on Linux."""
+
+    class Channels(WebSocketHandler):
+        async def open(self, *args: str, **kwargs: str) -> None:
+            connection = self.settings["kernel_websocket_connection_class"](websocket_handler=self)
+            await connection.connect()
+            assert self.ws_connection is not None and connection.connected
+            option = self.ws_connection.stream.socket.getsockopt(IPPROTO_TCP, TCP_NODELAY)
+            await self.write_message("prompt" if option else "late")
+
+    async def ask() -> str | bytes | None:
+        web_app = Application([("/channels", Channels)], base_url="/")
+        web_app.settings["kernel_websocket_connection_class"] = KernelConnection
+        loop = IOLoop.current()
+        app = SimpleNamespace(config={"CompactionInspector": config}, web_app=web_app, io_loop=loop)
+        server_routes._load_jupyter_server_extension(app)
+        http = web_app.listen(0, "127.0.0.1")
+        port = next(iter(http._sockets.values())).getsockname()[1]
+        client = await websocket_connect(f"ws://127.0.0.1:{port}/channels")
+        said = await client.read_message()
+        client.close()
+        http.stop()
+        return said
+
+    assert asyncio.run(ask()) == ("prompt" if expected else "late")
 
 
 def test_files_too_large_for_all_make_room_too() -> None:
