@@ -128,9 +128,10 @@ class Condensed:
 
     def find(self, key: str, name: Any, summary: str | None, entry: Json) -> Json:
         """The sizes as fields of a boundary, by a name or a summary's words; the cost goes into `entry`."""
-        for told in self._told:
+        for at, told in enumerate(self._told):
             if (name is None or told.get(key) != name) and (not summary or told.get("summary") != summary):
                 continue
+            del self._told[at]  # a summary that is written twice was made once
             fields = Fields(told)
             cost = make_cost(fields.number("cost"))
             if cost is not None:

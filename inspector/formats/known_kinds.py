@@ -269,7 +269,7 @@ def _count_history_item(value: Any) -> int | None:
     held = Fields(value)
     if not {"ts", "task", "tokensIn", "tokensOut", "totalCost"} <= held.rest.keys():
         return None
-    return int(sum(held.number(name) or 0 for name in ("tokensIn", "tokensOut")))
+    return sum(int(held.number(name) or 0) for name in ("tokensIn", "tokensOut"))
 
 
 DOCUMENTS: tuple[DocumentKind, ...] = (

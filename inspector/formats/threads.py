@@ -147,10 +147,10 @@ class Threads:
 
 def count_equal(line: Sequence[tuple[str, str]], prints: Sequence[str]) -> int:
     """How many prints a line begins with."""
-    count = 0
-    while count < min(len(line), len(prints)) and line[count][0] == prints[count]:
-        count += 1
-    return count
+    for count, ((told, _), print_) in enumerate(zip(line, prints, strict=False)):
+        if told != print_:
+            return count
+    return min(len(line), len(prints))
 
 
 def _discard(held: dict[Any, set[int]], key: Any, number: int) -> None:

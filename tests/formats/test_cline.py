@@ -533,3 +533,15 @@ def test_results_of_roo_s_tools_are_told_by_their_heads_and_its_details_tell_the
         "claude-sonnet-4-5-20250929",
     ]
     assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+
+
+def test_a_summary_that_is_written_twice_was_made_once(tmp_path: Path) -> None:
+    """Its row twice in the file, whether it is known by its id or by its words: what it took counts once."""
+    told = {"summary": "Mend a.py.", "prevContextTokens": 9000, "newContextTokens": 700, "cost": 0.5}
+    for more in ({}, {"condenseId": "A"}):
+        summary = say_at("assistant", "Mend a.py.", 2, isSummary=True, condenseId="A")
+        messages = [say_at("user", ASKED, 0), say_at("assistant", "I look.", 1), summary, summary]
+        path = store_task(tmp_path, [*messages, say_at("assistant", "Done.", 5)], [told | more])
+        session = open_session(path)
+        assert [entry.usage.cost.total for entry in session.entries if entry.usage] == [0.5]
+        assert [str(figure) for figure in compare(path, session) if not figure.same] == []

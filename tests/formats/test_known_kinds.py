@@ -95,6 +95,11 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "the list entry of a Roo task of 7 tokens",
         "open api_conversation_history.json beside it",
     ),
+    "a task in Roo's list that took more than any does": (
+        json.dumps({"ts": 1, "task": "Go", "tokensIn": 1e308, "tokensOut": 1e308, "totalCost": 0}).encode(),
+        f"the list entry of a Roo task of {2 * int(1e308):,} tokens",
+        "open api_conversation_history.json beside it",
+    ),
     "Gemini's log of prompts": (
         json.dumps([{"sessionId": "s", "messageId": 0, "type": "user", "message": "Hi"}]).encode(),
         "a log of prompts to Gemini CLI of 1 prompt",

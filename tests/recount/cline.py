@@ -125,13 +125,11 @@ def _read_screen(path: Path) -> list[tuple[int | None, Message, Any]]:
     return found
 
 
-def _read_costs(path: Path) -> dict[str, Any]:
-    """What each summary took, by its id and by its words, as the task's screen tells it."""
+def _read_costs(path: Path) -> list[Message]:
+    """What each summary took, as the task's screen tells it with its id or its words."""
     screen = path.with_name(path.name.replace("api_conversation_history", "ui_messages"))
     rows = listed(read_document(screen)) if screen != path and screen.exists() else []
-    told = [held(row, "contextCondense") for row in rows]
-    names = ("condenseId", "summary")
-    return {str(each[name]): each.get("cost") for each in told for name in names if each.get(name)}
+    return [told for row in rows if (told := held(row, "contextCondense"))]
 
 
 def _count_cuts(path: Path) -> int:
@@ -149,7 +147,7 @@ def _count_cuts(path: Path) -> int:
 def _recount_task(
     messages: list[Message],
     screen: list[tuple[int | None, Message, Any]],
-    costs: dict[str, Any],
+    costs: list[Message],
     cuts: int,
 ) -> Figures:
     tally = Tally()
@@ -185,8 +183,10 @@ def _recount_task(
             if held({"p": part}, "p").get("type") == "tool_use":
                 calls[str(part.get("id"))] = str(part.get("name"))
         if message.get("isSummary") is True or message.get("isTruncationMarker") is True:
-            names = (str(message.get("condenseId")), say_all(message.get("content")))
-            cost = next((costs[name] for name in names if costs.get(name)), None)
+            names = {message.get("condenseId"), say_all(message.get("content"))} - {None, ""}
+            own = [each for each in costs if {each.get("condenseId"), each.get("summary")} & names]
+            cost = own[0].get("cost") if own else None
+            costs = [each for each in costs if each is not own[0]] if own else costs
             tally.compact([0] * 5 if cost else None, None, cost)
         elif at in places:
             told = held(message, "metrics", "tokens")
