@@ -144,13 +144,14 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
     compactions: dict[str, tuple[Source, Json]] = {}  # by the call that they stand in
     around = Surroundings()
     sent: list[ChatMessage] = []
+    sent_within: dict[str, list[ChatMessage]] = {}  # what a tool's own calls sent last, as those beside it
     events = sample.items("events") or Fields(sample.rest.get("transcript")).items("events") or []
     for line, raw, within in _flatten(events):
         source, event = place(line), Fields(raw)
         kind = event.text("event")
         call = around.take(event.rest, kind) or within
         if kind == "model":
-            sent = pool.find_input(event, sent)
+            sent = sent_within[call] = pool.find_input(event, sent_within.get(call, sent))
             at, compaction = compactions.pop(call, (None, None))
             output = Fields(event.object("output"))
             choices = output.items("choices") or []

@@ -372,6 +372,24 @@ def test_what_came_since_the_call_before_is_behind_it() -> None:
     assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "assistant"]
 
 
+def test_what_came_since_is_behind_the_same_conversation_s_call(tmp_path: Path) -> None:
+    """A sub-agent's calls stand between two of the session's; it begins behind what the session sent."""
+    inner = {"input_delta": True, "span_id": "t"}
+    events = [
+        call([ASKED], LOOKED),
+        span("t", "tool"),
+        call([say("user", "Find the table.")], say("assistant", "Where?"), span_id="t"),
+        call([say("assistant", "Where?"), say("user", "Here.")], say("assistant", "Found."), **inner),
+        call([LOOKED, FOUND], say("assistant", "At six."), input_delta=True),
+    ]
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(make_log(events)), "utf-8")
+    session = open_session(file)
+    assert session.boundaries == ()
+    assert [session.entries[at].role for at in session.path] == ["user", "assistant", "tool", "assistant"]
+    assert [str(figure) for figure in compare(file, session) if not figure.same] == []
+
+
 def test_a_pool_s_messages_are_read_once_however_often_they_are_sent() -> None:
     """Each call sends all that was said before; to read that anew each time takes 6 s for 500 calls."""
     pool, events = [ASKED], []

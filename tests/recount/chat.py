@@ -97,6 +97,7 @@ def recount_inspect(path: Path) -> Figures:
     spans: dict[str, Row] = {}
     steps: list[Any] = []
     sent: list[Row] = []
+    sent_by: dict[str, list[Row]] = {}
     for event, inside in _every(listed(sample.get("events")) or listed(old.get("events"))):
         kind = event.get("event")
         if kind == "span_begin" and isinstance(event.get("id"), str):
@@ -114,7 +115,7 @@ def recount_inspect(path: Path) -> Figures:
         for pair in listed(event.get("input_refs")):
             if [type(each) for each in listed(pair)] == [int, int]:
                 own += pool[max(pair[0], 0) : max(pair[1], 0)]
-        sent = sent + own if event.get("input_delta") else own
+        sent = sent_by[key] = sent_by.get(key, sent) + own if event.get("input_delta") else own
         output = held(event, "output")
         choices = listed(output.get("choices"))[:1]
         reply = [choice["message"] for choice in choices if held({"": choice}, "").get("message")]
