@@ -182,7 +182,8 @@ class Trace:
     """What the page's main thread does in each frame while the block runs, by Chromium's own trace.
 
     `work` is its processor time per frame in milliseconds, `wall` the same by the clock, with what other
-    processes took in between; `costs` tells how `work` divides, in milliseconds a frame.
+    processes took in between; `costs` tells how `work` divides, in milliseconds a frame. `undisturbed` is
+    `work` of the frames in which the browser did not collect the garbage of the whole page, JupyterLab's too.
     """
 
     def __init__(self, page: Page) -> None:
@@ -191,6 +192,7 @@ class Trace:
         self.page, self.browser = page, browser
         self.work: list[float] = []
         self.wall: list[float] = []
+        self.undisturbed: list[float] = []
         self.costs: dict[str, float] = {}
 
     def __enter__(self) -> Self:
@@ -203,6 +205,12 @@ class Trace:
         self.work = [sum(task.get("tdur", task.get("dur", 0)) for task in frame) / 1000 for frame in frames]
         self.wall = [sum(task.get("dur", 0) for task in frame) / 1000 for frame in frames]
         thread = (frames[0][0]["pid"], frames[0][0]["tid"])
+        collections = [event["ts"] for event in events if event["name"] == "MajorGC"]
+        self.undisturbed = [
+            cost
+            for cost, frame in zip(self.work, frames, strict=True)
+            if not any(task["ts"] <= ts <= task["ts"] + task["dur"] for task in frame for ts in collections)
+        ]
         for event in events:
             if event["ph"] == "X" and (event["pid"], event["tid"]) == thread and event["name"] in PARTS:
                 part = PARTS[event["name"]]
