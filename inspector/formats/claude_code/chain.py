@@ -102,6 +102,8 @@ class LineChain:
 
     def find(self, row: str | None) -> tuple[Draft | None, bool]:
         """The draft that row belongs to or hangs off, and whether the way there is broken."""
+        if row is not None and (own := self.home.get(row)) is not None:
+            return own, False
         seen: list[str] = []
         while row is not None and row not in self.home and row in self.via:
             seen.append(row)
@@ -182,7 +184,9 @@ class LineChain:
         """
         owner = draft.owner or draft
         end = self.last.get(owner, draft)
-        queued = self.inserted.get(owner, [])
+        queued = self.inserted.get(owner)
+        if queued is None:
+            return end
         before = len(queued) if order is None else bisect_left(queued, order, key=_order)
         return queued[before - 1] if before else end
 
@@ -210,7 +214,9 @@ class LineChain:
 
     def _continue(self, found: Draft, draft: Draft) -> Draft:
         """`found`, or the compaction that made it the end of what it kept."""
-        tails = self.tails.get(found, ())
+        tails = self.tails.get(found)
+        if tails is None:
+            return found
         # The end of what was kept may stand behind the compaction: it is chained to the summary then.
         later = [each for each in tails if found.order < each.order < draft.order]
         return max(later, key=lambda each: each.order) if later else found
