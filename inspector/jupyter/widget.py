@@ -52,7 +52,7 @@ from ..workbench.payloads.lesson_steps import find_linked
 from ..workbench.payloads.scene import DrawnPlan
 from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.snapshot import Snapshot
-from ..workbench.tasks import PUT_OFF, begin_early, let_go_later
+from ..workbench.tasks import PUT_OFF, begin_early
 from ..workbench.written_summaries import keep
 from .new_files import offer_file
 
@@ -196,10 +196,11 @@ class Workbench(anywidget.AnyWidget):
                 policy, settings, cut = chosen["policy"], chosen["settings"], chosen["cut"]
                 at, pins, look, window = chosen["at"], chosen["pins"], chosen["look"], saved.window
             home = "" if isinstance(session, Session) else os.fspath(session)
-            file = None
-            if not isinstance(session, Session):
-                file = FollowedFile(session)
+            file = FollowedFile(session) if follow and not isinstance(session, Session) else None
+            if file is not None:
                 session = file.session
+            elif not isinstance(session, Session):
+                session = open_session(session)
             self._controller = Controller(
                 session, self._receive, policy, counter=counter, window=window, scenario=scenario
             )
@@ -229,11 +230,8 @@ class Workbench(anywidget.AnyWidget):
                 # The browser has put the widget away; `close` does not hear of that.
                 self.comm.on_close(lambda _: self._controller.close())
             self._controller.begin(PUT_OFF)
-            if file is not None and follow:
+            if file is not None:
                 self._controller.follow(file)
-            elif file is not None:
-                # What else the reader of a large file holds takes a while to free: the screen is drawn first.
-                let_go_later([file], PUT_OFF)
         except BaseException:
             self.close()
             raise

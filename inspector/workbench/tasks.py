@@ -273,16 +273,6 @@ def begin_early(work: Callable[[], object]) -> None:
         start_thread(run, "early")
 
 
-def let_go_later(held: list[Any], seconds: float) -> None:
-    """Empty a list after so many seconds; at once where there are no threads."""
-    timer = threading.Timer(seconds, held.clear)
-    timer.daemon = True
-    try:
-        timer.start()
-    except RuntimeError:
-        held.clear()
-
-
 def hand_back_memory() -> None:
     """Hand free memory back to the system: glibc keeps what was freed until it is told not to."""
     with suppress(AttributeError, OSError, TypeError):  # another system's C library

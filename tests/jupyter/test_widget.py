@@ -17,7 +17,7 @@ from traitlets import TraitError
 
 from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, PolicyError, ReadError
-from inspector.files import FollowedFile
+from inspector.files import open_session
 from inspector.jupyter.widget import Workbench
 from inspector.planning.plan import make_plan
 from inspector.policies.policy import Edits
@@ -428,11 +428,11 @@ def test_the_browser_has_the_code_before_the_file_is_read(
     (tmp_path / "story.jsonl").write_bytes(read_demo())
     before: list[str] = []
 
-    def read(path: Path) -> FollowedFile:
+    def read(path: Path) -> Session:
         before.extend(message["state"]["_esm"] for message in sent if "_esm" in message.get("state", {}))
-        return FollowedFile(path)
+        return open_session(path)
 
-    monkeypatch.setattr("inspector.jupyter.widget.FollowedFile", read)
+    monkeypatch.setattr("inspector.jupyter.widget.open_session", read)
     workbench = Workbench(tmp_path / "story.jsonl")
     assert before == [workbench._esm]
     (picture,) = [message for message in sent if message.get("method") == "update"]
