@@ -482,8 +482,8 @@ def spell_number(form: str) -> Iterator[str]:
             for per in _RATED[time]
             for joint in (("/", " per ", " a ") if len(per) > 1 else ("/",))
         ]
-        if (brief_ := _SHORT_RATES.get((thing, time))) is not None:
-            rates += [f" {brief_}", brief_, f" {brief_.upper()}"]
+        if (letters := _SHORT_RATES.get((thing, time))) is not None:
+            rates += [f" {letters}", letters, f" {letters.upper()}"]
         yield from (f"{figure}{rate}" for figure in _group(told["figure"]) for rate in rates)
     elif (told := _FIGURE.fullmatch(form)) is not None:
         for unit in (told["unit"], *_UNITS.get(told["unit"].lower(), ())):

@@ -27,6 +27,7 @@ from ..session.toolcalls.call_paths import names
 from ..session.tree import Bools, Ints
 from ..tokens.memo import Memo
 from .extract.collect import BY, KIND
+from .extract.sentences import holds_any
 from .extract.typed import blank_pasted, typed_sentences
 from .facts import Facts
 from .occurrences import Occurrences
@@ -159,7 +160,7 @@ def read_swap(words: str) -> tuple[str, str] | None:
     (('$481', '$710'), None)
     """
     low = words.lower()
-    if len(words) > _MOST or words.endswith("?") or not any(cue in low for cue in _SWAP_CUES):
+    if len(words) > _MOST or words.endswith("?") or not holds_any(low, _SWAP_CUES):
         return None
     told = next(filter(None, (pattern.search(words) for pattern in _SWAPS)), None)
     if told is None or not all(any(c.isdigit() or c in "/`" for c in told[name]) for name in ("old", "new")):

@@ -109,9 +109,8 @@ class _Chat:
         self.line: list[_Said] = []
         self.ids: set[Any] = set()  # of every message that was ever said
         self._counted: set[str] = set()  # of those whose tokens are known
-        self._standing: (
-            dict[str, _Said] | None
-        ) = {}  # the messages of the line by their ids, None where it changed
+        # The messages of the line by their ids, None where it changed.
+        self._standing: dict[str, _Said] | None = {}
         self.names: dict[str, str] = {}
 
     def take(self, source: Source, row: Any) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .sentences import Hit
+from .sentences import Hit, holds_any, may_hold
 from .typed import typed_sentences
 
 _SOME = r"(?:the|it|this|that|these|those|them|both|all|our|my|your|old|existing|\d)\b"
@@ -147,6 +147,7 @@ _STEPS = re.compile(
     r"(?i)\b(?:check|look|see|review|discuss|think|talk|understand|investigate|read|verify|try something)\b"
 )
 _NOT = re.compile(r"(?i)\blet['’]s not\b|\bconsider\b|\bthe comment\b|\b(?:did|do|does|didn['’]t) you\b")
+_NOT_CUES = ("let", "consider", "the comment", " you")
 _CUES = (
     "let", "think", "feel", "say", "guess", "figure", "believe", "vote", "right", "prefer", "rather", "like",
     "want", "'ll", "’ll", "will", "go ", "going", "we can", "decid", "decision", "chose", "picked", "opted",
@@ -176,12 +177,12 @@ def find_choices(text: str) -> Iterator[Hit]:
 
 def _chooses(form: str) -> bool:
     """Whether a person picks or answers in a sentence."""
-    if form[-1] in "?？" or _NOT.search(form):
+    if form[-1] in "?？" or (may_hold(form, _NOT_CUES) and _NOT.search(form)):
         return False
     if _NAMED.match(form) or _RATED.match(form) or _IS_BETTER.match(form) or _BESIDE.match(form):
         return True
     low = form.lower()
-    if any(cue in low for cue in _CUES):
+    if holds_any(low, _CUES):
         if any(one.search(form) for one in (_LETS, _THINKS, _PREFERS, _TAKES)) or _ACTUALLY.match(form):
             return True
     if (answer := _ANSWERS.match(form)) is not None:

@@ -210,9 +210,10 @@ class FactOccurrences:
 
     def _add_failures(self, numbers: list[int]) -> None:
         """A failed output in which no line reports an error says in its first words what went wrong."""
-        errors = {number for form, number in self._numbers["error"].items() if form[:9] != "exit code"}
+        is_error = np.zeros(len(self._keys), bool)
+        is_error[[at for form, at in self._numbers["error"].items() if form[:9] != "exit code"]] = True
         found = np.concatenate(self._rows) if self._rows else np.zeros((0, 5), np.int32)
-        reported = set(found[np.isin(found[:, 0], list(errors)), 1].tolist())
+        reported = set(found[is_error[found[:, 0]], 1].tolist())
         rows: list[int] = []
         for number in numbers:
             if number not in reported:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .sentences import ORDERS, Hit, find_sentences, make_overlap, opens_with
+from .sentences import ORDERS, Hit, find_sentences, holds_any, make_overlap, may_hold, opens_with
 from .typed import typed_sentences
 
 _RULE = re.compile(
@@ -70,9 +70,11 @@ _LOOKS = re.compile(
 _NOW = re.compile(r"(?i)\b(?:now|already|again)\W*$")
 _OF_OTHERS = re.compile(r"(?i)\b(?:that|what|which|where|how|why) (?:you|we|i|it|they) $|\bwhich $")
 # Code and what programs print: a test's name, a comment, a message in quotation marks, an error.
-_CODE = re.compile(
-    r"\w\([\"'`]|=> ?[{(]| := |;$|\\n|\": ?[\"{\[]|^[✓✔✗×○]|^(?://|/\*)|^(?:func|def|class|return|const) "
-    r"|^(?i:error|fatal|panic|exception): "
+_CODE = re.compile(r"\w\([\"'`]|=> ?[{(]| := |;$|\\n|\": ?[\"{\[]")
+_CODE_MARKS = ("(", "=>", ":=", ";", "\\n", '":')
+"""What holds none of these is no code by that pattern, which takes less long to see."""
+_CODE_FIRST = re.compile(
+    r"[✓✔✗×○]|//|/\*|(?:func|def|class|return|const) |(?i:error|fatal|panic|exception): "
 )
 # What a skill or a tool says of itself in a list of them.
 _OF_ITSELF = re.compile(
@@ -111,6 +113,8 @@ _BREAKS_OFF = re.compile(
     r"(?i)\b(?:must|shall|should|needs? to|has to|have to|cannot|never|always|make sure|ensure)"
     r"(?: (?:not|also|always|never|all|that))*$"
 )
+_BROKEN_OFF = ("must", "all", "should", " to", "not", "never", "always", "sure", "also", "that")
+"""How such a sentence ends, which takes less long to see."""
 _CLAUSE = re.compile(r"(?i)(?:it|they|this|that|these) (?:all |also )?needs? to")
 
 
@@ -126,7 +130,7 @@ def find_rules(text: str) -> Iterator[Hit]:
 def _is_rule(match: re.Match[str], start: int, form: str) -> bool:
     cue, text = match.group().lower(), match.string
     before = text[max(start, match.start() - 16) : match.start()]
-    if form[-1] in "?？" or _CODE.search(form) or _BREAKS_OFF.search(form):
+    if form[-1] in "?？" or _is_code(form) or _breaks_off(form):
         return False
     if cue in ("never", "always") and _PAST.match(text, match.end()):
         return False
@@ -166,6 +170,19 @@ def _is_rule(match: re.Match[str], start: int, form: str) -> bool:
     if cue[:3] == "no " and cue != "no need to" and not _WEAK.match(cue):
         return _ORDER.search(before) is not None
     return not _WEAK.match(cue) or (opens_with(form) in _ORDERS and not _REMINDS.match(form))
+
+
+def _is_code(form: str) -> bool:
+    """Whether a sentence is code or what a program prints."""
+    return _CODE_FIRST.match(form) is not None or (
+        holds_any(form, _CODE_MARKS) and _CODE.search(form) is not None
+    )
+
+
+def _breaks_off(form: str) -> bool:
+    """Whether a sentence ends before it says what must be."""
+    ends = form[-8:].lower().endswith(_BROKEN_OFF) or not form.isascii()
+    return ends and _BREAKS_OFF.search(form) is not None
 
 
 def _start_clause(match: re.Match[str], start: int) -> int:
@@ -275,7 +292,9 @@ _STANDS_FIRST = re.compile(
     r"|\W*(?:please )?(?:make|do|use|write|keep|apply) [^.!?\n]{0,40}\b"
     r"(?:minimal|smallest|simplest|as (?:few|little|small|short|simple|close)) "
     r"|\W*(?:please )?(?:stay|remain) (?:on|in|within|inside) (?:this|the|that|our)\b"
-    r"|\W*(?!.*\b(?:is|are|has|have|was|takes?|took|got|shows?)\b)[\w -]{3,40} "
+)
+_MEASURES = re.compile(
+    r"(?i)\W*(?!.*\b(?:is|are|has|have|was|takes?|took|got|shows?)\b)[\w -]{3,40} "
     r"(?:shorter|smaller|longer|fewer|less|more) than \d+ \w+\W*$"
 )
 # "The build always fails" tells what it does, "the error says it must be one" what somebody else wants.
@@ -302,6 +321,11 @@ _DOUBTS = re.compile(
     r"|^\W*(?:(?:it|this|that) )?(?:looks? like|seems?|appears?|apparently)\b"
     r"|, (?:right|no|yeah|hey)$"
 )
+_DOUBT_CUES = (
+    "maybe", "perhaps", "wonder", "sure", "guess", "wouldn", "shouldn", "need to be", "suspect", "assume",
+    "curious", "expect", "understanding", "must be", "look", "seem", "appear", "apparent", ", right", ", no",
+    ", yeah", ", hey",
+)  # fmt: skip
 _FAULT = re.compile(
     r"(?i)(?:incorrect|expected|actual|result|example|scenario|note|issue|bug)\b[^.]{0,20}[,:] "
 )
@@ -366,9 +390,10 @@ def _is_told(form: str) -> bool:
     """Whether a sentence is a question, code, a doubt, a review's advice, a report or a plan."""
     if form[-1] in "?？" and not _ENSURES.match(form):
         return True
-    patterns = (_CODE, _DOUBTS, _PLAN)
-    begins = (_ADVISES, _FAULT, _REMINDS, _REPORTS, _CHOOSES)
-    return any(one.search(form) for one in patterns) or any(one.match(form) for one in begins)
+    if _is_code(form) or any(one.match(form) for one in (_ADVISES, _FAULT, _REMINDS, _REPORTS, _CHOOSES)):
+        return True
+    doubts = may_hold(form, _DOUBT_CUES) and _DOUBTS.search(form) is not None
+    return doubts or (may_hold(form, ("let", "drop")) and _PLAN.search(form) is not None)
 
 
 def _sets(words: str) -> bool:
@@ -376,12 +401,12 @@ def _sets(words: str) -> bool:
     if _forbids(words):
         return True
     low = words.lower()
-    return any(cue in low for cue in _SETTING_CUES) and _SETTING.search(words) is not None
+    return holds_any(low, _SETTING_CUES) and _SETTING.search(words) is not None
 
 
 def _forbids(words: str) -> bool:
     """Whether words rule a thing out: "no emojis", "keep it small, no extras", but not "no card is seen"."""
-    found = _NO.search(words)
+    found = _NO.search(words) if may_hold(words, ("no ",)) else None
     if found is None or (not found[0].endswith("ing") and _NO_TOLD.search(words, found.end())):
         return False
     before = words[: found.start()]
@@ -390,10 +415,10 @@ def _forbids(words: str) -> bool:
 
 def _stands(words: str) -> bool:
     """Whether words say how things are to be, in one of the ways in which projects do."""
-    if _STANDS_FIRST.match(words):
+    if _STANDS_FIRST.match(words) or (may_hold(words, (" than ",)) and _MEASURES.match(words)):
         return True
     low = words.lower()
-    return any(cue in low for cue in _STANDS_CUES) and _STANDS.search(words) is not None
+    return holds_any(low, _STANDS_CUES) and _STANDS.search(words) is not None
 
 
 def _is_rule_itself(words: str) -> bool:
@@ -407,7 +432,7 @@ def _find_typed_rule(words: str, form: str) -> tuple[int, int] | None:
         inner = match[1]
         if inner.count(" ") > 1 and _sets(inner) and not _is_rule_itself(words[: match.start()]):
             return match.start(1), match.end(1)
-    if _is_told(form) or _BREAKS_OFF.search(form):
+    if _is_told(form) or _breaks_off(form):
         return None
     if _sets(form) or _stands(form) or any(one.match(form) for one in (_WHENEVER, _FOR_ALL, _IN_MANNER)):
         own = _ITS_OWN.search(words)

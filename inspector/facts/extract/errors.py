@@ -11,6 +11,7 @@ import numpy as np
 from ...session.toolcalls.call_paths import LONGEST, names
 from ...session.toolcalls.positions import find_each
 from .code_points import code_points, find_letters
+from .sentences import holds_any
 from .word_places import Places, WordTable
 
 Hit = tuple[int, int, str]
@@ -94,7 +95,7 @@ def _tells_none(line: str) -> bool:
 
 def _tells_error(line: str) -> bool:
     """Whether a line has an error in its middle; a class by its full name takes longest to look for."""
-    if not any(mark in line for mark in _INSIDE):
+    if not holds_any(line, _INSIDE):
         return False
     named = "Error: " in line or "Exception: " in line
     return _ERROR_INSIDE.search(line) is not None or (named and _QUALIFIED.search(line) is not None)

@@ -54,11 +54,10 @@ _MEASURED = re.compile(
     r"(?:(?<=[ \n(`])|^)(limit|timeout|port|depth|threshold|budget|maximum|minimum|default|total)"
     r"(?: (?:of|is|to|at|was))? $"
 )
-_ENDINGS = [
-    ord(ending[0]) * 256 + ord(ending[1])
-    for ending in sorted(names("is as ls es at to of it ut rt th ld et um lt al"))
-]
-"""The last letters before a number in the two above."""
+_ENDINGS = np.zeros(0x10000, bool)
+for _pair in names("is as ls es at to of it ut rt th ld et um lt al"):
+    _ENDINGS[ord(_pair[0]) * 256 + ord(_pair[1])] = True
+"""bool[65536]: which pairs of characters are the last letters before a number in the two above."""
 _MEASURE = re.compile(
     r"(?:\d[\d_,.]*\d|\d)(?: ?(?:%|ms|s|px|[kKMG]i?B|tokens|seconds|minutes|lines|bytes))?(?!\w|[./:-]\w)"
 )
@@ -105,7 +104,7 @@ def _find_set(text: str, codes: Codes, starts: NDArray[np.int64]) -> Iterator[Hi
             yield set_to.start() - back, start + len(words), f"{name} = {sign}{words}"
     at -= ticked
     endings = _at(codes, at - 3) * 256 + _at(codes, at - 2)
-    for start in starts[space & ~sure & np.isin(endings, _ENDINGS)].tolist():
+    for start in starts[space & ~sure & _ENDINGS[endings]].tolist():
         measured = _MEASURED.search(text, max(0, start - 22), start)
         measure = _MEASURE.match(text, start) if measured else None
         if measured and measure:

@@ -117,7 +117,7 @@ def _matches(text: str, pattern: re.Pattern[str], cues: tuple[str, ...]) -> Iter
     at = 0
     for line in text.split("\n"):
         low = line.lower() if len(line) > _SHORT_WIDE else ""
-        if low and any(cue in low for cue in cues):
+        if low and holds_any(low, cues):
             yield from pattern.finditer(text, at, at + len(line))
         at += len(line) + 1
 
@@ -130,7 +130,9 @@ def _find_lines(low: str, cues: tuple[str, ...]) -> Iterator[tuple[int, int]]:
     if not places:
         return
     after = np.append(find_letters(code_points(low), "\n"), len(low))  # where lines end
-    for line in np.unique(np.searchsorted(after, np.concatenate(places))).tolist():
+    holds = np.zeros(len(after), bool)
+    holds[np.searchsorted(after, np.concatenate(places))] = True
+    for line in np.flatnonzero(holds).tolist():
         start, end = int(after[line - 1]) + 1 if line else 0, int(after[line])
         if end - start > _SHORT_WIDE:
             yield start, end
@@ -141,6 +143,22 @@ def _table(cues: tuple[str, ...]) -> tuple[WordTable, tuple[str, ...]]:
     """The cues that a table of words can take, and the others, which are not of Latin letters alone."""
     latin = [cue for cue in cues if latin_bytes(cue).decode("latin-1") == cue]
     return WordTable(latin), tuple(cue for cue in cues if cue not in latin)
+
+
+def may_hold(text: str, cues: tuple[str, ...]) -> bool:
+    """Whether a text may hold one of these in whatever case, `cues` being in lower case: a quick look before
+    a pattern that holds one of them wherever it matches. Of a text with other letters than ASCII's it may:
+    a pattern takes some of those for another case of a cue's letters.
+
+    >>> may_hold("Maybe not", ("maybe", "perhaps")), may_hold("Surely", ("maybe", "perhaps"))
+    (True, False)
+    """
+    return holds_any(text.lower(), cues) or not text.isascii()
+
+
+def holds_any(text: str, words: Iterable[str]) -> bool:
+    """Whether a text holds one of these words."""
+    return any(map(text.__contains__, words))
 
 
 def opens_with(form: str) -> str:

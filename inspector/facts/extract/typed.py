@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from .sentences import Hit
+from .sentences import Hit, holds_any
 
 _FENCE = re.compile(
     r"^[ \t]*(?:```|~~~)[^\n]*\n.*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -92,7 +92,7 @@ def _blank_quoted(text: str) -> str:
     if ">" in text:
         text = _QUOTED.sub(lambda match: _blank(match[0]), text)
     low = text.lower()
-    if not any(cue in low for cue in _SAYING) or not _may_quote(text, low):
+    if not holds_any(low, _SAYING) or not _may_quote(text, low):
         return text
     return _blank_spans(
         text, [(match.end(), _end_quote(text, match.end())) for match in _SAYS.finditer(text)]
