@@ -69,7 +69,7 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
     expect("open_session", format=(format, str, None), part=(part, str, None))
     place = find_place(path)
     if part is None and place.stat().st_size >= LARGE:
-        return FollowedFile(place, format).session
+        return FollowedFile(place, format, once=True).session
     data, name = unpack_part(_read_whole(place)[1], str(place), part, format)
     reader = find_reader(data, name, format)
     with named(reader, name):
@@ -459,9 +459,13 @@ class FollowedFile:
     (1, 2, None)
     """
 
-    def __init__(self, path: StrPath, format: str | None = None) -> None:
-        """Open the file. Raises what `open_session` raises."""
+    def __init__(self, path: StrPath, format: str | None = None, *, once: bool = False) -> None:
+        """Open the file. Raises what `open_session` raises.
+
+        What is looked at `once` keeps nothing to read on with: a look after a change reads all of it anew.
+        """
         self.path: Path = find_place(path)
+        self._once = once
         self.format = format
         self.session: Session
         self._status: FileStat | None = None
@@ -578,10 +582,10 @@ class FollowedFile:
                 self._search = tuple(search)
                 if reader.start_all is None and self._look_beside():
                     return False  # all of them are read at once
-                self.session = growth.make_session()
+                self.session = growth.make_session(last=self._once)
             file.seek(start := max(growth.offset - MARK, 0))
             self._head, self._mark = head[:MARK], file.read(growth.offset - start)
-        self._beside, self._growth, self._status = beside, growth, _status(status)
+        self._beside, self._growth, self._status = beside, None if self._once else growth, _status(status)
         return True
 
     def _read(self, reader: Reader, data: Data, *, several: bool) -> tuple[Session, IncrementalReader | None]:

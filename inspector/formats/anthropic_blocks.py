@@ -7,6 +7,7 @@ becomes an `Unknown` holding its JSON.
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import intern
 from typing import Any, cast
 
 from ..session.blocks import (
@@ -104,7 +105,7 @@ def _written(raw: dict[str, Any]) -> tuple[Number, Number | None]:
     if type(split) is not dict or not (_MINUTES in split or _HOUR in split):
         return written, None
     hour = _tokens(split.get(_HOUR))
-    if "cache_creation_input_tokens" not in raw:
+    if raw.get("cache_creation_input_tokens") is None:
         written = _tokens(split.get(_MINUTES)) + hour
     return written, min(hour, written)
 
@@ -148,7 +149,7 @@ def _tool_use(raw: dict[str, Any], names: Names) -> Block | None:
     call, name = raw.get("id"), raw.get("name")
     if type(call) is not str or type(name) is not str:
         return None
-    names[call] = name
+    names[call] = name = intern(name)
     return assemble(ToolCall, {"kind": "tool_call", "id": call, "name": name, "input": raw.get("input")})
 
 

@@ -14,7 +14,7 @@ from ..session.entries import Corrupt, Source
 from ..session.garbage import paused_gc
 from ..session.session import Session
 from .json_document import HEAD
-from .json_lines import Data, Reader, iter_lines
+from .json_lines import Data, FinishedLines, Reader, iter_lines
 from .parts import list_parts
 from .readers import clear_usage, find_reader
 
@@ -116,8 +116,13 @@ class IncrementalReader:
         self.offset, self._unended = source.offset + source.size, True
         return True
 
-    def make_session(self) -> Session:
-        """The session of all that was fed. Raises `EmptySession` when nobody says anything in it yet."""
+    def make_session(self, *, last: bool = False) -> Session:
+        """The session of all that was fed. Raises `EmptySession` when nobody says anything in it yet.
+
+        After the `last` one, which takes less memory, nothing can be fed.
+        """
+        if last and isinstance(self._lines, FinishedLines):
+            self._lines.goes_on = False
         corrupt = self._lines.corrupt
         if self._unfinished is not None:
             corrupt.append(self._unfinished)

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -45,6 +45,14 @@ class Lines(Protocol):
 
     def make_session(self) -> Session:
         """The session these lines make. Raises `EmptySession` when nobody says anything in it."""
+
+
+@runtime_checkable
+class FinishedLines(Lines, Protocol):
+    """Lines that use up what they hold while their last session is made, once the file no longer `goes_on`:
+    what was read and what is made of it are then never in memory together."""
+
+    goes_on: bool
 
 
 @dataclass(frozen=True)

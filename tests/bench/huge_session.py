@@ -1,8 +1,9 @@
 """What opening a Claude Code session of 1 GB takes: `python tests/bench/huge_session.py [MEGABYTES]`.
 
-The file is a recorded session, over and over: each copy has ids of its own, and goes on from the end of the
-one before. It is opened once, in a process of its own, on Linux alone: there the peak of that process is told
-without what it was forked from. MB are 1,000,000 bytes. The figures of `notebooks/guide/limits.md` are of it.
+One file is a recorded session, over and over: each copy has ids of its own, and goes on from the end of the
+one before. The other is made up, with less beside the words in each row, so that more of it is kept. Each is
+opened once, in a process of its own, on Linux alone: there the peak of that process is told without what it
+was forked from. MB are 1,000,000 bytes. The figures of `notebooks/guide/limits.md` are of it.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from outside import SHARED
+from outside import SHARED, run_command
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from bench_open import run_fresh
 
 RECORDED = SHARED / "sessions" / "claude-code--git-sync" / "cc-426k-ctx-1142l.jsonl"
+MAKER = SHARED / "tools" / "make_claude_session.py"
 _IDS = re.compile(rb'"(uuid|parentUuid|logicalParentUuid|leafUuid|id|tool_use_id)":"([^"\\]+)"')
 OPEN = """
 import json, sys, time
@@ -52,15 +54,21 @@ def write_huge(path: Path, size: int) -> int:
     return copies
 
 
+def show(path: Path, name: str) -> None:
+    told = run_fresh(OPEN, path)
+    print(f"{path.stat().st_size / 1e9:.2f} GB, {name}: {told['entries']:,} entries")
+    print(f"opened in {told['seconds']:.1f} s of processor time, with a peak of {told['peak'] / 1e9:.2f} GB")
+    print(f"{told['path']:,} entries lead to its end")
+
+
 def main(megabytes: int) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "huge.jsonl")
         copies = write_huge(path, megabytes * 1_000_000)
-        size = path.stat().st_size
-        told = run_fresh(OPEN, path)
-    print(f"{size / 1e9:.2f} GB, {copies} times {RECORDED.name}: {told['entries']:,} entries")
-    print(f"opened in {told['seconds']:.1f} s of processor time, with a peak of {told['peak'] / 1e9:.2f} GB")
-    print(f"{told['path']:,} entries lead to its end")
+        show(path, f"{copies} times {RECORDED.name}")
+        path.unlink()
+        run_command([sys.executable, str(MAKER), str(path), str(megabytes)])
+        show(path, f"made by {MAKER.name}")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def claude_session(megabytes: int) -> Path:
     if not path.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".tmp")
-        _run([sys.executable, str(tool), str(unfinished), str(megabytes)])
+        run_command([sys.executable, str(tool), str(unfinished), str(megabytes)])
         unfinished.replace(path)
     return path
 
@@ -46,7 +46,7 @@ def time_pi(entries: Iterable[dict[str, Any]], keep: int, rounds: int) -> dict[s
     with file.open("w", encoding="utf-8") as out:
         out.writelines(json.dumps(entry) + "\n" for entry in entries)
     try:
-        told = _run(["node", str(PI_SCRIPT), str(module), str(file), str(keep), str(rounds)])
+        told = run_command(["node", str(PI_SCRIPT), str(module), str(file), str(keep), str(rounds)])
     finally:
         file.unlink()
     timed: dict[str, Any] = json.loads(told)
@@ -64,12 +64,12 @@ def _install_pi() -> Path:
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
         quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-        _run(["npm", "install", "--prefix", str(unfinished), "--ignore-scripts", *quiet, PI])
+        run_command(["npm", "install", "--prefix", str(unfinished), "--ignore-scripts", *quiet, PI])
         unfinished.replace(home)
     return package
 
 
-def _run(command: list[str]) -> str:
+def run_command(command: list[str]) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     except (OSError, subprocess.SubprocessError) as error:

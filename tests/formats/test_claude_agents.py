@@ -395,7 +395,9 @@ def test_a_session_is_followed_while_its_sub_agents_work(tmp_path: Path, lay: Ca
     assert followed.poll() == open_session(path) and len(followed.session.entries) == 4
 
 
-def test_a_long_session_with_sub_agents_is_still_read_on_from_where_it_stood(tmp_path: Path) -> None:
+def test_a_long_session_with_sub_agents_is_still_read_on_from_where_it_stood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
     write(inside(tmp_path), *agent())
     above = "a2"
@@ -410,6 +412,8 @@ def test_a_long_session_with_sub_agents_is_still_read_on_from_where_it_stood(tmp
     assert followed.poll() == open_session(path)
     assert followed.session.entries[10] is kept, "it was made once"
     assert followed.session.entries[-1].sidechain == "ab1"
+    monkeypatch.setattr("inspector.files.LARGE", 1)
+    assert open_session(path) == followed.session, "a large file, of which nothing is kept to read on with"
 
 
 def test_a_saved_plan_is_of_the_session_that_has_grown_though_sub_agents_stand_behind(tmp_path: Path) -> None:

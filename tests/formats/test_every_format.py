@@ -115,6 +115,7 @@ def test_a_log_that_grows_is_at_any_time_what_reading_it_anew_gives(path: Path) 
                 growing.make_session()
         else:
             assert growing.make_session() == expected
+    assert growing.make_session(last=True) == read_session(data, format=reader.name)
 
 
 @every_file

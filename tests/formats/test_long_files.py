@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from inspector import open_session
+from inspector import Session, open_session
 
+LONG, STACK = 20_000, 1 << 19
+"""Entries in a row, and the bytes of stack that a thread has on macOS."""
 TIMES = 8
 """How much longer the long file is; what grows with its square would take this often as long again."""
 
@@ -35,6 +38,23 @@ def attached_at_one_place(count: int) -> Iterator[Any]:
 def attachment(name: str, parent: str | None) -> dict[str, Any]:
     told = {"type": "hook_success", "content": "welcome"}
     return {"type": "attachment", "uuid": name, "parentUuid": parent, "sessionId": "s", "attachment": told}
+
+
+def of_one_reply(count: int) -> Iterator[Any]:
+    """One reply in as many rows, and an answer whose row comes as often."""
+    for number in range(count):
+        told = {"id": "m", "role": "assistant", "content": [{"type": "text", "text": f"part {number}"}]}
+        row = {"type": "assistant", "uuid": f"u{number}", "sessionId": "s", "message": told}
+        yield row | {"parentUuid": f"u{number - 1}" if number else None}
+    yield said("u", f"u{count - 1}")
+    for _ in range(count):
+        yield said("u", f"u{count - 1}")
+
+
+def in_a_row(count: int) -> Iterator[Any]:
+    """Words that each follow those before them."""
+    for number in range(count):
+        yield said(f"u{number}", f"u{number - 1}" if number else None)
 
 
 def said(name: str, parent: str | None) -> dict[str, Any]:
@@ -155,6 +175,7 @@ def stay() -> None:
     [
         pytest.param(of_lines(attached_first), 1000, id="claude-code-first"),
         pytest.param(of_lines(attached_at_one_place), 1000, id="claude-code-branches"),
+        pytest.param(of_lines(of_one_reply), 1000, id="claude-code-one-reply"),
         pytest.param(of_lines(unnamed), 250, id="request-log-unnamed"),
         pytest.param(of_lines(named), 500, id="request-log-named"),
         pytest.param(of_lines(in_traces), 500, id="traces"),
@@ -179,3 +200,17 @@ def test_what_reading_takes_grows_with_the_file(
     measure(short)
     # As much text either way, so that a short file's reading is no moment too small to be measured.
     assert measure(long) < 2.5 * sum(measure(short) for _ in range(TIMES))
+
+
+def test_a_conversation_of_any_length_opens_and_its_reader_is_freed(tmp_path: Path) -> None:
+    """What follows something holds it: freed one inside the other, they would overflow a thread's stack."""
+    path = of_lines(in_a_row)(tmp_path, LONG)
+    opened: list[Session] = []
+    before = threading.stack_size(STACK)
+    try:
+        thread = threading.Thread(target=lambda: opened.append(open_session(path)))
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    assert len(opened[0].entries) == LONG

@@ -134,7 +134,7 @@ class _JoinedLines(ClaudeCodeLines):
 
     def _read_agents(self, names: Iterable[str]) -> Iterator[_Agent]:
         """Those of these files in which a sub-agent speaks, and nobody else."""
-        charged = set(self.messages)
+        charged = set(self.said.messages)
         for name in names:
             found = _FILE.search(name)
             file = name if found is None else found[1]
@@ -147,7 +147,7 @@ class _JoinedLines(ClaudeCodeLines):
             # What is not marked as a sub-agent's may be anybody's.
             if lines.spoken and False not in lines.spoken:
                 session = lines.make_session()
-                charged |= lines.messages.keys()
+                charged |= lines.said.messages
                 yield _Agent(name, session.extra.get("agent_id") or file, lines, session)
 
     def _read_about(self, name: str) -> dict[str, Any]:
@@ -159,9 +159,12 @@ class _JoinedLines(ClaudeCodeLines):
 
     def _list_subagents(self, agents: Sequence[_Agent]) -> Iterator[SubAgent]:
         """Those that are told by rows of progress and results, of any file, and in no file whole."""
-        messages, heard = set(self.messages), {name: list(said) for name, said in self.said.heard.items()}
+        messages, heard = (
+            set(self.said.messages),
+            {name: list(said) for name, said in self.said.heard.items()},
+        )
         for agent in agents:
-            messages |= agent.lines.messages.keys()
+            messages |= agent.lines.said.messages
             for name, said in agent.lines.said.heard.items():
                 heard.setdefault(name or agent.id, []).extend(said)
         whole = frozenset(agent.id for agent in agents if agent.is_whole)

@@ -14,36 +14,68 @@ from bisect import bisect, bisect_left
 from collections.abc import Iterable
 from typing import Any, Literal
 
+import msgspec
+
 from ...session.blocks import Block
 from ...session.entries import Entry, Source
+from .rows import UsageFields
 
 Kind = Literal["message", "compaction", "micro", "note"]
+Lane = tuple[bool, str | None]
+"""Whether a row is a sub-agent's, and which one's."""
 
 
-class Draft:
+class Line(msgspec.Struct, gc=False):
+    """A row of a draft: its id, what it says, where it stands."""
+
+    row: str | None
+    blocks: tuple[Block, ...]
+    source: Source
+
+
+class Reply(msgspec.Struct, gc=False):
+    """What a reply's rows tell besides its blocks; the last row that tells it counts."""
+
+    model: str | None = None
+    stop_reason: str | None = None
+    usage: UsageFields | None = None
+    error: str | None = None
+
+
+class Compaction(msgspec.Struct, gc=False):
+    """What the row of a compaction tells of it, and which row it says it follows."""
+
+    metadata: Any
+    logical: str | None = None
+
+
+class Draft(msgspec.Struct, eq=False):
     """An entry in the making.
 
     `parent` is what the file says. Linking finds `up`, the draft that it comes to, `above`, the id that
     stands for it where there is none, the `side` it is on, and the `owner` of an output: the reply it
     answers. `made` is the entry it was made into last, None when a row came since. `queued` words, and
     what the harness attached, stand in no chain of the file: they follow what was there when they were
-    delivered. What is `again` is a reply that stands elsewhere too, and is charged there. `rows`, `parts`
-    and `sources` go together. Drafts only point upwards: a circle of them would keep a whole file's text
+    delivered. What is `again` is a reply that stands elsewhere too, and is charged there. `repeats` are
+    where rows stand that came again. There are as many drafts as entries while a file is read: what they
+    take is kept small. They only point upwards: a circle of them would keep a whole file's text
     alive until the next full garbage collection.
     """
 
-    # Defaults on the class: most drafts need few of these.
+    id: str
+    parent: str | None
+    role: str
+    order: int
+    lane: Lane
+    lines: list[Line] = []
+    repeats: list[Source] | None = None
     kind: Kind = "message"
     message: str | None = None
-    model: str | None = None
-    stop_reason: str | None = None
-    usage: Any = None
-    error: str | None = None
+    reply: Reply | None = None
+    compaction: Compaction | None = None
     timestamp: str | None = None
     meta: bool = False
-    metadata: Any = None
-    logical: str | None = None
-    answers: frozenset[str] = frozenset()
+    answers: tuple[str, ...] = ()
     extra: Any = None
     queued: bool = False
     up: Draft | None = None
@@ -53,27 +85,57 @@ class Draft:
     made: Entry | None = None
     again: bool = False
 
-    def __init__(
-        self, id: str, parent: str | None, role: str, order: int, aside: bool, agent: str | None
-    ) -> None:
-        self.id, self.parent, self.role, self.order = id, parent, role, order
-        self.aside, self.agent = aside, agent
-        self.rows: list[str | None] = []
-        self.parts: list[list[Block]] = []
-        self.sources: list[Source] = []
+    @property
+    def aside(self) -> bool:
+        """Whether it is a sub-agent's."""
+        return self.lane[0]
 
-    def append(self, row: str | None, blocks: list[Block], source: Source) -> None:
+    @property
+    def agent(self) -> str | None:
+        """Which sub-agent's, where that is told."""
+        return self.lane[1]
+
+    @property
+    def metadata(self) -> Any:
+        """What the row of a compaction tells of it."""
+        return None if self.compaction is None else self.compaction.metadata
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """What all its rows say."""
+        lines = self.lines
+        return lines[0].blocks if len(lines) == 1 else tuple(block for line in lines for block in line.blocks)
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The ids of its rows after the first."""
+        lines = self.lines
+        return () if len(lines) == 1 else tuple(line.row for line in lines[1:] if line.row is not None)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Where its rows stand, each as often as it came, in the order of the file."""
+        lines = self.lines
+        places = (lines[0].source,) if len(lines) == 1 else tuple(line.source for line in lines)
+        return places if self.repeats is None else tuple(sorted((*places, *self.repeats)))
+
+    def append(self, row: str | None, blocks: Iterable[Block], source: Source) -> None:
         """One more row of it."""
         self.made = None
-        self.rows.append(row)
-        self.parts.append(blocks)
-        self.sources.append(source)
+        line = Line(row, tuple(blocks), source)
+        if self.lines:
+            self.lines.append(line)
+        else:
+            self.lines = [line]  # with no room for more, which most never need
 
-    def replace(self, row: str | None, blocks: list[Block], source: Source) -> None:
+    def replace(self, row: str | None, blocks: Iterable[Block], source: Source) -> None:
         """A row of it came again: the later one counts."""
         self.made = None
-        self.parts[self.rows.index(row) if row in self.rows else 0] = blocks
-        self.sources.append(source)
+        at = next((at for at, line in enumerate(self.lines) if line.row == row), 0)
+        self.lines[at].blocks = tuple(blocks)
+        if self.repeats is None:
+            self.repeats = []
+        self.repeats.append(source)
 
 
 class LineChain:
@@ -151,8 +213,8 @@ class LineChain:
             return
         answered = self.answered.setdefault(owner, set())
         # The same calls answered again is another branch.
-        if not draft.answers <= answered:
-            answered |= draft.answers
+        if not answered.issuperset(draft.answers):
+            answered.update(draft.answers)
             draft.owner, draft.up = owner, self.last.get(owner, owner)
             self.last[owner] = draft
 
@@ -192,13 +254,14 @@ class LineChain:
 
     def _follow(self, draft: Draft, previous: Draft | None) -> Draft | None:
         if draft.kind == "compaction":
-            wanted = (draft.logical, draft.parent, *tails_of(draft.metadata))
+            logical = None if draft.compaction is None else draft.compaction.logical
+            wanted = (logical, draft.parent, *tails_of(draft.metadata))
             for row in wanted:
                 found, _ = self.find(row)
                 if found is not None and found.order < draft.order:
                     return self._continue(found, draft)
             self.bridged += previous is not None and any(wanted)
-            draft.above = draft.logical or draft.parent
+            draft.above = logical or draft.parent
             return previous
         found, broken = self.find(draft.parent)
         if found is draft:

@@ -7,22 +7,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import asdict
+
 from ...session.blocks import Number, assemble
 from ...session.entries import Boundary, Entry, Usage, is_tokens
 from ..anthropic_blocks import read_usage
-from .chain import Draft, LineChain
+from .chain import Draft, LineChain, Reply
+from .rows import UsageFields
 
 SYNTHETIC = "<synthetic>"
 """The model named in messages that Claude Code writes itself. Their usage is nobody's word."""
 
 
-def make_entry(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Entry:
-    """The entry; `drafts` are all of the file, linked. It is the one made before where nothing changed."""
-    rows, parts, made = draft.rows, draft.parts, draft.made
+def make_entry(draft: Draft, boundary: Boundary | None) -> Entry:
+    """The entry of a linked draft. It is the one made before where nothing changed."""
+    made = draft.made
     parent = draft.above if draft.up is None else draft.up.id
     if made is not None and made.parent == parent and made.sidechain == draft.side:
         return made
-    kind = draft.kind
+    kind, reply = draft.kind, draft.reply or _NO_REPLY
     entry = assemble(
         Entry,
         {
@@ -30,18 +33,18 @@ def make_entry(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Entry:
             "parent": parent,
             "role": draft.role,
             "kind": kind,
-            "blocks": tuple(parts[0] if len(parts) == 1 else [block for part in parts for block in part]),
-            "usage": None if draft.usage is None else _read_usage(draft),
-            "model": draft.model,
+            "blocks": draft.blocks,
+            "usage": None if reply.usage is None else _read_usage(reply.usage, draft, reply),
+            "model": reply.model,
             "provider": None,
-            "stop_reason": draft.stop_reason,
-            "error": draft.error,
+            "stop_reason": reply.stop_reason,
+            "error": reply.error,
             "timestamp": draft.timestamp,
             "meta": draft.meta,
             "sidechain": draft.side,
-            "boundary": None if kind in ("message", "note") else _make_boundary(draft, chain, drafts),
-            "aliases": () if len(rows) == 1 else tuple(row for row in rows[1:] if row is not None),
-            "sources": tuple(draft.sources),
+            "boundary": boundary,
+            "aliases": draft.aliases,
+            "sources": draft.sources,
             "extra": draft.extra or {},
         },
     )
@@ -50,11 +53,23 @@ def make_entry(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Entry:
     return entry
 
 
-def _read_usage(draft: Draft) -> Usage | None:
+_NO_REPLY = Reply()
+
+
+def _read_usage(usage: UsageFields, draft: Draft, reply: Reply) -> Usage | None:
     """What the provider reported, once; words of Claude Code's own cost nothing and are told apart."""
-    if draft.again or draft.model == SYNTHETIC or draft.error is not None:
+    if draft.again or reply.model == SYNTHETIC or reply.error is not None:
         return None
-    return read_usage(draft.usage)
+    return read_usage(asdict(usage))
+
+
+def make_boundaries(chain: LineChain, drafts: list[Draft]) -> dict[int, Boundary]:
+    """The boundaries of the compactions among all drafts of a file, which are linked, by their order."""
+    return {
+        draft.order: _make_boundary(draft, chain, drafts)
+        for draft in drafts
+        if draft.kind not in ("message", "note")
+    }
 
 
 def _make_boundary(draft: Draft, chain: LineChain, drafts: list[Draft]) -> Boundary:

@@ -12,14 +12,15 @@ session (`agents`). Source: CLAUDE §3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from sys import intern
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
 from ...errors import EmptySession
 from ...session.blocks import Block, ToolOutput, build
-from ...session.entries import Corrupt, Entry, Note, Source
+from ...session.entries import Boundary, Corrupt, Entry, Note, Source
 from ...session.session import Session
 from ...session.speakers import Speech, judge
 from ...text import plural
@@ -29,8 +30,8 @@ from ..json_lines import Data, iter_lines, read_lines
 from ..qwen import is_qwen
 from ..recording import first_rows
 from .attached import WAY, Announced, read_attachment
-from .chain import Draft, Kind, LineChain
-from .entries import SYNTHETIC, make_entry
+from .chain import Compaction, Draft, Kind, Lane, LineChain, Reply
+from .entries import SYNTHETIC, make_boundaries, make_entry
 from .prompt import PromptSnapshot
 from .queue import QUEUE, PromptQueue, is_command, words_of
 from .replaced import read_replacements, replace_outputs
@@ -42,6 +43,7 @@ from .rows import (
     ProgressRow,
     Row,
     ToolResult,
+    UsageFields,
     decode_row,
     decode_sign,
     read_origin,
@@ -52,7 +54,6 @@ NAME = "claude-code"
 LOOK = 64
 HUGE = 1 << 26
 
-Lane = tuple[bool, str | None]
 MAIN: Lane = (False, None)
 
 
@@ -79,16 +80,32 @@ def read(data: Data) -> Session:
     return read_lines(ClaudeCodeLines(), data)
 
 
+class Linked(NamedTuple):
+    """All drafts of a file, linked. `agents` names, by their places, the sub-agents of those that stand
+    apart, `agent` the one at the end; `leaf` is where the conversation stands, `bridged` how many links led
+    out of the file."""
+
+    drafts: list[Draft]
+    boundaries: dict[int, Boundary]
+    agents: dict[int, str | None]
+    times: list[str]
+    leaf: str | None
+    agent: str | None
+    bridged: int
+
+
 class ClaudeCodeLines:
     """The rows of one file as they come, and the session they make.
 
     `agent` is the sub-agent whose file it is by its name: rows that name none are its own. `charged` are
     messages that another file of the session holds too, and that are charged there; `said` is what was said
-    when the session was made last.
+    when the session was made last. Where it is told that the file no longer `goes_on`, making the session
+    uses up what was read: that a session of 1 GB opens within 1.5 GB of memory rests on it.
     """
 
     def __init__(self, agent: str | None = None) -> None:
         self.agent = agent
+        self.goes_on = True
         self.charged: frozenset[str] = frozenset()
         self.said = Spoken(frozenset(), {})
         self.drafts: list[Draft] = []
@@ -149,7 +166,7 @@ class ClaudeCodeLines:
                 draft = self._start(row, source, row.lane, "system")
                 draft.kind = "micro"
                 draft.append(row.uuid, [], source)
-            draft.metadata = row.microcompact_metadata
+            draft.compaction = Compaction(row.microcompact_metadata)
         elif row.attachment is not None and row.attachment.get("type") == "queued_command":
             self._deliver(row, row.attachment, source)
         elif row.attachment is not None and self._announce(row, row.attachment):
@@ -202,14 +219,16 @@ class ClaudeCodeLines:
         if self.held and lane == MAIN and not outputs:
             for draft in self._make_held():
                 self._add(draft, MAIN)
-                self.spoken[False] = self.queue.inserted[draft.parts[0][0].text] = draft
+                self.spoken[False] = self.queue.inserted[draft.lines[0].blocks[0].text] = draft
             self.held.clear()
         parent = row.parent_uuid
         if parent is UNSET:
             # Rows of a format without the field follow each other.
             parent = self.previous[lane].id if lane in self.previous else None
+        elif parent is not None and (above := self.chain.home.get(parent)) is not None and above.id == parent:
+            parent = above.id  # one string, kept once
         name = row.uuid if row.uuid is not None else f"line-{source.line}"
-        draft = Draft(name, parent, role, len(self.drafts), *lane)
+        draft = Draft(name, parent, role, len(self.drafts), lane)
         draft.timestamp = row.timestamp
         self._add(draft, lane)
         self._note_session(row)
@@ -230,7 +249,7 @@ class ClaudeCodeLines:
         parent, drafts = self.previous.get(MAIN), list[Draft]()
         for row, words, source in self.held:
             order = len(self.drafts) + len(drafts)
-            draft = Draft(f"line-{source.line}", parent.id if parent else None, "user", order, *MAIN)
+            draft = Draft(f"line-{source.line}", parent.id if parent else None, "user", order, MAIN)
             speech = Speech("harness", "local command") if is_command(words) else Speech("user", "queued")
             draft.queued, draft.timestamp = True, row.timestamp
             draft.meta, draft.extra = speech.meta, speech.extra
@@ -262,7 +281,8 @@ class ClaudeCodeLines:
             draft = self.replies.get(reply) if reply is not None else None
             if draft is None:
                 answers = any(type(block) is ToolOutput for block in blocks)
-                draft = self._start(row, source, lane, row.type or "", outputs=answers)
+                role = "assistant" if row.type == "assistant" else "user"
+                draft = self._start(row, source, lane, role, outputs=answers)
                 if reply is not None:
                     self.replies[reply] = draft
                     self.messages.setdefault(reply[0], []).append(draft)
@@ -278,7 +298,7 @@ class ClaudeCodeLines:
         else:
             outputs = [block.call_id for block in blocks if type(block) is ToolOutput]
             draft.role = "tool" if outputs and len(outputs) == len(blocks) else "user"
-            draft.answers = frozenset(outputs)
+            draft.answers = tuple(outputs)
             self._attribute(draft, row, blocks)
         self.spoken[lane[0]] = draft
 
@@ -313,7 +333,7 @@ class ClaudeCodeLines:
             return
         if row.uuid is not None:
             self.chain.via[row.uuid] = parent
-        draft = self.attached[name] = Draft(name, parent, "user", len(self.drafts), *row.lane)
+        draft = self.attached[name] = Draft(name, parent, "user", len(self.drafts), row.lane)
         draft.queued, draft.meta, draft.timestamp = True, True, row.timestamp
         draft.extra = Speech("harness", WAY).extra
         draft.append(row.uuid, blocks, source)
@@ -347,21 +367,26 @@ class ClaudeCodeLines:
                 return
         draft = self.queue.inserted.pop(text, None)
         if draft is not None:
-            draft.kind, draft.parts, draft.extra, draft.made = "note", [[]], None, None
+            draft.kind, draft.extra, draft.made = "note", None, None
+            for line in draft.lines:
+                line.blocks = ()
 
     def _answer(self, draft: Draft, row: Row, message: Message) -> None:
-        """What a reply's row tells besides its blocks; the last row that tells it counts."""
+        """What a reply's row tells besides its blocks."""
+        reply = draft.reply
+        if reply is None:
+            reply = draft.reply = Reply()
         if message.model is not None:
-            draft.model = message.model
+            reply.model = intern(message.model)
             if message.model != SYNTHETIC:
                 self.models[draft.aside] = message.model
         if message.stop_reason is not None:
-            draft.stop_reason = message.stop_reason
+            reply.stop_reason = intern(message.stop_reason)
         usage = message.usage
-        if usage is not None and (draft.usage is None or _output(usage) >= _output(draft.usage)):
-            draft.usage = usage
+        if type(usage) is UsageFields and (reply.usage is None or _output(usage) >= _output(reply.usage)):
+            reply.usage = usage
         if row.is_api_error_message:
-            draft.error = row.error if isinstance(row.error, str) else "api_error"
+            reply.error = row.error if isinstance(row.error, str) else "api_error"
 
     def _retract(self) -> None:
         """A reply that was refused on its way is made anew by another model: what came of it was shown to the
@@ -369,7 +394,7 @@ class ClaudeCodeLines:
         for row in self.retracted:
             draft = self.chain.home.get(row)
             if draft is not None and draft.kind == "message" and draft.role == "assistant":
-                if self.retracted.keys() >= set(draft.rows):
+                if self.retracted.keys() >= {line.row for line in draft.lines}:
                     draft.kind, draft.made = "note", None
 
     def _charge_once(self) -> None:
@@ -389,7 +414,7 @@ class ClaudeCodeLines:
 
     def _move(self, draft: Draft, row: Row) -> None:
         """A row came again: its parent is the new one, unless that is a compaction which kept it."""
-        if row.parent_uuid is UNSET or draft.rows[0] != row.uuid:
+        if row.parent_uuid is UNSET or draft.lines[0].row != row.uuid:
             return
         above, _ = self.chain.find(row.parent_uuid)
         if above is not None and above.kind == "compaction":
@@ -406,7 +431,7 @@ class ClaudeCodeLines:
             draft.kind = "compaction"
             draft.append(row.uuid, [], source)
             self.unwritten.setdefault(row.lane, []).append(draft)
-        draft.metadata, draft.logical = row.compact_metadata, row.logical_parent_uuid
+        draft.compaction = Compaction(row.compact_metadata, row.logical_parent_uuid)
 
     def _summarise(self, row: Row, message: Message, source: Source) -> None:
         blocks = read_content(message.content, self.names)
@@ -434,6 +459,44 @@ class ClaudeCodeLines:
             count = len(self.notes) + len(self.corrupt) + len(self.drafts)
             why = tell_wordless(count, "record", corrupt=self.corrupt)
             raise EmptySession("data", [(NAME, "recognised")], why)
+        aside, title = False not in self.spoken, self._find_title()
+        linked = self._link()
+        agents, times, messages = linked.agents, linked.times, frozenset(self.messages)
+        entries = self._make_entries(linked)
+        extra: dict[str, Any] = {
+            name: self.facts[name] for name in ("version", "git_branch") if name in self.facts
+        }
+        if self.queue.queued:
+            extra["queued"] = list(self.queue.queued)
+        if aside and linked.agent is not None:
+            extra["agent_id"] = linked.agent
+        self.said = Spoken(messages, _find_heard(agents, entries))
+        return build(
+            Session,
+            format=NAME,
+            id=self.facts.get("id", ""),
+            title=title,
+            model=self.models.get(aside),
+            cwd=self.facts.get("cwd"),
+            created=min(times, default=None),
+            updated=max(times, default=None),
+            entries=entries,
+            leaf=linked.leaf,
+            system=self.prompt[aside].make_system(),
+            tools=self.prompt[aside].make_tools(_blocks_of(entries, agents, aside)),
+            provided=self.announced[aside].make(),
+            subagents=self.subagents.make(self.said),
+            notes=tuple(self.notes),
+            corrupt=tuple(self.corrupt),
+            warnings=(
+                *([_BEGINS] if _begins_late(entries) else []),
+                *([_bridges(linked.bridged)] if linked.bridged else []),
+            ),
+            extra=extra,
+        )
+
+    def _link(self) -> Linked:
+        """All drafts, each tied to what it follows, and what is told of them together."""
         replace_outputs(self.drafts, self.sent_instead)
         self._retract()
         chain, held = self.chain.fork(), self._make_held()
@@ -450,40 +513,40 @@ class ClaudeCodeLines:
             for draft in drafts:
                 draft.side = None if draft.side == main else draft.side
         self._charge_once()
-        entries = tuple(make_entry(draft, chain, drafts) for draft in drafts)
-        times = [draft.timestamp for draft in drafts if draft.timestamp is not None]
-        extra: dict[str, Any] = {
-            name: self.facts[name] for name in ("version", "git_branch") if name in self.facts
-        }
-        if self.queue.queued:
-            extra["queued"] = list(self.queue.queued)
-        if aside and leaf.agent is not None:
-            extra["agent_id"] = leaf.agent
-        bridged = chain.bridged
-        self.said = self._find_spoken(drafts, entries)
-        return build(
-            Session,
-            format=NAME,
-            id=self.facts.get("id", ""),
-            title=self._find_title(),
-            model=self.models.get(aside),
-            cwd=self.facts.get("cwd"),
-            created=min(times, default=None),
-            updated=max(times, default=None),
-            entries=entries,
-            leaf=None if told is None else told.id,
-            system=self.prompt[aside].make_system(),
-            tools=self.prompt[aside].make_tools(_blocks_of(drafts, aside)),
-            provided=self.announced[aside].make(),
-            subagents=self.subagents.make(self.said),
-            notes=tuple(self.notes),
-            corrupt=tuple(self.corrupt),
-            warnings=(
-                *([_BEGINS] if _begins_late(entries) else []),
-                *([_bridges(bridged)] if bridged else []),
-            ),
-            extra=extra,
+        return Linked(
+            drafts,
+            make_boundaries(chain, drafts),
+            {at: draft.agent for at, draft in enumerate(drafts) if draft.aside},
+            [draft.timestamp for draft in drafts if draft.timestamp is not None],
+            None if told is None else told.id,
+            leaf.agent,
+            chain.bridged,
         )
+
+    def _make_entries(self, linked: Linked) -> tuple[Entry, ...]:
+        """The entries of all drafts; where no more rows come, each draft is given up for its entry."""
+        drafts, boundaries = linked.drafts, linked.boundaries
+        if self.goes_on:
+            return tuple([make_entry(draft, boundaries.get(draft.order)) for draft in drafts])
+        self._let_go()
+        entries: list[Entry] = []
+        while drafts:  # drafts point to those before them alone, so that the last one is free
+            draft = drafts.pop()
+            entries.append(make_entry(draft, boundaries.get(draft.order)))
+        entries.reverse()
+        return tuple(entries)
+
+    def _let_go(self) -> None:
+        """Keep no draft."""
+        self.drafts, self.chain = [], LineChain()
+        self.messages.clear()
+        self.names.clear()
+        self.replies.clear()
+        self.unwritten.clear()
+        self.previous.clear()
+        self.spoken.clear()
+        self.attached.clear()
+        self.queue.inserted.clear()
 
     def _find_pinned(self, chain: LineChain, leaf: Draft, row: str | None) -> Draft | None:
         """Where a rewind left the conversation: None for before its beginning, else the end of that row's
@@ -493,20 +556,21 @@ class ClaudeCodeLines:
         found, _ = chain.find(row)
         return leaf if found is None or found.aside else chain.find_end(found)
 
-    def _find_spoken(self, drafts: list[Draft], entries: tuple[Entry, ...]) -> Spoken:
-        """What sub-agents say in entries of this file."""
-        heard: dict[str | None, list[Heard]] = {}
-        for draft, entry in zip(drafts, entries, strict=True):
-            if draft.aside and entry.usage is not None:
-                heard.setdefault(draft.agent, []).append(hear(entry))
-        return Spoken(frozenset(self.messages), heard)
-
     def _find_title(self) -> str | None:
         """The user's, else the model's, else the latest summary of this chain, else of any."""
         here = [words for words, leaf in self.summaries if leaf in self.chain.home]
         ranked = [words for words, _ in self.summaries] + here
         titles = [self.titles[kind] for kind in ("ai", "custom") if kind in self.titles]
         return (ranked + titles)[-1] if ranked or titles else None
+
+
+def _find_heard(agents: Mapping[int, str | None], entries: Sequence[Entry]) -> dict[str | None, list[Heard]]:
+    """What sub-agents say in these entries; `agents` tells whose those of theirs are."""
+    heard: dict[str | None, list[Heard]] = {}
+    for at, agent in agents.items():
+        if entries[at].usage is not None:
+            heard.setdefault(agent, []).append(hear(entries[at]))
+    return heard
 
 
 def _announces(draft: Draft, row: Row) -> bool:
@@ -517,9 +581,9 @@ def _announces(draft: Draft, row: Row) -> bool:
     return draft.id == row.parent_uuid
 
 
-def _output(usage: Any) -> float:
+def _output(usage: UsageFields) -> float:
     """Tokens of the reply in the usage of a row: while it streams, each row tells more."""
-    value = usage.get("output_tokens") if isinstance(usage, dict) else None
+    value = usage.output_tokens
     return value if isinstance(value, int | float) else -1
 
 
@@ -539,8 +603,9 @@ def _bridges(count: int) -> str:
     return f"{entries} a record that is not in the file; {was} placed after the entry before it"
 
 
-def _blocks_of(drafts: Iterable[Draft], aside: bool) -> Iterator[Block]:
-    return (block for draft in drafts if draft.aside == aside for part in draft.parts for block in part)
+def _blocks_of(entries: Iterable[Entry], agents: Mapping[int, str | None], aside: bool) -> Iterator[Block]:
+    """What is said in the conversation, or apart from it."""
+    return (block for at, entry in enumerate(entries) if (at in agents) == aside for block in entry.blocks)
 
 
 def _strings(value: Any) -> list[str]:

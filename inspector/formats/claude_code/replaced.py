@@ -30,9 +30,11 @@ def read_replacements(rows: Any) -> dict[str, str]:
 def replace_outputs(drafts: Iterable[Draft], sent: Mapping[str, str]) -> None:
     """Give the drafts what was sent of the outputs of these calls."""
     for draft in drafts if sent else ():
-        if draft.answers.isdisjoint(sent):
+        if sent.keys().isdisjoint(draft.answers):
             continue
-        draft.parts, draft.made = [[_replace(block, sent) for block in part] for part in draft.parts], None
+        for line in draft.lines:
+            line.blocks = tuple(_replace(block, sent) for block in line.blocks)
+        draft.made = None
 
 
 def _replace(block: Block, sent: Mapping[str, str]) -> Block:

@@ -80,6 +80,17 @@ SUBTYPES = frozenset(
 S = TypeVar("S", bound=msgspec.Struct)
 
 
+class UsageFields(msgspec.Struct, gc=False):
+    """What of a reply's usage is read. Each of a file's replies has one until its entry is made."""
+
+    input_tokens: Any = None
+    output_tokens: Any = None
+    cache_read_input_tokens: Any = None
+    cache_creation_input_tokens: Any = None
+    cache_creation: Any = None
+    iterations: Any = None
+
+
 class Message(msgspec.Struct, gc=False):
     """What the API was sent, or answered."""
 
@@ -87,7 +98,7 @@ class Message(msgspec.Struct, gc=False):
     model: str | None = None
     content: Any = None
     stop_reason: str | None = None
-    usage: Any = None
+    usage: UsageFields | str | list[Any] | bool | int | float | None = None
 
 
 class ToolResult(msgspec.Struct, rename="camel", gc=False):
