@@ -460,13 +460,9 @@ class FollowedFile:
     """
 
     def __init__(self, path: StrPath, format: str | None = None, *, once: bool = False) -> None:
-        """Open the file. Raises what `open_session` raises.
-
-        What is looked at `once` keeps nothing to read on with: a look after a change reads all of it anew.
-        """
+        """Open the file. Raises what `open_session` raises. `once`: nothing is kept to read on with."""
         self.path: Path = find_place(path)
-        self._once = once
-        self.format = format
+        self.format, self._once = format, once
         self.session: Session
         self._status: FileStat | None = None
         self._growth: IncrementalReader | None = None

@@ -11,131 +11,12 @@ Source: CLAUDE §3.
 from __future__ import annotations
 
 from bisect import bisect, bisect_left
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-import msgspec
-
-from ...session.blocks import Block
-from ...session.entries import Entry, Source
-from .rows import UsageFields
-
-Kind = Literal["message", "compaction", "micro", "note"]
-Lane = tuple[bool, str | None]
-"""Whether a row is a sub-agent's, and which one's."""
-
-
-class Line(msgspec.Struct, gc=False):
-    """A row of a draft: its id, what it says, where it stands."""
-
-    row: str | None
-    blocks: tuple[Block, ...]
-    source: Source
-
-
-class Reply(msgspec.Struct, gc=False):
-    """What a reply's rows tell besides its blocks; the last row that tells it counts."""
-
-    model: str | None = None
-    stop_reason: str | None = None
-    usage: UsageFields | None = None
-    error: str | None = None
-
-
-class Compaction(msgspec.Struct, gc=False):
-    """What the row of a compaction tells of it, and which row it says it follows."""
-
-    metadata: Any
-    logical: str | None = None
-
-
-class Draft(msgspec.Struct, eq=False):
-    """An entry in the making.
-
-    `parent` is what the file says. Linking finds `up`, the draft that it comes to, `above`, the id that
-    stands for it where there is none, the `side` it is on, and the `owner` of an output: the reply it
-    answers. `made` is the entry it was made into last, None when a row came since. `queued` words, and
-    what the harness attached, stand in no chain of the file: they follow what was there when they were
-    delivered. What is `again` is a reply that stands elsewhere too, and is charged there. `repeats` are
-    where rows stand that came again. There are as many drafts as entries while a file is read: what they
-    take is kept small. They only point upwards: a circle of them would keep a whole file's text
-    alive until the next full garbage collection.
-    """
-
-    id: str
-    parent: str | None
-    role: str
-    order: int
-    lane: Lane
-    lines: list[Line] = []
-    repeats: list[Source] | None = None
-    kind: Kind = "message"
-    message: str | None = None
-    reply: Reply | None = None
-    compaction: Compaction | None = None
-    timestamp: str | None = None
-    meta: bool = False
-    answers: tuple[str, ...] = ()
-    extra: Any = None
-    queued: bool = False
-    up: Draft | None = None
-    above: str | None = None
-    owner: Draft | None = None
-    side: str | None = None
-    made: Entry | None = None
-    again: bool = False
-
-    @property
-    def aside(self) -> bool:
-        """Whether it is a sub-agent's."""
-        return self.lane[0]
-
-    @property
-    def agent(self) -> str | None:
-        """Which sub-agent's, where that is told."""
-        return self.lane[1]
-
-    @property
-    def metadata(self) -> Any:
-        """What the row of a compaction tells of it."""
-        return None if self.compaction is None else self.compaction.metadata
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """What all its rows say."""
-        lines = self.lines
-        return lines[0].blocks if len(lines) == 1 else tuple(block for line in lines for block in line.blocks)
-
-    @property
-    def aliases(self) -> tuple[str, ...]:
-        """The ids of its rows after the first."""
-        lines = self.lines
-        return () if len(lines) == 1 else tuple(line.row for line in lines[1:] if line.row is not None)
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """Where its rows stand, each as often as it came, in the order of the file."""
-        lines = self.lines
-        places = (lines[0].source,) if len(lines) == 1 else tuple(line.source for line in lines)
-        return places if self.repeats is None else tuple(sorted((*places, *self.repeats)))
-
-    def append(self, row: str | None, blocks: Iterable[Block], source: Source) -> None:
-        """One more row of it."""
-        self.made = None
-        line = Line(row, tuple(blocks), source)
-        if self.lines:
-            self.lines.append(line)
-        else:
-            self.lines = [line]  # with no room for more, which most never need
-
-    def replace(self, row: str | None, blocks: Iterable[Block], source: Source) -> None:
-        """A row of it came again: the later one counts."""
-        self.made = None
-        at = next((at for at, line in enumerate(self.lines) if line.row == row), 0)
-        self.lines[at].blocks = tuple(blocks)
-        if self.repeats is None:
-            self.repeats = []
-        self.repeats.append(source)
+from ...session.entries import Entry
+from ...text import plural
+from .draft import Draft
 
 
 class LineChain:
@@ -342,3 +223,24 @@ def tails_of(metadata: Any) -> list[str]:
     head, tail = segment(metadata)
     rows = (tail, *reversed(preserved(metadata)), head)
     return list(dict.fromkeys(row for row in rows if row is not None))
+
+
+def warn_of_links(entries: Sequence[Entry], bridged: int) -> tuple[str, ...]:
+    """What is to be said of links that lead out of the file; `bridged` of them were mended."""
+    warnings = [_BEGINS] if _begins_late(entries) else []
+    if bridged:
+        follow = plural(bridged, "entry follows", "entries follow")
+        was = "it was" if bridged == 1 else "each was"
+        warnings.append(f"{follow} a record that is not in the file; {was} placed after the entry before it")
+    return tuple(warnings)
+
+
+_BEGINS = "it begins in the middle of its session: what its first entry follows is not in the file"
+
+
+def _begins_late(entries: Sequence[Entry]) -> bool:
+    """Whether the first entry of the session's own follows one that the file does not hold."""
+    first = next((entry for entry in entries if entry.sidechain is None), None)
+    if first is None or first.parent is None:
+        return False
+    return all(first.parent != entry.id and first.parent not in entry.aliases for entry in entries)

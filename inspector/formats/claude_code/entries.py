@@ -12,7 +12,8 @@ from msgspec.structs import asdict
 from ...session.blocks import Number, assemble
 from ...session.entries import Boundary, Entry, Usage, is_tokens
 from ..anthropic_blocks import read_usage
-from .chain import Draft, LineChain, Reply
+from .chain import LineChain
+from .draft import Draft, ReplyFields
 from .rows import UsageFields
 
 SYNTHETIC = "<synthetic>"
@@ -53,10 +54,10 @@ def make_entry(draft: Draft, boundary: Boundary | None) -> Entry:
     return entry
 
 
-_NO_REPLY = Reply()
+_NO_REPLY = ReplyFields()
 
 
-def _read_usage(usage: UsageFields, draft: Draft, reply: Reply) -> Usage | None:
+def _read_usage(usage: UsageFields, draft: Draft, reply: ReplyFields) -> Usage | None:
     """What the provider reported, once; words of Claude Code's own cost nothing and are told apart."""
     if draft.again or reply.model == SYNTHETIC or reply.error is not None:
         return None

@@ -18,7 +18,7 @@ from typing import Any
 from ...session.blocks import Block
 from ...session.entries import Source
 from ...session.speakers import TYPED, judge
-from .chain import Draft
+from .draft import Draft
 from .rows import Row
 
 QUEUE = "queue-operation"

@@ -12,7 +12,7 @@ session (`agents`). Source: CLAUDE §3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -23,14 +23,14 @@ from ...session.blocks import Block, ToolOutput, build
 from ...session.entries import Boundary, Corrupt, Entry, Note, Source
 from ...session.session import Session
 from ...session.speakers import Speech, judge
-from ...text import plural
 from ..anthropic_blocks import Names, read_content
 from ..json_document import tell_wordless
 from ..json_lines import Data, iter_lines, read_lines
 from ..qwen import is_qwen
 from ..recording import first_rows
 from .attached import WAY, Announced, read_attachment
-from .chain import Compaction, Draft, Kind, Lane, LineChain, Reply
+from .chain import LineChain, warn_of_links
+from .draft import CompactionFields, Draft, Kind, Lane, ReplyFields
 from .entries import SYNTHETIC, make_boundaries, make_entry
 from .prompt import PromptSnapshot
 from .queue import QUEUE, PromptQueue, is_command, words_of
@@ -48,7 +48,7 @@ from .rows import (
     decode_sign,
     read_origin,
 )
-from .subagents import Heard, Spoken, SubAgentRows, hear
+from .subagents import Spoken, SubAgentRows, find_heard
 
 NAME = "claude-code"
 LOOK = 64
@@ -166,7 +166,7 @@ class ClaudeCodeLines:
                 draft = self._start(row, source, row.lane, "system")
                 draft.kind = "micro"
                 draft.append(row.uuid, [], source)
-            draft.compaction = Compaction(row.microcompact_metadata)
+            draft.compaction = CompactionFields(row.microcompact_metadata)
         elif row.attachment is not None and row.attachment.get("type") == "queued_command":
             self._deliver(row, row.attachment, source)
         elif row.attachment is not None and self._announce(row, row.attachment):
@@ -375,7 +375,7 @@ class ClaudeCodeLines:
         """What a reply's row tells besides its blocks."""
         reply = draft.reply
         if reply is None:
-            reply = draft.reply = Reply()
+            reply = draft.reply = ReplyFields()
         if message.model is not None:
             reply.model = intern(message.model)
             if message.model != SYNTHETIC:
@@ -431,7 +431,7 @@ class ClaudeCodeLines:
             draft.kind = "compaction"
             draft.append(row.uuid, [], source)
             self.unwritten.setdefault(row.lane, []).append(draft)
-        draft.compaction = Compaction(row.compact_metadata, row.logical_parent_uuid)
+        draft.compaction = CompactionFields(row.compact_metadata, row.logical_parent_uuid)
 
     def _summarise(self, row: Row, message: Message, source: Source) -> None:
         blocks = read_content(message.content, self.names)
@@ -470,7 +470,7 @@ class ClaudeCodeLines:
             extra["queued"] = list(self.queue.queued)
         if aside and linked.agent is not None:
             extra["agent_id"] = linked.agent
-        self.said = Spoken(messages, _find_heard(agents, entries))
+        self.said = Spoken(messages, find_heard(agents, entries))
         return build(
             Session,
             format=NAME,
@@ -488,10 +488,7 @@ class ClaudeCodeLines:
             subagents=self.subagents.make(self.said),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),
-            warnings=(
-                *([_BEGINS] if _begins_late(entries) else []),
-                *([_bridges(linked.bridged)] if linked.bridged else []),
-            ),
+            warnings=warn_of_links(entries, linked.bridged),
             extra=extra,
         )
 
@@ -564,15 +561,6 @@ class ClaudeCodeLines:
         return (ranked + titles)[-1] if ranked or titles else None
 
 
-def _find_heard(agents: Mapping[int, str | None], entries: Sequence[Entry]) -> dict[str | None, list[Heard]]:
-    """What sub-agents say in these entries; `agents` tells whose those of theirs are."""
-    heard: dict[str | None, list[Heard]] = {}
-    for at, agent in agents.items():
-        if entries[at].usage is not None:
-            heard.setdefault(agent, []).append(hear(entries[at]))
-    return heard
-
-
 def _announces(draft: Draft, row: Row) -> bool:
     """Whether this boundary's row is the one that the summary belongs to."""
     for name in ("preservedSegment", "preservedMessages"):
@@ -585,22 +573,6 @@ def _output(usage: UsageFields) -> float:
     """Tokens of the reply in the usage of a row: while it streams, each row tells more."""
     value = usage.output_tokens
     return value if isinstance(value, int | float) else -1
-
-
-_BEGINS = "it begins in the middle of its session: what its first entry follows is not in the file"
-
-
-def _begins_late(entries: Sequence[Entry]) -> bool:
-    """Whether the first entry of the session's own follows one that the file does not hold."""
-    first = next((entry for entry in entries if entry.sidechain is None), None)
-    if first is None or first.parent is None:
-        return False
-    return all(first.parent != entry.id and first.parent not in entry.aliases for entry in entries)
-
-
-def _bridges(count: int) -> str:
-    entries, was = plural(count, "entry follows", "entries follow"), "it was" if count == 1 else "each was"
-    return f"{entries} a record that is not in the file; {was} placed after the entry before it"
 
 
 def _blocks_of(entries: Iterable[Entry], agents: Mapping[int, str | None], aside: bool) -> Iterator[Block]:

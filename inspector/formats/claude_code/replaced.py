@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...session.blocks import Block, Text, ToolOutput, build
-from .chain import Draft
+from .draft import Draft
 
 
 def read_replacements(rows: Any) -> dict[str, str]:

@@ -7,6 +7,7 @@ lines that can hold such things are decoded. Source: files of versions 2.0 to 2.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...session.blocks import Block, Text, build
@@ -38,6 +39,15 @@ def hear(reply: Entry) -> Heard:
     """The reply in short."""
     asked = tuple(getattr(reply.usage, name, 0) for name in ("input", "cache_read", "cache_write"))
     return Heard(asked, reply.model, sum(block.kind == "tool_call" for block in reply.blocks))
+
+
+def find_heard(agents: Mapping[int, str | None], entries: Sequence[Entry]) -> dict[str | None, list[Heard]]:
+    """What sub-agents say in these entries; `agents` tells whose those of theirs are."""
+    heard: dict[str | None, list[Heard]] = {}
+    for at, agent in agents.items():
+        if entries[at].usage is not None:
+            heard.setdefault(agent, []).append(hear(entries[at]))
+    return heard
 
 
 class _Reply:
