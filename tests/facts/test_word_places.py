@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inspector.facts.extract import choices, constraints
 from inspector.facts.extract.commands import find_commands
 from inspector.facts.extract.decisions import find_decisions
-from inspector.facts.extract.errors import ERROR_WORDS, find_errors
+from inspector.facts.extract.errors import ERROR_WORDS, EXIT_WORDS, find_errors
 from inspector.facts.extract.ids import find_urls
 from inspector.facts.extract.paths import PATH_WORDS
 from inspector.facts.extract.symbols import SYMBOL_WORDS, find_symbols
@@ -20,7 +20,7 @@ from inspector.facts.extract.todos import TODO_MARKS
 from inspector.facts.extract.word_places import WordTable
 from inspector.session.toolcalls.call_paths import LONGEST
 
-WORDS = tuple(dict.fromkeys((*SYMBOL_WORDS, *PATH_WORDS, *TODO_MARKS, *ERROR_WORDS)))
+WORDS = tuple(dict.fromkeys((*SYMBOL_WORDS, *PATH_WORDS, *TODO_MARKS, *ERROR_WORDS, *EXIT_WORDS)))
 TABLE = WordTable(WORDS)
 PIECES = st.sampled_from([*WORDS, *(word[:-1] for word in WORDS), *(word[1:] for word in WORDS)])
 

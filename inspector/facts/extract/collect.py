@@ -24,7 +24,15 @@ from .choices import find_choices
 from .commands import find_commands
 from .constraints import find_rules, find_typed_rules
 from .decisions import find_decisions
-from .errors import ERROR_WORDS, find_errors, find_exit_codes, find_failure, find_json_errors, find_repeated
+from .errors import (
+    ERROR_WORDS,
+    EXIT_WORDS,
+    find_errors,
+    find_exit_codes,
+    find_failure,
+    find_json_errors,
+    find_repeated,
+)
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers
 from .paths import PATH_WORDS, PathFinder
@@ -86,7 +94,7 @@ _REPORTS = (REPORT, FAILED)
 
 @cache
 def _table() -> WordTable:
-    return WordTable((*SYMBOL_WORDS, *PATH_WORDS, *TODO_MARKS, *ERROR_WORDS))
+    return WordTable((*SYMBOL_WORDS, *PATH_WORDS, *TODO_MARKS, *ERROR_WORDS, *EXIT_WORDS))
 
 
 class OccurrenceColumns(NamedTuple):
@@ -305,7 +313,7 @@ def _searches(
     if sort in _REPORTS or sort in (ASKED, SUMMARY):
         yield "error", find_errors(text, places)
     if sort in _REPORTS:
-        yield "error", find_exit_codes(text)
+        yield "error", find_exit_codes(text, places)
         yield "error", find_json_errors(text)
     if sort in _WORDS or sort == CALLED:
         named = _restored(whole, find_commands(whole, finder.programs), sort)

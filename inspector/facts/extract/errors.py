@@ -101,10 +101,14 @@ def _tells_error(line: str) -> bool:
     return _ERROR_INSIDE.search(line) is not None or (named and _QUALIFIED.search(line) is not None)
 
 
-def find_exit_codes(text: str) -> Iterator[Hit]:
-    """Exit codes other than zero; those in a line that reports an error are part of it."""
-    for word in ("xit", "eturncode", "eturn code"):
-        for at in find_each(text, word):
+EXIT_WORDS = ("xit", "eturncode", "eturn code")
+
+
+def find_exit_codes(text: str, places: Places) -> Iterator[Hit]:
+    """Exit codes other than zero, at the places of EXIT_WORDS; those in a line that reports an error are part
+    of it."""
+    for word in EXIT_WORDS:
+        for at in places[word].tolist() if word in places else ():
             match = _EXIT.match(text, max(0, at - 1))
             if match and int(match[1]) and not _within_error(text, match.start()):
                 yield match.start(), match.end(), f"exit code {int(match[1])}"

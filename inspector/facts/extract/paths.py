@@ -65,6 +65,8 @@ class PathFinder:
 
     def learn(self, path: str) -> None:
         """Take a path for known: its form and its parents count when a text names them."""
+        if path in self._known:
+            return
         path = plain(path)
         if SUFFIX.search(path) and path not in self._known and not _RUNS.fullmatch(path):
             self._odd.append(path)

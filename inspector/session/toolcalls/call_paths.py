@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import lru_cache
 
 LONGEST = 400
 """Characters of the longest form that is kept, of any kind of fact."""
@@ -49,12 +50,12 @@ def canonical_path(path: str, cwd: str | None = None, base: str | None = None) -
     path = _LINE.sub("", path)
     if "\\" in path:
         path = re.sub(r"\\+", "/", path)
-    root = plain(cwd)
+    root = _plain_directory(cwd)
     if path[:2] == "~/" or path == "~":
         home = find_home(cwd)
         path = home + path[1:] if home else path
     elif not rooted(path):
-        path = posixpath.join(plain(base) or root, path)
+        path = posixpath.join(_plain_directory(base) or root, path)
     path = plain(path)
     if root and rooted(root):
         if path == root:
@@ -79,3 +80,6 @@ def plain(path: str | None) -> str:
         path = path[0].upper() + path[1:]
     path = posixpath.normpath(path)
     return path[1:] if path[:2] == "//" else path
+
+
+_plain_directory = lru_cache(16)(plain)  # of a session's few directories, asked for with every path

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 READ, CREATED, EDITED, DELETED, LISTED, RAN = "read", "created", "edited", "deleted", "listed", "ran"
@@ -21,6 +22,9 @@ class Word(NamedTuple):
     fixed: bool
 
 
+SimpleCommand = tuple[list[Word], list[tuple[Word, str]]]
+"""The words of a command, and the files it is redirected from and to."""
+
 _LITERAL = re.compile(r"[^\s'\"\\;&|<>()`$*?\[\]{}#~]+")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _WINDOWS = re.compile(r"[\w.\\@+-]+")
@@ -28,8 +32,14 @@ _HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_]\w*)\1")
 _STOPS = ("&&", "||", ";;", ";", "|", "&", "\n", "(", ")")
 
 
-def split_command(command: str) -> Iterator[tuple[list[Word], list[tuple[Word, str]]]]:
-    """Simple commands: their words, and the files they are redirected from and to."""
+@lru_cache(4)
+def split_command(command: str) -> tuple[SimpleCommand, ...]:
+    """The simple commands of a command. They are kept for a moment, to be read and not changed: its files,
+    its core and what its output is made of are asked for one right after the other."""
+    return tuple(_walk(command))
+
+
+def _walk(command: str) -> Iterator[SimpleCommand]:
     words: list[Word] = []
     redirected: list[tuple[Word, str]] = []
     into: str | None = None
