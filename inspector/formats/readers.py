@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import RECOGNISED, ArgumentError, ClaimedTwice, ReadError, UnreadFormat, expect
 from ..mixins import ask
-from ..session.blocks import BlockRef
+from ..session.blocks import BlockRef, fields_of
 from ..session.entries import Usage, is_tokens
 from ..session.json_text import dump_lossless
 from ..session.session import Session
@@ -76,7 +76,7 @@ def clear_usage(session: Session) -> Session:
     odd = {
         at: names
         for at, entry in enumerate(session.entries)
-        if entry.usage is not None and (names := _find_odd(entry.usage))
+        if (usage := fields_of(entry)["usage"]) is not None and (names := _find_odd(usage))
     }
     if not odd:
         return session
@@ -97,7 +97,8 @@ def read_all(reader: Reader, data: Data, beside: Mapping[str, Data]) -> Session:
 
 
 def _find_odd(usage: Usage) -> list[str]:
-    return [name for name in _FIGURES if (value := getattr(usage, name)) is not None and not is_tokens(value)]
+    told = fields_of(usage)
+    return [name for name in _FIGURES if (value := told[name]) is not None and not is_tokens(value)]
 
 
 def _say(count: int) -> str:

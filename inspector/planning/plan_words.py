@@ -79,8 +79,8 @@ def shorten_name(session: Session, name: str | None) -> str | None:
     """
     if name is None:
         return None
-    size = SHORTEST
-    while size < len(name) and sum(other.startswith(name[:size]) for other in session.index) > 1:
+    size, names = SHORTEST, "".join(f"\n{other}" for other in session.index)
+    while size < len(name) and names.count(f"\n{name[:size]}") > 1:
         size += 1
     return name[:size]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import Field
 
-from .blocks import Block, Chars, Number, Value
+from .blocks import Block, Chars, Number, Value, fields_of
 
 
 class Cost(Value):
@@ -61,12 +61,13 @@ class Usage(Value):
     @property
     def prompt(self) -> Number:
         """Tokens of the request: input + cache_read + cache_write."""
-        return self.input + self.cache_read + self.cache_write
+        told = fields_of(self)
+        return cast(Number, told["input"] + told["cache_read"] + told["cache_write"])
 
     @property
     def tokens(self) -> Number:
         """The context after the reply: `total` if given and not zero, else the four added (FLUE §3)."""
-        return self.total or self.prompt + self.output
+        return cast(Number, fields_of(self)["total"] or self.prompt + self.output)
 
     def __add__(self, other: Usage) -> Usage:
         """Field by field, costs too (FLUE §11.1). What is missing of one of them counts as zero."""

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..session.blocks import KINDS, Block, Document, Image, Reasoning, Text, ToolOutput
+from ..session.blocks import KINDS, Block, Image, Text
 from ..session.entries import Entry, Tool
 from ..session.json_text import stringify
 from ..session.session import Session
@@ -119,22 +119,22 @@ def _look_closer(
     rows: Rows, row: int, block: Block, model: str | None, cost: ImageCost, in_tool: bool
 ) -> None:
     """Note what a row holds besides its text."""
-    if isinstance(block, ToolOutput):
+    if block.kind == "tool_output":
         for part in block.parts:
             if part.kind != "text":
                 if part.text:
                     rows.more.append((row, part.text))
                 _look_closer(rows, row, part, model, cost, True)
-    elif isinstance(block, Image):
+    elif block.kind == "image":
         tokens = cost(block, model, in_tool)
         if tokens is None:
             rows.uncounted.append((row, PICTURE))
         else:
             rows.pictures.append((row, tokens))
-    elif isinstance(block, Document):
+    elif block.kind == "document":
         if not block.text:
             rows.uncounted.append((row, FILE))
-    elif isinstance(block, Reasoning):
+    elif block.kind == "reasoning":
         if block.encrypted or (block.signature and not block.text):
             rows.uncounted.append((row, SEALED))
 

@@ -67,12 +67,12 @@ class LineChain:
                     self.tails.setdefault(tail, []).append(draft)
         before: dict[str | None, Draft] = {}
         for draft in drafts:
-            if draft.aside and draft.agent is None:
+            aside, agent = draft.lane
+            if aside and agent is None:
                 draft.up = self._follow(draft, None)
             else:
-                lane = draft.agent if draft.aside else None
-                draft.up = self._follow(draft, before.get(lane))
-                before[lane] = draft
+                draft.up = self._follow(draft, before.get(agent))
+                before[agent] = draft
         for draft in drafts:
             if draft.answers:
                 self._queue(draft)
@@ -82,7 +82,7 @@ class LineChain:
         for draft in drafts:
             if not draft.answers and not draft.queued and draft.up is not None:
                 draft.up = self.find_end(draft.up, draft.order)
-            if draft.aside:
+            if draft.lane[0]:
                 above = draft.up.side if draft.up is not None and draft.up.aside else None
                 draft.side = draft.agent or above or draft.id
 
@@ -144,10 +144,13 @@ class LineChain:
             self.bridged += previous is not None and any(wanted)
             draft.above = logical or draft.parent
             return previous
-        found, broken = self.find(draft.parent)
+        row, broken = draft.parent, False
+        found = self.home.get(row) if row is not None else None
+        if found is None and row is not None:
+            found, broken = self.find(row)
         if found is draft:
             return None
-        if found is not None and found.aside and not draft.aside:
+        if found is not None and found.lane[0] and not draft.lane[0]:
             # The main conversation never runs through a sub-agent's.
             return previous
         if found is None:

@@ -95,23 +95,17 @@ class Draft(msgspec.Struct, eq=False):
         return None if self.compaction is None else self.compaction.metadata
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
-        """What all its rows say."""
+    def contents(self) -> tuple[tuple[Block, ...], tuple[str, ...], tuple[Source, ...]]:
+        """What all its rows say, the ids of those after the first, and where they stand, in the order of the
+        file and each as often as it came."""
         lines = self.lines
-        return lines[0].blocks if len(lines) == 1 else tuple(block for line in lines for block in line.blocks)
-
-    @property
-    def aliases(self) -> tuple[str, ...]:
-        """The ids of its rows after the first."""
-        lines = self.lines
-        return () if len(lines) == 1 else tuple(line.row for line in lines[1:] if line.row is not None)
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """Where its rows stand, each as often as it came, in the order of the file."""
-        lines = self.lines
-        places = (lines[0].source,) if len(lines) == 1 else tuple(line.source for line in lines)
-        return places if self.repeats is None else tuple(sorted((*places, *self.repeats)))
+        if len(lines) == 1 and self.repeats is None:
+            return lines[0].blocks, (), (lines[0].source,)
+        return (
+            tuple([block for line in lines for block in line.blocks]),
+            tuple([line.row for line in lines[1:] if line.row is not None]),
+            tuple(sorted([line.source for line in lines] + (self.repeats or []))),
+        )
 
     def append(self, row: str | None, blocks: Iterable[Block], source: Source) -> None:
         """One more row of it."""

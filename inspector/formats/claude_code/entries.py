@@ -27,6 +27,7 @@ def make_entry(draft: Draft, boundary: Boundary | None) -> Entry:
     if made is not None and made.parent == parent and made.sidechain == draft.side:
         return made
     kind, reply = draft.kind, draft.reply or _NO_REPLY
+    blocks, aliases, sources = draft.contents
     entry = assemble(
         Entry,
         {
@@ -34,7 +35,7 @@ def make_entry(draft: Draft, boundary: Boundary | None) -> Entry:
             "parent": parent,
             "role": draft.role,
             "kind": kind,
-            "blocks": draft.blocks,
+            "blocks": blocks,
             "usage": None if reply.usage is None else _read_usage(reply.usage, draft, reply),
             "model": reply.model,
             "provider": None,
@@ -44,8 +45,8 @@ def make_entry(draft: Draft, boundary: Boundary | None) -> Entry:
             "meta": draft.meta,
             "sidechain": draft.side,
             "boundary": boundary,
-            "aliases": draft.aliases,
-            "sources": draft.sources,
+            "aliases": aliases,
+            "sources": sources,
             "extra": draft.extra or {},
         },
     )

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from ...session.blocks import fields_of
 from ...session.session import Session
 from ...session.tree import ASSISTANT, COMPACTION, MICRO, Bools, Ints
 from ..counter import Calibration, Counter, Longs
@@ -108,8 +109,8 @@ def _growths(
 ) -> tuple[Longs, Longs, Longs]:
     """int64, one per reply that has an earlier reply of the same model on its chain and nothing between
     them that rewrote the context: reported growth less pictures, counted tokens, unknown costs."""
-    entries, tree = session.entries, session.tree
-    above, size = tree.parent, len(entries)
+    tree, models = session.tree, [fields_of(entry)["model"] for entry in session.entries]
+    above, size = tree.parent, len(models)
     prompt = _read_prompts(session)
     breaks = {*tree.bounded.tolist(), *np.flatnonzero(np.isin(tree.sort, (COMPACTION, MICRO))).tolist()}
     sums = [column.tolist() for column in (words, pictures, gaps)]  # running, from each chain's root
@@ -126,7 +127,7 @@ def _growths(
         if at in breaks:
             earlier = -1
         if at in prompt:
-            if earlier >= 0 and parent is not None and entries[earlier].model == entries[at].model == model:
+            if earlier >= 0 and parent is not None and models[earlier] == models[at] == model:
                 # The earlier reply itself is what its own request did not hold yet.
                 first = above[earlier]
                 known = first is not None and first < earlier
