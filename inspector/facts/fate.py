@@ -19,7 +19,7 @@ from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
 from .extract.collect import KIND
 from .facts import Fact, Facts, Said
 from .literal import find_in_head, find_literal, respell, tell_absence
-from .mentions import FactPattern, Mention, SearchText, longest_word, read_words
+from .mentions import FactPattern, Mention, SearchText, last_part, longest_word, read_words
 from .occurrences import Occurrences, is_only_named, refer
 from .remaining import FEW, Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
@@ -27,6 +27,7 @@ from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, Trace
 
 _AS_SAID = frozenset((KIND["symbol"], KIND["id"]))
 """Kinds whose form is in the text word for word, wherever they are said."""
+_FILE = KIND["file"]
 _WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
     ("verbatim", ("head", "shortened")),
     ("restated", ("summary", "notice")),
@@ -54,12 +55,17 @@ def find_stood(found: Occurrences, known: Bools, before: Remaining) -> Bools:
     before.expect_many(len(sought))
     for number in sought:
         check_stopped()
-        if len(sought) > FEW and found.kind[number] in _AS_SAID:
-            # How it is looked up is not worked out where its longest word stands nowhere.
-            if not before.may_hold(longest_word(found.facts[number].form)):
-                continue
-        stood[number] = before.names(found.pattern(number, before.session))
+        # Of many, how one is looked up is not worked out where a word that names it stands nowhere.
+        if len(sought) <= FEW or _may_stand(found.facts[number], int(found.kind[number]), before):
+            stood[number] = before.names(found.pattern(number, before.session))
     return stood
+
+
+def _may_stand(fact: Fact, kind: int, before: Remaining) -> bool:
+    """Whether a word stands anywhere without which no text names a fact; of most kinds it may."""
+    if kind in _AS_SAID:
+        return before.may_hold(longest_word(fact.form))
+    return kind != _FILE or before.may_name_file(last_part(fact.form))
 
 
 class FateFinder:

@@ -124,6 +124,11 @@ class Remaining:
             any(find_lengths(each.commits, word)) for each in (self.index, self.other_index)
         )
 
+    def may_name_file(self, part: str) -> bool:
+        """Whether a path in any text that stands, or a folder of one, ends in that part; "" ends them all."""
+        indexes = (self.index, self.other_index)
+        return not part or any(part in each.runs or part in each.folder_names for each in indexes)
+
     def names(self, pattern: FactPattern) -> bool:
         """Whether any text that stands names all of a fact, marked or not; kept once found."""
         if pattern not in self._readable:
@@ -285,6 +290,10 @@ class TextIndex:
 
     def _with(self, wording: str, among: Bools | None = None) -> Iterator[int]:
         """The texts that hold a wording; with `among` only some of them."""
+        if (
+            wording.isascii() and wording.isidentifier()
+        ):  # one word, as most are: it stands where it is listed
+            return (n for n in self.words.get(wording, ()) if among is None or among[n])
         held = min((self.words.get(word, ()) for word in WORD.findall(wording)), key=len, default=self.texts)
         if wording.endswith(CUT_SHORT):
             held = [n for n in held if n in self._cutting]
