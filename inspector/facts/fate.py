@@ -53,10 +53,11 @@ def find_stood(found: Occurrences, known: Bools, before: Remaining) -> Bools:
     stood: Bools = found.any(before.rows) & known
     sought = np.flatnonzero(known & ~stood).tolist()
     before.expect_many(len(sought))
+    many, kinds = len(sought) > FEW, found.kind.tolist()
     for number in sought:
         check_stopped()
         # Of many, how one is looked up is not worked out where a word that names it stands nowhere.
-        if len(sought) <= FEW or _may_stand(found.facts[number], int(found.kind[number]), before):
+        if not many or _may_stand(found.facts[number], kinds[number], before):
             stood[number] = before.names(found.pattern(number, before.session))
     return stood
 

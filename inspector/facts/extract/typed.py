@@ -91,20 +91,21 @@ def _blank_quoted(text: str) -> str:
         text = _BODY.sub(lambda match: _blank(match[0]), text)
     if ">" in text:
         text = _QUOTED.sub(lambda match: _blank(match[0]), text)
-    low = text.lower()
-    if not holds_any(low, _SAYING) or not _may_quote(text, low):
+    if not _may_quote(text):
         return text
     return _blank_spans(
         text, [(match.end(), _end_quote(text, match.end())) for match in _SAYS.finditer(text)]
     )
 
 
-def _may_quote(text: str, low: str) -> bool:
-    """Whether a colon or a quotation mark comes after the first word that may say whose words follow."""
-    if not text.isascii():  # letters of other cases than ASCII has may be taken for those of a word
-        return True
-    first = min(at for cue in (*_SAYING, "claims") if (at := low.find(cue)) >= 0)
-    return text.find(":", first) >= 0 or text.find('"', first) >= 0
+def _may_quote(text: str) -> bool:
+    """Whether a word that may say whose words follow stands before a colon or a quotation mark."""
+    if (
+        not text.isascii()
+    ):  # other quotation marks, and letters that may be taken for another case of a word's
+        return holds_any(text.lower(), _SAYING)
+    last = max(text.rfind(":"), text.rfind('"'))
+    return last > 0 and holds_any(text[:last].lower(), _SAYING)
 
 
 def _find_tagged(text: str) -> Iterator[tuple[int, int]]:
