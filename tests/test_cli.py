@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from inspector import count_tokens, lint, make_plan, open_session, price_session
+from inspector import count_tokens, lint, make_plan, open_session, price_session, replay
 from inspector.cli import main
 from inspector.demo import LOST_PATH, read_demo
 from inspector.facts.lint.codes import REPORTS
@@ -50,6 +51,20 @@ def test_show_tells_the_session_the_plan_and_its_tokens_by_section(
     assert told.splitlines()[-1].startswith("fitted to the provider: o200k_base x ")
     assert f"Bill: {bill.rstrip()}" == repr(price_session(open_session(file)))
     assert "cache write 1h" in bill
+
+
+ONE_OF_SEVERAL = re.compile(r"(?<![\w,.:$-])1 (?!is\b|was\b|has\b)[a-z]+s\b")
+CASES = sorted(path for path in (Path(__file__).parent / "cases" / "formats").iterdir() if path.is_file())
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
+def test_what_there_is_one_of_is_told_in_the_singular(path: Path) -> None:
+    """Of every format's sample; most hold one turn, call or picture."""
+    session = open_session(path)
+    ledger = count_tokens(session)
+    told = [session, ledger, make_plan(session, ledger, "pi"), replay(session, "claude-code", ledger=ledger)]
+    for each in told:
+        assert ONE_OF_SEVERAL.findall(repr(each)) == []
 
 
 def test_show_by_estimate_tells_the_context_without_a_plan(

@@ -397,10 +397,11 @@ class _Replay:
             against=tuple(compare_recorded(self.life, history, self.policy, self.window)),
             status=status,
             why=why,
-            source=self.ledger.source,
+            source=self.ledger.source + (f"; {_COUNTED_ALONE}" if self.life.exceeds else ""),
         )
 
 
+_COUNTED_ALONE = "every size is counted, as some reply reports less than is counted of its request"
 OnProgress = Callable[[float], None]
 
 

@@ -29,7 +29,7 @@ from .memo import Memo, Memory
 from .models import find_class, model_of
 from .outside import Outside, Part
 from .reported import Reported, find_reported
-from .rows import HEAD, SECTIONS, Bytes, Counted, count_rows, gather_rows
+from .rows import HEAD, SECTIONS, Bytes, Counted, count_rows, gather_rows, say_uncounted
 
 CLEARED_TEXT = "[output cleared by an earlier compaction]"
 """What stands for a tool output that was cleared, as the file records."""
@@ -381,7 +381,7 @@ def _draw(ledger: Ledger) -> str:
 
 
 def _name_missing(ledger: Ledger) -> list[str]:
-    missing = ", ".join(f"{n} {why}" for why, n in sorted(ledger.missing.items()))
+    missing = ", ".join(say_uncounted(n, why) for why, n in sorted(ledger.missing.items()))
     return [f"not counted: {missing}"] if missing else []
 
 

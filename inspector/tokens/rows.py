@@ -19,6 +19,7 @@ from ..session.entries import Entry, Tool
 from ..session.json_text import stringify
 from ..session.session import Session
 from ..session.tree import Ints
+from ..text import plural
 from .counter import Counter
 from .models import model_of
 
@@ -44,6 +45,11 @@ HEAD = ("@system", "@tools", "@provided")
 """What stands for the entry's id in the reference of a head row, in the order of their sections."""
 
 SEALED, PICTURE, FILE = "sealed reasoning", "pictures of unknown cost", "documents that are no plain text"
+_ONE = {
+    SEALED: "block of sealed reasoning",
+    PICTURE: "picture of unknown cost",
+    FILE: "document that is no plain text",
+}
 """Why a block costs more than is counted."""
 
 _KIND = {kind: code for code, kind in enumerate(KINDS)}
@@ -107,6 +113,15 @@ def tool_text(tool: Tool) -> str:
     """A tool as it is counted: name, description and compact JSON schema, a line each."""
     schema = "" if tool.input_schema is None else stringify(tool.input_schema)
     return "\n".join(part for part in (tool.name, tool.description, schema) if part)
+
+
+def say_uncounted(number: int, why: str) -> str:
+    """So many rows that cost more than is counted, in words.
+
+    >>> say_uncounted(1, PICTURE), say_uncounted(2, SEALED)
+    ('1 picture of unknown cost', '2 blocks of sealed reasoning')
+    """
+    return plural(number, _ONE[why], f"blocks of {SEALED}" if why == SEALED else why)
 
 
 def _section_of_words(entry: Entry) -> int:

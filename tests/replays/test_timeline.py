@@ -49,6 +49,16 @@ def test_where_less_is_reported_than_is_counted_every_size_is_a_counted_one() ->
     assert life.output.tolist() == [0, 50, 0, 50], "the reply is counted, where it is not reported"
 
 
+def test_a_run_says_when_its_sizes_are_counted_alone() -> None:
+    less = session_of(ASKED, reply("a1", "u1", 10, "a" * 50, output=50), *SECOND)
+    told = [
+        replay(session, "pi", ledger=count_tokens(session, LENGTH)) for session in (less, session_of(*WHOLE))
+    ]
+    said = "every size is counted, as some reply reports less than is counted of its request"
+    assert [said in repr(run) for run in told] == [True, False]
+    assert [run.context.tolist() for run in told] == [[100, 150, 250, 300], [1_100, 1_150, 1_250, 1_300]]
+
+
 def test_what_came_before_the_file_is_known_where_it_begins_in_the_middle() -> None:
     entries = (say("u1", "gone", "u" * 100), reply("a1", "u1", 150_000, "a" * 50, output=50))
     life = life_of(*entries, form="claude-code")

@@ -27,6 +27,7 @@ from ...tokens.history import History, Stretch
 from ...tokens.ledger import Ledger
 from ...tokens.models import model_of, window_of
 from ...tokens.moment import find_moment
+from ...tokens.rows import say_uncounted
 from ..opening import Choice, RecordedMark, middle_place
 from ..words import label_of, say_plainly
 from .base_payload import Labelled, Payload
@@ -435,7 +436,7 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
     sealed = sum(not session.entries[at].blocks[block].text for at, block in places if at >= 0)
     if sealed:
         notices.append(f"{plural(sealed, 'reasoning block')} encrypted or withheld: counted without text.")
-    notices += [f"Not counted: {number} {what}." for what, number in ledger.missing.items()]
+    notices += [f"Not counted: {say_uncounted(number, why)}." for why, number in ledger.missing.items()]
     if stripped := int(ledger.find_stripped(session).sum()):
         some = plural(stripped, "reasoning block of an earlier turn", "reasoning blocks of earlier turns")
         notices.append(f"{some} not counted: {model_of(session)} is not shown them again.")
