@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..errors import RedactionError
-from .patterns import JUDGES, PATTERNS, Grade, is_telling
+from .patterns import JUDGES, LONG_RUN, PATTERNS, Grade, is_telling
 
 _INVISIBLE = re.compile(
     "[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
@@ -22,6 +22,7 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _CODED = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _COMMON = str.maketrans("-_", "+/")
 _MOST_CODED = 20_000
+_NOT_LONG = tuple(pattern for pattern in PATTERNS if not pattern.long)
 _NEEDS = tuple(dict.fromkeys(need for pattern in PATTERNS for need in pattern.needs))
 _UNPRINTABLE = re.compile(rb"[^\t\n\r\x20-\x7e]")
 
@@ -96,7 +97,7 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
     if len(lower) != len(text):
         raise RedactionError("a text changes its length in lower case")
     there = {need for need in _NEEDS if need in lower}
-    for pattern in PATTERNS:
+    for pattern in PATTERNS if LONG_RUN.search(lower) else _NOT_LONG:
         if pattern.needs and there.isdisjoint(pattern.needs):
             continue
         for match in pattern.regex.finditer(lower if pattern.lower else text):

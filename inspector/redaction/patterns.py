@@ -22,6 +22,7 @@ class Pattern(NamedTuple):
 
     `judge` names the doubt that a match has to pass. Where the pattern matches, one of `needs` stands in the
     lower-case text; without any it is always tried. `lower` ones are written for the lower-case text itself.
+    A `long` one matches nowhere but where `LONG_RUN` does in the lower-case text.
     """
 
     kind: str
@@ -30,7 +31,11 @@ class Pattern(NamedTuple):
     grade: Grade = "secret"
     needs: tuple[str, ...] = ()
     lower: bool = False
+    long: bool = False
 
+
+LONG_RUN = re.compile(r"[0-9a-z_-]{32}")
+"""Most texts hold no such run, and to look for one takes a tenth of what a pattern without a prefix takes."""
 
 # Where a token may begin: not inside a word, but right behind \n in a string, %3D in an address, a colour.
 _EDGE = (
@@ -159,19 +164,31 @@ _NAMED = (
 
 
 def _pattern(
-    kind: str, pattern: str, judge: str, *needs: str, grade: Grade = "secret", lower: bool = False
+    kind: str,
+    pattern: str,
+    judge: str,
+    *needs: str,
+    grade: Grade = "secret",
+    lower: bool = False,
+    long: bool = False,
 ) -> Pattern:
-    return Pattern(kind, re.compile(pattern), judge, grade, needs, lower)
+    return Pattern(kind, re.compile(pattern), judge, grade, needs, lower, long)
+
+
+_LONG = ("mailchimp-access-key", "twilio-api-key", "telegram-bot-token")
 
 
 PATTERNS = (
     _pattern("private-key", _PRIVATE_KEY, "plain", "-----begin "),
     _pattern("private-key", _PUTTY_KEY, "plain", "putty-user-key"),
     *(
-        _pattern(kind, rf"{_EDGE}(?:{token})", "plain", *needs.split())
+        _pattern(kind, rf"{_EDGE}(?:{token})", "plain", *needs.split(), long=kind in _LONG)
         for kind, (needs, token) in _TOKENS.items()
     ),
-    *(_pattern(kind, token, "plain", *needs.split()) for kind, (needs, token) in _UNMARKED.items()),
+    *(
+        _pattern(kind, token, "plain", *needs.split(), long=kind in _LONG)
+        for kind, (needs, token) in _UNMARKED.items()
+    ),
     *(
         _pattern(
             kind,
@@ -180,6 +197,7 @@ PATTERNS = (
             "value",
             *needs.split(),
             lower=True,
+            long=True,
         )
         for kind, needs, name, value in _NAMED
     ),

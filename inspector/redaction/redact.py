@@ -274,13 +274,22 @@ def _walk(value: Any, find: Any) -> Iterator[tuple[str, Iterable[Span]]]:
             yield from _walk(item, find)
 
 
-def _texts_of(value: Any) -> Iterator[str]:
+def _texts_of(value: Any) -> list[str]:
+    texts: list[str] = []
+    _collect(value, texts)
+    return texts
+
+
+def _collect(value: Any, texts: list[str]) -> None:
     if isinstance(value, str):
-        yield value
+        texts.append(value)
     elif isinstance(value, dict):
-        yield from (text for pair in value.items() for part in pair for text in _texts_of(part))
+        for key, item in value.items():
+            _collect(key, texts)
+            _collect(item, texts)
     elif isinstance(value, list | tuple):
-        yield from (text for item in value for text in _texts_of(item))
+        for item in value:
+            _collect(item, texts)
 
 
 def _assigned(key: Any, value: str, find: Any) -> list[Span]:
