@@ -262,7 +262,7 @@ def test_an_exported_page_shows_the_summary_that_was_written(opened: tuple[Contr
     words = f"All that matters is the token {SECRET}."
     ask(controller, "summarise", by="pasted", text=words)
     assert await_end(controller)["here"]
-    page = make(controller.model)
+    page = make(controller.model, policies=[])
     assert SECRET not in page.html
     held, _ = unpack_page(page.html)
     place, policy = str(controller.model.plan.place), held["plans"]["claude-code"]
@@ -446,7 +446,7 @@ def test_hostile_text_is_shown_and_counted_but_never_acts(opened: tuple[Controll
         first += 20_000
     for value in (told, screen.traits["_plan"], controller.reply({"type": "summary", "id": "2", "place": 0})):
         json.dumps(value, ensure_ascii=False).encode()
-    assert "alert(1)" not in make(controller.model).html
+    assert "alert(1)" not in make(controller.model, policies=[]).html
 
 
 def test_nobody_waits_for_ever_where_a_counter_breaks_down(monkeypatch: pytest.MonkeyPatch) -> None:
