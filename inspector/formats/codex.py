@@ -422,7 +422,7 @@ class _RolloutReading:
                 boundary = entry.boundary.model_copy(update={"tokens_after": told, "extra": extra})
                 self.made.change(entry.id, boundary=boundary)
             return
-        if total == self.total or self.responses or self._copies:
+        if (total is not None and total == self.total) or self.responses or self._copies:
             return
         self.total, self.last_usage = total, usage
         self._pay(usage)

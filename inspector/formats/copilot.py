@@ -2,9 +2,11 @@
 
 In go the bytes, out comes a `Session`. Source: FORMATS §3. What the model got of a prompt is its
 `transformedContent`. A compaction tells of tokens before and after by section: they stand in the boundary's
-`extra`. It removes the first messages, and what came while it was being written stays. The log does not tell
-what a request took, only what it replied with (`outputTokens`, kept beside each reply) and, in the end, sums
-by model (`modelMetrics`): no reply has `usage`. Events of sub-agents (`agentId`) stand apart.
+`extra`. It removes the first messages, and what came while it was being written stays. What a request took
+stands in a `session.usage_record` since 1.0.9x, and the reply of the same `apiCallId` has it, once; older
+logs tell only what it replied with (`outputTokens`, kept beside each reply) and, in the end, sums by model
+(`modelMetrics`). Events of sub-agents (`agentId`, in older logs `parentToolCallId`) stand apart, and change
+nothing of the conversation's own model or context.
 """
 
 from __future__ import annotations
@@ -47,6 +49,10 @@ STARTS = ("session.start", "session.resume")
 TOLD = {"sessionId", "selectedModel", "context", "cwd", "startTime"}
 """What a start tells of its session; one that was copied by another program may tell little."""
 MESSAGES = ("user.message", "assistant.message")
+TYPED = ("", "user", "command-")
+"""What the `source` of a prompt says that a person made: nothing, the user, or a command of the user's."""
+NOTICE = "<system_notification>"
+"""What the harness says in the user's name begins with it."""
 
 
 def sniff(data: Data) -> str | None:
@@ -97,6 +103,8 @@ class _LogReading:
         self.names: dict[str, str] = {}
         self.line: list[str] = []
         self.aside: dict[str, str] = {}
+        self.used: dict[str, Usage] = {}  # by the call that took it, until its reply is met
+        self.replied: dict[str, str] = {}  # the first reply of each call
         self.stood: dict[str, int] = {}
         self.started: tuple[int, Json] | None = None
         self.updated: str | None = None
@@ -118,11 +126,22 @@ class _LogReading:
             self.made.note(kind, source)
             return
         told = Fields(data)
-        agent = fields.text("agentId")
+        agent = fields.text("agentId") or Fields(data).text("parentToolCallId")
         fields.any("parentId")
         found, role, more = self._read_message(kind, told, name)
-        if role is not None:
+        if kind == "session.usage_record":
+            self._charge(told.object("usage"))
+            self.made.note(kind, source)
+        elif role is not None:
+            call = Fields(data).text("apiCallId") if role == "assistant" else None
+            if call is not None and call not in self.replied:
+                self.replied[call] = name
+                more["usage"] = self.used.pop(call, None)
+            if agent is None:
+                self.model = more.get("model") or self.model
             self._add(name, role, found, source, fields.rest | told.rest, agent, timestamp=time, **more)
+        elif agent is not None:
+            self.made.note(kind, source, known=kind.partition(".")[0] in FAMILIES)
         elif kind == "session.compaction_complete" and told.rest.get("success") is not False:
             self._compact(name, source, told, time)
         elif kind == "session.truncation" and told.number("messagesRemovedDuringTruncation"):
@@ -150,8 +169,10 @@ class _LogReading:
             if sent is None:
                 told.any("content")
             words = typed if sent is None else sent
-            # A skill's instructions: nobody typed them.
-            more: Json = {"meta": True} if str(told.rest.get("source")).startswith("skill-") else {}
+            # A skill's instructions, another agent's words, a nudge of the harness's: nobody typed them.
+            writer = Fields(told.rest).text("source") or ""
+            added = isinstance(typed, str) and typed.lstrip().startswith(NOTICE)
+            more: Json = {"meta": True} if added or not _is_persons(writer) else {}
             if words is None:
                 return [], "user", more
             return [(Text(text=words), {}) if isinstance(words, str) else unknown(words)], "user", more
@@ -159,7 +180,6 @@ class _LogReading:
             text = told.text("content")
             return ([(Text(text=text), {})], "user", {"meta": True}) if text else ([], None, {})
         if kind == "assistant.message":
-            self.model = told.rest.get("model") if isinstance(told.rest.get("model"), str) else self.model
             model = told.text("model") or self.model
             return self._read_reply(told, name), "assistant", {"model": model}
         if kind == "tool.execution_complete":
@@ -195,6 +215,16 @@ class _LogReading:
             content = message
         told.rest |= {key: inner.rest for key, inner in (("result", result), ("error", error)) if inner.rest}
         return make_output(call, content, unknown, self.names.get(call), failed=failed)
+
+    def _charge(self, told: Json | None) -> None:
+        """What one call took: its reply has it, which comes after it or stands before."""
+        usage, call = read_inclusive(told, *USED), Fields(told).text("apiCallId")
+        if usage is None or not usage.tokens or call is None or call in self.used:
+            return
+        if call not in self.replied:
+            self.used[call] = usage
+        elif self.made.entries[self.made.where[self.replied[call]]].usage is None:
+            self.made.change(self.replied[call], usage=usage)
 
     def _take_event(self, kind: str, data: Json) -> None:
         told = Fields(data)
@@ -305,6 +335,10 @@ class _LogReading:
         if self.aside:
             count = plural(len(self.aside), "sub-agent stands", "sub-agents stand")
             self.made.warnings.append(f"{count} apart from the conversation")
+        summaries = [entry.usage for entry in self.made.entries if entry.boundary is not None]
+        if lost := [usage for usage in self.used.values() if usage not in summaries]:
+            count = plural(len(lost), "call whose reply is", "calls whose replies are")
+            self.made.warnings.append(f"it tells what {count} not in the file took: that is not counted")
         return self.made.make_session(
             id=about.text("sessionId") or "",
             model=self.model,
@@ -319,6 +353,11 @@ class _LogReading:
             | ({"context": where.rest} if where.rest else {})
             | self.ends,
         )
+
+
+def _is_persons(writer: str) -> bool:
+    """Whether a person wrote a prompt of this `source`."""
+    return writer in TYPED or writer.startswith(TYPED[-1])
 
 
 READER = Reader(NAME, "Copilot CLI log", sniff, read, CopilotEvents)

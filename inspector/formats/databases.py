@@ -5,7 +5,9 @@ the reader of each session takes: for opencode what `opencode export` writes, fo
 thread. Sources: FORMATS §7, §12. The database is opened in memory, and nothing of it is ever written. What a
 state holds is decoded without building any class: a value of one becomes its name and its fields. A pickle is
 never loaded. opencode's newest versions keep the messages of its next form in `session_message`, some beside
-`message` and the same there: it is read of a session that has no row in `message`. Its table `event` is not.
+`message` and the same there: it is read of a session that has no row in `message`. Since 2.0 the sessions'
+own rows are in `session_v2`; those that are still in `session` alone are listed too. Its table `event` is not
+read.
 """
 
 from __future__ import annotations
@@ -27,8 +29,14 @@ if TYPE_CHECKING:
     import sqlite3
 
 MAGIC = b"SQLite format 3\0"
-OPENCODE = ({"session", "message", "part"}, {"session", "session_message"})
-"""The tables of opencode's, of two ages."""
+OPENCODE = (
+    {"session", "message", "part"},
+    {"session", "session_message"},
+    {"session_v2", "session_message"},
+)
+"""The tables of opencode's, of three ages."""
+SESSIONS = ("session_v2", "session")
+"""Where the rows of its sessions are; the first one that holds a session tells of it."""
 _NEXT = frozenset({"id", "session_id", "type", "data"})
 _DEEPEST = 64
 Stored = tuple[str, int, Callable[[], Data]]
@@ -52,7 +60,7 @@ def list_stored(data: Data) -> tuple[str, list[Stored]] | None:
         with closing(_open(data)) as base:
             tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             names = {str(row["name"]) for row in tables}
-            if OPENCODE[0] <= names or (OPENCODE[1] <= names and _has_next(base)):
+            if OPENCODE[0] <= names or (any(age <= names for age in OPENCODE[1:]) and _has_next(base)):
                 return "a database of opencode's", _list_opencode(base, data)
             if "checkpoints" in names:
                 return "a LangGraph database", _list_threads(base, data)
@@ -105,11 +113,23 @@ def _list_opencode(base: sqlite3.Connection, data: Data) -> list[Stored]:
         if _list_columns(base, table) >= {"session_id", "data"}:
             query = f"SELECT session_id, SUM(LENGTH(data)) FROM {table} GROUP BY session_id"
             sizes.update({str(row[0]): int(row[1] or 0) for row in base.execute(query)})
-    found: list[Stored] = []
-    for row in base.execute("SELECT * FROM session ORDER BY id"):
-        name = str(row["id"])
-        found.append((name, sizes[name], partial(_export_opencode, data, name)))
-    return found
+    names: set[str] = set()
+    for table in SESSIONS:
+        if "id" in _list_columns(base, table):
+            names |= {str(row["id"]) for row in base.execute(f"SELECT id FROM {table}")}
+    return [(name, sizes[name], partial(_export_opencode, data, name)) for name in sorted(names)]
+
+
+def _find_session(base: sqlite3.Connection, name: str) -> sqlite3.Row | None:
+    """The row of a session."""
+    import sqlite3
+
+    for table in SESSIONS:
+        if "id" in _list_columns(base, table):
+            row = base.execute(f"SELECT * FROM {table} WHERE id = ?", (name,)).fetchone()
+            if isinstance(row, sqlite3.Row):
+                return row
+    return None
 
 
 def _export_opencode(data: Data, name: str) -> bytes:
@@ -117,7 +137,7 @@ def _export_opencode(data: Data, name: str) -> bytes:
     document: Json = {"info": {"id": name}, "messages": []}
     try:
         with closing(_open(data)) as base:
-            row = base.execute("SELECT * FROM session WHERE id = ?", (name,)).fetchone()
+            row = _find_session(base, name)
             if row is not None:
                 document["info"] = _make_info(dict(zip(row.keys(), row, strict=True)))
             old, later = (_count_rows(base, table, name) for table in ("message", "session_message"))

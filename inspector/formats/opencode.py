@@ -22,7 +22,7 @@ from ..session.session import Session
 from .image_size import measure
 from .json_document import FILE, Fields, Found, is_number, iso_time, load, place, sniff_document, unknown
 from .json_lines import BOM, Data, Reader
-from .opencode_next import SWITCHES, find_type, translate
+from .opencode_next import SWITCHES, find_type, is_echo, translate
 from .recording import Json, Recording, make_cost, make_output
 
 NAME = "opencode"
@@ -97,9 +97,13 @@ class _ExportReading:
         }  # fmt: skip
         self.cleared: dict[float, list[str]] = {}
         self.begins: dict[str, str | None] = {}
+        self.echoes = any(map(is_echo, messages))
 
     def take_next(self, source: Source, raw: Json, kind: str) -> None:
         """One message of opencode's next form."""
+        if kind == "shell" and self.echoes:
+            self.made.note(kind, source)  # the model gets what the shell printed as words beside it
+            return
         message = translate(raw)
         if message is None:
             name = kind if kind in SWITCHES else f"message of type {kind}"
@@ -329,7 +333,7 @@ def _read_part(part: Json) -> Found:
     if kind == "text" and (text := fields.text("text")) is not None:
         return Text(text=text), fields.rest
     if kind == "reasoning" and (text := fields.text("text")) is not None:
-        return Reasoning(text=text), fields.rest
+        return Reasoning(text=text, encrypted=_find_seal(fields.rest)), fields.rest
     if kind == "file":
         sort, url, title = fields.text("mime"), fields.text("url"), fields.text("filename")
         head, comma, data = (url or "").partition(";base64,")
@@ -339,6 +343,13 @@ def _read_part(part: Json) -> Found:
             return Image(media_type=sort, width=width, height=height, **held), fields.rest
         return Document(media_type=sort, title=title, **held), fields.rest
     return unknown(part)
+
+
+def _find_seal(rest: Json) -> str | None:
+    """The sealed thought in what a provider told beside it, before 2.0 under the provider's name."""
+    told = [rest.get("state"), *Fields(rest.get("metadata")).rest.values()]
+    seals = (Fields(each).text("reasoningEncryptedContent") for each in told)
+    return next((seal for seal in seals if seal), None)
 
 
 READER = Reader(NAME, "opencode export", sniff, read)

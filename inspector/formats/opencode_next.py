@@ -12,14 +12,21 @@ from typing import Any
 from .json_document import Fields
 from .recording import Json
 
-SWITCHES = ("agent-switched", "model-switched")
-_ADDED = ("synthetic", "system")
+SWITCHES = ("agent-switched", "model-switched", "location-switched", "idle")
+"""What a session tells of itself between the messages: what it changed to, and that a turn is over."""
+_ADDED = ("synthetic", "system", "skill")
 
 
 def find_type(raw: Any) -> str | None:
     """The type of a message of the next form; None for another value."""
     fields = Fields(raw)
     return None if "info" in fields.rest or fields.text("id") is None else fields.text("type")
+
+
+def is_echo(raw: Any) -> bool:
+    """Whether a message says again, to the model, what a person ran in the shell."""
+    told = Fields(raw).rest
+    return told.get("type") == "synthetic" and Fields(told.get("metadata")).rest.get("source") == "shell"
 
 
 def translate(raw: Json) -> Json | None:
@@ -40,6 +47,8 @@ def translate(raw: Json) -> Json | None:
         return {"info": fields.rest | {"role": "user"}, "parts": said}
     if kind in _ADDED or kind == "shell":
         words = [fields.text(name) for name in ("text", "command", "output")]
+        if (printed := Fields(fields.rest.get("output")).text("output")) is not None:
+            words.append(printed)
         text = "\n".join(each for each in words if each)
         added = [{"type": "text", "text": text, "synthetic": True}]
         return {"info": fields.rest | {"role": "user"}, "parts": added}

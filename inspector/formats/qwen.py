@@ -171,6 +171,7 @@ class Chat(JsonRows):
             "summary": "\n".join(block.text for block, _ in found if block.kind == "text") or None,
             "kept": tuple(dict.fromkeys(kept)),
             "extra": {} if found else {"unreadable": True},
+            "trigger": info.text("triggerReason"),
             "tokens_before": info.number("originalTokenCount"),
             "tokens_after": info.number("newTokenCount"),
         }

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..errors import ReadError
 from ..session.blocks import Number, Reasoning, Text, ToolCall
-from ..session.entries import Source
+from ..session.entries import Source, Usage
 from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..text import plural
@@ -164,8 +164,7 @@ class _EditorChat:
         by_itself = fields.rest.get("isSystemInitiated") is True
         self.made.add(name, "user", said, source, fields.rest, timestamp=time, meta=by_itself)
         model = told.text("resolvedModel") or fields.text("modelId")
-        used = read_inclusive(told.rest, "promptTokens", "outputTokens")
-        used = used or read_inclusive(fields.rest, "promptTokens", "completionTokens")
+        used = _read_usage(told.rest, "outputTokens") or _read_usage(fields.rest, "completionTokens")
         for at, each in enumerate(rounds, 1):
             self._take_round(f"{name}/{at}", Fields(each), results, time, model)
             if (summary := summaries.get(str(each.get("id")))) is not None:
@@ -176,6 +175,7 @@ class _EditorChat:
         final = [pair for pair in final if pair[0].kind != "text" or pair[0].text not in spoken]
         calls = bool(rounds) and bool(rounds[-1].get("toolCalls"))
         if final and (not rounds or calls):
+            self.missing += sum(pair[0].kind == "tool_call" for pair in final)
             self.made.add(f"{name}/reply", "assistant", final, None, {}, timestamp=time, model=model)
         replies = [entry for entry in self.made.entries[self.made.where[name] :] if entry.role == "assistant"]
         if replies:
@@ -297,9 +297,24 @@ def _read_shown(shown: Iterable[Any], *, after_calls: bool) -> list[Found]:
             found.append((Reasoning(text=value), {}))
         elif kind == "toolInvocationSerialized":
             flush()
-            found.append(unknown(raw))
+            found.append(_read_call(item, raw))
     flush()
     return found
+
+
+def _read_call(item: Fields, raw: Any) -> Found:
+    """A call of a reply that was broken off: the screen alone tells it, and of its input what it showed."""
+    call, tool = item.text("toolCallId"), item.text("toolId")
+    if call is None or tool is None:
+        return unknown(raw)
+    return ToolCall(id=call, name=tool, input=item.object("toolSpecificData") or {}), item.rest
+
+
+def _read_usage(told: Json, replied: str) -> Usage | None:
+    """What the last call of a request took. A reply's own length tells nothing of the context it was for."""
+    if Fields(told).number("promptTokens") is None:
+        return None
+    return read_inclusive(told, "promptTokens", replied)
 
 
 def _read_output(call: str, raw: Any, tool: str) -> Found:

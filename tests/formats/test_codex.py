@@ -59,6 +59,27 @@ def test_usage_is_counted_once_and_what_the_cache_gave_apart() -> None:
     ]
 
 
+def test_usage_without_running_totals_is_each_reply_s(tmp_path: Path) -> None:
+    def tell(kind: str, **payload: Any) -> dict[str, Any]:
+        return {"timestamp": "2026-03-01T09:00:00Z", "type": kind, "payload": payload}
+
+    def say(role: str, words: str) -> dict[str, Any]:
+        return tell(
+            "response_item", type="message", role=role, content=[{"type": "output_text", "text": words}]
+        )
+
+    last = {"input_tokens": 42, "cached_input_tokens": 5, "output_tokens": 17}
+    count = tell("event_msg", type="token_count", info={"last_token_usage": last})
+    rows = [tell("session_meta", id="t-1"), say("user", "Look."), say("assistant", "I look."), count, count]
+    rows += [say("user", "And?"), say("assistant", "It is there."), count]
+    path = tmp_path / "rollout-2026-03-01T09-00-00-t-1.jsonl"
+    path.write_bytes(dump(*rows))
+    session = open_session(path)
+    usage = [entry.usage for entry in session.entries if entry.usage]
+    assert [(each.input, each.cache_read, each.output) for each in usage] == [(37, 5, 17)] * 2
+    assert [str(each) for each in compare(path, session) if not each.same] == []
+
+
 def test_a_compaction_keeps_what_it_lists_and_its_estimate_is_no_request() -> None:
     session = open_session(CASE)
     ((name, boundary),) = session.boundaries

@@ -13,6 +13,7 @@ from inspector import open_session, read_session
 from inspector.formats.copilot import READER
 from inspector.session.blocks import Reasoning
 from inspector.session.speakers import find_speech
+from tests.recount.__main__ import compare
 from tests.shared import SHARED
 
 CASE = Path(__file__).parents[1] / "cases" / "formats" / "copilot-cli.jsonl"
@@ -180,3 +181,98 @@ def test_a_log_that_begins_in_the_middle_opens_and_says_so() -> None:
     assert session.live_names == whole.live_names
     assert session.warnings[0].startswith("its start is not in the file")
     assert not any("its start is not" in told for told in whole.warnings)
+
+
+def charge(number: int, call: str, sent: int, read: int, **more: Any) -> dict[str, Any]:
+    usage = {"inputTokens": sent, "outputTokens": 7, "cacheReadTokens": read, "cacheWriteTokens": 5}
+    return event(number, "session.usage_record", usage=usage | {"apiCallId": call}) | more
+
+
+def test_what_a_request_took_is_told_by_the_record_of_its_call_and_counted_once(tmp_path: Path) -> None:
+    rows = [ROWS[0], event(1, "user.message", content="Hi.")]
+    rows += [charge(2, "k1", 900, 800), charge(3, "k1", 900, 800)]
+    rows += [event(4, "assistant.message", content="A.", apiCallId="k1")]
+    rows += [event(5, "assistant.message", content="More of it.", apiCallId="k1")]
+    rows += [
+        event(6, "user.message", content="And?"),
+        event(7, "assistant.message", content="B.", apiCallId="k2"),
+    ]
+    rows += [charge(8, "k2", 1_000, 0), charge(9, "k3", 70, 0)]
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(dump(*rows))
+    session = open_session(path)
+    told = {entry.id: entry.usage for entry in session.entries if entry.usage is not None}
+    assert {name: (usage.input, usage.cache_read, usage.cache_write) for name, usage in told.items()} == {
+        "v4": (95, 800, 5),
+        "v7": (995, 0, 5),
+    }
+    assert session.warnings == (
+        "it tells what 1 call whose reply is not in the file took: that is not counted",
+    )
+    assert [str(each) for each in compare(path, session) if not each.same] == []
+
+
+def test_the_record_of_a_summary_is_the_compaction_s_own() -> None:
+    used = {"inputTokens": 70, "outputTokens": 7, "cacheReadTokens": 0, "cacheWriteTokens": 5}
+    done = event(
+        4, "session.compaction_complete", success=True, summaryContent="S", compactionTokensUsed=used
+    )
+    rows = [ROWS[0], event(1, "user.message", content="Hi."), event(2, "assistant.message", content="A.")]
+    assert not read_session(dump(*rows, charge(3, "k9", 70, 0), done)).warnings
+
+
+@pytest.mark.parametrize("mark", ["envelope", "data"])
+def test_a_sub_agent_s_model_compaction_and_figures_are_not_the_conversation_s(
+    mark: str, tmp_path: Path
+) -> None:
+    def own(row: dict[str, Any]) -> dict[str, Any]:
+        if mark == "envelope":
+            return row | {"agentId": "a-1"}
+        return row | {"data": row["data"] | {"parentToolCallId": "t-1"}}
+
+    rows = [
+        ROWS[0],
+        event(1, "user.message", content="Count."),
+        event(2, "session.model_change", newModel="big"),
+    ]
+    rows += [event(3, "assistant.message", content="I ask one.", apiCallId="k1"), charge(4, "k1", 500, 0)]
+    rows += [own(event(5, "session.model_change", newModel="small"))]
+    rows += [own(event(6, "user.message", content="List it.", source="agent-x"))]
+    rows += [own(event(7, "assistant.message", content="Three.", apiCallId="k2", model="small"))]
+    rows += [own(charge(8, "k2", 100, 0))]
+    rows += [own(event(9, "session.compaction_complete", success=True, summaryContent="S"))]
+    rows += [
+        event(10, "assistant.message", content="Three, it says.", apiCallId="k3"),
+        charge(11, "k3", 600, 0),
+    ]
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(dump(*rows))
+    session = open_session(path)
+    assert session.live_names == ["v1", "v3", "v10"] and not session.boundaries
+    assert (session.model, session["v10"].model, session["v7"].model) == ("big", "big", "small")
+    assert [entry.id for entry in session.entries if entry.sidechain] == ["v6", "v7"]
+    assert len(session.turns) == 1
+    assert [str(each) for each in compare(path, session) if not each.same] == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "typed"),
+    [
+        ({"content": "Go on.", "source": "autopilot"}, False),
+        ({"content": "<system_reminder>Mind it.", "source": "instruction-discovery"}, False),
+        ({"content": "Found three.", "source": "agent-7"}, False),
+        ({"content": "<system_notification>\nOne is done.\n</system_notification>"}, False),
+        ({"content": "/review", "source": "command-review"}, True),
+        ({"content": "Now this.", "source": "user"}, True),
+        ({"content": "Now this.", "source": ""}, True),
+    ],
+)
+def test_who_wrote_a_prompt_is_told_by_its_source(
+    fields: dict[str, Any], typed: bool, tmp_path: Path
+) -> None:
+    rows = [ROWS[0], event(1, "user.message", content="Hi."), event(2, "assistant.message", content="A.")]
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(dump(*rows, event(3, "user.message", **fields)))
+    session = open_session(path)
+    assert len(session.turns) == 1 + typed
+    assert [str(each) for each in compare(path, session) if not each.same] == []

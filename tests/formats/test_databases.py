@@ -126,6 +126,34 @@ def test_opencodes_newest_table_holds_what_an_export_of_the_next_form_does(
     assert stored.model == "demo-2"
 
 
+def test_the_sessions_of_opencode_since_2_0_are_listed_beside_those_that_were_there_before(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "opencode.db"
+    make_opencode(place, "ses_old")
+    with closing(sqlite3.connect(place)) as base:
+        base.executescript(
+            "CREATE TABLE session_v2 (id TEXT PRIMARY KEY, directory TEXT, title TEXT, version TEXT);"
+            "CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT NOT NULL, type TEXT NOT NULL,"
+            " seq INTEGER NOT NULL, time_created INTEGER, time_updated INTEGER, data TEXT NOT NULL);"
+            "INSERT INTO session_v2 VALUES ('ses_new', '/w', 'Reading', '2.0.14');"
+        )
+        for at, message in enumerate(make_next()["messages"]):
+            data = {key: value for key, value in message.items() if key not in ("id", "type")}
+            cells = [message["id"], "ses_new", message["type"], at, at * 1_000, 0, json.dumps(data)]
+            base.execute(f"INSERT INTO session_message VALUES ({','.join('?' * len(cells))})", cells)
+        base.commit()
+    assert [one.name for one in open_sessions(place)] == ["ses_new", "ses_old"]
+    session = open_session(place, part="ses_new")
+    assert (session.title, session.cwd, session.extra["version"]) == ("Reading", "/w", "2.0.14")
+    assert session.live_names == ["msg_5", "msg_6", "msg_7"]
+    assert len(open_session(place, part="ses_old").entries) > 0
+    with closing(sqlite3.connect(place)) as base:
+        base.executescript("DROP TABLE session; DROP TABLE message; DROP TABLE part;")
+        base.commit()
+    assert open_session(place).live_names == session.live_names
+
+
 def test_a_session_that_stands_in_both_of_opencodes_tables_is_read_once(tmp_path: Path) -> None:
     make_opencode(tmp_path / "one.db", "ses_a")
     before = open_session(tmp_path / "one.db")

@@ -244,6 +244,8 @@ def test_what_qwen_compressed_is_a_compaction_where_its_line_holds_the_result() 
     ((name, boundary),) = without.boundaries
     assert boundary.summary is None and boundary.extra == {"unreadable": True}
     assert without.live_names == ["q6", "q7", "q8"] and without.records == len(rows)
+    rows[5]["systemPayload"] = {"info": {"compressionStatus": 1, "triggerReason": "manual"}}
+    assert read_session(dump(*rows)).boundaries[0][1].trigger == "manual" and boundary.trigger is None
     rows[5]["systemPayload"] = {"info": {"compressionStatus": 3}}
     assert not read_session(dump(*rows)).boundaries
 

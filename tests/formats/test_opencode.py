@@ -117,6 +117,37 @@ def test_messages_of_the_next_form_become_a_session(told: str, tmp_path: Path) -
     assert [str(each) for each in compare(path, session) if not each.same] == []
 
 
+def test_what_a_person_ran_in_the_shell_stands_once_where_the_model_is_told_of_it(tmp_path: Path) -> None:
+    document = make_next()
+    ran = next(each for each in document["messages"] if each["type"] == "shell")
+    ran["output"] = {"output": "a.py", "truncated": False}
+    document["messages"].append({"id": "msg_9", "type": "idle", "outcome": "succeeded"})
+    path = tmp_path / "next.json"
+    path.write_text(json.dumps(document))
+    alone = open_session(path)
+    assert alone["msg_4"].text == "ls\na.py"
+    assert [note.known for note in alone.notes if note.type == "idle"] == [True]
+    at = document["messages"].index(ran)
+    echo = {"id": "msg_4b", "type": "synthetic", "text": "ls printed a.py", "metadata": {"source": "shell"}}
+    document["messages"].insert(at + 1, echo)
+    path.write_text(json.dumps(document))
+    told = open_session(path)
+    assert "msg_4" not in told.index and told["msg_4b"].meta
+    assert [str(each) for each in compare(path, told) if not each.same] == []
+
+
+def test_a_thought_of_the_next_form_may_be_sealed(tmp_path: Path) -> None:
+    document = make_next()
+    document["messages"][2]["content"][0] = {
+        "type": "reasoning",
+        "text": "",
+        "state": {"reasoningEncryptedContent": "seal"},
+    }
+    path = tmp_path / "next.json"
+    path.write_text(json.dumps(document))
+    assert open_session(path)["msg_2"].blocks[0] == Reasoning(text="", encrypted="seal")
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

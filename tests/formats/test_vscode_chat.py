@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from inspector import open_session, read_session
-from inspector.session.blocks import Reasoning
+from inspector.session.blocks import Reasoning, ToolCall
+from tests.recount.__main__ import compare
 
 CASES = Path(__file__).parents[1] / "cases" / "formats"
 CASE, LOG = CASES / "vscode-chat.json", CASES / "vscode-chat.log.jsonl"
@@ -135,3 +136,27 @@ def test_words_of_the_screen_are_read_wherever_they_stand(content: Any) -> None:
     assert session.format == "vscode-chat"
     assert session.entries[1].blocks[0] == Reasoning(text="Which one?\nThe first.")
     assert session.entries[1].text.endswith("Because of the cache.")
+
+
+def test_a_request_that_was_broken_off_tells_its_calls_and_no_context(tmp_path: Path) -> None:
+    call = {"kind": "toolInvocationSerialized", "toolCallId": "c-1", "toolId": "manage_todo_list"}
+    call |= {"invocationMessage": {"value": "Created 1 todo"}, "toolSpecificData": {"kind": "todoList"}}
+    shown = [{"kind": "thinking", "value": "Plan first."}, {"value": "I plan."}, call]
+    shown += [{"kind": "toolInvocationSerialized", "invocationMessage": "No name"}]
+    request = {
+        "requestId": "r-1",
+        "message": {"text": "Move it."},
+        "response": shown,
+        "completionTokens": 699,
+    }
+    request["result"] = {"errorDetails": {"message": "Canceled"}}
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps({"version": 3, "sessionId": "s-1", "requests": [request]}))
+    session = open_session(path)
+    reply = session["r-1/reply"]
+    assert [block.kind for block in reply.blocks] == ["reasoning", "text", "tool_call", "unknown"]
+    assert reply.blocks[2] == ToolCall(id="c-1", name="manage_todo_list", input={"kind": "todoList"})
+    assert (reply.error, reply.usage) == ("Canceled", None)
+    assert session["r-1"].extra["completionTokens"] == 699
+    assert session.warnings == ("1 call has no result in the file: VS Code does not save all of them",)
+    assert [str(each) for each in compare(path, session) if not each.same] == []

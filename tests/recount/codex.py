@@ -239,7 +239,7 @@ class _Count:
     def _count(self, info: Row) -> None:
         last = held(info, "last_token_usage")
         tokens = _split(last)
-        same = info.get("total_token_usage") == self.totals
+        same = info.get("total_token_usage") is not None and info["total_token_usage"] == self.totals
         if tokens is None or not sum(tokens) or same or self.responses or self.copied:
             return
         self.totals, self.paid = info.get("total_token_usage"), last

@@ -1,10 +1,11 @@
 """The figures of a Copilot CLI log, from its events: FORMATS §3.
 
-Which request took what is not in the file: only compactions tell it (`compactionTokensUsed`, whose input
-holds the cache's; older versions call the figures input, output and cachedInput). `session.snapshot_rewind`
-takes an event and all after it off the way, or the events it names; `session.context_cleared` takes all
-before it. Events with an `agentId`
-are a sub-agent's, those marked `ephemeral` are not in the conversation.
+What a request took stands in a `session.usage_record` of the same `apiCallId` as its reply; the first reply
+of a call is charged. Logs before 1.0.9x have none. Compactions tell theirs (`compactionTokensUsed`). Both
+inputs hold the cache's; older versions call a compaction's figures input, output and cachedInput.
+`session.snapshot_rewind` takes an event and all after it off the way, or the events it names;
+`session.context_cleared` takes all before it. Events with an `agentId`, or whose data names the call above
+them, are a sub-agent's, those marked `ephemeral` are not in the conversation.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ def recount(path: Path) -> Figures:
     model = None
     way: list[bool] = []  # whether each message on the way opens a turn
     stood: dict[str, int] = {}
+    calls = _read_calls(path)
     for row in read_rows(path):
         data, kind = held(row, "data"), row.get("type")
         stood[str(row.get("id"))] = len(way)
@@ -31,7 +33,11 @@ def recount(path: Path) -> Figures:
             else:
                 del way[stood.get(str(data.get("upToEventId")), len(way)) :]
             continue
-        if row.get("ephemeral") is True or row.get("agentId"):
+        if row.get("ephemeral") is True:
+            continue
+        paid = calls.pop(str(data.get("apiCallId")), None) if kind == "assistant.message" else None
+        if row.get("agentId") or data.get("parentToolCallId"):
+            tally.aside(paid, data.get("model") or model)
             continue
         if kind == "session.context_cleared":
             way.clear()
@@ -44,7 +50,7 @@ def recount(path: Path) -> Figures:
         elif kind == "assistant.message":
             way.append(False)
             model = data.get("model") or model
-            tally.reply()
+            tally.reply(paid, model)
         elif kind == "session.compaction_complete" and data.get("success") is not False:
             way.append(False)
             tally.compact(_split(held(data, "compactionTokensUsed")), model)
@@ -58,10 +64,25 @@ def recount(path: Path) -> Figures:
 
 def _opens(data: Row) -> bool:
     sent, typed = data.get("transformedContent"), data.get("content")
-    if str(data.get("source")).startswith("skill-"):
+    source = data.get("source") or ""
+    if source not in ("", "user") and not str(source).startswith("command-"):
+        return False
+    if isinstance(typed, str) and typed.lstrip().startswith("<system_notification>"):
         return False
     words = sent if isinstance(sent, str) else typed
     return isinstance(words, str) and is_typed(words)
+
+
+def _read_calls(path: Path) -> dict[str, list[int]]:
+    """What each call took, as the first record of it tells."""
+    calls: dict[str, list[int]] = {}
+    for row in read_rows(path):
+        used = held(row, "data", "usage")
+        if row.get("type") == "session.usage_record" and row.get("ephemeral") is not True:
+            tokens = _split(used)
+            if tokens is not None and sum(tokens) and isinstance(used.get("apiCallId"), str):
+                calls.setdefault(used["apiCallId"], tokens)
+    return calls
 
 
 def _split(used: Row) -> list[int] | None:

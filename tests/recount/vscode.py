@@ -40,7 +40,7 @@ def recount(path: Path) -> Figures:
             (told, "promptTokens", "outputTokens"),
             (request, "promptTokens", "completionTokens"),
         ):
-            if tokens is None and ({sent, replied} & set(holder)):
+            if tokens is None and isinstance(holder.get(sent), int | float):
                 tokens = split_inclusive(holder.get(sent), holder.get(replied))
         for number in range(replies):
             tally.reply(tokens if number == replies - 1 else None, model)
