@@ -39,9 +39,9 @@ found, worked = time.perf_counter() - start, time.process_time() - begin
 ledger = count_tokens(session, "o200k_base")
 moment = session.at(trace_history(session, ledger).fullest.at)
 plan = make_plan(moment, ledger, sys.argv[2])
-start = time.perf_counter()
+start, begin = time.perf_counter(), time.process_time()
 trace = trace_facts(facts, plan)
-first = time.perf_counter() - start
+first, opened = time.perf_counter() - start, time.process_time() - begin
 traces, works = [], []
 for number in range(int(sys.argv[3])):
     edits = {"settings": {"keep-recent-tokens.tokens": 8_000 + 1_700 * number}}
@@ -52,8 +52,9 @@ for number in range(int(sys.argv[3])):
     works.append(time.process_time() - begin)
 stood = sum(traced.stood for traced in trace)
 print(json.dumps({
-    "found": found, "worked": worked, "first": first, "traces": traces, "works": works, "facts": len(facts),
-    "said": len(facts.fact), "traced": len(trace), "stood": stood, "live": len(moment.live.position),
+    "found": found, "worked": worked, "first": first, "opened": opened, "traces": traces, "works": works,
+    "facts": len(facts), "said": len(facts.fact), "traced": len(trace), "stood": stood,
+    "live": len(moment.live.position),
 }))
 """
 
@@ -74,7 +75,7 @@ def tell(label: str, timed: dict[str, Any], size: float) -> Iterator[tuple[str, 
     counts = f"{timed['facts']:,} facts, said {timed['said']:,} times"
     yield f"{label}: {counts}", f"{show(timed['found'])}, of CPU {show(timed['worked'])}"
     what = f"{timed['traced']:,} facts, {timed['live']:,} blocks live"
-    yield f"{label}: first trace, {what}", show(timed["first"])
+    yield f"{label}: first trace, {what}", f"{show(timed['first'])}, of CPU {show(timed['opened'])}"
     middle, worked = statistics.median(timed["traces"]), statistics.median(timed["works"])
     yield f"{label}: trace of a new plan", f"{show(middle)}, of CPU {show(worked)}"
 
