@@ -16,7 +16,7 @@ from inspector.files import open_session
 from inspector.redaction import detect as detector
 from inspector.redaction.clean import clean_session, look_through
 from inspector.redaction.detect import find_spans
-from inspector.redaction.patterns import PATTERNS, Pattern
+from inspector.redaction.patterns import LONG_RUN, PATTERNS, Pattern
 from inspector.redaction.redact import Redactor, name_secret
 from tests.shared import SHARED, needs_shared
 
@@ -183,13 +183,15 @@ def test_no_text_keeps_the_detector_busy(what: str) -> None:
     assert time.process_time() - began < 5
 
 
-@pytest.mark.parametrize("pattern", [p for p in PATTERNS if p.needs], ids=lambda p: p.kind)
+@pytest.mark.parametrize("pattern", [p for p in PATTERNS if p.needs or p.long], ids=lambda p: p.kind)
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_what_a_pattern_needs_stands_wherever_it_matches(pattern: Pattern, data: st.DataObject) -> None:
     """Law: a text that is spared a pattern holds nothing that the pattern would find."""
     text = data.draw(st.from_regex(pattern.regex))
-    assert any(need in text.lower() for need in pattern.needs)
+    lower = text.lower()
+    assert not pattern.needs or any(need in lower for need in pattern.needs)
+    assert not pattern.long or LONG_RUN.search(lower)
 
 
 def test_a_secret_in_two_pieces_is_known_by_each() -> None:
