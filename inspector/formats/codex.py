@@ -37,10 +37,14 @@ from .codex_history import Reference, print_entry, take_history
 from .codex_kinds import BOOKKEEPING, EVENTS
 from .codex_parts import (
     SPOKEN,
+    TRAE,
+    USAGE,
     find_kinds,
+    find_usage,
     is_bare,
     is_bare_header,
     is_shown,
+    read_id,
     read_letter,
     read_part,
     read_reasoning,
@@ -57,7 +61,6 @@ from .recording import Json, JsonRows, Recording, first_rows, make_output, parse
 NAME = "codex"
 UNSHOWN = frozenset({"ghost_snapshot", "additional_tools"})
 HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
-USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
 ESTIMATE = "estimated by Codex"
 CWD = re.compile(r"<environment_context>.*?(?:<cwd>|Current working directory: )([^<\n]+)", re.DOTALL)
 
@@ -66,6 +69,8 @@ def sniff(data: Data) -> str | None:
     """None when one of the first lines is a rollout's `session_meta`, or an item in its envelope (where the
     file begins in the middle), or the first one a bare header."""
     rows = first_rows(data)
+    if any(row.get("type") == TRAE for row in rows):
+        return "its messages stand in rows of TRAE's own"
     if rows and is_bare_header(rows[0]) and ("instructions" in rows[0] or is_bare(rows[1:2])):
         return None
     for row in rows:
@@ -76,11 +81,6 @@ def sniff(data: Data) -> str | None:
         if row.get("type") == "response_item" and isinstance(Fields(payload).rest.get("type"), str):
             return None
     return "none of its first lines is a `session_meta` with an id, or an item"
-
-
-def _read_id(meta: Json) -> str:
-    """The name of a rollout's session; empty where its header has none."""
-    return Fields(meta).text("id") or Fields(meta).text("session_id") or ""
 
 
 def read(data: Data) -> Session:
@@ -399,7 +399,7 @@ class _RolloutReading:
             self._take_usage(Fields(payload).object("info"))
         elif kind == "thread_rolled_back":
             self._roll_back(payload.get("num_turns"))
-        elif (agent := started_agent(payload)) is not None and agent != _read_id(self.meta):
+        elif (agent := started_agent(payload)) is not None and agent != read_id(self.meta):
             self.agents[agent] = None
         self.made.note(str(kind), source, known=str(kind) in EVENTS)
 
@@ -410,8 +410,9 @@ class _RolloutReading:
         if isinstance(window, int) and not isinstance(window, bool):
             self.window = window
         total, last = info.get("total_token_usage"), Fields(info).object("last_token_usage")
-        usage = read_inclusive(last, *USAGE)
+        usage = find_usage(info, self.total, forked="forked_from_id" in self.meta)
         if usage is None:
+            self.total = total or self.total
             return
         if not usage.tokens:
             at = self.line[-1] if self.line else None
@@ -433,7 +434,7 @@ class _RolloutReading:
         fields = Fields(payload)
         usage = read_inclusive(fields.object("usage"), *USAGE)
         thread, response = fields.text("thread_id"), fields.text("response_id") or ""
-        others = thread is not None and thread != _read_id(self.meta)
+        others = thread is not None and thread != read_id(self.meta)
         if usage is None or not usage.tokens or others or self._copies or response in self.responses:
             return
         if response in self.summaries:
@@ -579,7 +580,7 @@ class _RolloutReading:
         extra = {"version": version} if isinstance(version, str) else {}
         extra |= fields.rest | ({"dynamic_tools": rest} if rest else {})
         return self.made.make_session(
-            id=_read_id(self.meta),
+            id=read_id(self.meta),
             model=self.model,
             window=self.window,
             cwd=Fields(self.meta).text("cwd") or self._find_cwd(),

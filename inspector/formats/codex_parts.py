@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from ..session.blocks import Block, Image, Reasoning, Text, ToolOutput
-from ..session.entries import Tool
+from ..session.entries import Tool, Usage
 from .json_document import Fields, Found, unknown
-from .recording import parse_given
+from .recording import Json, parse_given, read_inclusive
 
 EXITED = re.compile(
     r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n)*(?:Exit code:|Process exited with code) (-?\d+)(?=\n|\Z)"
@@ -17,9 +17,36 @@ EXITED = re.compile(
 
 HEADER = frozenset({"id", "timestamp", "instructions", "git"})
 """What the header of a rollout of before September 2025 holds at most."""
+USAGE = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+TRAE = "history_mutation"
+"""The rows that TRAE's CLI, which was made of Codex, keeps its messages in."""
 SPOKEN = ("user_message", "agent_message")
 ITEMS = {"UserMessage": "user_message", "AgentMessage": "agent_message"}
 """What a completed item is called that repeats what one of these events repeated until September 2026."""
+
+
+def find_usage(info: Json, before: Any, *, forked: bool) -> Usage | None:
+    """What the last request took: as it is told, else by how much the running totals grew.
+
+    The first totals of a fork hold what its parent took: they tell nothing of it.
+
+    >>> told = {"total_token_usage": {"input_tokens": 90, "output_tokens": 5}}
+    >>> find_usage(told, {"input_tokens": 40, "output_tokens": 3}, forked=True).tokens
+    52
+    """
+    fields = Fields(info)
+    if (last := fields.object("last_token_usage")) is not None:
+        return read_inclusive(last, *USAGE)
+    total, old = fields.object("total_token_usage"), Fields(before)
+    if total is None or (forked and not isinstance(before, dict)):
+        return None
+    grown = {name: (Fields(total).number(name) or 0) - (old.number(name) or 0) for name in USAGE}
+    return read_inclusive(grown, *USAGE) if min(grown.values()) >= 0 else None
+
+
+def read_id(meta: Json) -> str:
+    """The name of a rollout's session; empty where its header has none."""
+    return Fields(meta).text("id") or Fields(meta).text("session_id") or ""
 
 
 def read_part(raw: Any) -> Found:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..text import plural
+from .codex_parts import TRAE
 from .json_document import HEAD, Fields, peek_once
 from .json_lines import Data, iter_lines
 from .recording import Json, first_rows
@@ -55,7 +56,10 @@ def _is_claude(row: Json) -> bool:
 
 
 def _is_copilot(row: Json) -> bool:
-    kinds = ("session.start", "session.resume", "user.message", "assistant.message", "assistant.turn_start")
+    kinds = (
+        *("session.start", "session.resume", "session.shutdown", "session.usage_checkpoint"),
+        *("user.message", "assistant.message", "assistant.turn_start"),
+    )
     return row.get("type") in kinds and isinstance(row.get("data"), dict)
 
 
@@ -112,6 +116,7 @@ ROWS: tuple[RowKind, ...] = (
         _is_gemini_stream,
         advice="they do not hold the context: open the chat in ~/.gemini/tmp",
     ),
+    RowKind("a rollout of TRAE's CLI", lambda row: row.get("type") == TRAE),
     RowKind("a Codex rollout", _is_codex, rb'"type"\s*:\s*"compacted"'),
     RowKind(
         "the events of `codex exec --json`",
@@ -203,6 +208,20 @@ def _listed(*names: str) -> Callable[[Any], int | None]:
         return len(value) if isinstance(first, dict) and all(name in first for name in names) else None
 
     return count
+
+
+def _count_within(value: Any) -> int | None:
+    """How many events of Inspect's an object holds that is no log of it, such as a part cut out of one."""
+    events = Fields(value).items("events")
+    first = Fields(events[0]).rest if events else {}
+    return len(events) if events and {"event", "timestamp"} <= first.keys() else None
+
+
+def _count_sent(value: Any) -> int | None:
+    """How many runs are in what LangSmith's SDK sends: one batch of them, or a list of batches."""
+    batches = value if isinstance(value, list) else [value]
+    runs = [run for batch in batches for run in Fields(batch).items("post") or ()]
+    return len(runs) if runs and "run_type" in Fields(runs[0]).rest else None
 
 
 def _steps(value: Any) -> int | None:
@@ -347,6 +366,13 @@ DOCUMENTS: tuple[DocumentKind, ...] = (
     DocumentKind("messages of pydantic-ai", _listed("kind", "parts"), "message"),
     DocumentKind("messages of LangChain", _listed("type", "data"), "message"),
     DocumentKind("events of an Inspect transcript", _listed("event", "timestamp"), "event"),
+    DocumentKind("events of an Inspect transcript", _count_within, "event"),
+    DocumentKind(
+        "what LangSmith's SDK sends",
+        _count_sent,
+        "run",
+        "it tells what was asked and what was answered apart: export the runs from LangSmith",
+    ),
     DocumentKind("a Posit Assistant conversation", _items("messages", "schemaVersion", "root"), "message"),
     DocumentKind(
         "a list of messages",

@@ -80,6 +80,33 @@ def test_usage_without_running_totals_is_each_reply_s(tmp_path: Path) -> None:
     assert [str(each) for each in compare(path, session) if not each.same] == []
 
 
+@pytest.mark.parametrize("forked", [False, True])
+def test_where_only_running_totals_are_told_a_reply_took_what_they_grew_by(
+    forked: bool, tmp_path: Path
+) -> None:
+    def say(role: str, words: str) -> dict[str, Any]:
+        part = {"type": "output_text", "text": words}
+        return {"type": "response_item", "payload": {"type": "message", "role": role, "content": [part]}}
+
+    def count(sent: int, read: int, replied: int) -> dict[str, Any]:
+        total = {"input_tokens": sent, "cached_input_tokens": read, "output_tokens": replied}
+        return {"type": "event_msg", "payload": {"type": "token_count", "info": {"total_token_usage": total}}}
+
+    meta = {"id": "t-1"} | ({"forked_from_id": "t-0"} if forked else {})
+    rows = [{"type": "session_meta", "payload": meta}, say("user", "Look."), say("assistant", "I look.")]
+    rows += [count(900, 0, 20), count(900, 0, 20), say("user", "And?"), say("assistant", "There.")]
+    rows += [count(2_000, 850, 30), count(100, 0, 1)]
+    path = tmp_path / "rollout-2026-03-01T09-00-00-t-1.jsonl"
+    path.write_bytes(dump(*rows))
+    session = open_session(path)
+    told = {entry.text: entry.usage for entry in session.entries if entry.usage}
+    assert [(each.input, each.cache_read, each.output) for each in told.values()] == [
+        *([] if forked else [(900, 0, 20)]),
+        (250, 850, 10),
+    ]
+    assert [str(each) for each in compare(path, session) if not each.same] == []
+
+
 def test_a_compaction_keeps_what_it_lists_and_its_estimate_is_no_request() -> None:
     session = open_session(CASE)
     ((name, boundary),) = session.boundaries

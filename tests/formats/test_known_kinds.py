@@ -38,6 +38,29 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "a Codex rollout of 4 rows, 1 compaction",
         "",
     ),
+    "a rollout of TRAE's": (
+        rows(
+            {"type": "session_meta", "payload": {"id": "t"}},
+            {"type": "history_mutation", "payload": {"operation": "append", "items": [ITEM["payload"]]}},
+        ),
+        "a rollout of TRAE's CLI of 2 rows",
+        "",
+    ),
+    "Copilot without messages": (
+        rows({"type": "session.usage_checkpoint", "id": "c", "data": {"totalNanoAiu": 5}}),
+        "a Copilot CLI log of 1 row, 0 compactions",
+        "",
+    ),
+    "events of Inspect's in an object": (
+        document(description="A branch.", events=[{"event": "span_begin", "timestamp": "2026-01-01"}] * 2),
+        "events of an Inspect transcript of 2 events",
+        "",
+    ),
+    "a batch for LangSmith": (
+        document(post=[{"id": "r", "run_type": "llm"}], patch=[{"id": "r"}]),
+        "what LangSmith's SDK sends of 1 run",
+        "it tells what was asked and what was answered apart: export the runs from LangSmith",
+    ),
     "a stream of events": (
         rows({"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}),
         "the events of `codex exec --json` of 2 rows",

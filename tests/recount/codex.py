@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .figures import Figures
-from .tally import Row, Tally, held, is_typed, listed, read_rows, say, split_inclusive
+from .tally import Row, Tally, held, is_typed, listed, read_rows, say, split_inclusive, whole
 
 _EVENTS = {"user_message": "user", "agent_message": "assistant"}
 _ITEMS = {"UserMessage": "user", "AgentMessage": "assistant"}
@@ -237,7 +237,18 @@ class _Count:
         return "".join(words.split()) in together
 
     def _count(self, info: Row) -> None:
-        last = held(info, "last_token_usage")
+        last, total = held(info, "last_token_usage"), held(info, "total_token_usage")
+        if total and "last_token_usage" not in info:
+            # Totals alone: a request took what they grew by; those a fork begins with are its parent's.
+            before, self.totals = self.totals, total
+            if before is None and self.meta.get("forked_from_id"):
+                return
+            names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+            last = {name: whole(total.get(name)) - whole(held(before).get(name)) for name in names}
+            if min(last.values()) >= 0 and any(last.values()) and not (self.responses or self.copied):
+                self.paid = last
+                self._pay(_split(last) or [])
+            return
         tokens = _split(last)
         same = info.get("total_token_usage") is not None and info["total_token_usage"] == self.totals
         if tokens is None or not sum(tokens) or same or self.responses or self.copied:
