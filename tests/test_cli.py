@@ -242,8 +242,10 @@ def test_a_cut_and_a_moment_can_be_named(file: Path, capsys: pytest.CaptureFixtu
     assert (told["at"], told["cut"]) == (at, cut)
 
 
-def test_export_writes_one_page(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tmp_path / "page.html"
+def test_export_writes_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a short session: the page of the whole one is made by `demo --page`."""
+    file, page = tmp_path / "short.jsonl", tmp_path / "page.html"
+    file.write_bytes(b"".join(read_demo().splitlines(keepends=True)[:40]))
     assert main(["export", str(file), str(page)]) == 0
     assert page.read_text("utf-8").startswith("<!")
     assert "redacted" in capsys.readouterr().out
