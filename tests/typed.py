@@ -2,9 +2,18 @@
 
 The labels are of typed messages, answers and refusals alone, of 17 transcripts of four harnesses. One line of
 the file is one label: the first 16 digits of the SHA-256 of the transcript, the line of the row, which of the
-stretches a person typed there (`part`), start and end in characters of that stretch, the half, and the kind
-(`rule` or `choice`). The words stay in the transcripts. Every message of these files is labelled whole,
-pasted logs too; `FILES` says which half a transcript is in. A session is in one half only.
+stretches a person typed there (`part`), start and end in characters of that stretch, the half, the kind
+(`rule` or `choice`), and how many of two annotators marked it (`marked`). The words stay in the transcripts.
+Every message of these files was labelled whole, pasted logs too; `FILES` says which half a transcript is in.
+A session is in one half only.
+
+Two annotators read each half by the definition below, without the product, its patterns or each other's
+labels. In the half for development they marked 79 and 83 rules, 74 of them both (agreement .94 / .89), and 54
+and 63 choices, 50 of them both (.93 / .79); in the clean half 39 and 38 rules, 36 of them both, and the same
+10 choices. Of what both marked the first one's span is the label. What one alone marked is kept, and counts
+neither as missed nor, where it is found, as extra. Weak: whether a pick is also a rule, and whether a thought
+aloud ("I would have thought that it …") is one, both read widely; the files of the half for development are
+mostly of one team, whose words the patterns were made on.
 
 **rule**: what a person wants always, never, or only so, and how a thing is to be; an order that says in what
 manner or order it is to be carried out, or what is not to be done with it. A plain task is none, nor is a
@@ -88,6 +97,8 @@ class Label(NamedTuple):
     end: int
     kind: str
     half: str
+    marked: int = 2
+    """How many of the two annotators marked it."""
 
 
 class Tally(NamedTuple):
@@ -177,7 +188,10 @@ def find_marks(file: str) -> dict[str, list[tuple[int, int, int, int, str]]]:
 
 
 def score(half: str) -> dict[str, Tally]:
-    """One tally per kind, over all transcripts of a half."""
+    """One tally per kind, over all transcripts of a half.
+
+    What one annotator alone marked counts neither as missed nor, where it is found, as extra.
+    """
     labels = read_labels(half)
     tallies = {kind: Tally(0, 0, 0) for kind in KINDS}
     for file in FILES[half]:
@@ -185,38 +199,42 @@ def score(half: str) -> dict[str, Tally]:
         words = {(item.line, item.part): item.text for item in read_typed(file)}
         for kind in KINDS:
             mine = [label for label in labels if label.file == name and label.kind == kind]
-            found = marks[kind]
-            pairs = sorted(
-                (
-                    (_overlap(label, mark), a, b)
-                    for a, label in enumerate(mine)
-                    for b, mark in enumerate(found)
-                ),
-                reverse=True,
-            )
-            used_labels, used_marks = set[int](), set[int]()
-            for overlap, a, b in pairs:
-                if overlap >= 0.5 and a not in used_labels and b not in used_marks:
-                    used_labels.add(a)
-                    used_marks.add(b)
+            agreed = [label for label in mine if label.marked > 1]
+            pairs = _match(agreed, marks[kind])
+            left = [mark for at, mark in enumerate(marks[kind]) if at not in pairs.values()]
+            doubtful = _match([label for label in mine if label.marked < 2], left).values()
+            extra = [mark for at, mark in enumerate(left) if at not in doubtful]
+            missed = [label for at, label in enumerate(agreed) if at not in pairs]
             shown = half == "dev"
-            missed = [
-                f"{file}:{label.line} {words[label.line, label.part][label.start : label.end]}"
-                for a, label in enumerate(mine)
-                if shown and a not in used_labels
-            ]
-            extra = [
-                f"{file}:{mark[0]} {mark[4]}" for b, mark in enumerate(found) if shown and b not in used_marks
-            ]
             old = tallies[kind]
             tallies[kind] = Tally(
-                old.labelled + len(mine),
-                old.found + len(found),
-                old.matched + len(used_labels),
-                (*old.missed, *missed),
-                (*old.extra, *extra),
+                old.labelled + len(agreed),
+                old.found + len(pairs) + len(extra),
+                old.matched + len(pairs),
+                (
+                    *old.missed,
+                    *(
+                        f"{file}:{label.line} {words[label.line, label.part][label.start : label.end]}"
+                        for label in missed
+                        if shown
+                    ),
+                ),
+                (*old.extra, *(f"{file}:{mark[0]} {mark[4]}" for mark in extra if shown)),
             )
     return tallies
+
+
+def _match(labels: list[Label], marks: list[tuple[int, int, int, int, str]]) -> dict[int, int]:
+    """By label the mark that is the same, each used once, those that share most first."""
+    pairs = sorted(
+        ((_overlap(label, mark), a, b) for a, label in enumerate(labels) for b, mark in enumerate(marks)),
+        reverse=True,
+    )
+    found: dict[int, int] = {}
+    for overlap, a, b in pairs:
+        if overlap >= 0.5 and a not in found and b not in found.values():
+            found[a] = b
+    return found
 
 
 def _overlap(label: Label, mark: tuple[int, int, int, int, str]) -> float:

@@ -8,7 +8,7 @@ something: "run it before you push" is a rule, "it ran before you pushed" none. 
 ("The page must:") is none itself, and neither are the items below it.
 
 It costs rules that are worded as a description ("types are plain JSON"), as a case ("if it gets long,
-convert it") or as a question: about every other rule that people type, by what they typed in other projects.
+convert it") or as a question: about two of three rules that people type (`tests/typed.py`).
 """
 
 from __future__ import annotations

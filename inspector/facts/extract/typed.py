@@ -157,7 +157,12 @@ def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-_STOP = re.compile(r"[。！？；]|[.!?]+(?=[\s)*<]|[\"'](?!\s[a-z])|$)|\n| \| |</?[a-z][\w-]{2,40}>")
+_STOP = re.compile(
+    r"[。！？；]|\n| \| "
+    r"|(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bno(?=\. ?\d))[.!?]+(?=[\s)*<]|[\"'](?!\s[a-z])|$)"
+    r"|(?:^[ \t]*<|</)[a-z][\w-]{2,40}>",
+    re.MULTILINE,
+)
 _ASIDE = re.compile(r"\([^()\n]{1,200}\)(?=\s+[A-Z])")
 _ASKS_TOO = re.compile(
     r"(?i)[,;] *(?:(?:but|and|so|or) )?(?:can|could|should|do|does|is|are|what|how|why|would|will|i (?:assume"
