@@ -290,9 +290,8 @@ class TextIndex:
 
     def _with(self, wording: str, among: Bools | None = None) -> Iterator[int]:
         """The texts that hold a wording; with `among` only some of them."""
-        if (
-            wording.isascii() and wording.isidentifier()
-        ):  # one word, as most are: it stands where it is listed
+        if wording.isascii() and wording.isidentifier():
+            # One word, as most are: it stands where it is listed.
             return (n for n in self.words.get(wording, ()) if among is None or among[n])
         held = min((self.words.get(word, ()) for word in WORD.findall(wording)), key=len, default=self.texts)
         if wording.endswith(CUT_SHORT):

@@ -100,9 +100,8 @@ def _blank_quoted(text: str) -> str:
 
 def _may_quote(text: str) -> bool:
     """Whether a word that may say whose words follow stands before a colon or a quotation mark."""
-    if (
-        not text.isascii()
-    ):  # other quotation marks, and letters that may be taken for another case of a word's
+    if not text.isascii():
+        # It may hold other quotation marks, and letters that are taken for another case of a word's.
         return holds_any(text.lower(), _SAYING)
     last = max(text.rfind(":"), text.rfind('"'))
     return last > 0 and holds_any(text[:last].lower(), _SAYING)
