@@ -181,6 +181,10 @@ def _read_claude_block(raw: Any, names: dict[str, str]) -> Found:
             call, content, lambda part: read_with_rest(part, names), tool, failed=failed
         )
         return block, rest | fields.rest
+    if isinstance(raw, dict) and raw.get("type") == "thinking" and raw.get("thinking") == "":
+        # A thought that is hidden is told by what was shown of it.
+        shown = [Fields(each).text("summary") for each in Fields(raw).items("summaries") or ()]
+        raw = {**raw, "thinking": "\n".join(filter(None, shown))}
     return read_with_rest(raw, names)
 
 

@@ -338,4 +338,6 @@ def read_metrics(raw: Any) -> Usage | None:
     return usage.model_copy(update={"cost": make_cost(raw.get("cost"))})
 
 
-READER = Reader(NAME, "Cline session", sniff, read, find_beside=find_beside, read_all=read_all)
+READER = Reader(
+    NAME, "Cline session", sniff, read, find_beside=find_beside, read_all=read_all, folder_file=TASK
+)

@@ -66,8 +66,17 @@ def sniff(data: Data) -> str | None:
     if reason is None or "several" not in reason:
         return reason
     rows = first_rows(data)
-    first = rows[0] if rows else next(_find_printed(cut_head(data)), None)
+    first = next((row for row in rows if not _is_metric(row)), None)
+    if not rows:
+        first = next(_find_printed(cut_head(data)), None)
     return None if _judge(first) is None else "its lines are no spans, runs or observations"
+
+
+def _is_metric(row: Any) -> bool:
+    """Whether a row tells a measure, as a file of all that OpenTelemetry sends holds between the spans."""
+    return isinstance(row, dict) and (
+        row.get("type") == "metric" or isinstance(row.get("resourceMetrics"), list)
+    )
 
 
 def _find_printed(data: Data) -> Iterator[Any]:
@@ -150,7 +159,8 @@ def read(data: Data) -> Session:
             continue
         spans = list(_find_spans(value))
         if not spans:
-            made.note("row without a span", source, known=False)
+            is_metric = _is_metric(value)
+            made.note("metric" if is_metric else "row without a span", source, known=is_metric)
         for at, span in enumerate(spans):
             where = source if not at else None
             request = _read_span(span, names)

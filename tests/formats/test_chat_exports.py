@@ -35,6 +35,23 @@ def test_a_conversation_of_claude_ai_becomes_a_session_and_what_was_said_again_a
     assert {"h2", "a2"} <= set(session.index)
 
 
+@pytest.mark.parametrize(
+    ("summaries", "text"),
+    [([{"summary": "Look for a table."}, {"summary": "Found."}], "Look for a table.\nFound."), (None, "")],
+)
+def test_a_hidden_thought_of_claude_ai_is_told_by_what_was_shown_of_it(summaries: Any, text: str) -> None:
+    document = load(CLAUDE)
+    reply = next(each for each in document["chat_messages"] if each["uuid"] == "a1")
+    reply["content"][0] = {
+        "type": "thinking",
+        "thinking": "",
+        "summaries": summaries,
+        "thinking_hidden": True,
+    }
+    session = read_session(document)
+    assert (session["a1"].blocks[0], session.unknown) == (Reasoning(text=text), 0)
+
+
 def test_chatgpts_context_is_the_path_to_the_current_node() -> None:
     session = open_session(CHATGPT)
     assert (session.id, session.title, session.model) == ("g-1", "Moon", "demo-2")

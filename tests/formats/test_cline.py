@@ -335,6 +335,11 @@ def write_task(folder: Path, screen: list[dict[str, Any]], cwd: str = "/w/app") 
     return path
 
 
+def test_a_task_s_folder_opens_as_its_messages(tmp_path: Path) -> None:
+    path = write_task(tmp_path, [])
+    assert open_session(tmp_path) == open_session(path)
+
+
 @pytest.mark.parametrize("indexes", [None, (-1, 1)])
 def test_figures_that_stand_on_a_task_s_screen_are_its_replies(
     tmp_path: Path, indexes: tuple[int, ...] | None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from inspector import open_session, read_session
-from inspector.errors import EmptySession
+from inspector.errors import EmptySession, ReadError
 from inspector.session.blocks import ToolCall
 from inspector.session.session import Session
 from tests.recount.__main__ import compare
@@ -594,3 +594,30 @@ def test_a_summary_that_the_last_reply_wrote_goes_on_with_its_conversation() -> 
         "message",
         "message",
     ]
+
+
+METRICS = (
+    {"type": "metric", "name": "gen_ai.client.token.usage", "dataPoints": []},
+    {"resourceMetrics": [{"resource": {}, "scopeMetrics": []}]},
+)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_measures_among_the_spans_of_a_file_are_known_and_no_calls(
+    metric: dict[str, Any], tmp_path: Path
+) -> None:
+    said = {"gen_ai.input.messages": json.dumps([ASK]), "gen_ai.output.messages": json.dumps([END])}
+    told = {**said, "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 10}
+    path = tmp_path / "sent.jsonl"
+    path.write_bytes(dump(metric, {"type": "span", **span(1, told)}, metric, {"type": "event"}))
+    session = open_session(path)
+    assert [entry.text for entry in session.entries] == ["Read a.py.", "Three."]
+    assert [(note.type, note.known) for note in session.notes] == [
+        ("metric", True),
+        ("metric", True),
+        ("row without a span", False),
+    ]
+    assert [str(figure) for figure in compare(path, session) if not figure.same] == []
+    path.write_bytes(dump(metric, metric))
+    with pytest.raises(ReadError):
+        open_session(path)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .figures import Figures
-from .tally import Row, Tally, held, is_typed, listed, load, read_document, whole
+from .tally import NotRecounted, Row, Tally, held, is_typed, listed, load, read_document, whole
 
 
 def recount(path: Path) -> Figures:
@@ -64,6 +64,8 @@ def recount(path: Path) -> Figures:
 
 def _open(path: Path) -> Row:
     """The export: in an answer's `data`, below a line that the program told, or as its messages alone."""
+    if path.read_bytes().startswith(b"SQLite format 3\0"):
+        raise NotRecounted("a database: its sessions are recounted from what opencode exports of them")
     try:
         document = read_document(path)
     except ValueError:
