@@ -50,7 +50,7 @@ def read_pieces(file: BinaryIO, head: bytes) -> Iterator[bytes]:
     while True:
         last = pieces.pop()
         if end := last.rfind(b"\n") + 1:
-            yield b"".join((*pieces, last[:end]))
+            yield b"".join((*pieces, memoryview(last)[:end]))
             pieces.clear()
         pieces.append(last[end:])
         if not (more := file.read(PIECE)):

@@ -280,7 +280,8 @@ class ClaudeCodeLines:
             reply = (message.id, lane) if message.id is not None and row.type == "assistant" else None
             draft = self.replies.get(reply) if reply is not None else None
             if draft is None:
-                answers = any(type(block) is ToolOutput for block in blocks)
+                # What is held waits for outputs; where nothing is, nobody asks.
+                answers = bool(self.held) and any(type(block) is ToolOutput for block in blocks)
                 role = "assistant" if row.type == "assistant" else "user"
                 draft = self._start(row, source, lane, role, outputs=answers)
                 if reply is not None:
@@ -513,7 +514,7 @@ class ClaudeCodeLines:
         return Linked(
             drafts,
             make_boundaries(chain, drafts),
-            {at: draft.agent for at, draft in enumerate(drafts) if draft.aside},
+            {at: draft.agent for at, draft in enumerate(drafts) if draft.lane[0]},
             [draft.timestamp for draft in drafts if draft.timestamp is not None],
             None if told is None else told.id,
             leaf.agent,
