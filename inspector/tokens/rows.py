@@ -18,7 +18,7 @@ from ..session.blocks import KINDS, Block, Image, Text
 from ..session.entries import Entry, Tool
 from ..session.json_text import stringify
 from ..session.session import Session
-from ..session.tree import Ints
+from ..session.tree import BRANCH_SUMMARY, COMPACTION, ROLES, Ints, Tree
 from ..text import plural
 from .counter import Counter
 from .models import model_of
@@ -56,7 +56,8 @@ _KIND = {kind: code for code, kind in enumerate(KINDS)}
 _SECTION = {section: code for code, section in enumerate(SECTIONS)}
 _WORDS = len(SECTIONS)  # the entry decides
 _OF_KIND = np.array([_SECTION.get(kind, _WORDS) for kind in KINDS], np.uint8)
-_OF_ROLE = {"user": "user", "assistant": "assistant", "tool": "tool_output", "system": "system"}
+_SECTIONS_OF_ROLES = {"user": "user", "assistant": "assistant", "tool": "tool_output", "system": "system"}
+_OF_ROLE = np.array([_SECTION[_SECTIONS_OF_ROLES.get(role, "unknown")] for role in ROLES], np.uint8)
 _PLAIN = np.isin(KINDS, ("text", "tool_call"))
 
 
@@ -93,7 +94,7 @@ def gather_rows(session: Session, model: str | None, cost: ImageCost) -> Rows:
     sizes = np.fromiter(map(len, parts), np.int32, len(parts))
     start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
     kind = np.fromiter((_KIND[block.kind] for block in blocks), np.uint8, len(blocks))
-    words = np.array([0, 1, 2, *map(_section_of_words, session.entries)], np.uint8)
+    words = np.concatenate((np.arange(3, dtype=np.uint8), _section_of_words(session.tree)))
     section = np.where(_OF_KIND[kind] == _WORDS, np.repeat(words, sizes), _OF_KIND[kind])
     rows = Rows(
         entry=np.repeat(np.maximum(np.arange(-3, len(session.entries)), -1), sizes).astype(np.int32),
@@ -124,10 +125,10 @@ def say_uncounted(number: int, why: str) -> str:
     return plural(number, _ONE[why], f"blocks of {SEALED}" if why == SEALED else why)
 
 
-def _section_of_words(entry: Entry) -> int:
-    if entry.kind in ("compaction", "branch_summary"):
-        return _SECTION["compacted"]
-    return _SECTION[_OF_ROLE.get(entry.role, "unknown")]
+def _section_of_words(tree: Tree) -> Bytes:
+    """uint8 per entry: the section that its words count in."""
+    summaries = np.isin(tree.sort, (COMPACTION, BRANCH_SUMMARY))
+    return np.where(summaries, _SECTION["compacted"], _OF_ROLE[tree.role]).astype(np.uint8)
 
 
 def _look_closer(
