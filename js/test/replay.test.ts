@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
@@ -244,7 +244,7 @@ test("S2-12 the plan's stages stand in one line between input and output, each w
 
 test("a plan without stages has no such line", async () => {
   await open();
-  expect(find("stages").closest("[hidden]")).not.toBeNull();
+  await vi.waitFor(() => expect(find("stages").closest("[hidden]")).not.toBeNull());
 });
 
 test("comma and point over a replay play no lesson", async () => {
