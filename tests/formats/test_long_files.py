@@ -175,7 +175,7 @@ def stay() -> None:
     [
         pytest.param(of_lines(attached_first), 1000, id="claude-code-first"),
         pytest.param(of_lines(attached_at_one_place), 1000, id="claude-code-branches"),
-        pytest.param(of_lines(of_one_reply), 1000, id="claude-code-one-reply"),
+        pytest.param(of_lines(of_one_reply), 5000, id="claude-code-one-reply"),
         pytest.param(of_lines(unnamed), 250, id="request-log-unnamed"),
         pytest.param(of_lines(named), 500, id="request-log-named"),
         pytest.param(of_lines(in_traces), 500, id="traces"),
