@@ -53,7 +53,8 @@ class Draft(msgspec.Struct, eq=False):
     what the harness attached, stand in no chain of the file: they follow what was there when they were
     delivered. What is `again` is a reply that stands elsewhere too, and is charged there. `repeats` are
     where rows stand that came again. Drafts only point upwards: a circle of them would keep a whole file's
-    text alive until the next full garbage collection.
+    text alive until the next full garbage collection. Unlike its parts it is known to the collector: what is
+    not is freed one inside the other, and a long chain of them overflows the stack.
     """
 
     id: str
