@@ -61,6 +61,7 @@ from .planning.summary_jobs import SummaryJob as SummaryJob
 from .planning.summary_jobs import Checkpoint as Checkpoint
 from .summaries.extractive.summariser import ExtractiveSummariser as ExtractiveSummariser
 from .summaries.claude.summariser import ClaudeSummariser as ClaudeSummariser
+from .summaries.claude.labeller import ClaudeLabeller as ClaudeLabeller
 from .summaries.write import summarise as summarise
 from .summaries.write import checkpoint_from_text as checkpoint_from_text
 from .summaries.compaction import compact as compact

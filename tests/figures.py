@@ -134,7 +134,12 @@ def tell_accuracy() -> str:
 
 def tell_typed() -> str:
     """How well rules and choices that people typed are found."""
-    halves = {"clean": "the clean half, which nobody read", "dev": "the half for development"}
+    halves = {
+        "clean": "by patterns: the clean half, which nobody read",
+        "dev": "by patterns: the half for development",
+        "clean-read": "by a model that is asked: the clean half",
+        "dev-read": "by a model that is asked: the half for development",
+    }
     rows = {told: _read_accuracy(half) for half, told in halves.items()}
     return "\n".join(
         [
@@ -270,6 +275,7 @@ def measure_accuracy() -> Iterator[str]:
     yield from write_scores("held", labelled.score(labelled.find_all, "held"))
     for half in typed.HALVES:
         yield from write_scores(half, typed.score(half))
+        yield from write_scores(f"{half}-read", typed.score(half, read=True))
 
 
 def main(arguments: list[str]) -> int:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from inspector.summaries.claude.labeller import INSTRUCTION
 from inspector.wire.checks import check_request
 
 Json = dict[str, Any]
@@ -211,7 +212,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: Json, headers: dict[str, str]) -> None:
         here, path = self.loopback, self.path.split("?")[0]
         with here.lock:
-            cue = here.cues.popleft() if here.cues else Cue()
+            # Who asks for a list of rules and choices is told that there are none.
+            well = Cue(text="[]") if any(text == INSTRUCTION for text, _ in _texts(body)) else Cue()
+            cue = here.cues.popleft() if here.cues else well
         if KEY not in (headers.get("x-api-key"), headers.get("authorization", "").removeprefix("Bearer ")):
             self._fail(Cue(401, "invalid x-api-key"))
         elif "anthropic-version" not in headers or path not in ("/v1/messages", "/v1/messages/count_tokens"):

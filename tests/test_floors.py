@@ -28,7 +28,8 @@ DOORS = frozenset(
     "files library testing cli jupyter formats.whole_file "
     "corpus.scanning corpus.worker corpus.row_store corpus.sources "
     "summaries.store summaries.claude.anthropic_api "
-    "summaries.claude.summariser workbench.controller workbench.tasks workbench.summary_writer "
+    "summaries.claude.summariser summaries.claude.labeller "
+    "workbench.controller workbench.tasks workbench.summary_writer "
     "workbench.page.export".split()
 )
 """The only modules that touch the world: files, network, clock, threads. Only they import each other."""

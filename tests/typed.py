@@ -24,6 +24,12 @@ One sentence may be both.
 
 A match: spans of one kind with an intersection over union of at least one half, each used once.
 
+`typed_read.jsonl` is what a model marked that was asked as `ClaudeLabeller` asks: on 26 November 2026 a
+Claude model was given the bodies of its requests for these transcripts, and its answers came back through the
+product (they were handed over, as there was no key to call the API with). `score(half, read=True)` is the score
+of a session with these labels. The annotators were such models too, and read the same definition: what is
+measured is how far one agrees with two others, and whether the product loses any of it.
+
 `python -m tests.typed [dev|clean] [-v]` prints the table per kind and per speaker; with -v what was missed
 and what was extra in the half for development. The clean half is for the end: no words of it are kept, so
 that neither this table nor a test that fails shows what is missed in it.
@@ -45,10 +51,12 @@ from inspector.errors import ReadError
 from inspector.facts.facts import find_facts
 from inspector.session.blocks import Text
 from inspector.session.entries import Entry
+from inspector.session.labels import TextLabels, hash_text
 from inspector.session.speakers import find_speech
 from tests.shared import SHARED, open_shared
 
 LABELS = Path(__file__).parent / "cases" / "facts" / "typed.jsonl"
+READ = LABELS.with_name("typed_read.jsonl")
 HALVES = ("dev", "clean")
 KINDS = {"rule": "constraint", "choice": "choice"}
 _ENTIRE, _SYNC = "claude-code--entireio-cli/", "claude-code--git-sync/"
@@ -124,8 +132,8 @@ def hash_file(file: str) -> str:
     return sha256((SHARED / "sessions" / file).read_bytes()).hexdigest()[:16]
 
 
-def read_labels(half: str | None = None) -> list[Label]:
-    rows = (json.loads(line) for line in LABELS.read_text("utf-8").splitlines())
+def read_labels(half: str | None = None, path: Path = LABELS) -> list[Label]:
+    rows = (json.loads(line) for line in path.read_text("utf-8").splitlines())
     return [label for label in (Label(**row) for row in rows) if half in (None, label.half)]
 
 
@@ -168,13 +176,36 @@ def _read_rows(text: str) -> Iterator[Typed]:
             yield Typed(number, 0, "", row["data"].get("content") or "")
 
 
-def find_marks(file: str) -> dict[str, list[tuple[int, int, int, int, str]]]:
-    """By kind what the product finds a person to say: line, part, start, end, words."""
+def read_by_model(file: str) -> list[TextLabels]:
+    """What a model that was asked marked in every text that a person typed in a transcript."""
+    name = hash_file(file)
+    mine = [label for label in read_labels(path=READ) if label.file == name]
+    return [
+        TextLabels(
+            text=hash_text(item.text),
+            by="claude",
+            **{
+                f"{kind}s": tuple(
+                    (label.start, label.end)
+                    for label in mine
+                    if (label.line, label.part, label.kind) == (item.line, item.part, kind)
+                )
+                for kind in KINDS
+            },
+        )
+        for item in read_typed(file)
+    ]
+
+
+def find_marks(file: str, read: bool = False) -> dict[str, list[tuple[int, int, int, int, str]]]:
+    """By kind what the product finds a person to say: line, part, start, end, words. With `read`, in a
+    session
+    with the labels of a model that was asked."""
     typed = read_typed(file)
     entries = tuple(Entry(id=str(at), blocks=(Text(text=item.text),)) for at, item in enumerate(typed))
     chained = tuple(e.model_copy(update={"parent": str(at - 1)}) for at, e in enumerate(entries) if at)
     session = Session(format="typed", entries=(*entries[:1], *chained), leaf=str(len(entries) - 1))
-    facts = find_facts(session)
+    facts = find_facts(session.with_labels(read_by_model(file) if read else ()))
     return {
         name: [
             (item.line, item.part, said.start, said.end, item.text[said.start : said.end])
@@ -187,15 +218,15 @@ def find_marks(file: str) -> dict[str, list[tuple[int, int, int, int, str]]]:
     }
 
 
-def score(half: str) -> dict[str, Tally]:
-    """One tally per kind, over all transcripts of a half.
+def score(half: str, read: bool = False) -> dict[str, Tally]:
+    """One tally per kind, over all transcripts of a half; with `read`, with the labels of a model.
 
     What one annotator alone marked counts neither as missed nor, where it is found, as extra.
     """
     labels = read_labels(half)
     tallies = {kind: Tally(0, 0, 0) for kind in KINDS}
     for file in FILES[half]:
-        name, marks = hash_file(file), find_marks(file)
+        name, marks = hash_file(file), find_marks(file, read)
         words = {(item.line, item.part): item.text for item in read_typed(file)}
         for kind in KINDS:
             mine = [label for label in labels if label.file == name and label.kind == kind]
@@ -271,6 +302,7 @@ def print_table(half: str, tallies: dict[str, Tally], slips: bool = False) -> No
 def main(words: list[str]) -> None:
     for half in [word for word in words if word in HALVES] or HALVES:
         print_table(half, score(half), slips="-v" in words)
+        print_table(f"{half}, read by a model", score(half, read=True), slips="-v" in words)
     for kind in ("constraint", "choice", "decision"):
         print(f"{kind}, said by: {dict(count_speakers(kind).most_common())}")
 

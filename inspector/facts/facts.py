@@ -257,7 +257,8 @@ def find_facts(session: Session) -> Facts:
     Who says a thing is whose words they are (`session.speakers`): what the harness or a sub-agent puts in the
     user's mouth is theirs, and what a user says in refusing or answering a tool is the user's. A file that is
     written counts as created, or as edited when a tool had it in hand before. A relative path after `cd` is
-    relative to there, within one command. Sidechains and notes are left out.
+    relative to there, within one command. Sidechains and notes are left out. Rules and choices of a typed
+    text that has labels (`Session.with_labels`) are those of the labels.
 
     >>> from inspector.demo import open_demo
     >>> facts = find_facts(open_demo())
@@ -265,7 +266,8 @@ def find_facts(session: Session) -> Facts:
     True
     """
     finder = PathFinder(session.cwd)
-    life, restated = FactOccurrences(), FactOccurrences()
+    labels = {one.text: one for one in session.labels}
+    life, restated = FactOccurrences(labels), FactOccurrences()
     with paused_gc():  # a name for each fact, and no garbage
         for segment, named in read_path(session, finder):
             check_stopped()

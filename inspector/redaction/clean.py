@@ -22,7 +22,9 @@ from ..session.blocks import (
     build,
 )
 from ..session.entries import Boundary, Entry, SubAgent
+from ..session.labels import TextLabels, hash_text
 from ..session.session import Session
+from ..session.speakers import find_speech
 from .redact import Redactor
 
 BLANK = "[not on this page]"
@@ -90,10 +92,28 @@ def clean_session(session: Session, shown: Collection[int], redactor: Redactor) 
         if name not in ("entries", "subagents")
     }
     fields["entries"] = entries
+    fields["labels"] = _labels(session, entries)
     fields["subagents"] = tuple(_quiet(each, redactor) for each in session.subagents)
     fields["extra"] = redactor.clean_tree(_extra(session, shown))
     leaf = session.leaf
     return build(Session, **{**fields, "leaf": None if leaf is None else redactor.clean(leaf)})
+
+
+def _labels(session: Session, entries: tuple[Entry, ...]) -> tuple[TextLabels, ...]:
+    """The labels of typed texts that are as they were; the hash of any other would tell of what was taken
+    out."""
+    if not session.labels:
+        return ()
+    same = {
+        hash_text(block.text[span.start : span.end])
+        for entry, now in zip(session.entries, entries, strict=True)
+        if entry.blocks == now.blocks and entry.role in ("user", "tool")
+        for block in entry.blocks
+        if block.kind in ("text", "tool_output")
+        for span in find_speech(entry, block)
+        if span.speaker == "user"
+    }
+    return tuple(one for one in session.labels if one.text in same)
 
 
 def _extra(session: Session, shown: Collection[int]) -> dict[str, Any]:

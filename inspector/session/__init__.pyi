@@ -4,6 +4,7 @@ from .entries import Boundary as Boundary
 from .entries import Entry as Entry
 from .entries import Turn as Turn
 from .entries import Usage as Usage
+from .labels import TextLabels as TextLabels
 from .live import Live as Live
 from .provenance import Provenance as Provenance
 from .session import Session as Session

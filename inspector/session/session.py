@@ -18,6 +18,7 @@ from ..mixins import ask
 from ..text import plural
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
 from .entries import Boundary, Corrupt, Entry, Note, Provided, SubAgent, Tool, Turn
+from .labels import TextLabels
 from .provenance import Provenance, find_provenance
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Session(Value):
     notes: tuple[Note, ...] = ()
     corrupt: tuple[Corrupt, ...] = ()
     warnings: tuple[str, ...] = ()
+    labels: tuple[TextLabels, ...] = ()
     extra: dict[str, Any] = Field(default_factory=dict)
 
     def at(self, entry_id: str | None) -> Session:
@@ -103,6 +105,21 @@ class Session(Value):
         """
         fields = {name: getattr(self, name) for name in Session.model_fields}
         return Session.model_construct(**{**fields, "entries": tuple(entries), "leaf": leaf, **others})
+
+    def with_labels(self, labels: Iterable[TextLabels]) -> Session:
+        """The session with what a reader marked in texts that people typed. Of these texts, facts, traces and
+        the workbench take rules and choices from the labels, and of all others from patterns.
+
+        Labels of texts that are not in it change nothing; the last ones of a text stand.
+
+        >>> from inspector import open_demo
+        >>> len(open_demo().with_labels([TextLabels(text="0" * 64, by="me")]).labels)
+        1
+        """
+        kept = {one.text: one for one in (*self.labels, *labels)}
+        labelled = self.with_entries(self.entries, self.leaf, labels=tuple(kept.values()))
+        labelled.__dict__["tree"] = self.tree
+        return labelled
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Session:
         """A copy with other fields. What was worked out of the fields before is not of the copy."""

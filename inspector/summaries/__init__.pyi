@@ -1,4 +1,6 @@
 from .check import check_summary as check_summary
+from .claude.labeller import ClaudeLabeller as ClaudeLabeller
+from .claude.labeller import LabellingResult as LabellingResult
 from .claude.summariser import ClaudeSummariser as ClaudeSummariser
 from .claude.summariser import Progress as Progress
 from .compaction import CompactionResult as CompactionResult

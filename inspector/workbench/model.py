@@ -243,9 +243,11 @@ class WorkbenchModel:
     def follow(self, session: Session, ledger: Ledger | None = None) -> None:
         """The session grew, or was counted better: the next answer draws a new scene.
 
-        The moment stays where it is; at the live end, or where it is gone, it is the end. `ledger` is by
-        default counted as the last one was.
+        What readers marked in typed texts stays marked. The moment stays where it is; at the live end, or
+        where it is gone, it is the end. `ledger` is by default counted as the last one was.
         """
+        if self.session.labels and not session.labels:
+            session = session.with_labels(self.session.labels)
         if ledger is None:
             ledger = count_tokens(session, self.ledger.base, known=self.ledger)
         ledger.check(session)

@@ -21,7 +21,7 @@ from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from tests.figures import read_scores, write_scores
 from tests.shared import SHARED, needs_shared, open_shared
-from tests.typed import FILES, HALVES, KINDS, hash_file, print_table, read_labels, score
+from tests.typed import FILES, HALVES, KINDS, READ, find_marks, hash_file, print_table, read_labels, score
 
 FLOORS = {
     "clean": {"rule": (0.65, 0.33), "choice": (0.55, 0.28)},
@@ -409,6 +409,20 @@ def test_rules_and_choices_of_each_half_are_found(half: str, capsys: pytest.Capt
     for kind, (precision, recall) in FLOORS[half].items():
         assert tallies[kind].precision >= precision and tallies[kind].recall >= recall, table
     assert write_scores(half, tallies) == read_scores(half), "run `make accuracy`"
+
+
+@needs_shared
+@pytest.mark.parametrize("half", HALVES)
+def test_a_model_that_is_asked_finds_more_and_the_product_loses_none_of_it(half: str) -> None:
+    by_patterns, read = score(half), score(half, read=True)
+    for kind in KINDS:
+        assert (
+            read[kind].recall > by_patterns[kind].recall
+            and read[kind].precision > by_patterns[kind].precision
+        )
+    found = sum(len(marks) for file in FILES[half] for marks in find_marks(file, read=True).values())
+    assert found == len(read_labels(half, READ))
+    assert write_scores(f"{half}-read", read) == read_scores(f"{half}-read"), "run `make accuracy`"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import check_stopped
+from ...session.labels import TextLabels, hash_text
 from ...session.toolcalls.arguments import Named
 from ...session.toolcalls.call_paths import LONGEST
 from ...session.toolcalls.core_command import core_command
@@ -122,9 +123,12 @@ class _Numbers(dict[str, int]):
 
 
 class FactOccurrences:
-    """Collects occurrences, and numbers the facts."""
+    """Collects occurrences, and numbers the facts. `labels` are what readers marked in typed texts, by the
+    hash of the text."""
 
-    def __init__(self) -> None:
+    def __init__(self, labels: Mapping[str, TextLabels] | None = None) -> None:
+        self._labels = labels or {}
+        self._read: set[int] = set()
         self._keys: list[tuple[str, str]] = []
         self._numbers = {kind: _Numbers(kind, self._keys) for kind in KINDS}
         self._segments: list[TextSegment] = []
@@ -140,6 +144,21 @@ class FactOccurrences:
             if 0 < len(form) <= LONGEST:
                 fact = self._numbers[kind][form]
                 self._named.extend((fact, number, start, end, _OPERATION[operation]))
+        if self._labels and segment.sort == ASKED:
+            self._add_labelled(number, segment)
+
+    def _add_labelled(self, number: int, segment: TextSegment) -> None:
+        """Take the rules and choices of a typed text that somebody read, in place of what patterns find."""
+        labels = self._labels.get(hash_text(segment.text))
+        if labels is None:
+            return
+        self._read.add(number)
+        for kind, spans in (("constraint", labels.rules), ("choice", labels.choices)):
+            for start, end in spans:
+                form = _whole(" ".join(segment.text[start:end].split()))[:LONGEST].rstrip()
+                if form:
+                    fact = self._numbers[kind][form]
+                    self._named.extend((fact, number, segment.at + start, segment.at + end, -1))
 
     def name(self, kind: str, form: str) -> None:
         """Take a fact that no text says."""
@@ -175,7 +194,9 @@ class FactOccurrences:
         if sort == READ_RULES:
             self._note(rows, "constraint", find_rules(text))
         else:
-            self._look(rows, text, sort, base, finder)
+            ends = zip(numbers, begins.tolist(), texts, strict=True)
+            read = [(at, at + len(words), "") for number, at, words in ends if number in self._read]
+            self._look(rows, text, sort, base, finder, read)
         found = np.frombuffer(rows, np.int64).reshape(-1, 4)
         which = np.searchsorted(begins, found[:, 1], "right") - 1
         whole = found[:, 2] <= begins[which] + np.array([len(item) for item in texts])[which]
@@ -185,8 +206,12 @@ class FactOccurrences:
         )
         self._rows.append(places[whole].astype(np.int32))
 
-    def _look(self, rows: array[int], text: str, sort: int, base: str, finder: PathFinder) -> None:
-        """Everything that is looked for in a text of that sort."""
+    def _look(
+        self, rows: array[int], text: str, sort: int, base: str, finder: PathFinder, read: list[Hit]
+    ) -> None:
+        """Everything that is looked for in a text of that sort; in stretches that somebody `read`, no rules
+        and
+        choices."""
         urls = list(find_urls(text))
         self._note(rows, "url", urls)
         bare = _without(text, urls)
@@ -196,7 +221,7 @@ class FactOccurrences:
         self._note(rows, "file", finder.find(bare, base or None, places), listed)
         for names in find_symbols(bare, places):
             self._note_names(rows, names)
-        for kind, hits in _searches(text, bare, places, sort, finder):
+        for kind, hits in _searches(text, bare, places, sort, finder, read):
             check_stopped()
             self._note(rows, kind, hits)
 
@@ -297,7 +322,7 @@ def _order(found: Ints) -> NDArray[np.int64]:
 
 
 def _searches(
-    whole: str, text: str, places: Places, sort: int, finder: PathFinder
+    whole: str, text: str, places: Places, sort: int, finder: PathFinder, read: list[Hit]
 ) -> Iterator[tuple[str, Iterable[tuple[int, int, str]]]]:
     """What is looked for in a text of that sort, beside addresses and paths; `whole` has its addresses."""
     yield "symbol", find_calls(text)
@@ -319,7 +344,7 @@ def _searches(
         named = _restored(whole, find_commands(whole, finder.programs), sort)
         yield "command", ((start, end, core_command(form)) for start, end, form in named)
     if sort == ASKED:
-        own = _BREAK.join(map(blank_pasted, text.split(_BREAK)))
+        own = _BREAK.join(map(blank_pasted, _without(text, read).split(_BREAK)))
         yield "constraint", find_typed_rules(own)
         yield "choice", find_choices(own)
     elif sort in (HARNESS, ATTACHED, SUMMARY):

@@ -1,2 +1,2 @@
-"""A summary by a Claude model: what would be sent (`request.py`), the summariser, and the one place that
-sends (`anthropic_api.py`)."""
+"""What a Claude model is asked: for a summary (`summariser.py`), or which rules and choices people typed
+(`labeller.py`). `request.py` says what would be sent, `anthropic_api.py` is the one place that sends."""

@@ -26,7 +26,7 @@ from ..prompts import write_prompt
 from .shorten import take_part
 
 Json = dict[str, Any]
-RequestKind = Kind | Literal["compaction"]
+RequestKind = Kind | Literal["compaction", "labels"]
 
 LONGEST = 16_000
 """Tokens a summary may have where its job sets no limit: the most that Flue asks for (FLUE §10.3)."""

@@ -76,7 +76,7 @@ class JobRunner:
                     raise
                 continue
             self._pay(call.usage)
-            if (kind := _find_fault(call)) is None:
+            if (kind := find_fault(call)) is None:
                 return self._answer(call)
             if kind == "token_overflow" and self._shorten(kind, ""):
                 continue
@@ -154,7 +154,7 @@ class JobRunner:
         return True
 
 
-def _find_fault(call: ApiCall) -> str | None:
+def find_fault(call: ApiCall) -> str | None:
     """Why an answer cannot stand for what it was to write up; None when it can."""
     reasons = {
         "max_tokens": "cut_off",
