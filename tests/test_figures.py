@@ -38,4 +38,4 @@ def test_scores_are_written_as_the_table_holds_them() -> None:
     assert dict(zip(head, line.split("\t"), strict=True)) == {
         "labels": "held", "kind": "file", "labelled": "4", "found": "3", "matched": "2"
     }  # fmt: skip
-    assert {row[0] for row in rows} == {"held", "clean", "dev"}
+    assert {row[0] for row in rows} == {"held", "clean", "dev", "clean-read", "dev-read"}
