@@ -26,9 +26,9 @@ A match: spans of one kind with an intersection over union of at least one half,
 
 `typed_read.jsonl` is what a model marked that was asked as `ClaudeLabeller` asks: on 26 November 2026 a
 Claude model was given the bodies of its requests for these transcripts, and its answers came back through the
-product (they were handed over, as there was no key to call the API with). `score(half, read=True)` is the score
-of a session with these labels. The annotators were such models too, and read the same definition: what is
-measured is how far one agrees with two others, and whether the product loses any of it.
+product (they were handed over, as there was no key to call the API with). `score(half, read=True)` is the
+score of a session with these labels. The annotators were such models too, and read the same definition: what
+is measured is how far one agrees with two others, and whether the product loses any of it.
 
 `python -m tests.typed [dev|clean] [-v]` prints the table per kind and per speaker; with -v what was missed
 and what was extra in the half for development. The clean half is for the end: no words of it are kept, so

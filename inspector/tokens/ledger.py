@@ -112,11 +112,16 @@ class Ledger(Drawable):
         return (self.start[live.entries[live.position]] + live.block).astype(np.int32)
 
     def check(self, session: Session) -> None:
-        """Raise `OtherSession` unless this ledger counted that session's entries and head."""
+        """Raise `OtherSession` unless this ledger counted that session's entries and head, under its labels:
+        facts are asked of the session that was counted."""
         mine, theirs = self.session, session
         parts = ("entries", "system", "tools", "provided")
         if any(getattr(mine, part) is not getattr(theirs, part) for part in parts):
             raise OtherSession("", "the ledger was counted of another session: count this one")
+        if mine.labels is not theirs.labels and mine.labels != theirs.labels:
+            raise OtherSession(
+                "", "the ledger was counted before these labels: count the session that has them"
+            )
 
     def live_tokens(self, session: Session) -> Ints:
         """int32[m]: tokens of each live block at a session's leaf; an emptied output is CLEARED_TEXT.

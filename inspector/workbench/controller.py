@@ -252,6 +252,7 @@ class Controller:
     def grow(self, session: Session) -> None:
         """The session has grown, or is another one now."""
         self._long = _is_long(session)
+        session = self.model.keep_labels(session)
         done = False
         while not done:
             with self.lock:

@@ -240,15 +240,19 @@ class WorkbenchModel:
         self._compared = None
         return self.answer({}, seq)
 
+    def keep_labels(self, session: Session) -> Session:
+        """A session that takes this one's place, with what readers marked in texts that people typed."""
+        labels = self.session.labels
+        return session if session.labels == labels else session.with_labels((*labels, *session.labels))
+
     def follow(self, session: Session, ledger: Ledger | None = None) -> None:
         """The session grew, or was counted better: the next answer draws a new scene.
 
-        What readers marked in typed texts stays marked. The moment stays where it is; at the live end, or
-        where it is gone, it is the end. `ledger` is by default counted as the last one was.
+        The moment stays where it is; at the live end, or where it is gone, it is the end. `ledger` is by
+        default counted as the last one was.
         """
-        if self.session.labels and not session.labels:
-            session = session.with_labels(self.session.labels)
         if ledger is None:
+            session = self.keep_labels(session)
             ledger = count_tokens(session, self.ledger.base, known=self.ledger)
         ledger.check(session)
         history = trace_history(session, ledger)

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector import Session, count_tokens, lint, make_plan, open_demo, read_session
-from inspector.errors import AnswerRefused, EditError, KeyMissing, RequestRefused
+from inspector.errors import AnswerRefused, EditError, KeyMissing, OtherSession, RequestRefused
 from inspector.redaction.clean import clean_session, look_through
 from inspector.redaction.redact import Redactor
 from inspector.session.labels import TextLabels, hash_text
 from inspector.summaries.claude.labeller import MOST_SENT, ClaudeLabeller
+from inspector.workbench.controller import Controller
 from inspector.workbench.model import WorkbenchModel
 from tests.loopback import Cue, Loopback, fail
 
@@ -214,8 +215,24 @@ def test_a_file_that_grows_keeps_what_was_marked(serve: OPEN) -> None:
     read = session.with_labels(labeller(serve(answer((1, "choice", "Never push to main."))))(session).labels)
     model = WorkbenchModel(read)
     model.follow(talk(FIRST, SECOND))
-    assert forms(model.session, "choice") == ["Never push to main."]
-    assert forms(model.session, "constraint") == ["Never rename a column."]
+    controller = Controller(read, lambda traits: None, "flue")
+    controller.start({})
+    controller.grow(talk(FIRST, SECOND))
+    for grown in (model, controller.model):
+        assert forms(grown.session, "choice") == ["Never push to main."]
+        assert forms(grown.session, "constraint") == ["Never rename a column."]
+        assert forms(grown.ledger.session, "choice") == ["Never push to main."]
+    controller.close()
+
+
+def test_a_ledger_counted_before_the_labels_is_no_ledger_of_theirs(serve: OPEN) -> None:
+    session = talk(FIRST)
+    ledger = count_tokens(session)
+    read = session.with_labels([TextLabels(text=hash_text(FIRST), by="me")])
+    with pytest.raises(OtherSession, match="counted before these labels"):
+        make_plan(read, ledger)
+    plans = make_plan(read, count_tokens(read, known=ledger)), make_plan(session, ledger)
+    assert [sum(row.fact.kind == "constraint" for row in plan.trace) for plan in plans] == [0, 1]
 
 
 # Answers that cannot stand.
