@@ -124,6 +124,11 @@ class SearchText:
     def words(self) -> frozenset[str]:
         return frozenset(WORD.findall(self.text))
 
+    def _may_hold(self, word: str) -> bool:
+        """Whether a word may stand in it: for one fact, its words are not parted only to be asked this."""
+        words = self.__dict__.get("words")
+        return word in (self.text if words is None else words)
+
     @cached_property
     def lines(self) -> list[frozenset[str]]:
         return [long_words(line) for line in self._lines]
@@ -175,7 +180,7 @@ class SearchText:
                 return Mention(through[0] + "/", True) if through else found
             return found
         for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
-            if (not longest or longest in self.words) and has_words(self.flat, wording):
+            if (not longest or self._may_hold(longest)) and has_words(self.flat, wording):
                 return Mention(wording, True)
         if pattern.clauses and all(has_words(self.flat, clause) for clause in pattern.clauses):
             return Mention(pattern.clauses[0], True)

@@ -134,7 +134,9 @@ def find_spans(kind: str, form: str, text: str, symbols: Iterable[str] = ()) -> 
                 out[span] = NearSpan(*hit.span(), how.rstrip(","))
     if kind not in ("file", "url", "id"):
         mine = long_words(_PATH.sub(" ", form)) - _COMMON
-        shared = [(len(mine & long_words(text[start:end])), (start, end)) for start, end in sentences]
+        # No sentence shares more words than there are.
+        several = sentences if len(mine) >= _FEWEST else []
+        shared = [(len(mine & long_words(text[start:end])), (start, end)) for start, end in several]
         for number, (start, end) in sorted(shared, key=lambda pair: -pair[0]):
             if number >= max(_FEWEST, _SHARED * len(mine)):
                 out.setdefault((start, end), NearSpan(start, end, "its words"))
