@@ -68,21 +68,31 @@ def test_changing_a_rule_replans(page: Page, workbench: Workbench) -> None:
     assert shown_place(page) == workbench.plan.place
 
 
+def read_blocks(page: Page) -> str:
+    """The words of the list of blocks, once every row that is in sight has its own."""
+    blocks = page.get_by_test_id("fates")
+    expect(blocks.locator("[data-fold]").first).to_be_visible()
+    wait_for_python(page)
+    expect(blocks.locator(".ci-what > .ci-quiet")).to_have_count(
+        0
+    )  # what stands for words that were asked for
+    return blocks.inner_text()
+
+
 def test_blocks_that_changed_while_their_tab_was_closed_are_new_when_it_opens(
     page: Page, workbench: Workbench
 ) -> None:
     """Nothing is drawn that nobody sees, so it is drawn when it is seen again."""
     blocks = page.get_by_test_id("fates")
     open_tab(page, "blocks")
-    before = blocks.inner_text()
+    before = read_blocks(page)
     open_tab(page, "rules")
     knob = page.get_by_test_id("knob-keep-recent-tokens.tokens")
     knob.fill("4000")
     knob.press("Enter")
     wait_for_python(page)
     open_tab(page, "blocks")
-    expect(blocks.locator("[data-fold]").first).to_be_visible()
-    changed = blocks.inner_text()
+    changed = read_blocks(page)
     assert changed != before
     workbench.settings = {}
     wait_for_python(page)
