@@ -7,6 +7,7 @@ policy leaves, with what it summarises written up without a model. Nothing here 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple, Protocol
 
@@ -77,7 +78,8 @@ class Compressor:
 
     def __call__(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         plan = self._plan(messages, None)
-        return join_messages(self._write(plan, self.tokens, headings=True) if plan.jobs else _keep(plan))
+        writer = self._choose_writer(plan, headings=True)
+        return join_messages(_write(plan, writer) if plan.jobs else _keep(plan))
 
     def compact(
         self, turns: Sequence[Utterance], round_num: int = 1, budget_chars: int | None = None
@@ -96,12 +98,12 @@ class Compressor:
         plan = self._plan(messages, limit)
         if not plan.jobs:
             return join_text(_keep(plan))
-        headings = limit is None or limit >= FEW
+        writer = self._choose_writer(plan, headings=limit is None or limit >= FEW)
         if limit is None:
-            return join_text(self._write(plan, self.tokens, headings=headings))
+            return join_text(_write(plan, writer))
 
         def text(tokens: int) -> str:
-            return join_text(self._write(plan, tokens, headings=headings))
+            return join_text(_write(plan, replace(writer, tokens=tokens)))
 
         return find_largest(text, limit, min(self.tokens, limit))
 
@@ -115,9 +117,12 @@ class Compressor:
         ledger = count_tokens(session, COUNTER)
         return make_plan(session, ledger, self.policy, {"settings": settings}, reason="manual")
 
-    def _write(self, plan: Plan, tokens: int, *, headings: bool) -> Context:
-        writer = ExtractiveSummariser(plan.ledger, tokens=tokens, headings=headings)
-        return build_context(plan.session, plan, summarise(plan, writer))
+    def _choose_writer(self, plan: Plan, *, headings: bool) -> ExtractiveSummariser:
+        return ExtractiveSummariser(plan.ledger, tokens=self.tokens, headings=headings)
+
+
+def _write(plan: Plan, writer: ExtractiveSummariser) -> Context:
+    return build_context(plan.session, plan, summarise(plan, writer))
 
 
 def find_largest(text: Callable[[int], str], limit: int, most: int) -> str:

@@ -8,7 +8,7 @@ todos, the last errors and outcomes, decisions, then the rest as room allows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from types import MappingProxyType
@@ -126,6 +126,11 @@ class ExtractiveSummariser:
     tokens: int = TOKENS
     listed: frozenset[str] = frozenset()
     headings: bool = True
+    # What was read for the last job of each kind, with its headings or without: what differs by the limit of
+    # tokens alone is read once. Copies by `replace` have it too.
+    _read: dict[tuple[str, bool], tuple[Session, SummaryJob, list[Item]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     by = "extractive"
     deterministic = True
@@ -142,20 +147,29 @@ class ExtractiveSummariser:
 
     def __call__(self, job: SummaryJob, session: Session) -> Reply:
         budget = self.tokens if job.max_tokens is None else min(job.max_tokens, self.tokens)
-        entries = job_entries(session, job)
-        items = collect_items(gather_entries(session, entries, job.previous), brief=not self.headings)
-        # A summary before may stand among the entries too, where a policy shows it as one more message.
-        told = [entry.text for entry in entries if entry.kind in ("compaction", "branch_summary")]
-        if lines := [line for text in (job.previous or "", *told) for line in read_summary(text)]:
-            items = _merge(items, lines)
         items = [
-            item for item in items if item.slot not in ("read", "modified") or item.text not in self.listed
+            item
+            for item in self._collect(job, session)
+            if item.slot not in ("read", "modified") or item.text not in self.listed
         ]
         layout = TURN if job.kind == "turn_prefix" else CHECKPOINT
         shares = SHARES
         if not self.headings:
             layout, shares = NOTES, NOTE_SHARES
         return Reply(text=fit(_redact(items), layout, max(budget, 0), self._counter, shares))
+
+    def _collect(self, job: SummaryJob, session: Session) -> list[Item]:
+        known = self._read.get((job.kind, self.headings))
+        if known is not None and known[0] is session and known[1] == job:
+            return known[2]
+        entries = job_entries(session, job)
+        items = collect_items(gather_entries(session, entries, job.previous), brief=not self.headings)
+        # A summary before may stand among the entries too, where a policy shows it as one more message.
+        told = [entry.text for entry in entries if entry.kind in ("compaction", "branch_summary")]
+        if lines := [line for text in (job.previous or "", *told) for line in read_summary(text)]:
+            items = _merge(items, lines)
+        self._read[job.kind, self.headings] = session, job, items
+        return items
 
 
 def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
