@@ -156,10 +156,12 @@ def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
+# It begins with one of a few characters, which a search goes to at once.
 _STOP = re.compile(
-    r"[。！？；]|\n| \| "
-    r"|(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bno(?=\. ?\d))[.!?]+(?=[\s)*<]|[\"'](?!\s[a-z])|$)"
-    r"|(?:^[ \t]*<|</)[a-z][\w-]{2,40}>",
+    r"[。！？；\n .!?<\t](?:(?<=[。！？；\n])|(?<= )\| "
+    r"|(?<=[.!?])(?<!\be\.g.)(?<!\bi\.e.)(?<!\bvs.)(?<!\bno(?=\. ?\d).)[.!?]*"
+    r"(?=[\s)*<]|[\"'](?!\s[a-z])|$)"
+    r"|(?:(?<=^[ \t])[ \t]*<|(?<=^<)|(?<=<)/)[a-z][\w-]{2,40}>)",
     re.MULTILINE,
 )
 _ASIDE = re.compile(r"\([^()\n]{1,200}\)(?=\s+[A-Z])")
