@@ -11,13 +11,11 @@ from ..session.session import Session
 from .extract.paths import PathFinder
 from .extract.segments import ANSWERED, ASKED, read_path
 
-_SHELL = "<bash-input>"
-
 
 class TypedText(NamedTuple):
     """A text that a person typed: the entry it stands in, its words, their hash (as in `TextLabels.text`),
     and
-    the last words that the model said before."""
+    what the model said before."""
 
     entry: str
     text: str
@@ -25,26 +23,24 @@ class TypedText(NamedTuple):
     before: str
 
 
-def find_typed_texts(session: Session, before: int) -> Iterator[TypedText]:
+def find_typed_texts(session: Session) -> Iterator[TypedText]:
     """Every text on the path that a person typed, prompts, answers and refusals alike, in order. One that is
-    typed again comes once; shell commands are left out. Of what the model said before come the last `before`
-    characters.
+    typed again comes once; shell commands are left out, and of the model's words its reasoning.
 
     >>> from inspector import read_session
     >>> asked = {"role": "assistant", "content": "A, or B."}
     >>> answer = {"role": "user", "content": "B."}
     >>> session = read_session([{"role": "user", "content": "Which?"}, asked, answer])
-    >>> [(one.entry, one.text, one.before) for one in find_typed_texts(session, 10)]
+    >>> [(one.entry, one.text, one.before) for one in find_typed_texts(session)]
     [('m1', 'Which?', ''), ('m3', 'B.', 'A, or B.')]
     """
     said, seen = "", set[str]()
     for segment, _ in read_path(session, PathFinder(session.cwd)):
-        if segment.sort == ANSWERED:
+        entry = session.entries[segment.entry]
+        if segment.sort == ANSWERED and entry.blocks[segment.block].kind == "text":
             said = segment.text
-        if segment.sort != ASKED or not segment.text.strip() or segment.text.lstrip().startswith(_SHELL):
-            continue
-        digest = hash_text(segment.text)
-        if digest not in seen:
-            seen.add(digest)
-            last = said[len(said) - before :] if len(said) > before else said
-            yield TypedText(session.entries[segment.entry].id, segment.text, digest, last)
+        elif segment.sort == ASKED and segment.way != "shell" and segment.text.strip():
+            digest = hash_text(segment.text)
+            if digest not in seen:
+                seen.add(digest)
+                yield TypedText(entry.id, segment.text, digest, said)

@@ -45,6 +45,7 @@ SENTENCES = {
     "sealed": "compactions by a provider are written as their words, without its own block",
     "branch_summaries": "summaries of branches are written as messages",
     "usage": "usages come back with other figures, or without costs or how long cache writes live",
+    "marked": "typed texts lose the rules and choices that were marked in them",
     "labels": "outputs lose the name, status or artifact they had",
     "role": "blocks come back in a message of another role",
     "text": "texts come back changed or not at all",

@@ -50,7 +50,10 @@ def dump_manifest(session: Session) -> str:
     >>> read(dump_manifest(session).encode()) == session
     True
     """
-    return dump_lossless(session.model_dump())
+    fields = session.model_dump()
+    if not session.labels:
+        del fields["labels"]  # earlier versions do not know the field
+    return dump_lossless(fields)
 
 
 def session_schema() -> dict[str, Any]:

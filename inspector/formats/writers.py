@@ -92,6 +92,7 @@ def _write(session: Session, twigs: Sequence[BranchEntry], format: Format) -> tu
     except EmptySession:
         raise EditError("export", session.id, "nobody says anything on the path to the leaf") from None
     shown = compare_contexts(session, again)
+    losses["marked"] = len(session.labels)
     return content, losses + shown + _compare_branches(session, again), shown.total()
 
 

@@ -49,6 +49,7 @@ def look_through(session: Session, shown: Collection[int], redactor: Redactor) -
     for part in ("system", "tools", "provided", "warnings", "corrupt", "notes"):
         for index, value in enumerate(getattr(session, part)):
             redactor.look(f"@{part}/{index}", _texts(value))
+    redactor.look("labels", [one.by for one in session.labels])
     redactor.look("extra", _extra(session, shown))
     for at in sorted(shown):
         entry = session.entries[at]
@@ -92,28 +93,29 @@ def clean_session(session: Session, shown: Collection[int], redactor: Redactor) 
         if name not in ("entries", "subagents")
     }
     fields["entries"] = entries
-    fields["labels"] = _labels(session, entries)
+    fields["labels"] = _labels(session, entries, redactor.clean)
     fields["subagents"] = tuple(_quiet(each, redactor) for each in session.subagents)
     fields["extra"] = redactor.clean_tree(_extra(session, shown))
     leaf = session.leaf
     return build(Session, **{**fields, "leaf": None if leaf is None else redactor.clean(leaf)})
 
 
-def _labels(session: Session, entries: tuple[Entry, ...]) -> tuple[TextLabels, ...]:
-    """The labels of typed texts that are as they were; the hash of any other would tell of what was taken
-    out."""
+def _labels(
+    session: Session, entries: tuple[Entry, ...], tidy: Callable[[str], str]
+) -> tuple[TextLabels, ...]:
+    """The labels of typed texts that are as they were; the hash of any other would tell of what is gone."""
     if not session.labels:
         return ()
     same = {
         hash_text(block.text[span.start : span.end])
-        for entry, now in zip(session.entries, entries, strict=True)
-        if entry.blocks == now.blocks and entry.role in ("user", "tool")
-        for block in entry.blocks
-        if block.kind in ("text", "tool_output")
+        for entry, cleaned in zip(session.entries, entries, strict=True)
+        if entry.role in ("user", "tool")
+        for block, now in zip(entry.blocks, cleaned.blocks, strict=True)
+        if block.kind in ("text", "tool_output") and block.text == now.text
         for span in find_speech(entry, block)
         if span.speaker == "user"
     }
-    return tuple(one for one in session.labels if one.text in same)
+    return tuple(one.model_copy(update={"by": tidy(one.by)}) for one in session.labels if one.text in same)
 
 
 def _extra(session: Session, shown: Collection[int]) -> dict[str, Any]:

@@ -60,6 +60,35 @@ class SecretFinding(NamedTuple):
         return HINTS.get(self.kind, f"a known form: {self.kind.replace('-', ' ')}")
 
 
+class Replaced(NamedTuple):
+    """Characters of a text that were taken out, and the placeholder that stands for them."""
+
+    start: int
+    end: int
+    words: str
+
+
+class CleanedText(NamedTuple):
+    """A text without what is secret in it, and what was replaced in the original, in order."""
+
+    text: str
+    replaced: tuple[Replaced, ...]
+
+    def find_origin(self, start: int, end: int) -> tuple[int, int]:
+        """The characters of the original that these of the cleaned text stand for. A stretch that begins or
+        ends within a placeholder holds all that it stands for."""
+        first, last, moved = -1, -1, 0
+        for cut in self.replaced:
+            here = cut.start + moved
+            behind = here + len(cut.words)
+            if first < 0 and start < behind:
+                first = start - moved if start <= here else cut.start
+            if last < 0 and end <= behind:
+                last = end - moved if end <= here else cut.end
+            moved += len(cut.words) - (cut.end - cut.start)
+        return first if first >= 0 else start - moved, last if last >= 0 else end - moved
+
+
 @dataclass
 class Redactor:
     """Finds secrets in the texts it is given, then takes them out of any text.
@@ -171,19 +200,33 @@ class Redactor:
             known = self._cleaned[text] = self._clean(text)
         return known
 
+    def clean_in_place(self, text: str) -> CleanedText:
+        """The same, and where in the text each place of what is left of it was.
+
+        >>> redactor = Redactor()
+        >>> redactor.look("e1/0", "Use hf_abcdefghijklmnopqrstuvwxyzABCDEFGH, only that.")
+        >>> cleaned = redactor.clean_in_place("Use hf_abcdefghijklmnopqrstuvwxyzABCDEFGH, only that.")
+        >>> cleaned.text, cleaned.find_origin(0, 9)
+        ('Use [redacted huggingface-token 63ae26e9], only that.', (0, 41))
+        """
+        replaced = tuple(self._replace(text))
+        return CleanedText(_join(text, replaced), replaced)
+
     def _clean(self, text: str) -> str:
+        return _join(text, tuple(self._replace(text)))
+
+    def _replace(self, text: str) -> Iterator[Replaced]:
+        """What is taken out of a text, in order and apart from each other, and what stands for it."""
         cuts = [
             (span.start, span.end, self._names.get(text[span.start : span.end]) or _name(text, span))
             for span in self._find(text)
         ]
         cuts += [(*match.span(), self._names[match.group()]) for match in self._known_in(text)]
-        out, at = [], 0
+        at = 0
         for start, end, name in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
-            if end <= at or name in self.keep:
-                continue
-            out += [text[at : max(start, at)], write_placeholder(name)]
-            at = end
-        return "".join([*out, text[at:]]) if out else text
+            if end > at and name not in self.keep:
+                yield Replaced(max(start, at), end, write_placeholder(name))
+                at = end
 
     def clean_tree(self, value: Any) -> Any:
         """The same for every text in a JSON-like value, keys too."""
@@ -236,6 +279,14 @@ class Redactor:
         if spans and (name := name_secret(spans[0].kind, value)) not in self.keep:
             return write_placeholder(self._names.get(value, name))
         return self.clean(value)
+
+
+def _join(text: str, replaced: Sequence[Replaced]) -> str:
+    out, at = [], 0
+    for start, end, words in replaced:
+        out += [text[at:start], words]
+        at = end
+    return "".join([*out, text[at:]]) if out else text
 
 
 def write_placeholder(name: str) -> str:

@@ -8,10 +8,14 @@ session, at another leaf or in another file, and nobody has to be asked twice.
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import Annotated
+
+from pydantic import Field, field_validator
 
 from .blocks import Chars, Value
 
-Spans = tuple[tuple[int, int], ...]
+Place = Annotated[int, Field(strict=True, ge=0, lt=1 << 31)]
+Spans = tuple[tuple[Place, Place], ...]
 """Stretches of a text: first character, and the one after the last."""
 
 
@@ -29,10 +33,17 @@ class TextLabels(Value):
     (['Take sqlite.'], ['Never touch main.py!'])
     """
 
-    text: Chars
+    text: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     by: Chars
     rules: Spans = ()
     choices: Spans = ()
+
+    @field_validator("rules", "choices")
+    @classmethod
+    def check_spans(cls, spans: Spans) -> Spans:
+        if any(start >= end for start, end in spans):
+            raise ValueError("a stretch ends before it begins")
+        return spans
 
 
 def hash_text(text: str) -> str:

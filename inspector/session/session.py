@@ -7,13 +7,13 @@ is a frozen value; turns, steps and the live view are derived and never stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from ..errors import EditError
+from ..errors import EditError, expect
 from ..mixins import ask
 from ..text import plural
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
@@ -106,18 +106,24 @@ class Session(Value):
         fields = {name: getattr(self, name) for name in Session.model_fields}
         return Session.model_construct(**{**fields, "entries": tuple(entries), "leaf": leaf, **others})
 
-    def with_labels(self, labels: Iterable[TextLabels]) -> Session:
+    def with_labels(self, labels: Sequence[TextLabels]) -> Session:
         """The session with what a reader marked in texts that people typed. Of these texts, facts, traces and
         the workbench take rules and choices from the labels, and of all others from patterns.
 
-        Labels of texts that are not in it change nothing; the last ones of a text stand.
+        Labels of texts that are not in it change nothing; the last ones of a text stand. Count the session
+        that comes of it: a ledger belongs to its labels. Raises `ArgumentError` for what are no labels.
 
         >>> from inspector import open_demo
         >>> len(open_demo().with_labels([TextLabels(text="0" * 64, by="me")]).labels)
         1
         """
-        kept = {one.text: one for one in (*self.labels, *labels)}
-        labelled = self.with_entries(self.entries, self.leaf, labels=tuple(kept.values()))
+        told = tuple(labels) if isinstance(labels, list | tuple) else labels
+        for one in told if isinstance(told, tuple) else (told,):
+            expect("with_labels", labels=(one, TextLabels))
+        expect("with_labels", labels=(told, tuple))
+        kept = {one.text: one for one in (*self.labels, *told)}
+        ordered = tuple(kept[text] for text in sorted(kept))
+        labelled = self.with_entries(self.entries, self.leaf, labels=ordered)
         labelled.__dict__["tree"] = self.tree
         return labelled
 

@@ -83,6 +83,7 @@ _TAGS: dict[str, Speech] = {
     "local-command-stderr": Speech("harness", "notice"),
     "local-command-caveat": Speech("harness", "notice"),
     "bash-input": Speech("user", "shell"),
+    "user_shell_command": Speech("user", "shell"),  # Codex
     "bash-stdout": Speech("harness", "notice"),
     "bash-stderr": Speech("harness", "notice"),
     "command-name": Speech("harness", "local command"),
@@ -116,7 +117,9 @@ _HOOK = re.compile(
 )
 _REPORT = re.compile(r"<result>(.*?)(?:</result>|$)", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
-_SHELL = re.compile(r"<bash-input>.*?</bash-input>", re.DOTALL)
+_SHELL = re.compile(
+    r"<bash-input>.*?</bash-input>|(?<=<user_shell_command>\n)<command>.*?</command>", re.DOTALL
+)
 _REMINDER = re.compile(
     r"<(system-reminder|system_reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook"
     r"|environment_context|environment_details|session_context|local-command-caveat|current_datetime)>.*?(?:</\1>|\Z)",

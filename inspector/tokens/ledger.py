@@ -119,9 +119,7 @@ class Ledger(Drawable):
         if any(getattr(mine, part) is not getattr(theirs, part) for part in parts):
             raise OtherSession("", "the ledger was counted of another session: count this one")
         if mine.labels is not theirs.labels and mine.labels != theirs.labels:
-            raise OtherSession(
-                "", "the ledger was counted before these labels: count the session that has them"
-            )
+            raise OtherSession("", "the ledger was counted under other labels: count this session")
 
     def live_tokens(self, session: Session) -> Ints:
         """int32[m]: tokens of each live block at a session's leaf; an emptied output is CLEARED_TEXT.

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from inspector import Session, count_tokens, lint, make_plan, open_demo, read_session
-from inspector.errors import AnswerRefused, EditError, KeyMissing, OtherSession, RequestRefused
+from inspector import Session, count_tokens, export_session, lint, make_plan, open_demo, read_session
+from inspector.errors import (
+    AnswerRefused,
+    ArgumentError,
+    EditError,
+    KeyMissing,
+    OtherSession,
+    ReadError,
+    RequestRefused,
+    Stopped,
+)
+from inspector.facts.typed_texts import find_typed_texts
+from inspector.formats.manifest import dump_manifest
 from inspector.redaction.clean import clean_session, look_through
 from inspector.redaction.redact import Redactor
 from inspector.session.labels import TextLabels, hash_text
-from inspector.summaries.claude.labeller import MOST_SENT, ClaudeLabeller
+from inspector.summaries.claude.labeller import LONGEST_ANSWER, ClaudeLabeller
 from inspector.workbench.controller import Controller
 from inspector.workbench.model import WorkbenchModel
 from tests.loopback import Cue, Loopback, fail
@@ -86,6 +99,7 @@ def test_a_secret_stays_here_and_the_rule_it_stands_in_is_found_whole(serve: OPE
     server = serve()
     asked = labeller(server)
     (shown,) = asked.preview(talk(said)).requests
+    assert shown.body["max_tokens"] < LONGEST_ANSWER
     assert secret not in shown.text and "[redacted" in shown.text
     sent = json.loads(shown.body["messages"][0]["content"][0]["text"])[0]["typed"]
     server.cues.append(answer((1, "rule", sent[: sent.index(" Thanks")])))
@@ -96,20 +110,101 @@ def test_a_secret_stays_here_and_the_rule_it_stands_in_is_found_whole(serve: OPE
 
 def test_a_secret_is_sent_where_its_name_is_kept_and_a_name_that_none_has_is_refused(serve: OPEN) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 4
-    server = serve()
+    server = serve(answer())
     (found,) = labeller(server).preview(talk(f"Use {secret} for it.")).redacted
     (kept,) = labeller(server, keep=[found.name]).preview(talk(f"Use {secret} for it.")).requests
     assert secret in kept.text
-    with pytest.raises(EditError, match="nobody"):
-        labeller(server, keep=["nobody 12345678"]).preview(talk("Use it."))
+    wrong = labeller(server, keep=["nobody 12345678"])
+    for ask in (wrong.preview, wrong):
+        with pytest.raises(EditError, match="nobody"):
+            ask(talk("Use it."))
+    assert server.received == []
 
 
-def test_of_a_long_text_the_beginning_and_the_end_are_sent_and_that_is_said(serve: OPEN) -> None:
-    long = "Use tabs. " + "x y " * MOST_SENT + "Never push."
-    shown = labeller(serve()).preview(talk(long))
-    (asked,) = shown.requests
-    assert len(asked.text) < MOST_SENT + 6_000 and "Use tabs." in asked.text and "Never push." in asked.text
-    assert "1 text is longer than 12,000 characters: without the middle" in repr(shown)
+def test_a_long_text_is_read_in_parts_and_a_rule_in_its_middle_is_found(serve: OPEN) -> None:
+    long = "Hello.\n" + "x y\n" * 2_800 + "Never push to main.\n" + "x y\n" * 4_000 + "Thanks."
+    server = serve()
+    asked = labeller(server)
+    shown = asked.preview(talk(long))
+    assert len(shown.requests) == 3 and "1 text is longer than 10,000 characters: in parts" in repr(shown)
+    sent = [json.loads(one.body["messages"][0]["content"][0]["text"])[0]["typed"] for one in shown.requests]
+    assert "".join(sent) == long
+    holds = ["Never push to main." in words for words in sent]
+    server.cues.extend(answer((1, "rule", "Never push to main.")) if here else answer() for here in holds)
+    result = asked(talk(long))
+    assert [long[slice(*span)] for span in result.labels[0].rules] == ["Never push to main."]
+    assert result.left_out == 0 and forms(talk(long).with_labels(result.labels), "constraint") == [
+        "Never push to main."
+    ]
+
+
+TOKEN = "ghp_" + "a1B2c3D4e5" * 4
+
+
+@pytest.mark.parametrize("more", [369, 380, 390, 395, 5_000])
+def test_a_secret_that_a_cut_would_part_is_taken_out_before(serve: OPEN, more: int) -> None:
+    said = f"I use {TOKEN} " + "y " * (more // 2)
+    typed = "a " * (5_000 - more // 2) + TOKEN + " b" * 6_000
+    rows = [
+        {"role": "user", "content": typed},
+        {"role": "assistant", "content": said},
+        {"role": "user", "content": "Go."},
+    ]
+    server = serve()
+    labeller(server)(read_session(rows))
+    for at in range(0, 40, 5):
+        assert TOKEN[at : at + 12].encode() not in server.bytes
+
+
+def test_secrets_of_the_environment_are_taken_out_whatever_signs_they_hold(
+    serve: OPEN, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = {"DB_PASSWORD": 'en"v\\secretXX99zz2', "SIGN_KEY_SECRET": "line1abc77\nline2def88"}
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    (asked,) = (
+        labeller(serve()).preview(talk(*(f"It is {value} today." for value in secrets.values()))).requests
+    )
+    assert asked.text.count("[redacted environment-secret") == 2
+
+
+def test_shell_commands_and_reasoning_are_not_sent(serve: OPEN) -> None:
+    ran = "<command>\ncat notes\n</command>\n<result>\nCONFIDENTIAL\n</result>"
+    ran = f"<user_shell_command>\n{ran}\n</user_shell_command>"
+    rows = [
+        {"role": "user", "content": "Which store?"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "A, or B."},
+                {"type": "thinking", "thinking": "He hides it."},
+            ],
+        },
+        {
+            "role": "user",
+            "content": ran,
+        },
+        {"role": "user", "content": "<bash-input>ls secrets</bash-input>"},
+        {"role": "user", "content": "B."},
+    ]
+    (asked,) = labeller(serve()).preview(read_session(rows)).requests
+    assert "Which store?" in asked.text and "A, or B." in asked.text
+    for words in ("CONFIDENTIAL", "cat notes", "ls secrets", "He hides it"):
+        assert words not in asked.text
+
+
+def test_what_is_personal_goes_out_where_that_is_asked_for(serve: OPEN) -> None:
+    session = talk("Ask bob.li@acme-corp.io first.")
+    texts = [
+        labeller(serve(), personal=personal).preview(session).requests[0].text for personal in (False, True)
+    ]
+    assert ["bob.li@acme-corp.io" in text for text in texts] == [True, False]
+
+
+def test_half_a_sign_is_sent_as_a_sign_that_there_is(serve: OPEN) -> None:
+    server = serve()
+    labeller(server)(talk("Use it \ud83d always."))
+    assert json.loads(server.asked[0].raw)
 
 
 # What comes of it.
@@ -164,7 +259,7 @@ def test_a_quote_that_stands_in_no_text_is_left_out_and_counted(serve: OPEN) -> 
     )
     result = labeller(server)(talk(FIRST, SECOND))
     assert result.left_out == 4 and [one.rules for one in result.labels] == [((0, 40),), ()]
-    assert "4 quotes that stand in no text left out" in repr(result)
+    assert "4 stretches left out that no text holds" in repr(result)
 
 
 def test_a_stretch_that_is_said_twice_is_two_places(serve: OPEN) -> None:
@@ -179,7 +274,7 @@ def test_nobody_is_asked_twice(serve: OPEN) -> None:
     read = talk(FIRST).with_labels(asked(talk(FIRST)).labels)
     grown = talk(FIRST, SECOND).with_labels(read.labels)
     other = labeller(server)
-    assert "texts that have labels already are not sent" in repr(other.preview(grown))
+    assert "1 text was read already: not sent" in repr(other.preview(grown))
     result = other(grown)
     assert FIRST not in server.asked[1].text and SECOND in server.asked[1].text
     assert [one.text for one in result.labels] == [hash_text(SECOND)]
@@ -187,14 +282,173 @@ def test_nobody_is_asked_twice(serve: OPEN) -> None:
 
 
 def test_what_was_answered_before_a_failure_is_kept_and_the_rest_asked_for(serve: OPEN) -> None:
-    texts = [f"{name} {'word ' * 2_000}" for name in "abcd"]
-    server = serve(answer((1, "rule", "a word")), fail(529), answer((1, "choice", "d word")))
+    texts = [f"{name} {'word ' * 1_500}" for name in "abc"]
+    server = serve(
+        answer((1, "rule", "a word"), (1, "rule", "b word")),
+        fail(529),
+        answer(),
+        answer((1, "choice", "c word")),
+    )
     asked = labeller(server)
-    with pytest.raises(RequestRefused):
+    with pytest.raises(RequestRefused) as caught:
         asked(talk(*texts))
+    assert caught.value.used is not None and caught.value.used.tokens > 1_000, "the first answer was paid for"
     result = asked(talk(*texts))
-    assert len(server.asked) == 3 and texts[0][:50] not in server.asked[2].text
-    assert len(result.labels) == 4 and (result.rules, result.choices) == (1, 1)
+    assert len(server.asked) == 4 and all(texts[0][:50] not in one.text for one in server.asked[2:])
+    assert len(result.labels) == 3 and (result.rules, result.choices, result.left_out) == (1, 1, 1)
+    assert result.usage.tokens > 2_000, "of two requests"
+
+
+def test_texts_whose_answer_cannot_be_used_are_asked_for_in_halves_and_the_rest_is_read(serve: OPEN) -> None:
+    refused = Cue(text="No.", stop_reason="refusal")
+    server = serve(
+        refused, answer((1, "rule", "Never push to main.")), refused, refused, answer((1, "rule", "D."))
+    )
+    result = labeller(server)(talk(FIRST, "B.", "C.", "D."))
+    sent = [json.loads(one.body["messages"][0]["content"][0]["text"]) for one in server.asked]
+    assert [[one["typed"][0] for one in texts] for texts in sent] == [
+        ["N", "B", "C", "D"], ["N", "B"], ["C", "D"], ["C"], ["D"]
+    ]  # fmt: skip
+    assert len(result.labels) == 3 and result.unread == 1 and result.rules == 2
+    assert "1 text not read: the model refused to read it" in repr(result)
+
+
+def test_a_text_that_is_too_long_for_the_model_is_told_and_the_others_are_read(serve: OPEN) -> None:
+    server = serve(answer(), window=2_500)
+    result = labeller(server)(talk("Use tabs.", "x y " * 2_400))
+    assert len(result.labels) == 1 and result.unread == 1 and "does not fit" in repr(result)
+
+
+def test_a_stop_between_two_requests_ends_it(serve: OPEN) -> None:
+    server = serve(answer(), answer(), answer())
+    asked = labeller(server, tell=lambda progress: asked.stop() if progress.share == 1.0 else None)
+    with pytest.raises(Stopped):
+        asked(talk(*(f"{name} {'word ' * 2_000}" for name in "abc")))
+    assert len(server.asked) == 1
+
+
+def test_a_quote_is_taken_where_it_is_a_sentence_and_not_where_it_cuts_a_word(serve: OPEN) -> None:
+    said = "We refuse it. Do not use tabs.\nuse tabs in Makefiles. Then use it."
+    cue = answer((1, "rule", "use tabs"), (1, "rule", "use it"))
+    (labels,) = labeller(serve(cue))(talk(said)).labels
+    assert labels.rules == (
+        ((at := said.index("use tabs in")), at + 8),
+        ((at := said.rindex("use it")), at + 6),
+    )
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["a [redacted x] a [redacted x] zzz", "[redacted x]", "add [redacted x] done", "a " * 3_000 + "z"],
+)
+def test_a_placeholder_that_no_text_holds_stands_in_none_and_is_looked_for_at_once(
+    serve: OPEN, quote: str
+) -> None:
+    said = "Please add the sum and push it when done. " + "a " * 4_000
+    start = time.process_time()
+    result = labeller(serve(answer((1, "rule", quote))))(talk(said))
+    assert (result.rules, result.left_out) == (0, 1)
+    assert time.process_time() - start < 5, "it had taken minutes"
+
+
+@pytest.mark.parametrize(
+    ("said", "quote", "wanted"),
+    [
+        (f"Deploy with {TOKEN}", "Deploy with {}", f"Deploy with {TOKEN}"),
+        (
+            f"Fix it. {TOKEN} must never be used. Go.",
+            "{} must never be used.",
+            f"{TOKEN} must never be used.",
+        ),
+        (
+            f"Take {TOKEN} or {TOKEN}, no other. Go.",
+            "Take {} or {}, no other.",
+            f"Take {TOKEN} or {TOKEN}, no other.",
+        ),
+    ],
+)
+def test_a_quote_with_a_placeholder_is_the_words_that_it_stands_for(
+    serve: OPEN, said: str, quote: str, wanted: str
+) -> None:
+    (shown,) = labeller(serve()).preview(talk(said)).redacted
+    placeholder = f"[redacted {shown.name}]"
+    (labels,) = labeller(serve(answer((1, "rule", quote.replace("{}", placeholder)))))(talk(said)).labels
+    assert [said[slice(*span)] for span in labels.rules] == [wanted]
+
+
+def test_an_answer_to_a_question_has_the_choices_of_its_labels_alone() -> None:
+    session = open_asked()
+    (whole,) = forms(session, "choice")
+    texts = [text for text in find_typed_texts(session) if " ".join(text.text.split()) == whole]
+    (text,) = texts
+    none = session.with_labels([TextLabels(text=text.digest, by="me")])
+    some = session.with_labels([TextLabels(text=text.digest, by="me", choices=((0, 4),))])
+    assert forms(none, "choice") == [] and forms(some, "choice") == [text.text[:4]]
+    assert len(none.facts.by_kind("message")) == len(session.facts.by_kind("message"))
+
+
+def open_asked() -> Session:
+    """A question that the model asked by a tool, and its answer."""
+    call = {
+        "type": "tool_use",
+        "id": "t1",
+        "name": "AskUserQuestion",
+        "input": {"questions": [{"question": "Which store?"}]},
+    }
+    told = 'User has answered your questions: "Which store?"="celery". You can now continue with the answers.'
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": told}
+    return read_session(
+        [
+            {"role": "user", "content": "Go."},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"rules": ((0, 1 << 40),)},
+        {"rules": ((-9, -1),)},
+        {"choices": ((5, 5),)},
+        {"choices": ((True, 5),)},
+        {"text": "AB" * 32},
+        {"text": "ab"},
+    ],
+)
+def test_labels_that_cannot_be_are_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        TextLabels(**{"text": "0" * 64, "by": "me", **fields})
+    manifest = {**talk(FIRST).model_dump(), "labels": [{"text": "0" * 64, "by": "me", **fields}]}
+    with pytest.raises(ReadError):
+        read_session(json.dumps(manifest).encode())
+
+
+def test_what_is_no_label_is_refused_by_name_and_a_stretch_behind_the_text_is_none() -> None:
+    session = talk(FIRST)
+    for wrong in (3, [{"text": "0" * 64}], TextLabels(text="0" * 64, by="me"), None):
+        with pytest.raises(ArgumentError, match="with_labels"):
+            session.with_labels(wrong)  # type: ignore[arg-type]
+    beyond = session.with_labels([TextLabels(text=hash_text(FIRST), by="me", rules=((0, 10_000), (0, 7)))])
+    assert forms(beyond, "constraint") == ["Numbers"]
+
+
+def test_an_export_that_holds_no_labels_says_so_and_a_manifest_holds_them_only_where_there_are_any() -> None:
+    session = talk(FIRST)
+    read = session.with_labels([TextLabels(text=hash_text(FIRST), by="me")])
+    losses = {loss.name: loss[1] for loss in export_session(read, "claude-code").losses}
+    assert losses["marked"] == 1 and "marked" not in {
+        loss.name for loss in export_session(session, "pi").losses
+    }
+    assert '"labels"' in dump_manifest(read) and '"labels"' not in dump_manifest(session)
+
+
+def test_the_order_in_which_labels_are_given_makes_no_other_session() -> None:
+    labels = [TextLabels(text=hash_text(text), by="me") for text in (FIRST, SECOND)]
+    session = talk(FIRST, SECOND)
+    ledger = count_tokens(session.with_labels(labels))
+    assert make_plan(session.with_labels(labels[::-1]), ledger)
 
 
 def test_a_page_without_secrets_keeps_the_labels_of_texts_that_hold_none(serve: OPEN) -> None:
@@ -229,7 +483,7 @@ def test_a_ledger_counted_before_the_labels_is_no_ledger_of_theirs(serve: OPEN) 
     session = talk(FIRST)
     ledger = count_tokens(session)
     read = session.with_labels([TextLabels(text=hash_text(FIRST), by="me")])
-    with pytest.raises(OtherSession, match="counted before these labels"):
+    with pytest.raises(OtherSession, match="counted under other labels"):
         make_plan(read, ledger)
     plans = make_plan(read, count_tokens(read, known=ledger)), make_plan(session, ledger)
     assert [sum(row.fact.kind == "constraint" for row in plan.trace) for plan in plans] == [0, 1]
@@ -245,10 +499,8 @@ def test_a_ledger_counted_before_the_labels_is_no_ledger_of_theirs(serve: OPEN) 
         (Cue(text="", stop_reason="end_turn"), "empty"),
         (Cue(text="I would rather not.", stop_reason="refusal"), "refusal"),
         (Cue(text="There are two rules."), "broken"),
-        (Cue(text='[{"n": 1}]'), "broken"),
-        (Cue(text='[{"n": "1", "kind": "rule", "quote": "Never push to main."}]'), "broken"),
-        (Cue(text='[{"n": 1, "kind": "wish", "quote": "Never push to main."}]'), "broken"),
         (Cue(text='[["n", 1]]'), "broken"),
+        (Cue(text='[{"n": 1'), "broken"),
     ],
 )
 def test_an_answer_that_is_no_list_of_stretches_is_refused(serve: OPEN, cue: Cue, kind: str) -> None:
@@ -256,6 +508,27 @@ def test_an_answer_that_is_no_list_of_stretches_is_refused(serve: OPEN, cue: Cue
         labeller(serve(cue))(talk(FIRST))
     assert caught.value.kind == kind and caught.value.used is not None
     assert "summary" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "stretch",
+    [
+        {"n": 1},
+        {"n": "1", "kind": "rule"},
+        {"n": 1, "kind": "wish", "quote": "Never push to main."},
+        {"n": 1, "kind": "rule", "quote": 3},
+    ],
+)
+def test_a_stretch_that_is_not_told_as_asked_is_left_out_and_the_others_stand(
+    serve: OPEN, stretch: dict[str, Any]
+) -> None:
+    good = {"n": 1.0, "kind": "Rule", "quote": "Never push to main."}
+    result = labeller(serve(Cue(text=f"Message [1] has:\n{json.dumps([stretch, good])}\nSee [note].")))(
+        talk(FIRST)
+    )
+    assert (result.rules, result.left_out) == (
+        (1, 1) if isinstance(stretch, dict) else (0, 0)
+    ) or result.rules == 1
 
 
 def test_words_around_the_list_do_no_harm(serve: OPEN) -> None:

@@ -140,25 +140,27 @@ class FactOccurrences:
         """Take a text to search later, and what is already known to be named in it."""
         number = len(self._segments)
         self._segments.append(segment)
+        read = bool(self._labels) and segment.sort == ASKED and self._add_labelled(number, segment)
         for kind, form, start, end, operation in named:
-            if 0 < len(form) <= LONGEST:
+            # That an answer is a choice as a whole is known without reading it.
+            if 0 < len(form) <= LONGEST and not (read and kind == "choice"):
                 fact = self._numbers[kind][form]
                 self._named.extend((fact, number, start, end, _OPERATION[operation]))
-        if self._labels and segment.sort == ASKED:
-            self._add_labelled(number, segment)
 
-    def _add_labelled(self, number: int, segment: TextSegment) -> None:
-        """Take the rules and choices of a typed text that somebody read, in place of what patterns find."""
+    def _add_labelled(self, number: int, segment: TextSegment) -> bool:
+        """Take the rules and choices of a typed text that somebody read, in place of what is found otherwise;
+        False where nobody did. A stretch that ends behind the text is of another one."""
         labels = self._labels.get(hash_text(segment.text))
         if labels is None:
-            return
+            return False
         self._read.add(number)
         for kind, spans in (("constraint", labels.rules), ("choice", labels.choices)):
             for start, end in spans:
                 form = _whole(" ".join(segment.text[start:end].split()))[:LONGEST].rstrip()
-                if form:
+                if form and end <= len(segment.text):
                     fact = self._numbers[kind][form]
                     self._named.extend((fact, number, segment.at + start, segment.at + end, -1))
+        return True
 
     def name(self, kind: str, form: str) -> None:
         """Take a fact that no text says."""

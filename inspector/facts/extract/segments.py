@@ -35,8 +35,8 @@ _SORT: dict[Speaker, int] = {
 
 
 class TextSegment(NamedTuple):
-    """A text to search: where it stands, how far into its block it starts, what it is, and the directory
-    its relative paths start from (None: the session's)."""
+    """A text to search: where it stands, how far into its block it starts, what it is, the directory its
+    relative paths start from (None: the session's), and the way it came (`SpeechSpan.way`)."""
 
     entry: int
     block: int
@@ -44,6 +44,7 @@ class TextSegment(NamedTuple):
     sort: int
     text: str
     base: str | None = None
+    way: str = ""
 
 
 def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegment, list[Named]]]:
@@ -76,7 +77,7 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegmen
                     text = block.text[start:end]
                     named = _read_words(text, start, way) if said == ASKED else []
                     for piece in _part_attached(
-                        TextSegment(position, at, start, said, text, base if own else None), session.cwd
+                        TextSegment(position, at, start, said, text, base if own else None, way), session.cwd
                     ):
                         yield piece, named
                     if in_force and said == CONTENT:
@@ -86,7 +87,7 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegmen
                     text = block.text[start:end]
                     named = _read_words(text, start, way) if speaker == "user" else []
                     for piece in _part_attached(
-                        TextSegment(position, at, start, _SORT[speaker], text), session.cwd
+                        TextSegment(position, at, start, _SORT[speaker], text, None, way), session.cwd
                     ):
                         yield piece, named
             elif block.kind in ("text", "reasoning", "document") and block.text:

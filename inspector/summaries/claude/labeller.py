@@ -1,9 +1,9 @@
 """DOOR: a reader of what people typed that asks a Claude model: which stretches are rules, which choices.
 
-Patterns find some of them (the guide's page on accuracy says how many); a model that reads a text by the same
-definition finds most. What would be sent can be seen before (`preview`), and nothing is sent but by calling
-the reader. A text is not obeyed: what comes back are quotes, and a quote that does not stand literally in its
-text is left out and counted.
+Patterns find some of them (the guide's page on accuracy says how many); a model that reads a text by the
+same definition finds most. What would be sent can be seen before (`preview`), and nothing is sent but by
+calling the reader. A text is not obeyed: what comes back are quotes, and a quote that does not stand in the
+text as it was sent, word for word, is left out and counted.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import AnswerRefused, SummaryError
-from ...facts.typed_texts import TypedText, find_typed_texts
+from ...facts.typed_texts import find_typed_texts
+from ...redaction.redact import CleanedText
 from ...session.entries import Usage
 from ...session.json_text import stringify
 from ...session.labels import TextLabels
@@ -26,16 +27,27 @@ from ...tokens.counters import ESTIMATE
 from ...tokens.prices import PRICES, Price, find_price
 from ...wire.surrogates import replace_lone_surrogates
 from .anthropic_api import ApiCall
-from .request import LONGEST, Json, RequestPreview, RequestRedactor, count_body, price_requests
+from .request import Json, RequestPreview, RequestRedactor, count_body, price_requests
 from .summariser import ClaudeSummariser, OnSummaryProgress, find_fault
 
-MOST_SENT = 12_000
-"""Characters of one text that are sent; of a longer one its beginning and its end."""
-_TOGETHER = 30_000  # characters of texts that go into one request
+LONGEST_PART = 10_000
+"""Characters of a text that are read at a time; a longer one is read in parts."""
+LONGEST_ANSWER = 8_192
+"""Tokens that an answer may have, which nearly every model can write."""
+_TOGETHER = 12_000  # characters of texts that go into one request
 _BEFORE = 400  # characters of what the model said before a text
-_LEFT_OUT = "\n[… left out …]\n"
 _KINDS = ("rule", "choice")
-_PLACEHOLDER = re.compile(r"\[redacted [^\]]{1,80}\]|redacted-user-[0-9a-f]{8}")
+_TOO_LONG = frozenset({"token_overflow", "byte_overflow"})
+_SAYS = {
+    "cut_off": "the list of rules and choices was cut off",
+    "empty": "the model's answer is empty",
+    "refusal": "the model refused to read it",
+    "tool": "the model called a tool instead of reading it",
+    "token_overflow": "it does not fit the model's window",
+    "byte_overflow": "it has too many bytes for the provider",
+    "unknown": "the model stopped for a reason that is not known here",
+    "broken": "what came back is no list of rules and choices",
+}
 
 SYSTEM = """\
 You read messages that people typed to a coding agent, and mark two kinds of stretches in them.
@@ -65,17 +77,19 @@ Answer [] where there is none.\
 
 @dataclass(frozen=True)
 class LabellingResult:
-    """What a model marked: labels of each typed text that it read, how many of its quotes stood in no text
-    and were left out, and what reading took.
+    """What a model marked: labels of each typed text that it read, how many stretches that it named stand in
+    no text and were left out, how many texts could not be read and why, and what reading took.
 
-    >>> LabellingResult("claude-opus-4-5", (TextLabels(text="0" * 64, by="claude-opus-4-5"),), 0, Usage())
+    >>> LabellingResult("claude-opus-4-5", (TextLabels(text="0" * 64, by="claude-opus-4-5"),))
     LabellingResult(claude-opus-4-5, 1 typed text: 0 rules, 0 choices)
     """
 
     model: str
     labels: tuple[TextLabels, ...]
-    left_out: int
-    usage: Usage
+    left_out: int = 0
+    unread: int = 0
+    why: str = ""
+    usage: Usage = field(default_factory=Usage)
 
     @property
     def rules(self) -> int:
@@ -86,23 +100,54 @@ class LabellingResult:
         return sum(len(one.choices) for one in self.labels)
 
     def __repr__(self) -> str:
-        told = f"{plural(self.rules, 'rule')}, {plural(self.choices, 'choice')}"
-        read = f"{self.model}, {plural(len(self.labels), 'typed text')}: {told}"
-        quotes = plural(self.left_out, "quote that stands", "quotes that stand")
-        out = f"; {quotes} in no text left out" if self.left_out else ""
-        spent = f"; {plural(int(self.usage.tokens), 'token')} used" if self.usage.tokens else ""
-        return f"LabellingResult({read}{out}{spent})"
+        read = plural(len(self.labels), "typed text")
+        told = [f"{read}: {plural(self.rules, 'rule')}, {plural(self.choices, 'choice')}"]
+        if self.left_out:
+            told.append(f"{plural(self.left_out, 'stretch', 'stretches')} left out that no text holds")
+        if self.unread:
+            told.append(f"{plural(self.unread, 'text')} not read: {self.why}")
+        if self.usage.tokens:
+            told.append(f"{plural(int(self.usage.tokens), 'token')} used")
+        return f"LabellingResult({self.model}, {'; '.join(told)})"
+
+
+class _Part(NamedTuple):
+    """A stretch of a typed text that goes out: the text's hash, all of it without secrets, where the stretch
+    stands in that, its words, and what the model said before."""
+
+    digest: str
+    whole: CleanedText
+    at: int
+    words: str
+    before: str
+
+
+@dataclass
+class _Reading:
+    """What was read of a text so far."""
+
+    parts: int
+    by: str = ""
+    left_out: int = 0
+    spans: dict[str, set[tuple[int, int]]] = field(default_factory=lambda: {kind: set() for kind in _KINDS})
+
+    def take(self, by: str, stretches: dict[str, list[tuple[int, int]]], left_out: int) -> None:
+        self.parts, self.by, self.left_out = self.parts - 1, by, self.left_out + left_out
+        for kind, spans in stretches.items():
+            self.spans[kind].update(spans)
 
 
 class ClaudeLabeller:
     """Asks `model` by the Anthropic API which stretches of the texts that people typed in a session are rules
     and which are choices; `Session.with_labels` takes them.
 
-    Texts that have labels already are not sent, nor are those that were answered when a later request failed:
-    call it again. Secrets are taken out of all that is sent but those named in `keep`; `personal` takes out
-    e-mail addresses and users' names too. `prices` is the table to price by; `tell` hears `Progress` every 50
-    ms and may raise `Stopped`. Raises `KeyMissing`, `RequestRefused`, `AnswerRefused`, `RedactionError` and
-    `Stopped`.
+    A text is read with the end of what the model said before it, the first time that it is typed. Texts that
+    have labels are not sent, nor are those that were read when a later request failed: call it again. Where
+    an answer cannot be used, its texts are asked for again in halves; one that cannot be read even alone is
+    counted as unread. Secrets are taken out of all that is sent but those named in `keep`; `personal` takes
+    out e-mail addresses and users' names too. `prices` is the table to price by; `tell` hears `Progress`
+    every 50 ms and may raise `Stopped`. Raises `KeyMissing`, `RequestRefused`, `RedactionError`, `Stopped`,
+    `EditError` for a name in `keep` that nothing has, and `AnswerRefused` where no text could be read.
 
     >>> from inspector import open_demo
     >>> session, labeller = open_demo(), ClaudeLabeller("claude-opus-4-5")
@@ -134,7 +179,7 @@ class ClaudeLabeller:
             prices=prices,
             tell=tell,
         )
-        self._known: dict[str, TextLabels] = {}
+        self._read: dict[str, _Reading] = {}
 
     @property
     def model(self) -> str:
@@ -146,82 +191,160 @@ class ClaudeLabeller:
     def preview(self, session: Session) -> RequestPreview:
         """What would be sent for a session: redacted, counted by an estimate, priced. Sends nothing."""
         cleaner = self._claude.cleaner(session)
-        texts = self._unread(session)
-        bodies = [self._write(some, cleaner) for some in _part(texts)]
+        parts = self._part(session, cleaner)
+        bodies = [self._write(some, cleaner) for some in _put_together(parts)]
         cleaner.check_keep()
         asked = [count_body("labels", body, ESTIMATE) for body in bodies]
         price, told = find_price(self.model, self._claude.prices)
         found = cleaner.findings(bodies)
         money = price_requests(asked, price, None)
-        notes = _describe(session, texts)
+        notes = self._describe(session, parts)
         return RequestPreview(
             self.model, tuple(asked), ESTIMATE.name, ESTIMATE.source, money, told, *found, notes
         )
 
     def __call__(self, session: Session) -> LabellingResult:
         """Ask, and give the labels of every typed text that had none."""
+        stops = self._claude.stops
         cleaner = self._claude.cleaner(session)
-        texts = self._unread(session)
-        # What an earlier call was told, before one of its requests failed.
-        had = {one.text for one in session.labels}
-        digests = (one.digest for one in find_typed_texts(session, 0))
-        made = {each: self._known[each] for each in digests if each in self._known and each not in had}
-        left_out, used = 0, Usage()
-        for some in _part(texts):
+        todo = list(_put_together(self._part(session, cleaner)))
+        for some in todo:
+            self._write(some, cleaner)
+        cleaner.check_keep()
+        used, unread, why = Usage(), set[str](), ""
+        while todo:
+            some = todo.pop(0)
             body = self._write(some, cleaner)
-            call = self._claude.follow(
-                cleaner, "labels", body["max_tokens"], partial(ApiCall.listen, body=body)
-            )
-            used += call.usage
+            work = partial(ApiCall.listen, body=body)
             try:
-                labels, wrong = _read_answer(call, some, self.model)
+                call = self._claude.follow(cleaner, "labels", body["max_tokens"], work, stops)
             except SummaryError as error:
-                error.used = used
-                raise
-            self._known |= labels
-            made |= labels
-            left_out += wrong
-        return LabellingResult(self.model, tuple(made.values()), left_out, used)
+                used += error.used or Usage()
+                if error.kind not in _TOO_LONG:
+                    error.used = used
+                    raise
+                fault = error.kind
+            else:
+                used += call.usage
+                fault = self._take(call, some)
+            if fault and len(some) > 1:
+                todo[:0] = [some[: len(some) // 2], some[len(some) // 2 :]]
+            elif fault:
+                unread.add(some[0].digest)
+                why = fault
+        labels, left_out = self._labels(session)
+        if unread and not labels:
+            raise AnswerRefused(why, f"No typed text could be read: {_SAYS[why]}.", used)
+        return LabellingResult(self.model, labels, left_out, len(unread), _SAYS.get(why, ""), used)
 
     def stop(self) -> None:
         """Give up what is under way: it raises `Stopped` at once, and sends nothing more."""
         self._claude.stop()
 
-    def _unread(self, session: Session) -> list[TypedText]:
-        known = {one.text for one in session.labels} | self._known.keys()
-        return [one for one in find_typed_texts(session, _BEFORE) if one.digest not in known]
+    def _part(self, session: Session, cleaner: RequestRedactor) -> list[_Part]:
+        """What is still to be read of a session, in order. Secrets go out of whole texts, before these are
+        parted: a part of one looks like none."""
+        had = {one.text for one in session.labels}
+        parts: list[_Part] = []
+        for text in find_typed_texts(session):
+            known = self._read.get(text.digest)
+            if text.digest in had or (known is not None and not known.parts):
+                continue
+            whole = cleaner.clean_text(text.text)
+            before = cleaner.clean_text(text.before).text[-_BEFORE:]
+            stretches = list(_cut(whole.text))
+            self._read[text.digest] = _Reading(len(stretches))
+            parts += [_Part(text.digest, whole, at, words, before) for at, words in stretches]
+        return parts
 
-    def _write(self, texts: list[TypedText], cleaner: RequestRedactor) -> Json:
+    def _write(self, parts: list[_Part], cleaner: RequestRedactor) -> Json:
         """The body of a Messages request that asks for the labels of these texts, without secrets."""
         messages = [
-            {"n": number, **({"before": one.before} if one.before else {}), "typed": _shorten(one.text)}
-            for number, one in enumerate(texts, 1)
+            {"n": number, **({"before": one.before} if one.before else {}), "typed": one.words}
+            for number, one in enumerate(parts, 1)
         ]
-        size = sum(len(_shorten(one.text)) for one in texts)
         said = [stringify(messages), INSTRUCTION]
+        # Every letter of the texts may be quoted, and each stretch has a few words around it.
+        most = 500 + 100 * len(parts) + sum(len(one.words) for one in parts)
         body: Json = {
             "model": self.model,
-            # Every letter of the texts may be quoted, and each quote has a few words around it.
-            "max_tokens": min(LONGEST, 1_000 + size // 2),
+            "max_tokens": min(LONGEST_ANSWER, most),
             "system": [{"type": "text", "text": SYSTEM}],
             "messages": [{"role": "user", "content": [{"type": "text", "text": text} for text in said]}],
         }
         replace_lone_surrogates(body, "messages", "messages")
         return cleaner.clean_body(body)
 
+    def _take(self, call: ApiCall, parts: list[_Part]) -> str:
+        """Take over an answer; what is wrong with it, "" for nothing."""
+        if (fault := find_fault(call)) is not None:
+            return fault
+        stretches = _read_list(call.text)
+        if stretches is None:
+            return "broken"
+        quotes: dict[int, list[tuple[str, str]]] = {number: [] for number in range(1, len(parts) + 1)}
+        wrong = 0
+        for one in stretches:
+            number, kind, quote = one.get("n"), one.get("kind"), one.get("quote")
+            named = kind.lower() if isinstance(kind, str) else ""
+            if number in quotes and named in _KINDS and isinstance(quote, str):
+                quotes[number].append((named, quote))
+            else:
+                wrong += 1
+        for number, part in enumerate(parts, 1):
+            found, missed = _find_quotes(part, quotes[number])
+            self._read[part.digest].take(
+                call.model or self.model, found, missed + (wrong if number == 1 else 0)
+            )
+        return ""
 
-def _shorten(text: str) -> str:
-    return (
-        text if len(text) <= MOST_SENT else text[: MOST_SENT * 2 // 3] + _LEFT_OUT + text[-MOST_SENT // 3 :]
-    )
+    def _labels(self, session: Session) -> tuple[tuple[TextLabels, ...], int]:
+        """The labels of all texts of a session that were read and had none, and the quotes that were left
+        out."""
+        had = {one.text for one in session.labels}
+        digests = [text.digest for text in find_typed_texts(session) if text.digest not in had]
+        read = {digest: self._read[digest] for digest in digests if not self._read[digest].parts}
+        labels = []
+        for digest, reading in read.items():
+            rules, choices = (tuple(sorted(reading.spans[kind])) for kind in _KINDS)
+            labels.append(TextLabels(text=digest, by=reading.by, rules=rules, choices=choices))
+        return tuple(labels), sum(reading.left_out for reading in read.values())
+
+    def _describe(self, session: Session, parts: list[_Part]) -> tuple[str, ...]:
+        """What else to know of what would be sent."""
+        texts = {part.digest for part in parts}
+        notes = []
+        if texts:
+            said = plural(len(texts), "text that a person typed", "texts that people typed")
+            notes.append(f"{said}, each with the last {_BEFORE} characters that the model said before it")
+            notes.append("an answer that cannot be used is asked for again in halves, which costs more")
+        if long := len({part.digest for part in parts if part.at}):
+            notes.append(
+                f"{plural(long, 'text is', 'texts are')} longer than {LONGEST_PART:,} characters: in parts"
+            )
+        typed = {text.digest for text in find_typed_texts(session)}
+        if known := typed - texts:
+            notes.append(f"{plural(len(known), 'text was', 'texts were')} read already: not sent")
+        return tuple(notes)
 
 
-def _part(texts: Iterable[TypedText]) -> Iterator[list[TypedText]]:
-    """The texts in order, as many at a time as go into one request."""
-    some: list[TypedText] = []
+def _cut(text: str) -> Iterator[tuple[int, str]]:
+    """A text in parts, and where each begins: at ends of lines, of words where a line is too long."""
+    at = 0
+    while len(text) - at > LONGEST_PART:
+        window = text[at : at + LONGEST_PART]
+        end = window.rfind("\n") + 1 or window.rfind(" ") + 1 or LONGEST_PART
+        yield at, text[at : at + end]
+        at += end
+    yield at, text[at:]
+
+
+def _put_together(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
+    """The parts in order, as many at a time as go into one request."""
+    some: list[_Part] = []
     size = 0
-    for one in texts:
-        more = min(len(one.text), MOST_SENT) + len(one.before)
+    for one in parts:
+        more = len(one.words) + len(one.before)
         if some and size + more > _TOGETHER:
             yield some
             some, size = [], 0
@@ -231,74 +354,51 @@ def _part(texts: Iterable[TypedText]) -> Iterator[list[TypedText]]:
         yield some
 
 
-def _describe(session: Session, texts: list[TypedText]) -> tuple[str, ...]:
-    """What else to know of what would be sent."""
-    said = plural(len(texts), "text that a person typed", "texts that people typed")
-    notes = (
-        [f"{said}, each with the last {_BEFORE} characters that the model said before it"] if texts else []
-    )
-    if long := sum(len(one.text) > MOST_SENT for one in texts):
-        notes.append(
-            f"{plural(long, 'text is', 'texts are')} longer than {MOST_SENT:,} characters: without the middle"
-        )
-    if session.labels:
-        notes.append("texts that have labels already are not sent")
-    return tuple(notes)
+def _read_list(text: str) -> list[Json] | None:
+    """The list of objects in an answer, whatever stands around it; None where there is none."""
+    decoder = json.JSONDecoder()
+    for opening in re.finditer(r"\[\s*[\]{]", text):
+        try:
+            told: Any = decoder.raw_decode(text, opening.start())[0]
+        except (ValueError, RecursionError):
+            continue
+        return [one if isinstance(one, dict) else {} for one in told]
+    return None
 
 
-def _read_answer(call: ApiCall, texts: list[TypedText], model: str) -> tuple[dict[str, TextLabels], int]:
-    """The labels of each of the texts, and how many quotes stand in none. Raises `AnswerRefused`."""
-    says = {
-        "cut_off": "The list of rules and choices was cut off; what these texts hold is not known.",
-        "empty": "The model's answer is empty; what these texts hold is not known.",
-        "refusal": "The model refused to read these texts.",
-        "tool": "The model called a tool instead of reading these texts.",
-        "token_overflow": "The texts do not fit the model's window.",
-        "unknown": "The model stopped for a reason that is not known here, so its answer was not kept.",
-    }
-    if (fault := find_fault(call)) is not None:
-        raise AnswerRefused(fault, says[fault], call.usage)
-    spans: dict[int, dict[str, list[tuple[int, int]]]] = {}
-    wrong = 0
-    for number, kind, quote in _read_list(call):
-        here = spans.setdefault(number, {name: [] for name in _KINDS})
-        found = _find(quote, texts[number - 1].text, here[kind]) if 0 < number <= len(texts) else None
-        if found is None:
-            wrong += 1
-        else:
-            here[kind].append(found)
-    labels = {}
-    for number, one in enumerate(texts, 1):
-        here = spans.get(number, {name: [] for name in _KINDS})
-        rules, choices = (tuple(sorted(here[name])) for name in _KINDS)
-        labels[one.digest] = TextLabels(text=one.digest, by=call.model or model, rules=rules, choices=choices)
-    return labels, wrong
+def _find_quotes(part: _Part, quotes: list[tuple[str, str]]) -> tuple[dict[str, list[tuple[int, int]]], int]:
+    """By kind where in the typed text the quotes stand, each at a place of its own, and how many stand
+    nowhere."""
+    found: dict[str, list[tuple[int, int]]] = {kind: [] for kind in _KINDS}
+    places: dict[tuple[str, str], Iterator[tuple[int, int]]] = {}
+    missed = 0
+    for kind, quote in quotes:
+        if (kind, quote) not in places:
+            places[kind, quote] = iter(_find_places(quote, part.words))
+        place = next(places[kind, quote], None)
+        if place is None:
+            missed += 1
+            continue
+        start, end = part.whole.find_origin(part.at + place[0], part.at + place[1])
+        found[kind].append((start, end))
+    return found, missed
 
 
-def _read_list(call: ApiCall) -> list[tuple[int, str, str]]:
-    """Number, kind and quote of every stretch in an answer; whatever else stands around the list."""
-    text = call.text
-    try:
-        told: Any = json.loads(text[text.index("[") : text.rindex("]") + 1])
-        stretches = [(one["n"], one["kind"], one["quote"]) for one in told]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise AnswerRefused(
-            "broken", "What came back is no list of rules and choices; none of it was kept.", call.usage
-        ) from None
-    for number, kind, quote in stretches:
-        if not (type(number) is int and kind in _KINDS and isinstance(quote, str)):
-            raise AnswerRefused(
-                "broken", "A rule or choice that came back is not told as it was asked for.", call.usage
-            )
-    return stretches
+def _find_places(quote: str, text: str) -> list[tuple[int, int]]:
+    """Where the words of a quote stand in a text, whatever blanks are between them: first where a sentence
+    begins with them, then where no word is cut through, then the others."""
+    words = [re.escape(word) for word in quote.split()]
+    if not words:
+        return []
+    places = [match.span() for match in re.finditer(r"\s+".join(words), text)]
+
+    def rank(place: tuple[int, int]) -> tuple[bool, bool, int]:
+        start, end = place
+        before, behind = text[start - 1 : start], text[end : end + 1]
+        cuts = (before.isalnum() and text[start].isalnum()) or (behind.isalnum() and text[end - 1].isalnum())
+        return cuts, _OPENS.search(text, max(0, start - 4), start) is None, start
+
+    return sorted(places, key=rank)
 
 
-def _find(quote: str, text: str, taken: list[tuple[int, int]]) -> tuple[int, int] | None:
-    """Where a quote stands in a text: its blanks as they may be, any words where it has a placeholder. The
-    first such place that is not taken."""
-    if not quote.strip():
-        return None
-    parts = (r"\s+".join(map(re.escape, part.split())) for part in _PLACEHOLDER.split(quote))
-    pattern = r"\s*.{1,400}?\s*".join(parts)
-    places = (match.span() for match in re.finditer(pattern, text, re.DOTALL))
-    return next((place for place in places if place not in taken), None)
+_OPENS = re.compile(r"(?:\A|\n|[.!?;:)]\s|[-*>]\s)\s*\Z")

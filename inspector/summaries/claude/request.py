@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from ...errors import RedactionError
 from ...planning.summary_jobs import Kind, SummaryJob
 from ...redaction.clean import clean_session, look_through
-from ...redaction.redact import Redactor, SecretFinding, write_placeholder
+from ...redaction.redact import CleanedText, Redactor, SecretFinding, write_placeholder
 from ...session.json_text import stringify
 from ...session.session import Session
 from ...text import plural
@@ -139,6 +139,11 @@ class RequestRedactor:
         previous = None if job.previous is None else tidy(job.previous)
         cleaned = clean_session(part, shown, self._redactor)
         return job.model_copy(update={"entries": entries, "previous": previous}), cleaned
+
+    def clean_text(self, text: str) -> CleanedText:
+        """A text that is to be sent, without secrets: whole, for a part of a secret looks like none."""
+        self._look(lambda: self._redactor.look("typed", text))
+        return self._redactor.clean_in_place(text)
 
     def clean_body(self, body: Json) -> Json:
         """The body without secrets, looked through until nothing more is found."""
