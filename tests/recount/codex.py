@@ -24,7 +24,10 @@ from .tally import Row, Tally, held, is_typed, listed, read_rows, say, split_inc
 _EVENTS = {"user_message": "user", "agent_message": "assistant"}
 _ITEMS = {"UserMessage": "user", "AgentMessage": "assistant"}
 _UNSEEN = ("ghost_snapshot", "additional_tools")
-_HARNESS = ("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>")
+_HARNESS = (
+    *("# AGENTS.md", "<permissions instructions>", "<user_instructions>", "<environment_context>"),
+    "<user_shell_command>",
+)
 
 
 Flat = tuple[str, Row, Row]
