@@ -18,7 +18,7 @@ from inspector.corpus import ScanTable, compare_scans, draw_pareto, open_scan
 from inspector.corpus.columns import Row, complete_keys, fill_row
 from inspector.corpus.measure import measure_session
 from inspector.corpus.resample import resample_share
-from inspector.errors import FigureError
+from inspector.errors import FigureError, ReadError
 from tests.corpus.corpus_files import make_folder
 from tests.shared import SHARED, needs_shared
 
@@ -212,10 +212,12 @@ def test_recorded_rows_are_a_recount_from_what_is_traced() -> None:
     for path in found:
         if path.stat().st_size > 4_000_000 or b"ompact" not in path.read_bytes():
             continue
-        told = [row for row in scan(path, [], workers=0) if row["policy"] == "recorded"]
-        if not told:
+        try:
+            session = open_session(path)
+        except ReadError:
             continue
-        session = open_session(path)
+        # By what a scan measures each of its sessions with: its facts are found once.
+        told = [row for row in measure_session(session, []) if row["policy"] == "recorded"]
         for row, trace in zip(told, trace_recorded(session, session.facts), strict=True):
             tally: dict[str, list[int]] = defaultdict(lambda: [0] * 6)
             for one in trace:

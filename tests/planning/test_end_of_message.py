@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from inspector import build_context, check_context, count_tokens, make_plan, open_demo, render_request
@@ -11,6 +13,7 @@ from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
+from inspector.tokens.ledger import Ledger
 
 THOUGHT = Reasoning(text="I shall look.", signature="sealed")
 CALL = ToolCall(id="c1", name="read", input={"path": "a.py"})
@@ -79,20 +82,25 @@ def test_what_is_pinned_stays_and_the_plan_says_that_a_provider_refuses_it() -> 
     assert any(note.startswith("A provider refuses this: a pin keeps reasoning") for note in plan.notes)
 
 
+@cache
+def unanswered_moments() -> tuple[Ledger, list[Session]]:
+    """The bundled session's counts, and it as it stood at each call with a thought that no output answers."""
+    session = open_demo()
+    asked = [
+        session.at(entry.id)
+        for entry in session.entries
+        if entry.sidechain is None and {"reasoning", "tool_call"} <= {block.kind for block in entry.blocks}
+    ]
+    return count_tokens(session), [moment for moment in asked if len(moment.live.pending)]
+
+
 @pytest.mark.parametrize("name", [policy.name for policy in POLICIES])
 def test_no_policy_ends_a_message_with_reasoning_in_the_middle_of_a_tool_call(name: str) -> None:
-    session = open_demo()
-    ledger = count_tokens(session)
-    looked = 0
-    for entry in session.entries:
-        kinds = {block.kind for block in entry.blocks}
-        if entry.sidechain is not None or not {"reasoning", "tool_call"} <= kinds:
-            continue
-        moment = session.at(entry.id)
-        if len(moment.live.pending):
-            looked += 1
-            plan = make_plan(moment, ledger, name, reason="manual")
-            assert "final_thinking" not in refusals(plan), entry.id
-            legal = plan.cut is None or plan.cut.legal
-            assert not legal or "loop_without_thinking" not in refusals(plan), entry.id
-    assert looked >= 49
+    ledger, moments = unanswered_moments()
+    for moment in moments:
+        plan = make_plan(moment, ledger, name, reason="manual")
+        refused = refusals(plan)
+        assert "final_thinking" not in refused, moment.leaf
+        legal = plan.cut is None or plan.cut.legal
+        assert not legal or "loop_without_thinking" not in refused, moment.leaf
+    assert len(moments) >= 49
