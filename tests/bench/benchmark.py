@@ -81,8 +81,8 @@ def read_accuracy() -> dict[str, str]:
     rows = csv.DictReader(ACCURACY.read_text("utf-8").splitlines(), delimiter="\t")
     found = {}
     for row in rows:
-        if row["labels"] == "dev":
-            continue  # what the patterns were made on
+        if row["labels"] not in ("held", "clean"):
+            continue  # what the patterns were made on, and what a model found
         labelled, told, matched = (int(row[name]) for name in ("labelled", "found", "matched"))
         found[row["kind"]] = f"{matched / told:.2f} / {matched / labelled:.2f} of {labelled}"
     return found
