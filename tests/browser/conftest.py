@@ -38,8 +38,8 @@ FLAGS = (
     # Nothing else can be reached, whatever a page asks for; the asking is still recorded.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
-# What puts the picture together is a thread of the browser's own. As a process it takes a few hundredths more in
-# all: 21.2 s of the processor to 21.0 s in three pairs of runs of 26 tests, 40.7 s to 38.5 s in two of 45.
+# What puts the picture together is a thread of the browser's own. As a process it takes a little more in all:
+# 21.2 s of the processor to 21.0 s in three pairs of runs of 26 tests, 40.7 s to 38.5 s in two pairs of 45.
 TOGETHER = "--in-process-gpu"
 SIZE = ViewportSize(width=1280, height=900)
 BUTTONS: tuple[Literal["left", "middle", "right"], ...] = ("left", "middle", "right")
