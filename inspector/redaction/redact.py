@@ -74,6 +74,14 @@ class CleanedText(NamedTuple):
     text: str
     replaced: tuple[Replaced, ...]
 
+    @property
+    def placeholders(self) -> Iterator[tuple[int, int]]:
+        """Where the placeholders stand in the cleaned text."""
+        moved = 0
+        for cut in self.replaced:
+            yield cut.start + moved, cut.start + moved + len(cut.words)
+            moved += len(cut.words) - (cut.end - cut.start)
+
     def find_origin(self, start: int, end: int) -> tuple[int, int]:
         """The characters of the original that these of the cleaned text stand for. A stretch that begins or
         ends within a placeholder holds all that it stands for."""

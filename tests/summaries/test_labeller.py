@@ -185,6 +185,7 @@ def test_shell_commands_and_reasoning_are_not_sent(serve: OPEN) -> None:
             "content": ran,
         },
         {"role": "user", "content": "<bash-input>ls secrets</bash-input>"},
+        {"role": "user", "content": "I ran the following shell command:\n```sh\nls secrets\n```"},
         {"role": "user", "content": "B."},
     ]
     (asked,) = labeller(serve()).preview(read_session(rows)).requests
@@ -203,8 +204,37 @@ def test_what_is_personal_goes_out_where_that_is_asked_for(serve: OPEN) -> None:
 
 def test_half_a_sign_is_sent_as_a_sign_that_there_is(serve: OPEN) -> None:
     server = serve()
-    labeller(server)(talk("Use it \ud83d always."))
-    assert json.loads(server.asked[0].raw)
+    server.cues.append(answer((1, "rule", "Use it \ufffd always.")))
+    result = labeller(server)(talk("Use it \ud83d always."))
+    assert b"\\\\ud83d" not in server.asked[0].raw and result.rules == 1
+
+
+def test_a_text_that_ends_like_the_beginning_of_a_secret_takes_nothing_of_the_next_along(serve: OPEN) -> None:
+    texts = (
+        'In .netrc: machine h login bob password "',
+        "Never push to main.",
+        "Keep http://localhost:3000\n@src/main.py as it is.",
+    )
+    server = serve(answer((2, "rule", texts[1]), (3, "rule", texts[2])))
+    result = labeller(server)(talk(*texts))
+    sent = json.loads(server.asked[0].body["messages"][0]["content"][0]["text"])
+    assert [one["typed"] for one in sent] == list(texts)
+    assert (result.rules, result.left_out) == (2, 0)
+
+
+def test_a_placeholder_is_never_cut_in_two_and_what_it_stands_for_is_told(serve: OPEN) -> None:
+    typed = "a" * 9_980 + f" {TOKEN}" + " b" * 30
+    said = f"I use {TOKEN} " + "y " * 185
+    rows = [
+        {"role": "user", "content": typed},
+        {"role": "assistant", "content": said},
+        {"role": "user", "content": "Go."},
+    ]
+    shown = labeller(serve()).preview(read_session(rows))
+    text = "".join(one.text for one in shown.requests)
+    assert text.count("[redacted ") == text.count("redacted ") == 1 and [
+        one.times for one in shown.redacted
+    ] == [1]
 
 
 # What comes of it.
@@ -313,6 +343,45 @@ def test_texts_whose_answer_cannot_be_used_are_asked_for_in_halves_and_the_rest_
     assert "1 text not read: the model refused to read it" in repr(result)
 
 
+def test_a_request_that_the_provider_refuses_is_parted_and_of_a_text_without_a_part_nothing_more_is_asked(
+    serve: OPEN,
+) -> None:
+    long = "".join(f"{at} {'word ' * 1_900}\n" for at in range(3))
+    server = serve(fail(400, "Output blocked by content filtering policy"), answer((1, "rule", "No tabs.")))
+    result = labeller(server)(talk(long, "No tabs."))
+    sent = [
+        [m["typed"][:2] for m in json.loads(one.body["messages"][0]["content"][0]["text"])]
+        for one in server.asked
+    ]
+    assert sent == [["0 "], ["No"]]
+    assert (result.unread, result.rules) == (1, 1) and "the provider refused it" in repr(result)
+    with pytest.raises(RequestRefused) as caught:
+        labeller(serve(fail(400, "Output blocked")))(talk("No tabs."))
+    assert caught.value.kind == "invalid"
+
+
+def test_of_a_long_text_only_the_parts_that_are_missing_are_asked_for_again(serve: OPEN) -> None:
+    long = "".join(f"{at} {'word ' * 1_900}\n" for at in range(3))
+    server = serve(answer((1, "rule", "0 word")), answer(), fail(529), answer((1, "rule", "2 word")))
+    asked = labeller(server)
+    with pytest.raises(RequestRefused):
+        asked(talk(long))
+    (labels,) = asked(talk(long)).labels
+    assert len(server.asked) == 4 and [long[slice(*span)] for span in labels.rules] == ["0 word", "2 word"]
+
+
+def test_what_a_stopped_call_had_taken_is_in_the_next_ones_usage(serve: OPEN) -> None:
+    texts = [f"{name} {'word ' * 2_000}" for name in "ab"]
+    server = serve(answer(), answer())
+    asked = labeller(
+        server,
+        tell=lambda progress: asked.stop() if progress.share == 1.0 and len(server.asked) == 1 else None,
+    )
+    with pytest.raises(Stopped):
+        asked(talk(*texts))
+    assert asked(talk(*texts)).usage.tokens > 4_000
+
+
 def test_a_text_that_is_too_long_for_the_model_is_told_and_the_others_are_read(serve: OPEN) -> None:
     server = serve(answer(), window=2_500)
     result = labeller(server)(talk("Use tabs.", "x y " * 2_400))
@@ -328,7 +397,7 @@ def test_a_stop_between_two_requests_ends_it(serve: OPEN) -> None:
 
 
 def test_a_quote_is_taken_where_it_is_a_sentence_and_not_where_it_cuts_a_word(serve: OPEN) -> None:
-    said = "We refuse it. Do not use tabs.\nuse tabs in Makefiles. Then use it."
+    said = "We refuse it. Do not use tabs.\n    use tabs in Makefiles. Then use it."
     cue = answer((1, "rule", "use tabs"), (1, "rule", "use it"))
     (labels,) = labeller(serve(cue))(talk(said)).labels
     assert labels.rules == (
@@ -501,6 +570,8 @@ def test_a_ledger_counted_before_the_labels_is_no_ledger_of_theirs(serve: OPEN) 
         (Cue(text="There are two rules."), "broken"),
         (Cue(text='[["n", 1]]'), "broken"),
         (Cue(text='[{"n": 1'), "broken"),
+        (Cue(text='[{"n": 1, "kind": "rule", "quote": "Use "x" and never return [] here."}]'), "broken"),
+        (Cue(text="Message 2 gives [], and so on."), "broken"),
     ],
 )
 def test_an_answer_that_is_no_list_of_stretches_is_refused(serve: OPEN, cue: Cue, kind: str) -> None:
@@ -517,6 +588,8 @@ def test_an_answer_that_is_no_list_of_stretches_is_refused(serve: OPEN, cue: Cue
         {"n": "1", "kind": "rule"},
         {"n": 1, "kind": "wish", "quote": "Never push to main."},
         {"n": 1, "kind": "rule", "quote": 3},
+        {"n": [1], "kind": "rule", "quote": "Never push to main."},
+        {"n": 7, "kind": "rule", "quote": "Never push to main."},
     ],
 )
 def test_a_stretch_that_is_not_told_as_asked_is_left_out_and_the_others_stand(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...errors import AnswerRefused, SummaryError
+from ...errors import AnswerRefused, Stopped, SummaryError
 from ...facts.typed_texts import find_typed_texts
 from ...redaction.redact import CleanedText
 from ...session.entries import Usage
@@ -25,7 +25,6 @@ from ...session.session import Session
 from ...text import plural
 from ...tokens.counters import ESTIMATE
 from ...tokens.prices import PRICES, Price, find_price
-from ...wire.surrogates import replace_lone_surrogates
 from .anthropic_api import ApiCall
 from .request import Json, RequestPreview, RequestRedactor, count_body, price_requests
 from .summariser import ClaudeSummariser, OnSummaryProgress, find_fault
@@ -37,7 +36,9 @@ LONGEST_ANSWER = 8_192
 _TOGETHER = 12_000  # characters of texts that go into one request
 _BEFORE = 400  # characters of what the model said before a text
 _KINDS = ("rule", "choice")
-_TOO_LONG = frozenset({"token_overflow", "byte_overflow"})
+_ITS_OWN = frozenset({"token_overflow", "byte_overflow", "invalid"})
+"""Refusals of a request that another one, without some of its texts, need not meet."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SAYS = {
     "cut_off": "the list of rules and choices was cut off",
     "empty": "the model's answer is empty",
@@ -45,6 +46,7 @@ _SAYS = {
     "tool": "the model called a tool instead of reading it",
     "token_overflow": "it does not fit the model's window",
     "byte_overflow": "it has too many bytes for the provider",
+    "invalid": "the provider refused it",
     "unknown": "the model stopped for a reason that is not known here",
     "broken": "what came back is no list of rules and choices",
 }
@@ -124,15 +126,21 @@ class _Part(NamedTuple):
 
 @dataclass
 class _Reading:
-    """What was read of a text so far."""
+    """What was read of a text so far: which of its parts, by whom, and what stands in them."""
 
     parts: int
+    done: set[tuple[int, str]] = field(default_factory=set)
     by: str = ""
     left_out: int = 0
     spans: dict[str, set[tuple[int, int]]] = field(default_factory=lambda: {kind: set() for kind in _KINDS})
 
-    def take(self, by: str, stretches: dict[str, list[tuple[int, int]]], left_out: int) -> None:
-        self.parts, self.by, self.left_out = self.parts - 1, by, self.left_out + left_out
+    @property
+    def whole(self) -> bool:
+        return len(self.done) == self.parts
+
+    def take(self, part: _Part, by: str, stretches: dict[str, list[tuple[int, int]]], left_out: int) -> None:
+        self.done.add((part.at, part.words))
+        self.by, self.left_out = by, self.left_out + left_out
         for kind, spans in stretches.items():
             self.spans[kind].update(spans)
 
@@ -180,6 +188,7 @@ class ClaudeLabeller:
             tell=tell,
         )
         self._read: dict[str, _Reading] = {}
+        self._owed = Usage()
 
     @property
     def model(self) -> str:
@@ -207,35 +216,47 @@ class ClaudeLabeller:
         """Ask, and give the labels of every typed text that had none."""
         stops = self._claude.stops
         cleaner = self._claude.cleaner(session)
-        todo = list(_put_together(self._part(session, cleaner)))
-        for some in todo:
-            self._write(some, cleaner)
+        todo = [(some, self._write(some, cleaner)) for some in _put_together(self._part(session, cleaner))]
         cleaner.check_keep()
-        used, unread, why = Usage(), set[str](), ""
+        used, unread, refused = self._owed, dict[str, str](), None
+        self._owed = Usage()
         while todo:
-            some = todo.pop(0)
-            body = self._write(some, cleaner)
+            some, body = todo.pop(0)
             work = partial(ApiCall.listen, body=body)
             try:
                 call = self._claude.follow(cleaner, "labels", body["max_tokens"], work, stops)
+            except Stopped:
+                self._owed = used
+                raise
             except SummaryError as error:
                 used += error.used or Usage()
-                if error.kind not in _TOO_LONG:
-                    error.used = used
+                error.used = used
+                if error.kind not in _ITS_OWN:
                     raise
-                fault = error.kind
+                fault, refused = error.kind, error
             else:
                 used += call.usage
                 fault = self._take(call, some)
             if fault and len(some) > 1:
-                todo[:0] = [some[: len(some) // 2], some[len(some) // 2 :]]
+                halves = some[: len(some) // 2], some[len(some) // 2 :]
+                todo[:0] = [(half, self._write(half, cleaner)) for half in halves]
             elif fault:
-                unread.add(some[0].digest)
-                why = fault
+                unread[some[0].digest] = fault
+                todo = list(self._without(todo, some[0].digest, cleaner))
         labels, left_out = self._labels(session)
+        why = next(iter(unread.values()), "")
         if unread and not labels:
-            raise AnswerRefused(why, f"No typed text could be read: {_SAYS[why]}.", used)
+            raise refused or AnswerRefused(why, f"No typed text could be read: {_SAYS[why]}.", used)
         return LabellingResult(self.model, labels, left_out, len(unread), _SAYS.get(why, ""), used)
+
+    def _without(
+        self, todo: list[tuple[list[_Part], Json]], digest: str, cleaner: RequestRedactor
+    ) -> Iterator[tuple[list[_Part], Json]]:
+        """What is left to do where one text cannot be read as a whole any more."""
+        for some, body in todo:
+            rest = [part for part in some if part.digest != digest]
+            if rest:
+                yield rest, body if len(rest) == len(some) else self._write(rest, cleaner)
 
     def stop(self) -> None:
         """Give up what is under way: it raises `Stopped` at once, and sends nothing more."""
@@ -248,13 +269,15 @@ class ClaudeLabeller:
         parts: list[_Part] = []
         for text in find_typed_texts(session):
             known = self._read.get(text.digest)
-            if text.digest in had or (known is not None and not known.parts):
+            if text.digest in had or (known is not None and known.whole):
                 continue
-            whole = cleaner.clean_text(text.text)
-            before = cleaner.clean_text(text.before).text[-_BEFORE:]
-            stretches = list(_cut(whole.text))
-            self._read[text.digest] = _Reading(len(stretches))
-            parts += [_Part(text.digest, whole, at, words, before) for at, words in stretches]
+            whole = _clean(text.text, cleaner)
+            stretches = list(_cut(whole))
+            if known is None or known.parts != len(stretches):
+                known = self._read[text.digest] = _Reading(len(stretches))
+            before = _take_end(_clean(text.before, cleaner))
+            new = (each for each in stretches if each not in known.done)
+            parts += [_Part(text.digest, whole, at, words, before) for at, words in new]
         return parts
 
     def _write(self, parts: list[_Part], cleaner: RequestRedactor) -> Json:
@@ -263,6 +286,8 @@ class ClaudeLabeller:
             {"n": number, **({"before": one.before} if one.before else {}), "typed": one.words}
             for number, one in enumerate(parts, 1)
         ]
+        # Text by text: in JSON a text goes on where the one before it ended, and a line where it did.
+        messages = cleaner.clean_body({"messages": messages})["messages"]
         said = [stringify(messages), INSTRUCTION]
         # Every letter of the texts may be quoted, and each stretch has a few words around it.
         most = 500 + 100 * len(parts) + sum(len(one.words) for one in parts)
@@ -272,8 +297,7 @@ class ClaudeLabeller:
             "system": [{"type": "text", "text": SYSTEM}],
             "messages": [{"role": "user", "content": [{"type": "text", "text": text} for text in said]}],
         }
-        replace_lone_surrogates(body, "messages", "messages")
-        return cleaner.clean_body(body)
+        return cleaner.check_body(body)
 
     def _take(self, call: ApiCall, parts: list[_Part]) -> str:
         """Take over an answer; what is wrong with it, "" for nothing."""
@@ -287,15 +311,16 @@ class ClaudeLabeller:
         for one in stretches:
             number, kind, quote = one.get("n"), one.get("kind"), one.get("quote")
             named = kind.lower() if isinstance(kind, str) else ""
-            if number in quotes and named in _KINDS and isinstance(quote, str):
-                quotes[number].append((named, quote))
+            if not (isinstance(number, int | float) and named in _KINDS and isinstance(quote, str)):
+                wrong += 1
+            elif number in quotes:
+                quotes[int(number)].append((named, quote))
             else:
                 wrong += 1
         for number, part in enumerate(parts, 1):
             found, missed = _find_quotes(part, quotes[number])
-            self._read[part.digest].take(
-                call.model or self.model, found, missed + (wrong if number == 1 else 0)
-            )
+            by = call.model or self.model
+            self._read[part.digest].take(part, by, found, missed + (wrong if number == 1 else 0))
         return ""
 
     def _labels(self, session: Session) -> tuple[tuple[TextLabels, ...], int]:
@@ -303,7 +328,7 @@ class ClaudeLabeller:
         out."""
         had = {one.text for one in session.labels}
         digests = [text.digest for text in find_typed_texts(session) if text.digest not in had]
-        read = {digest: self._read[digest] for digest in digests if not self._read[digest].parts}
+        read = {digest: self._read[digest] for digest in digests if self._read[digest].whole}
         labels = []
         for digest, reading in read.items():
             rules, choices = (tuple(sorted(reading.spans[kind])) for kind in _KINDS)
@@ -328,15 +353,29 @@ class ClaudeLabeller:
         return tuple(notes)
 
 
-def _cut(text: str) -> Iterator[tuple[int, str]]:
-    """A text in parts, and where each begins: at ends of lines, of words where a line is too long."""
-    at = 0
+def _clean(text: str, cleaner: RequestRedactor) -> CleanedText:
+    """A text without secrets, and without halves of signs, which no request can hold."""
+    cleaned = cleaner.clean_text(text)
+    return cleaned._replace(text=_SURROGATE.sub("\ufffd", cleaned.text))
+
+
+def _cut(whole: CleanedText) -> Iterator[tuple[int, str]]:
+    """A text in parts, and where each begins: at ends of lines, of words where a line is too long, and never
+    amid a placeholder."""
+    text, at = whole.text, 0
     while len(text) - at > LONGEST_PART:
         window = text[at : at + LONGEST_PART]
-        end = window.rfind("\n") + 1 or window.rfind(" ") + 1 or LONGEST_PART
-        yield at, text[at : at + end]
-        at += end
+        end = at + (window.rfind("\n") + 1 or window.rfind(" ") + 1 or LONGEST_PART)
+        first = next((start for start, behind in whole.placeholders if at < start < end < behind), end)
+        yield at, text[at:first]
+        at = first
     yield at, text[at:]
+
+
+def _take_end(said: CleanedText) -> str:
+    """The last characters of what the model said, from behind a placeholder that they would begin amid."""
+    at = max(0, len(said.text) - _BEFORE)
+    return said.text[next((behind for start, behind in said.placeholders if start < at < behind), at) :]
 
 
 def _put_together(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
@@ -355,15 +394,19 @@ def _put_together(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
 
 
 def _read_list(text: str) -> list[Json] | None:
-    """The list of objects in an answer, whatever stands around it; None where there is none."""
+    """The list of objects in an answer, whatever stands around it; None where there is none. That there is
+    nothing to mark is said by an empty list alone."""
     decoder = json.JSONDecoder()
-    for opening in re.finditer(r"\[\s*[\]{]", text):
+    for opening in re.finditer(r"\[\s*\{", text):
         try:
             told: Any = decoder.raw_decode(text, opening.start())[0]
         except (ValueError, RecursionError):
             continue
         return [one if isinstance(one, dict) else {} for one in told]
-    return None
+    return [] if _NOTHING.fullmatch(text.strip()) else None
+
+
+_NOTHING = re.compile(r"(?:```\w*\s*)?\[\s*\](?:\s*```)?")
 
 
 def _find_quotes(part: _Part, quotes: list[tuple[str, str]]) -> tuple[dict[str, list[tuple[int, int]]], int]:
@@ -396,9 +439,7 @@ def _find_places(quote: str, text: str) -> list[tuple[int, int]]:
         start, end = place
         before, behind = text[start - 1 : start], text[end : end + 1]
         cuts = (before.isalnum() and text[start].isalnum()) or (behind.isalnum() and text[end - 1].isalnum())
-        return cuts, _OPENS.search(text, max(0, start - 4), start) is None, start
+        head = text[max(0, start - 80) : start].rstrip(" \t")
+        return cuts, bool(head) and head[-1] not in "\n.!?;:)-*>", start
 
     return sorted(places, key=rank)
-
-
-_OPENS = re.compile(r"(?:\A|\n|[.!?;:)]\s|[-*>]\s)\s*\Z")

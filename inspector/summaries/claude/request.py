@@ -140,6 +140,11 @@ class RequestRedactor:
         cleaned = clean_session(part, shown, self._redactor)
         return job.model_copy(update={"entries": entries, "previous": previous}), cleaned
 
+    def check_body(self, body: Json) -> Json:
+        """The body as it is. Raises `RedactionError` when a secret that was found still stands in it."""
+        _guard(lambda: self._redactor.check(body))
+        return body
+
     def clean_text(self, text: str) -> CleanedText:
         """A text that is to be sent, without secrets: whole, for a part of a secret looks like none."""
         self._look(lambda: self._redactor.look("typed", text))
