@@ -199,8 +199,7 @@ def read_by_model(file: str) -> list[TextLabels]:
 
 def find_marks(file: str, read: bool = False) -> dict[str, list[tuple[int, int, int, int, str]]]:
     """By kind what the product finds a person to say: line, part, start, end, words. With `read`, in a
-    session
-    with the labels of a model that was asked."""
+    session with the labels of a model that was asked."""
     typed = read_typed(file)
     entries = tuple(Entry(id=str(at), blocks=(Text(text=item.text),)) for at, item in enumerate(typed))
     chained = tuple(e.model_copy(update={"parent": str(at - 1)}) for at, e in enumerate(entries) if at)

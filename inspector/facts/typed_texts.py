@@ -17,8 +17,7 @@ _RAN = "I ran the following shell command:"
 
 class TypedText(NamedTuple):
     """A text that a person typed: the entry it stands in, its words, their hash (as in `TextLabels.text`),
-    and
-    what the model said before."""
+    and what the model said before."""
 
     entry: str
     text: str

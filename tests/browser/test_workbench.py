@@ -73,9 +73,8 @@ def read_blocks(page: Page) -> str:
     blocks = page.get_by_test_id("fates")
     expect(blocks.locator("[data-fold]").first).to_be_visible()
     wait_for_python(page)
-    expect(blocks.locator(".ci-what > .ci-quiet")).to_have_count(
-        0
-    )  # what stands for words that were asked for
+    # What stands there for words that were asked for.
+    expect(blocks.locator(".ci-what > .ci-quiet")).to_have_count(0)
     return blocks.inner_text()
 
 

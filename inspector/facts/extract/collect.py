@@ -212,8 +212,7 @@ class FactOccurrences:
         self, rows: array[int], text: str, sort: int, base: str, finder: PathFinder, read: list[Hit]
     ) -> None:
         """Everything that is looked for in a text of that sort; in stretches that somebody `read`, no rules
-        and
-        choices."""
+        and choices."""
         urls = list(find_urls(text))
         self._note(rows, "url", urls)
         bare = _without(text, urls)

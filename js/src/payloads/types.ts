@@ -1310,7 +1310,7 @@ export interface SendingReply {
  * `total` counts the characters of the whole text; `cached` tokens are known to the provider already.
  */
 export interface RequestText {
-  kind: ("initial" | "turn_prefix" | "update") | "compaction";
+  kind: ("initial" | "turn_prefix" | "update") | ("compaction" | "labels");
   tokens: number;
   cached: number;
   text: string;
