@@ -360,6 +360,14 @@ def test_a_request_that_the_provider_refuses_is_parted_and_of_a_text_without_a_p
     assert caught.value.kind == "invalid"
 
 
+def test_a_provider_that_refuses_everything_is_not_asked_for_every_text(serve: OPEN) -> None:
+    texts = [f"{number}. No tabs." for number in range(40)]
+    server = serve(*(fail(400, "Your credit balance is too low") for _ in range(80)))
+    with pytest.raises(RequestRefused, match="credit balance"):
+        labeller(server)(talk(*texts))
+    assert len(server.asked) == 3
+
+
 def test_of_a_long_text_only_the_parts_that_are_missing_are_asked_for_again(serve: OPEN) -> None:
     long = "".join(f"{at} {'word ' * 1_900}\n" for at in range(3))
     server = serve(answer((1, "rule", "0 word")), answer(), fail(529), answer((1, "rule", "2 word")))

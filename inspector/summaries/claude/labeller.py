@@ -33,6 +33,8 @@ LONGEST_PART = 10_000
 """Characters of a text that are read at a time; a longer one is read in parts."""
 LONGEST_ANSWER = 8_192
 """Tokens that an answer may have, which nearly every model can write."""
+MOST_REFUSED = 3
+"""So many requests that the provider refuses one after the other are told as its refusal."""
 _TOGETHER = 12_000  # characters of texts that go into one request
 _BEFORE = 400  # characters of what the model said before a text
 _KINDS = ("rule", "choice")
@@ -218,7 +220,7 @@ class ClaudeLabeller:
         cleaner = self._claude.cleaner(session)
         todo = [(some, self._write(some, cleaner)) for some in _put_together(self._part(session, cleaner))]
         cleaner.check_keep()
-        used, unread, refused = self._owed, dict[str, str](), None
+        used, unread, refused = self._owed, dict[str, str](), list[SummaryError]()
         self._owed = Usage()
         while todo:
             some, body = todo.pop(0)
@@ -231,11 +233,14 @@ class ClaudeLabeller:
             except SummaryError as error:
                 used += error.used or Usage()
                 error.used = used
-                if error.kind not in _ITS_OWN:
+                refused.append(error)
+                # What is refused time and again, and nothing answered, is no matter of the texts.
+                if error.kind not in _ITS_OWN or (error.kind == "invalid" and len(refused) == MOST_REFUSED):
                     raise
-                fault, refused = error.kind, error
+                fault = error.kind
             else:
                 used += call.usage
+                refused.clear()
                 fault = self._take(call, some)
             if fault and len(some) > 1:
                 halves = some[: len(some) // 2], some[len(some) // 2 :]
@@ -246,7 +251,11 @@ class ClaudeLabeller:
         labels, left_out = self._labels(session)
         why = next(iter(unread.values()), "")
         if unread and not labels:
-            raise refused or AnswerRefused(why, f"No typed text could be read: {_SAYS[why]}.", used)
+            raise (
+                refused[-1]
+                if refused
+                else AnswerRefused(why, f"No typed text could be read: {_SAYS[why]}.", used)
+            )
         return LabellingResult(self.model, labels, left_out, len(unread), _SAYS.get(why, ""), used)
 
     def _without(
