@@ -129,7 +129,8 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
 
 def test_cancelling_half_way_keeps_nothing(page: Page, workbench: Workbench, provider: Loopback) -> None:
     before = workbench.plan.after
-    provider.cues.extend([Cue(text=TEXT, pause=SLOW)] * 2)
+    # So slow that it is still half way when a busy machine gets to the button.
+    provider.cues.extend([Cue(text=TEXT, pause=3 * SLOW)] * 2)
     choose(page, "model")
     look(page).click()
     expect(page.get_by_test_id("summary-text")).to_contain_text("## Goal", timeout=30_000)
