@@ -52,7 +52,7 @@ lab: build $(MADE)/lab ## open notebook 01 in JupyterLab: PORT=8888 ARGS=--no-br
 	  $(if $(PORT),--port=$(PORT)) $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 # Python's packages and the front end's tools are fetched side by side; a cleared environment is so for both makes.
-test: ## run every check and every test: STEPS="lint unit front docs notebooks browser"
+test: ## run every check and every test: STEPS="lint unit slow front docs notebooks browser"
 	@$(MAKE) --no-print-directory --jobs=3 CLEAR=$(CLEAR) ready && $(PY) tests/suite.py $(STEPS)
 
 ready: build $(MADE)/test chromium

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from tests.loopback import KEY, Loopback
 from tests.quick_imports import skip_grammar
+from tests.slow import name_function, read_slow
 
 skip_grammar()
 
@@ -49,6 +50,9 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The files with the longest tests come first, so that none is left to one process at the end."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
+    for item in items:
+        if name_function(item.nodeid) in read_slow():
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

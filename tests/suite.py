@@ -1,11 +1,12 @@
 """Every check and every test: `python tests/suite.py [GROUP or STEP ...]`.
 
-The browser's tests run first, then all others. Both wait a fifth of their time, for pages, kernels and other
-processes, so they have one process more than there are cores. The steps that keep one core busy run beside
-them with less right to the processor, each told of when it is over. A test that measures time measures its
-own processor time, so none need run alone. A failing step does not hide the next one. A browser test that
-failed runs once more when nothing runs beside it, and the summary says so. The last line adds everything up:
-a tool's tests one by one, a check that only says yes or no as one.
+The browser's tests run first, then all others: `unit` has those that are quick, `slow` those of `slow.txt`.
+They wait a fifth of their time, for pages, kernels and other processes, so they have one process more than
+there are cores. The steps that keep one core busy run beside them with less right to the processor, each told
+of when it is over. A test that measures time measures its own processor time, so none need run alone. A
+failing step does not hide the next one. A browser test that failed runs once more when nothing runs beside
+it, and the summary says so. The last line adds everything up: a tool's tests one by one, a check that only
+says yes or no as one.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ MOST = 1 + CORES  # processes that share tests out, or steps side by side
 SPREAD = ("-n", str(MOST), "--dist")
 # The tests of a file share servers and pages; the slowest files come first, see tests/browser/conftest.py.
 ORDERED = ("--no-loadscope-reorder",)
+UNIT = (*PYTEST, *BARE, *SPREAD, "worksteal")
 LIMIT = 1500  # seconds; a step that hangs is ended
 MODEST = ("nice", "-n", "10")  # a step that takes what another one leaves
 MOST_AGAIN = 5  # more failures than these are no matter of time
@@ -81,8 +83,11 @@ STEPS = (
         spread=True,
         again=(*PYTEST, *BARE, "--last-failed", "--last-failed-no-failures", "none", "tests/browser"),
     ),
-    Step("unit", "pytest", (*PYTEST, *BARE, *SPREAD, "worksteal"), tests=True, spread=True),
+    Step("unit", "pytest", (*UNIT, "-m", "not slow"), tests=True, spread=True),
+    Step("slow", "pytest", (*UNIT, "-m", "slow"), tests=True, spread=True),
 )
+# Both together are run as one, so that modules are imported once and no core waits for the first to end.
+ALL_UNIT = Step("unit", "pytest", UNIT, tests=True, spread=True)
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 PYTEST_LINE = re.compile(r"^=*\s*((?:\d+ [a-z]+(?:, )?)+) in [\d.:]+ ?s?")
@@ -201,6 +206,8 @@ def main(wanted: list[str]) -> int:
         print(f"no step is called {', '.join(sorted(unknown))}; there are: {known}")
         return 2
     chosen = [step for step in STEPS if not wanted or {step.group, step.name} & set(wanted)]
+    if {"unit", "slow"} <= {step.group for step in chosen}:
+        chosen = [step for step in chosen if step.group not in ("unit", "slow")] + [ALL_UNIT]
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         # Of all processes: notebooks, documentation and whatever a test starts read schemas too.

@@ -1,0 +1,71 @@
+"""Which tests take longest: `python -m tests.slow` measures them all and writes `slow.txt`.
+
+Every function is listed of which one case takes half a second of the processor or more, that of the processes
+it starts counted too. They are most of the time and a fiftieth of the tests, so that the loop of everyday
+work does without them: `make test STEPS="unit front"`. `make test` runs them with all others.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+LIST = Path(__file__).with_suffix(".txt")
+LEAST = 0.5  # seconds of the processor
+ROOM = "COMPACTION_INSPECTOR_TEST_SECONDS"  # the folder where each process that tests writes what it took
+
+
+@cache
+def read_slow() -> frozenset[str]:
+    """The functions that are listed, as `tests/room/test_noun.py::test_sentence`."""
+    return frozenset(LIST.read_text("utf-8").split())
+
+
+def name_function(item: str) -> str:
+    """A test's function, without the case.
+
+    >>> name_function("tests/test_cli.py::test_help[a::b]")
+    'tests/test_cli.py::test_help'
+    """
+    return item.partition("[")[0]
+
+
+def _seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    before = _seconds()
+    yield
+    with (Path(os.environ[ROOM]) / f"{os.getpid()}.tsv").open("a", encoding="utf-8") as file:
+        file.write(f"{_seconds() - before:.3f}\t{item.nodeid!r}\n")
+
+
+def measure() -> dict[str, float]:
+    """Run all tests but the browser's; what the longest case of each function takes."""
+    with TemporaryDirectory() as folder:
+        command = (sys.executable, "-m", "pytest", "-q", "-p", "no:nbval", "-p", "tests.slow", "-n", "2")
+        subprocess.run(command, env=os.environ | {ROOM: folder}, check=True)
+        longest: dict[str, float] = {}
+        for path in Path(folder).iterdir():
+            for line in path.read_text("utf-8").splitlines():
+                seconds, item = line.split("\t")
+                name = name_function(item.strip("'\""))
+                longest[name] = max(longest.get(name, 0.0), float(seconds))
+    return longest
+
+
+if __name__ == "__main__":
+    slow = sorted(name for name, seconds in measure().items() if seconds >= LEAST)
+    LIST.write_text("".join(f"{name}\n" for name in slow), "utf-8")
+    print(f"{LIST.name}: {len(slow)} functions take {LEAST} s or more")
