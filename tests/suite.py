@@ -212,6 +212,8 @@ def main(wanted: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         # Of all processes: notebooks, documentation and whatever a test starts read schemas too.
         os.environ["PYTHONPATH"] = path_without_grammar(Path(folder))
+        # Else NumPy starts a thread for every further core, which waits for work with its core busy.
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
         outcomes = list(run_all(chosen))
     print("\n== all together")
     for outcome in outcomes:

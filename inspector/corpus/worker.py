@@ -167,8 +167,14 @@ class Helper:
     def __init__(self, memory: int) -> None:
         self.memory = memory
         command = [sys.executable, "-m", "inspector.corpus.worker", str(memory)]
+        # One of many processes needs no thread of NumPy's for every core, each with its share of the memory.
+        environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
         )
 
     def ask(self, task: dict[str, Any], seconds: float) -> list[Row] | None:
