@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from playwright.sync_api import Browser, expect
 
 from tests.browser.hand import choose_policy
@@ -35,14 +39,64 @@ def call(*command: object, env: dict[str, str]) -> str:
     return done.stdout
 
 
+def list_fitting(asked: Iterable[str]) -> list[Distribution]:
+    """What is asked for, and what that asks for in turn, as far as this environment has it and it fits."""
+    fitting: dict[str, Distribution] = {}
+    seen, todo = set[str](), [Requirement(line) for line in asked]
+    while todo:
+        wanted = todo.pop()
+        if str(wanted) in seen:
+            continue
+        seen.add(str(wanted))
+        try:
+            found = distribution(wanted.name)
+        except PackageNotFoundError:
+            continue
+        if wanted.specifier.contains(found.version, prereleases=True):
+            fitting[found.name] = found
+        for more in map(Requirement, found.requires or ()):
+            # Its own extras are asked for by name, and the rest is a matter of the platform.
+            if more.marker is None or any(
+                more.marker.evaluate({"extra": extra}) for extra in ("", *wanted.extras)
+            ):
+                more.marker = None
+                todo.append(more)
+    return list(fitting.values())
+
+
+def link_installed(found: Distribution) -> None:
+    """Give the other environment an installed package of this one, but its scripts: they name a Python."""
+    here = Path(sys.prefix)
+    paths = [Path(os.path.normpath(found.locate_file(file))) for file in found.files or ()]
+    if not all(path.is_relative_to(here) for path in paths):
+        return
+    compiled = [Path(cache_from_source(path)) for path in paths if path.suffix == ".py"]
+    for path in dict.fromkeys((*paths, *compiled)):
+        inside = path.relative_to(here)
+        if inside.parts[0] in ("bin", "Scripts") or not path.is_file():
+            continue
+        target = PLACE / inside
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(path, target)
+        except OSError:
+            shutil.copy2(path, target)
+
+
 def install_others(env: dict[str, str]) -> None:
-    """The packages of others that the wheel asks for, and that JupyterLab, unless they are there already."""
+    """The packages of others that the wheel asks for, and that JupyterLab, unless they are there already.
+
+    To fetch and unpack a hundred packages takes a minute, and this environment has nearly all of them. They
+    are linked, and pip, which is asked all the same, fetches what is missing or does not fit.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     asked = [*project["dependencies"], f"jupyterlab=={OLDEST}", "ipykernel"]
     note, told = PLACE / "installed.json", json.dumps([sys.version, asked])
     if note.is_file() and note.read_text("utf-8") == told:
         return
     venv.create(PLACE, with_pip=False, clear=True)
+    for found in list_fitting(asked):
+        link_installed(found)
     done = subprocess.run([str(part) for part in (*INSTALL, *asked)], env=env, capture_output=True, text=True)
     if done.returncode != 0 and "(from versions: none)" in done.stderr:
         pytest.skip(f"no package index can be reached: {done.stderr.splitlines()[-1]}")
