@@ -17,6 +17,7 @@ import struct
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -518,11 +519,17 @@ _MOVE = st.binary(min_size=100, max_size=100)
 _HEAD = st.binary(min_size=60, max_size=60)
 
 
+@cache
+def _moves(least: int, most: int) -> st.SearchStrategy[list[bytes]]:
+    return st.lists(_MOVE, min_size=least, max_size=most)
+
+
+@cache
 @st.composite
 def sessions(draw: st.DrawFn, *, least: int = 0, most: int = 10, orderly: bool = False) -> Session:
     """A session of `least` to `most` moves (a tool loop is one move and makes up to four entries)."""
     play = Play(orderly=orderly)
-    for drawn in draw(st.lists(_MOVE, min_size=least, max_size=most)):
+    for drawn in draw(_moves(least, most)):
         play.play(make_move(Dice(drawn), orderly))
     dice = Dice(draw(_HEAD))
     names = [entry.id for entry in play.entries if entry.sidechain is None]

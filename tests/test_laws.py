@@ -82,6 +82,7 @@ def knobs_of(model: type[Rule]) -> dict[str, st.SearchStrategy[Any]]:
     }
 
 
+@cache
 @st.composite
 def rules(draw: st.DrawFn, model: type[Rule], *, enabled: bool = False) -> Rule:
     """A rule of that kind with any knobs; those its model refuses together are drawn again."""
@@ -94,20 +95,31 @@ def rules(draw: st.DrawFn, model: type[Rule], *, enabled: bool = False) -> Rule:
         return model.model_validate({"enabled": knobs.get("enabled", True)})
 
 
+# To make a strategy costs as much as to draw from it ten times, so what no draw changes is made once.
+_SOME_KINDS = st.lists(st.sampled_from(RULES), unique=True, max_size=5)
+_RATIO = st.none() | st.floats(0.01, 1, exclude_min=False)
+
+
+@cache
+def _bounds(most: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(0, most), max_size=3)
+
+
+@cache
 @st.composite
 def policies(draw: st.DrawFn, *, summarising: bool = False) -> Policy:
     """Any trigger, any of the rules in any order with any knobs, some of them perhaps in stages."""
-    kinds = draw(st.lists(st.sampled_from(RULES), unique=True, max_size=5))
+    kinds = draw(_SOME_KINDS)
     if summarising:
         kinds = [find_rule("keep-system"), find_rule("summarise-older")]
     drawn = tuple(draw(rules(kind, enabled=summarising)) for kind in kinds)
     trigger = Trigger(
         reserve_tokens=draw(st.integers(0, 50_000)),
-        ratio=draw(st.none() | st.floats(0.01, 1, exclude_min=False)),
+        ratio=draw(_RATIO),
         measure=draw(st.sampled_from(get_args(Measure))),
     )
     names = [kind_of(kind) for kind in kinds]
-    cuts = sorted(draw(st.lists(st.integers(0, len(names)), max_size=3))) if not summarising else []
+    cuts = sorted(draw(_bounds(len(names)))) if not summarising else []
     stages = tuple(Stage(name=f"s{at}", rules=tuple(names[a:b])) for at, (a, b) in enumerate(pairwise(cuts)))
     target = Target(tokens=draw(st.integers(0, 3000))) if draw(st.booleans()) else None
     return Policy(name="drawn", trigger=trigger, target=target, stages=stages, rules=drawn)

@@ -126,6 +126,9 @@ def test_a_file_that_is_cut_short_opens_as_far_as_it_goes_or_is_refused(path: Pa
             check_shape(read_session(data[:end]))
 
 
+JUNK = json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "text"}, -1])
+
+
 @every_file
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
@@ -134,7 +137,7 @@ def test_no_junk_in_any_place_breaks_a_reader(path: Path, data: st.DataObject) -
     log = path.suffix == ".jsonl"
     value: Any = [json.loads(row) for row in content.splitlines()] if log else json.loads(content)
     for _ in range(data.draw(st.integers(1, 3))):
-        junk = data.draw(json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "text"}, -1]))
+        junk = data.draw(JUNK)
         ways = [way for way in paths_of(value) if way]
         value = replaced(value, data.draw(st.sampled_from(ways)), junk) if ways else value
     rows = [json.dumps(row) for row in value] if log else [json.dumps(value)]

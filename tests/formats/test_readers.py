@@ -352,15 +352,16 @@ RICH: dict[str, Any] = {
 }
 
 
+JUNK = json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "text"}, "compaction"])
+
+
 @pytest.mark.parametrize("name", RICH)
 @settings(max_examples=150)
 @given(data=st.data())
 def test_no_junk_in_any_place_breaks_a_reader_or_gets_lost(name: str, data: st.DataObject) -> None:
     value = RICH[name]
     for _ in range(data.draw(st.integers(1, 2))):
-        junk = data.draw(
-            json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "text"}, "compaction"])
-        )
+        junk = data.draw(JUNK)
         ways = [way for way in paths_of(value) if way]
         value = replaced(value, data.draw(st.sampled_from(ways)), junk) if ways else value
     raw = lines(*value) if name == "pi" else dump(value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,15 +37,19 @@ STUB = 9
 """Outputs say more than this, so that none is shorter than what stands in its place."""
 
 
+@cache
 def says(least: int, most: int) -> st.SearchStrategy[str]:
     return st.integers(least, most).map(lambda n: " ".join("w" * n))
+
+
+_OUTPUTS = st.lists(says(STUB + 1, 60), min_size=1, max_size=3)
 
 
 @st.composite
 def loops(draw: st.DrawFn) -> list[Entry]:
     """The model calls one to three tools, with or without thinking, and every call is answered in a record
     of its own."""
-    outputs = draw(st.lists(says(STUB + 1, 60), min_size=1, max_size=3))
+    outputs = draw(_OUTPUTS)
     thought = (Reasoning(text="hm", signature="s"),) if draw(st.booleans()) else ()
     words = (Text(text=draw(says(1, 9))),) if draw(st.booleans()) else ()
     name = draw(st.sampled_from(("Read", "tool_find")))
@@ -59,13 +64,17 @@ def loops(draw: st.DrawFn) -> list[Entry]:
     return [asked, *answers]
 
 
+_MOVES = st.lists(
+    st.one_of(loops(), loops(), says(0, 30).map(lambda t: [user(t)]), says(1, 30).map(lambda t: [say(t)])),
+    min_size=1,
+    max_size=14,
+)
+
+
 @st.composite
 def conversations(draw: st.DrawFn, *, system: bool = False, first: bool = False) -> Session:
     """A user asks, the model works and replies; every call has an id of its own."""
-    moves = st.one_of(
-        loops(), loops(), says(0, 30).map(lambda t: [user(t)]), says(1, 30).map(lambda t: [say(t)])
-    )
-    entries = [entry for move in draw(st.lists(moves, min_size=1, max_size=14)) for entry in move]
+    entries = [entry for move in draw(_MOVES) for entry in move]
     if first:
         entries = [user(draw(says(1, 30))), *entries]
     number = 0

@@ -52,9 +52,10 @@ MODELS = (None, "claude-haiku-4-5", "claude-opus-4-6", "claude-fable-5-1")
 @st.composite
 def conducts(draw: st.DrawFn, ratio: float | None) -> Harness:
     """Any harness around a policy that fires at that share of the window, if it is a share."""
-    warn = draw(st.none() | st.floats(0.01, ratio or 1))
-    require = draw(st.none() | st.floats(max(warn or 0.01, ratio or 0.01), 1))
-    block = draw(st.none() | st.floats(max(require or 0.01, warn or 0.01, ratio or 0.01), 1))
+    warn = draw(st.floats(0.01, ratio or 1)) if draw(st.booleans()) else None
+    require = draw(st.floats(max(warn or 0.01, ratio or 0.01), 1)) if draw(st.booleans()) else None
+    least = max(require or 0.01, warn or 0.01, ratio or 0.01)
+    block = draw(st.floats(least, 1)) if draw(st.booleans()) else None
     small = st.integers(0, 2)
     return Harness(
         mode=draw(st.sampled_from(("auto", "auto", *get_args(Mode)))),
@@ -74,14 +75,21 @@ def conducts(draw: st.DrawFn, ratio: float | None) -> Harness:
     )
 
 
+_POLICIES = policies()
+_RATIO = st.none() | st.floats(0.01, 1)
+_TOKENS = st.integers(0, 300) | st.none()
+_BUDGET = st.none() | st.integers(0, 2000)
+
+
 @st.composite
 def harnessed(draw: st.DrawFn) -> Policy:
     """Any rules under a trigger that small sessions reach, in any harness; or a built-in policy."""
     if draw(st.sampled_from((False, False, True))):
         policy = draw(st.sampled_from(POLICIES))
         ratio = policy.trigger.ratio if policy.trigger.tokens is None else None
-        return policy.model_copy(update={"harness": draw(st.just(policy.harness) | conducts(ratio))})
-    policy = draw(policies())
+        own = draw(st.booleans())
+        return policy.model_copy(update={"harness": policy.harness if own else draw(conducts(ratio))})
+    policy = draw(_POLICIES)
     # Few policies that are drawn freely do anything to a short session: most are helped to.
     knob = draw(st.sampled_from((*CUTTERS, *CUTTERS, None)))
     if knob is not None:
@@ -89,12 +97,12 @@ def harnessed(draw: st.DrawFn) -> Policy:
         rules = tuple(rule for rule in policy.rules if rule.kind not in (name, "summarise-older"))
         cutter = find_rule(name).model_validate({knob: draw(st.integers(0, 4))})
         policy = policy.model_copy(update={"rules": (*rules, cutter, SummariseOlder()), "stages": ()})
-    ratio = draw(st.none() | st.floats(0.01, 1))
+    ratio = draw(_RATIO)
     trigger = Trigger(
         ratio=ratio,
-        tokens=draw(st.integers(0, 300) | st.none()),
+        tokens=draw(_TOKENS),
         reserve_tokens=draw(st.integers(0, 2000)),
-        budget=draw(st.none() | st.integers(0, 2000)) if ratio is None else None,
+        budget=draw(_BUDGET) if ratio is None else None,
         strict=draw(st.booleans()),
         measure=policy.trigger.measure,
         check=draw(st.sampled_from(get_args(Check))),
@@ -102,21 +110,31 @@ def harnessed(draw: st.DrawFn) -> Policy:
     return policy.model_copy(update={"trigger": trigger, "harness": draw(conducts(ratio))})
 
 
+_WINDOW = st.none() | st.integers(0, 5000)
+_DEEDS = ("compact", *get_args(Deed))
+
+
+@st.composite
+def _acts(draw: st.DrawFn, names: list[str]) -> tuple[ScenarioEvent, ...]:
+    return tuple(
+        ScenarioEvent(
+            at=draw(st.sampled_from(names)),
+            do=draw(st.sampled_from(_DEEDS)),
+            confirmed=draw(st.booleans()),
+            window=draw(_WINDOW),
+            model=draw(st.sampled_from(MODELS)),
+        )
+        for _ in range(draw(st.integers(0, 4)))
+    )
+
+
 @st.composite
 def scenarios(draw: st.DrawFn, session: Session) -> Scenario:
     """Acts at entries of the session's own path, and everybody's ways."""
     failed = find_life(session, count_tokens(session, LENGTH), trace(session), "assembled")
     names = [session.entries[i].id for i in failed.at.tolist()]
-    acts = st.builds(
-        ScenarioEvent,
-        at=st.sampled_from(names or [""]),
-        do=st.sampled_from(("compact", *get_args(Deed))),
-        confirmed=st.booleans(),
-        window=st.none() | st.integers(0, 5000),
-        model=st.sampled_from(MODELS),
-    )
     return Scenario(
-        acts=tuple(draw(st.lists(acts, max_size=4))) if names else (),
+        acts=draw(_acts(names)) if names else (),
         writer=SimulatedSummariser(
             fails=draw(st.integers(0, 4)), oversize=draw(st.sampled_from((0, 0.5, 1, 1.5, 3, 100)))
         ),
@@ -131,14 +149,20 @@ def trace(session: Session) -> History:
     return trace_history(session, count_tokens(session, LENGTH))
 
 
+_SESSIONS = {
+    tidy: sessions(orderly=tidy, least=4, most=14) | sessions(orderly=tidy) for tidy in (False, True)
+}
+_HARNESSED = harnessed()
+
+
 @st.composite
 def lives(draw: st.DrawFn, *, orderly: bool | None = None) -> dict[str, Any]:
     """Everything a replay takes."""
     tidy = draw(st.booleans()) if orderly is None else orderly
-    session = draw(sessions(orderly=tidy, least=4, most=14) | sessions(orderly=tidy))
+    session = draw(_SESSIONS[tidy])
     return {
         "session": session,
-        "policy": draw(harnessed()),
+        "policy": draw(_HARNESSED),
         "scenario": draw(scenarios(session)),
         "window": draw(st.sampled_from((None, 0, 300, 1500, 6000))),
         "ledger": count_tokens(session, LENGTH),

@@ -45,12 +45,15 @@ def said(context: Context) -> list[tuple[str, object]]:
     return [(piece.role, piece.block) for piece in context.pieces]
 
 
+_ANY_POLICY = policies() | st.sampled_from(names_of_policies())
+
+
 @st.composite
 def transitions(
     draw: st.DrawFn, given: st.SearchStrategy[Session] | None = None, *, orderly: bool = False
 ) -> CompactionResult:
     session = draw(sessions(orderly=orderly) if given is None else given)
-    policy = draw(policies() | st.sampled_from(names_of_policies()))
+    policy = draw(_ANY_POLICY)
     ledger = count_tokens(session, LENGTH)
     reason = draw(st.sampled_from(("manual", "auto", "overflow")))
     summariser = draw(st.sampled_from((None, write, write)))
