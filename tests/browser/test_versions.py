@@ -67,7 +67,7 @@ def list_fitting(asked: Iterable[str]) -> list[Distribution]:
 def link_installed(found: Distribution) -> None:
     """Give the other environment an installed package of this one, but its scripts: they name a Python."""
     here = Path(sys.prefix)
-    paths = [Path(os.path.normpath(found.locate_file(file))) for file in found.files or ()]
+    paths = [Path(os.path.normpath(str(found.locate_file(file)))) for file in found.files or ()]
     if not all(path.is_relative_to(here) for path in paths):
         return
     compiled = [Path(cache_from_source(path)) for path in paths if path.suffix == ".py"]
