@@ -81,7 +81,8 @@ def test_the_action_says_when_nothing_could_be_looked_at(folder: Path) -> None:
 
 
 def test_what_stands_in_a_name_is_no_command(folder: Path) -> None:
-    (folder / "$(touch broken).jsonl").write_bytes((folder / "inner" / "short.jsonl").read_bytes())
+    (folder / "a demo.jsonl").unlink()
+    (folder / "inner" / "short.jsonl").rename(folder / "$(touch broken).jsonl")
     assert run_action(folder, files="*.jsonl", policy="$(touch broken)").returncode == 2
     run_action(folder, files="*.jsonl", ignore="`touch broken`")
     assert not (folder / "broken").exists()

@@ -36,8 +36,11 @@ def _name_tool(engine: Any) -> Any:
     return BUNDLED if engine == "tool" else engine
 
 
+# The length stands apart: within the pattern it makes a table of 100 alphabets, at every start of a process.
 Engine = Annotated[
-    str, BeforeValidator(_name_tool), StringConstraints(pattern=r"^(core|none|tool:[\w.:/@+-]{1,100})$")
+    str,
+    StringConstraints(pattern=r"^(core|none|tool:[\w.:/@+-]+)$", max_length=len(TOOL) + 100),
+    BeforeValidator(_name_tool),
 ]
 """What compacts: "core", a registered tool as "tool:<name>", or "none" (K1)."""
 Dialect = Literal[

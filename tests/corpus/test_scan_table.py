@@ -191,7 +191,7 @@ def test_the_command_line_scans_sweeps_and_compares(
     code, out, _ = run(capsys, "sweep", folder, "--policy", "flue", "--set", setting, "--workers", "1")
     assert code == 0
     assert "flue[keep-recent-tokens.tokens=60000]" in out
-    several = ("--policy", "codex, flue", "--set", setting, "--workers", "1", "--json")
+    several = ("--policy", "codex, flue", "--set", setting, "--workers", "0", "--json")
     code, out, _ = run(capsys, "sweep", folder, *several)
     names = {json.loads(line)["policy"] for line in out.splitlines()}
     assert {"codex", "flue[keep-recent-tokens.tokens=8000]", "flue[keep-recent-tokens.tokens=60000]"} <= names

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from inspector.errors import PolicyError
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.builtin.stud import STUD_WARNING, STUD_WIKI
+from inspector.policies.harness import Harness
 from inspector.policies.policy import Policy
 from inspector.policies.registry import add_policy, configure_policy, find_policy, find_tool, swap_tool
 from inspector.policies.table import FATES
@@ -65,6 +67,14 @@ def test_S1_35_S1_36_S1_37_a_tool_is_swapped_by_name_and_all_checks_still_hold(e
     )
     assert [item.plan.policy.rules for item in run.compactions] == [other.policy.rules] * len(run.compactions)
     assert run.policy.harness.tool == engine.removeprefix("tool:")
+
+
+def test_the_name_of_a_tool_has_up_to_100_signs_and_no_blank() -> None:
+    longest = "tool:" + "é" * 100
+    assert Harness(engine=longest).tool == "é" * 100
+    for wrong in (f"{longest}é", "tool:", "tool:a b", "core\n", "core tool:a", "other"):
+        with pytest.raises(ValidationError):
+            Harness(engine=wrong)
 
 
 def test_S1_36_settings_of_the_new_tool_are_set_beside_its_name() -> None:

@@ -45,7 +45,7 @@ def transition() -> CompactionResult:
         session,
         "flue",
         lambda job, session: Reply(text="what was done " * 20),
-        # By an estimate: the tables of an exact counter are copied by every fork, which takes most of its time.
+        # By an estimate: every fork would copy the tables of an exact counter, most of what it does.
         ledger=count_tokens(session, ESTIMATE),
         edits={"settings": {"keep-recent-tokens.tokens": 60}},
     )
