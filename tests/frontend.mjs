@@ -1,14 +1,21 @@
 // What the front end's sources do, as TypeScript's own compiler sees it: JSON for tests/test_frontend.py, which judges.
-//   node tests/frontend.mjs FOLDER   with FOLDER a copy of js/ or js/ itself
+//   node tests/frontend.mjs FOLDER …   with FOLDER js/ itself or one that is made like it, for each of which a line is written
+// The types of a page and of JupyterLab, which take longest to read, are read once for all.
 import { createRequire } from "node:module";
 import { join, relative, resolve } from "node:path";
 
-const folder = resolve(process.argv[2] ?? "js");
+const folders = process.argv.slice(2).map(folder => resolve(folder));
 const ts = createRequire(join(import.meta.dirname, "..", "js", "package.json"))("typescript");
 
-const { config } = ts.readConfigFile(join(folder, "tsconfig.json"), ts.sys.readFile);
-const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, include: ["src"] }, ts.sys, folder);
-const program = ts.createProgram(fileNames, options);
+const settings = folders.map(folder => {
+  const { config } = ts.readConfigFile(join(folder, "tsconfig.json"), ts.sys.readFile);
+  return ts.parseJsonConfigFileContent({ ...config, include: ["src"] }, ts.sys, folder);
+});
+const [{ options }] = settings;
+const program = ts.createProgram(
+  settings.flatMap(({ fileNames }) => fileNames),
+  options,
+);
 const checker = program.getTypeChecker();
 
 const SEARCHES = new Set(
@@ -24,8 +31,10 @@ const MARKUP = new Set(
 const SCALES = new Set(["/", "*", "%", ">>", ">>>"]);
 // What Python sends; nobody changes it on the way to the screen.
 const DECIDED = new Set(["Scene", "Plan", "Run", "SceneWire", "PlanWire", "RunWire"]);
-const facts = [];
-const imports = [];
+// Of the folder that is looked at.
+let [folder] = folders;
+let facts = [];
+let imports = [];
 
 const nameOf = file => relative(folder, file).replaceAll("\\", "/");
 
@@ -128,8 +137,11 @@ const ownersOf = node => {
 
 const decided = owner => DECIDED.has(owner);
 
-const files = program.getSourceFiles().filter(file => nameOf(file.fileName).startsWith("src/"));
-for (const file of files) visit(file, file);
-process.stdout.write(
-  JSON.stringify({ files: files.map(({ fileName }) => nameOf(fileName)), imports, facts }),
-);
+for (folder of folders) {
+  facts = [];
+  imports = [];
+  const files = program.getSourceFiles().filter(file => nameOf(file.fileName).startsWith("src/"));
+  for (const file of files) visit(file, file);
+  const told = { files: files.map(({ fileName }) => nameOf(fileName)), imports, facts };
+  process.stdout.write(`${JSON.stringify(told)}\n`);
+}

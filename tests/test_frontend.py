@@ -12,6 +12,7 @@ import subprocess
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -118,20 +119,49 @@ ASKS: dict[tuple[str, str], str] = {
 }
 
 
-def read_sources(js: Path = ROOT / "js") -> dict[str, list[Any]]:
-    return _read(js)
+FORBIDDEN = {
+    "search": 'export const a = (t: string) => t.includes("x") || t.trim().indexOf("y") > 0;',
+    "pattern": "export const a = (t: string) => /secret/.test(t);",
+    "estimate": "export const a = (t: string) => Math.ceil(t.length / 4);",
+    "markup": "export const a = (n: Element, t: string) => { n.innerHTML = t; };",
+    "code": 'export const a = new Function("return 1");',
+    "asks": 'export const a = () => import("./state");',
+    "page": 'export const a = () => fetch("/x");',
+    "decides": """import type { Plan } from "./state";
+        export const a = (p: Plan) => { p.afterTotal[0] = 1; };""",
+}
+HARMLESS = """
+    interface Box { innerHTML: number; length: number }
+    export const a = (xs: number[], b: Box, t: string) =>
+      xs.includes(1) && xs.indexOf(2) > 0 && b.innerHTML + xs.length / 4 + b.length / 4 + t.length;
+    export const fetch = (t: string) => t;
+    export const c = fetch("no one");
+"""
+STATE = "export interface Plan { afterTotal: Int32Array }"
+MADE_UP = {**FORBIDDEN, "harmless": HARMLESS, "state": STATE}
+
+
+def read_sources() -> dict[str, list[Any]]:
+    """What is found in js/."""
+    return _read()[0]
 
 
 @cache
-def _read(js: Path) -> dict[str, list[Any]]:
+def _read() -> list[dict[str, list[Any]]]:
+    """What is found in js/, and in the sources above: by one process, which reads a page's types for both."""
     node = shutil.which("node")
     assert node is not None and (ROOT / "js" / "node_modules" / "typescript").is_dir(), (
         "the front end's tools are not installed: run `make build`"
     )
-    command = [node, str(ROOT / "tests" / "frontend.mjs"), str(js)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, list[Any]] = json.loads(done.stdout)
-    return found
+    with TemporaryDirectory() as made:
+        folder = Path(made).resolve()
+        (folder / "src").mkdir()
+        shutil.copy(ROOT / "js" / "tsconfig.json", folder)
+        for name, source in MADE_UP.items():
+            (folder / "src" / f"{name}.ts").write_text(source)
+        command = [node, str(ROOT / "tests" / "frontend.mjs"), str(ROOT / "js"), str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def part(file: str) -> str:
@@ -139,8 +169,8 @@ def part(file: str) -> str:
     return file.split("/")[1]
 
 
-def facts(*whats: str, js: Path = ROOT / "js") -> list[Fact]:
-    return [fact for fact in read_sources(js)["facts"] if fact["what"] in whats]
+def facts(*whats: str) -> list[Fact]:
+    return [fact for fact in read_sources()["facts"] if fact["what"] in whats]
 
 
 def place(fact: Fact) -> tuple[str, str]:
@@ -269,37 +299,11 @@ def test_a_style_sheet_names_no_class_that_nothing_has() -> None:
     assert not dead, "\n" + "\n".join(dead)
 
 
-FORBIDDEN = {
-    "search": 'export const a = (t: string) => t.includes("x") || t.trim().indexOf("y") > 0;',
-    "pattern": "export const a = (t: string) => /secret/.test(t);",
-    "estimate": "export const a = (t: string) => Math.ceil(t.length / 4);",
-    "markup": "export const a = (n: Element, t: string) => { n.innerHTML = t; };",
-    "code": 'export const a = new Function("return 1");',
-    "asks": 'export const a = () => import("./state");',
-    "page": 'export const a = () => fetch("/x");',
-    "decides": """import type { Plan } from "./state";
-        export const a = (p: Plan) => { p.afterTotal[0] = 1; };""",
-}
-HARMLESS = """
-    interface Box { innerHTML: number; length: number }
-    export const a = (xs: number[], b: Box, t: string) =>
-      xs.includes(1) && xs.indexOf(2) > 0 && b.innerHTML + xs.length / 4 + b.length / 4 + t.length;
-    export const fetch = (t: string) => t;
-    export const c = fetch("no one");
-"""
-
-
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
-    """What the reader finds in each of these sources, by their names."""
-    folder = tmp_path_factory.mktemp("js")
-    (folder / "src").mkdir()
-    shutil.copy(ROOT / "js" / "tsconfig.json", folder)
-    sources = {**FORBIDDEN, "harmless": HARMLESS, "state": "export interface Plan { afterTotal: Int32Array }"}
-    for name, source in sources.items():
-        (folder / "src" / f"{name}.ts").write_text(source)
-    found: dict[str, set[str]] = {name: set() for name in sources}
-    for fact in read_sources(folder)["facts"]:
+def seen() -> dict[str, set[str]]:
+    """What the reader finds in each of the sources that are made up, by their names."""
+    found: dict[str, set[str]] = {name: set() for name in MADE_UP}
+    for fact in _read()[1]["facts"]:
         found[Path(fact["file"]).stem].add(fact["what"])
     return found
 
