@@ -48,9 +48,11 @@ DRAW_ALL = """async () => {
 }"""
 
 
-# Closing takes its time: the server hears of it a little later. What is selected is selected no more.
+# Closing takes its time: the server hears of it a little later. What is selected is selected no more, and
+# nobody is asked about what was not saved.
 START_OVER = """async () => {
   const { commands, shell } = window.jupyterapp;
+  for (const { context } of shell.widgets('main')) if (context !== undefined) context.model.dirty = false;
   await commands.execute('application:close-all');
   await new Promise(resolve => setTimeout(resolve, 150));
   await commands.execute('filebrowser:go-to-path', { path: '/', dontShowBrowser: true });
@@ -190,6 +192,11 @@ def open_lab(page: Page, lab: Lab) -> None:
     page.goto(lab.url())
     page.wait_for_selector(".jp-DirListing-item")
     wait_until_restored(page)
+    may_start_over(page)
+
+
+def may_start_over(page: Page) -> None:
+    """The next test may go on in this Lab: nothing is left of the test but what is open."""
     page.evaluate("() => { window.isFreshLab = true }")
 
 

@@ -16,6 +16,7 @@ from tests.browser.lab import (
     WORKBENCH,
     Lab,
     find_file,
+    may_start_over,
     open_lab,
     run,
     set_theme,
@@ -26,6 +27,7 @@ from tests.browser.product import open_session, read_demo
 from tests.browser.screen import Watch, screenshot, wait_until
 
 CLOSE_ALL = "window.jupyterapp.commands.execute('application:close-all')"
+OPEN = "async path => { await window.jupyterapp.commands.execute('docmanager:open', { path }) }"
 
 
 @pytest.fixture
@@ -90,23 +92,6 @@ def test_the_document_fills_its_panel_and_nothing_scrolls_but_the_open_tab(
         screenshot(page, f"document-{'dark' if dark else 'light'}")
         grounds.append(document.evaluate("node => getComputedStyle(node).backgroundColor"))
     assert grounds[0] != grounds[1]
-
-
-def test_what_the_settings_say_holds_for_every_session(page: Page, lab: Lab, quiet: Watch) -> None:
-    name = lab.write_session("settings.session.jsonl")
-    save = "async raw => window.jupyterapp.serviceManager.settings.save('compaction-inspector:opener', raw)"
-    open_lab(page, lab)
-    page.evaluate(save, json.dumps({"policy": "keep-recent-turns", "textSize": 120}))
-    try:
-        page.evaluate("() => { window.isFreshLab = false }")
-        open_lab(page, lab)
-        find_file(page, name).dblclick()
-        document = settle(page)
-        expect(document.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
-        assert document.evaluate("node => node.style.getPropertyValue('--ci-text-scale')") == "1.2"
-    finally:
-        page.evaluate(save, "{}")
-        page.evaluate("() => { window.isFreshLab = false }")
 
 
 def test_a_plain_jsonl_keeps_its_editor_and_has_the_inspector_under_open_with(
@@ -183,7 +168,8 @@ def test_the_notebook_button_inserts_the_cell_that_opens_a_file(page: Page, lab:
     lab.write_session("runs/one.jsonl")
     (lab.notebooks / "deep").mkdir(exist_ok=True)
     name = lab.write_notebook("deep/button.ipynb", "1 + 1")
-    page.goto(lab.url(name))
+    open_lab(page, lab)
+    page.evaluate(OPEN, name)
     page.wait_for_selector(".jp-NotebookPanel .jp-Notebook")
     page.evaluate(READY)
     page.locator("[data-jp-item-name='inspect-compaction']").get_by_role("button").click()
@@ -349,6 +335,7 @@ def test_a_link_opens_a_block_of_the_bundled_session(page: Page, lab: Lab, quiet
     expect(again.get_by_test_id("pin")).to_be_visible()
     wait_until(lambda: again.get_by_test_id("block").inner_text() == told, page)
     assert page.locator(".ci-document").count() == 1
+    may_start_over(page)
 
 
 def test_a_link_opens_its_block(page: Page, lab: Lab, quiet: Watch) -> None:
@@ -386,3 +373,21 @@ def test_without_the_server_extension_a_document_says_what_is_missing(
     page.evaluate(CLOSE_ALL)
     assert watch.strangers(lab) == []
     assert all("404" in error for error in watch.errors), watch.errors
+
+
+def test_what_the_settings_say_holds_for_every_session(page: Page, lab: Lab, quiet: Watch) -> None:
+    """The last one here: JupyterLab reads them as it loads, so whatever follows has to load it again."""
+    name = lab.write_session("settings.session.jsonl")
+    save = "async raw => window.jupyterapp.serviceManager.settings.save('compaction-inspector:opener', raw)"
+    open_lab(page, lab)
+    page.evaluate(save, json.dumps({"policy": "keep-recent-turns", "textSize": 120}))
+    try:
+        page.evaluate("() => { window.isFreshLab = false }")
+        open_lab(page, lab)
+        find_file(page, name).dblclick()
+        document = settle(page)
+        expect(document.get_by_test_id("recipe")).to_contain_text("keep-recent-turns")
+        assert document.evaluate("node => node.style.getPropertyValue('--ci-text-scale')") == "1.2"
+    finally:
+        page.evaluate(save, "{}")
+        page.evaluate("() => { window.isFreshLab = false }")
