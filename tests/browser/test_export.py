@@ -11,7 +11,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import Locator, Page, TimeoutError, expect
+from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser.conftest import OpenOffline
 from tests.browser.hand import choose_policy, open_tab
@@ -185,7 +186,7 @@ def test_W2_25_nothing_that_is_visible_on_the_page_needs_a_kernel(
             before = inside.inner_text()
             try:
                 controls.nth(names.index(words)).click(timeout=5_000)
-            except TimeoutError:  # what the press before it did had not ended
+            except TooLate:  # what the press before it did had not ended
                 names = reopen()
                 before = inside.inner_text()
                 controls.nth(names.index(words)).click()
