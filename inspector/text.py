@@ -72,13 +72,26 @@ def has_words(text: str, wording: str) -> bool:
     """
     at = text.find(wording) if wording else -1
     while at >= 0:
-        end = at + len(wording)
-        before = at > 0 and _in_word(wording[0]) and _in_word(text[at - 1])
-        after = end < len(text) and _in_word(wording[-1]) and _in_word(text[end])
-        if not (before or after or _cuts_number(text, at) or _cuts_number(text, end)):
+        if _stands_apart(text, at, at + len(wording)):
             return True
         at = text.find(wording, at + 1)
     return False
+
+
+def has_words_at(text: str, wording: str, at: int) -> bool:
+    """The same at one place alone.
+
+    >>> has_words_at("see a.py.", "a.py", 4), has_words_at("see a.py.", "a.py", 0)
+    (True, False)
+    """
+    return at >= 0 and text.startswith(wording, at) and _stands_apart(text, at, at + len(wording))
+
+
+def _stands_apart(text: str, at: int, end: int) -> bool:
+    """Whether text[at:end], which is not empty, neither begins nor ends inside a word or a number."""
+    before = at > 0 and _in_word(text[at]) and _in_word(text[at - 1])
+    after = end < len(text) and _in_word(text[end - 1]) and _in_word(text[end])
+    return not (before or after or _cuts_number(text, at) or _cuts_number(text, end))
 
 
 _NUMBER = re.compile(r"(?<!\w)\d+(?:,\d{3}(?!\d))*(?:\.\d+)*")

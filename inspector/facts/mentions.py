@@ -17,7 +17,7 @@ from ..session.session import Session
 from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.core_command import drop_options, name_command, split_core
 from ..session.toolcalls.positions import blank_escapes, restore, unescape
-from ..text import has_words
+from ..text import has_words, has_words_at
 from .commits import SHORTEST, find_lengths, is_commit, pick_length, sort_commits
 from .extract.collect import OPERATIONS
 from .extract.errors import shorten_error
@@ -53,6 +53,8 @@ _AFTER = re.compile(r"(?<=\w):(?:\d|:?[A-Za-z_]).*|#L?\d{1,9}(?:-L?\d{1,9})?$", 
 _CUT = re.compile(r"^(?:\.{3}|…)/")
 """What a path begins with whose first folders are left out, as Git's statistics do."""
 WORD = re.compile(r"\w+")
+LONG = 100_000
+"""Characters from which a text keeps where each of its words is, six times its own size."""
 CUT_SHORT = ("/...", "/…")
 """How what was an address goes on where it is cut short."""
 
@@ -124,6 +126,28 @@ class SearchText:
     def words(self) -> frozenset[str]:
         return frozenset(WORD.findall(self.text))
 
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where each word begins in the flat text."""
+        places: dict[str, list[int]] = {}
+        for word in WORD.finditer(self.flat):
+            places.setdefault(word.group(), []).append(word.start())
+        return places
+
+    def has_words(self, wording: str) -> bool:
+        """Whether a wording stands in the text, with its words whole.
+
+        A long text is not read through for each of its own many facts, which takes a time that grows with its
+        square: only where the rarest word of the wording is.
+        """
+        if len(self.flat) < LONG:
+            return has_words(self.flat, wording)
+        words = [(self._places.get(word.group(), ()), word.start()) for word in WORD.finditer(wording)]
+        if not words:
+            return has_words(self.flat, wording)
+        places, offset = min(words, key=lambda word: len(word[0]))
+        return any(has_words_at(self.flat, wording, place - offset) for place in places)
+
     def _may_hold(self, word: str) -> bool:
         """Whether a word may stand in it: for one fact, its words are not parted only to be asked this."""
         words = self.__dict__.get("words")
@@ -180,12 +204,12 @@ class SearchText:
                 return Mention(through[0] + "/", True) if through else found
             return found
         for wording, longest in zip(pattern.wordings, pattern.longest, strict=True):
-            if (not longest or self._may_hold(longest)) and has_words(self.flat, wording):
+            if (not longest or self._may_hold(longest)) and self.has_words(wording):
                 return Mention(wording, True)
-        if pattern.clauses and all(has_words(self.flat, clause) for clause in pattern.clauses):
+        if pattern.clauses and all(self.has_words(clause) for clause in pattern.clauses):
             return Mention(pattern.clauses[0], True)
         for tail in pattern.tails:
-            if (self.cuts_short or not tail.endswith(CUT_SHORT)) and has_words(self.flat, tail):
+            if (self.cuts_short or not tail.endswith(CUT_SHORT)) and self.has_words(tail):
                 return Mention(tail, False)
         if loosely and pattern.words and (worded := find_wording(pattern.words)) is not None:
             if (hit := worded.search(self.flat)) is not None:

@@ -19,7 +19,6 @@ from ..session.blocks import Block, BlockRef
 from ..session.queries import is_summary, readable_text
 from ..session.session import Session
 from ..session.tree import Bools
-from ..text import has_words
 from .commits import find_lengths, is_commit, pick_length, sort_commits
 from .mentions import (
     CUT_SHORT,
@@ -296,7 +295,7 @@ class TextIndex:
         held = min((self.words.get(word, ()) for word in WORD.findall(wording)), key=len, default=self.texts)
         if wording.endswith(CUT_SHORT):
             held = [n for n in held if n in self._cutting]
-        return (n for n in held if (among is None or among[n]) and has_words(self.texts[n].flat, wording))
+        return (n for n in held if (among is None or among[n]) and self.texts[n].has_words(wording))
 
     @cached_property
     def _cutting(self) -> frozenset[int]:
@@ -306,7 +305,7 @@ class TextIndex:
     def _with_each(self, clauses: tuple[str, ...]) -> list[int]:
         """The texts that hold each of these; none where there are none."""
         first = self._with(clauses[0]) if clauses else ()
-        return [n for n in first if all(has_words(self.texts[n].flat, clause) for clause in clauses[1:])]
+        return [n for n in first if all(self.texts[n].has_words(clause) for clause in clauses[1:])]
 
     def find_tails(self, pattern: FactPattern) -> set[int]:
         """Every text that names no more than a part of a fact: the tail of a file's path, a command's or an

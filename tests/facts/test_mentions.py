@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from inspector.cuts import END
 from inspector.errors import EditError
+from inspector.facts import mentions
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import ground_recorded
 from inspector.facts.lint.check import lint
-from inspector.facts.mentions import find_paths, find_runs
+from inspector.facts.mentions import SearchText, find_paths, find_runs
 from inspector.facts.trace import trace_recorded
 from inspector.files import open_session
+from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.session.toolcalls.call_paths import canonical_path
+from inspector.tokens.ledger import count_tokens
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.test_cuts import build, say, user
 
@@ -249,3 +256,36 @@ def test_a_number_is_not_the_end_or_the_beginning_of_another(said: str, summary:
     session = compacted(summary, user("go"), say(said))
     numbers = [one for one in trace_recorded(session)[0] if one.fact.kind == "number"]
     assert [one.fate for one in numbers] == [fate]
+
+
+WRITTEN = st.lists(st.sampled_from([*"a_1.,/-` é😀…", "ab", "10", "\n", "a.py"]), max_size=40).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(WRITTEN, WRITTEN, st.integers(0, 40), st.integers(1, 8))
+def test_law_a_long_text_holds_what_a_short_one_holds(text: str, other: str, at: int, length: int) -> None:
+    """A long text looks where a wording's rarest word is, a short one everywhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        for wording in (SearchText(text).flat[at : at + length], " ".join(other.split())):
+            patch.setattr(mentions, "LONG", 10**6)
+            everywhere = SearchText(text).has_words(wording)
+            patch.setattr(mentions, "LONG", 0)
+            assert SearchText(text).has_words(wording) == everywhere
+
+
+def test_a_long_output_full_of_facts_is_traced_in_a_time_that_grows_with_it() -> None:
+    """Half a megabyte of a log took 4 s, four megabytes as many minutes."""
+    log = "\n".join(
+        f"src/part{n % 7}/file_{n}.py:{n}: error E{n}: see http://example.org/{n} and use name_{n} = {n * 7}"
+        for n in range(5_600)
+    )
+    assert len(log) > 4 * mentions.LONG
+    output = ToolOutput(call_id="c1", name="Bash", parts=(Text(text=log),))
+    answer = Entry(id="", role="tool", blocks=(output,))
+    session = build(user("go"), call("Bash", command="cat log"), answer, say("done"))
+    plan = make_plan(session, count_tokens(session, "chars4_utf16"), "flue", {"cut": END})
+    assert len(session.facts) > 10_000
+    began = time.process_time()
+    fates = [traced.fate for traced in plan.trace]
+    assert time.process_time() - began < 3
+    assert len(fates) == len(session.facts)
