@@ -1,4 +1,4 @@
-"""What need not be imported: jsonschema's check of internationalised addresses.
+"""What tests need not wait for: NumPy's threads, and jsonschema's check of internationalised addresses.
 
 jsonschema does without `rfc3987_syntax` where it is missing. With it every process that reads a schema builds
 a grammar for two seconds, for names of a kind that no schema here has.
@@ -23,3 +23,13 @@ def path_without_grammar(folder: Path, environment: Mapping[str, str] = os.envir
     """PYTHONPATH for another process, with a module in `folder` that says the package is missing."""
     (folder / f"{GRAMMAR}.py").write_text(f"raise ImportError('{GRAMMAR} is left out of tests')\n")
     return os.pathsep.join(filter(None, [str(folder), environment.get("PYTHONPATH")]))
+
+
+def lean_environment(folder: Path) -> dict[str, str]:
+    """This process's environment, for tests: what it starts imports and compiles no more than is needed."""
+    lean = dict(os.environ, PYTHONPATH=path_without_grammar(folder))
+    # Else NumPy starts a thread for every further core, which waits for work with its core busy.
+    lean["OPENBLAS_NUM_THREADS"] = "1"
+    # The tests start a hundred processes, and each would compile the package anew.
+    lean.pop("PYTHONDONTWRITEBYTECODE", None)
+    return lean

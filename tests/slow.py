@@ -18,6 +18,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.quick_imports import lean_environment
+
 LIST = Path(__file__).with_suffix(".txt")
 LEAST = 0.5  # seconds of the processor
 ROOM = "COMPACTION_INSPECTOR_TEST_SECONDS"  # the folder where each process that tests writes what it took
@@ -53,9 +55,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 def measure() -> dict[str, float]:
     """Run all tests but the browser's; what the longest case of each function takes."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, TemporaryDirectory() as path:
         command = (sys.executable, "-m", "pytest", "-q", "-p", "no:nbval", "-p", "tests.slow", "-n", "2")
-        subprocess.run(command, env=os.environ | {ROOM: folder}, check=True)
+        environment = lean_environment(Path(path)) | {ROOM: folder}
+        subprocess.run(command, env=environment, check=True)
         longest: dict[str, float] = {}
         for path in Path(folder).iterdir():
             for line in path.read_text("utf-8").splitlines():

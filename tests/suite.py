@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from quick_imports import path_without_grammar
+from quick_imports import lean_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--tb=short")
@@ -126,8 +126,6 @@ def run(step: Step) -> Outcome:
     long = step.spread
     start = time.monotonic()
     environment = dict(os.environ, **({"FORCE_COLOR": "1"} if sys.stdout.isatty() else {"NO_COLOR": "1"}))
-    # The tests start a hundred processes, and each would compile the package anew.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     heading = f"\n== {step.group}: {step.name}\n"
     if long:
         print(heading, end="", flush=True)
@@ -211,9 +209,9 @@ def main(wanted: list[str]) -> int:
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         # Of all processes: notebooks, documentation and whatever a test starts read schemas too.
-        os.environ["PYTHONPATH"] = path_without_grammar(Path(folder))
-        # Else NumPy starts a thread for every further core, which waits for work with its core busy.
-        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        lean = lean_environment(Path(folder))
+        os.environ.clear()
+        os.environ.update(lean)
         outcomes = list(run_all(chosen))
     print("\n== all together")
     for outcome in outcomes:

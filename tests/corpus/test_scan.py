@@ -412,31 +412,31 @@ def test_an_executor_that_fails_is_told_for_each_file(tmp_path: Path) -> None:
     assert [row["error"] for row in table] == ["RuntimeError: no worker is left"] * 4
 
 
-# What a process answers is made here, and large, so that rows which are kept cannot be overlooked.
+# An executor whose rows are large, so that those which are kept cannot be overlooked.
 MANY = """
 import re, resource, sys
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from inspector import scan
-from inspector.corpus import worker
 
-class Answering:
+class Done(Future):
+    # Many are out at a time, each with a row that is made when it is taken.
+    def result(self, timeout=None):
+        return [super().result() | {"session": self.digest * 6_000}]
+
+class LargeRows(Executor):
     row = None
-    def __init__(self, memory):
-        self.memory = memory
-    def ask(self, task, seconds):
-        Answering.row = Answering.row or worker.measure_here(task)[0]
-        told = {name: task[name] for name in ("file", "digest", "bytes", "method")}
-        return [Answering.row | told | {"session": task["digest"] * 6_000}]
-    def is_alive(self):
-        return True
-    def close(self):
-        pass
+    def submit(self, run, task):
+        self.row = self.row or run(task)[0]
+        done = Done()
+        done.digest = task["digest"]
+        done.set_result(self.row | {name: task[name] for name in ("file", "digest", "bytes", "method")})
+        return done
 
-worker.Helper = Answering
 folder, into = sys.argv[1:]
 files = sorted(map(str, Path(folder).iterdir()))
 for many in (40, 400):
-    table = scan(files[:many], ["flue"], into=f"{into}/{many}.jsonl", workers=2)
+    table = scan(files[:many], ["flue"], into=f"{into}/{many}.jsonl", executor=LargeRows())
     sessions = table.by_policy()[0].sessions
     # What getrusage tells of Linux counts the process that started this one too.
     status = Path("/proc/self/status")
