@@ -395,7 +395,7 @@ def _lint_file(asked: Namespace) -> list[str]:
         # What is counted as a rule is counted by the check where it needs it.
         ledger = None if asked.counter == DEFAULT_COUNTER else _count(asked, session)
         findings = lint(session, asked.policy, rules, ledger=ledger, window=asked.window)
-    asked.code = 0 if findings.ok else FAILED
+    asked.code = FAILED if not findings.ok else REFUSED if findings.faults else 0
     return FORMATS[asked.format](findings, session, asked.file, asked.fixes)
 
 

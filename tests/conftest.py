@@ -20,6 +20,8 @@ from tests.quick_imports import skip_grammar
 from tests.slow import name_function, read_slow
 
 skip_grammar()
+# An exception that the product would isolate and report is raised here.
+os.environ["INSPECTOR_STRICT"] = "1"
 
 # A session is a great many small objects that live as long as its test module: to look through all of them
 # for cycles as often as Python does by itself takes a fifth of the whole time.

@@ -17,7 +17,19 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "inspector"
 
 ROOMS = (
-    *("text", "errors", "mixins", "session", "cuts", "redaction", "tokens", "formats", "demo", "policies"),
+    *(
+        "text",
+        "errors",
+        "faults",
+        "mixins",
+        "session",
+        "cuts",
+        "redaction",
+        "tokens",
+        "formats",
+        "demo",
+        "policies",
+    ),
     *("planning", "wire", "files", "library", "facts", "summaries", "replays", "workbench", "corpus"),
     *("testing", "jupyter", "cli"),
     "__init__",
@@ -40,6 +52,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     for here, there in {
         "text": "",
         "errors": "",
+        "faults": "errors",
         "mixins": "errors",
         "session": "text errors mixins",
         "cuts": "errors session",
@@ -52,12 +65,12 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "wire": "errors session tokens policies planning",
         "files": "errors session tokens formats planning",
         "library": "text errors session formats tokens files",
-        "facts": "text errors mixins session cuts tokens policies planning wire",
+        "facts": "text errors faults mixins session cuts tokens policies planning wire",
         "summaries": "text errors mixins session redaction tokens formats policies planning wire files facts",
         "replays": "text errors mixins session tokens policies planning facts summaries",
         "workbench": (
-            "text errors mixins session cuts redaction tokens demo policies planning wire files facts "
-            "summaries replays"
+            "text errors faults mixins session cuts redaction tokens demo policies planning wire files "
+            "facts summaries replays"
         ),
         "corpus": (
             "text errors session formats policies planning files library facts summaries tokens workbench"
@@ -108,6 +121,7 @@ WORLD_ATTRIBUTES = {
 }
 # (module, what it may touch): why.
 ALLOWED: dict[tuple[str, str], str] = {
+    ("faults", "os"): "INSPECTOR_STRICT decides whether an isolated exception is raised",
     ("tokens.counters.openai_ranks", "importlib"): "token ranks are data inside an installed package",
     ("formats.readers", "importlib"): "other packages add readers by entry points",
     ("policies.rules.__init__", "importlib"): "other packages add rules by entry points",

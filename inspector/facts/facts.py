@@ -11,7 +11,7 @@ Occurrences are columns, and a `Said` is made when someone looks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import check_stopped
+from ..faults import Fault, Faults
 from ..mixins import Framed
 from ..session.blocks import BlockRef
 from ..session.garbage import paused_gc
@@ -95,6 +96,9 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     offset     int32[f+1]  occurrences of fact i are offset[i] … offset[i+1]
     kind       uint8[f]    index into KINDS
 
+    `faults` lists the blocks and kinds of facts that an unexpected exception left out (`Fault`); it is empty
+    unless this package has a defect.
+
     >>> from inspector import read_session
     >>> facts: Facts = read_session([{"role": "user", "content": "Never touch main.py."}]).facts
     >>> facts
@@ -103,8 +107,15 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     ('file', ['Never touch main.py.'])
     """
 
-    def __init__(self, session: Session, found: FactOccurrences, summaries: Facts | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        found: FactOccurrences,
+        summaries: Facts | None = None,
+        faults: Sequence[Fault] = (),
+    ) -> None:
         self.session, self._summaries = session, summaries
+        self.faults = tuple(faults)
         self.memory = Memory()
         self.cwd = session.cwd
         keys, columns = found.finish()
@@ -113,6 +124,13 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         self.fact, self.start, self.end, self.entry, self.block, self.by, self.operation = columns
         self.kind = np.array([KIND[kind] for kind, _ in self._keys], np.uint8)
         self.offset = np.searchsorted(self.fact, np.arange(len(self._keys) + 1)).astype(np.int32)
+
+    @property
+    def faults_note(self) -> str:
+        """The number of blocks whose facts could not be read, in words; "" if there are no faults."""
+        blocks = len({fault.place for fault in self.faults if fault.place})
+        some = f"facts of {plural(blocks, 'block')}" if blocks else "some facts"
+        return f"{some} could not be read" if self.faults else ""
 
     @property
     def summaries(self) -> Facts:
@@ -189,7 +207,8 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
 
     def __repr__(self) -> str:
         words = [plural(n, kind) for kind, n in self.counts.items() if n]
-        return f"Facts({', '.join(words) or 'none'}; said {len(self.fact)}×)"
+        unread = f"; {note}" if (note := self.faults_note) else ""
+        return f"Facts({', '.join(words) or 'none'}; said {len(self.fact)}×{unread})"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(repr(self))
@@ -267,11 +286,15 @@ def find_facts(session: Session) -> Facts:
     """
     finder = PathFinder(session.cwd)
     labels = {one.text: one for one in session.labels}
-    life, restated = FactOccurrences(labels), FactOccurrences()
+    faults = Faults()
+    said, restated = (
+        FactOccurrences(labels if own else None, lambda i: session.entries[i].id, faults)
+        for own in (True, False)
+    )
     with paused_gc():  # a name for each fact, and no garbage
-        for segment, named in read_path(session, finder):
+        for segment, named in read_path(session, finder, faults):
             check_stopped()
-            (restated if segment.sort == SUMMARY else life).add(segment, named)
-        for found in (life, restated):
+            (restated if segment.sort == SUMMARY else said).add(segment, named)
+        for found in (said, restated):
             found.search(finder)
-        return Facts(session, life, Facts(session, restated))
+        return Facts(session, said, Facts(session, restated), faults)

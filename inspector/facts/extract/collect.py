@@ -8,14 +8,17 @@ from __future__ import annotations
 import re
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import check_stopped
+from ...faults import Faults
+from ...session.blocks import BlockRef
 from ...session.labels import TextLabels, hash_text
 from ...session.toolcalls.arguments import Named
 from ...session.toolcalls.call_paths import LONGEST
@@ -82,6 +85,8 @@ _RECENT = 12  # outputs in which what the model quotes as an error is looked for
 _BREAK = "\n\x1f\n"  # between two texts: nothing that is found reaches across
 
 Ints = NDArray[np.int32]
+Isolate = Callable[[str], AbstractContextManager[None]]
+"""What a search for one kind of fact runs in: `Faults.isolate` of a block, or nothing."""
 _SPEAKER = (0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 6, 6)
 _NEVER = np.iinfo(np.int64).max
 
@@ -123,11 +128,23 @@ class _Numbers(dict[str, int]):
 
 
 class FactOccurrences:
-    """Collects occurrences, and numbers the facts. `labels` are what readers marked in typed texts, by the
-    hash of the text."""
+    """Collect the occurrences of facts and number the facts.
 
-    def __init__(self, labels: Mapping[str, TextLabels] | None = None) -> None:
+    Args:
+        labels: Rules and choices that a reader marked in typed texts, by the hash of the text.
+        entry_ids: Entry ids by position, to name the block of a fault.
+        faults: Records the blocks whose facts of one kind cannot be read.
+    """
+
+    def __init__(
+        self,
+        labels: Mapping[str, TextLabels] | None = None,
+        entry_ids: Callable[[int], str] = str,
+        faults: Faults | None = None,
+    ) -> None:
         self._labels = labels or {}
+        self._entry_ids = entry_ids
+        self._faults = Faults() if faults is None else faults
         self._read: set[int] = set()
         self._keys: list[tuple[str, str]] = []
         self._numbers = {kind: _Numbers(kind, self._keys) for kind in KINDS}
@@ -185,20 +202,43 @@ class FactOccurrences:
         self._add_failures([at for at, segment in enumerate(self._segments) if segment.sort == FAILED])
 
     def _search(self, numbers: list[int], group: tuple[int, str], finder: PathFinder) -> None:
-        sort, base = group
+        """Search some texts of one sort. If that fails, search each half, down to one kind in one text."""
         if not numbers:
             return
+        with Faults().isolate("facts"):
+            self._rows.append(self._find_rows(numbers, group, finder, nullcontext))
+            return
+        if len(numbers) > 1:
+            middle = len(numbers) // 2
+            self._search(numbers[:middle], group, finder)
+            self._search(numbers[middle:], group, finder)
+        else:
+            place = self._name_block(numbers[0])
+            isolate = partial(self._faults.isolate, place=place)
+            self._rows.append(self._find_rows(numbers, group, finder, isolate))
+
+    def _name_block(self, number: int) -> str:
+        segment = self._segments[number]
+        return str(BlockRef(self._entry_ids(segment.entry), segment.block))
+
+    def _find_rows(
+        self, numbers: list[int], group: tuple[int, str], finder: PathFinder, isolate: Isolate
+    ) -> Ints:
+        """Join some texts and return the rows (fact, text, start, end, operation) found in them."""
+        sort, base = group
         texts = [self._segments[number].text for number in numbers]
         text = _BREAK.join(texts)
         begins = np.zeros(len(texts), np.int64)
         np.cumsum([len(item) + len(_BREAK) for item in texts[:-1]], out=begins[1:])
         rows = array("q")
         if sort == READ_RULES:
-            self._note(rows, "constraint", find_rules(text))
+            with isolate("constraint"):
+                self._note(rows, "constraint", find_rules(text))
         else:
             ends = zip(numbers, begins.tolist(), texts, strict=True)
             read = [(at, at + len(words), "") for number, at, words in ends if number in self._read]
-            self._look(rows, text, sort, base, finder, read)
+            with isolate("facts"):
+                self._look(rows, text, sort, base, finder, read, isolate)
         found = np.frombuffer(rows, np.int64).reshape(-1, 4)
         which = np.searchsorted(begins, found[:, 1], "right") - 1
         whole = found[:, 2] <= begins[which] + np.array([len(item) for item in texts])[which]
@@ -206,25 +246,37 @@ class FactOccurrences:
         places = np.column_stack(
             (found[:, 0], np.array(numbers)[which], found[:, 1] + ahead, found[:, 2] + ahead, found[:, 3])
         )
-        self._rows.append(places[whole].astype(np.int32))
+        return places[whole].astype(np.int32)
 
     def _look(
-        self, rows: array[int], text: str, sort: int, base: str, finder: PathFinder, read: list[Hit]
+        self,
+        rows: array[int],
+        text: str,
+        sort: int,
+        base: str,
+        finder: PathFinder,
+        read: list[Hit],
+        isolate: Isolate,
     ) -> None:
-        """Everything that is looked for in a text of that sort; in stretches that somebody `read`, no rules
-        and choices."""
-        urls = list(find_urls(text))
-        self._note(rows, "url", urls)
+        """Search a text of that sort for every kind of fact. Stretches in `read` have labels: they are not
+        searched for rules and choices."""
+        urls: list[Hit] = []
+        with isolate("url"):
+            urls = list(find_urls(text))
+            self._note(rows, "url", urls)
         bare = _without(text, urls)
         bare = bare if finder.windows else blank_escapes(bare)
         listed = _OPERATION["listed"] if sort == LISTING else -1
         places = _table().find(bare)
-        self._note(rows, "file", finder.find(bare, base or None, places), listed)
-        for names in find_symbols(bare, places):
-            self._note_names(rows, names)
+        with isolate("file"):
+            self._note(rows, "file", finder.find(bare, base or None, places), listed)
+        with isolate("symbol"):
+            for names in find_symbols(bare, places):
+                self._note_names(rows, names)
         for kind, hits in _searches(text, bare, places, sort, finder, read):
             check_stopped()
-            self._note(rows, kind, hits)
+            with isolate(kind):
+                self._note(rows, kind, hits)
 
     def _note(self, rows: array[int], kind: str, hits: Iterable[Hit], operation: int = -1) -> None:
         numbers, extend = self._numbers[kind], rows.extend
@@ -251,8 +303,9 @@ class FactOccurrences:
         rows: list[int] = []
         for number in numbers:
             if number not in reported:
-                for start, end, form in find_failure(self._segments[number].text, 0):
-                    rows += (self._numbers["error"][form], number, start, end, -1)
+                with self._faults.isolate("error", self._name_block(number)):
+                    for start, end, form in find_failure(self._segments[number].text, 0):
+                        rows += (self._numbers["error"][form], number, start, end, -1)
         self._rows.append(np.array(rows, np.int32).reshape(-1, 5))
 
     def _add_repeated(self) -> None:
@@ -262,7 +315,11 @@ class FactOccurrences:
         for number, segment in enumerate(self._segments):
             if segment.sort in _REPORTS:
                 reports.append(number)
-            for start, end, form in find_repeated(segment.text) if segment.sort == ANSWERED else ():
+            repeated: list[Hit] = []
+            if segment.sort == ANSWERED:
+                with self._faults.isolate("error", self._name_block(number)):
+                    repeated = list(find_repeated(segment.text))
+            for start, end, form in repeated:
                 words = segment.text[start:end]
                 places = [(one, at) for one in reports if (at := self._segments[one].text.find(words)) >= 0]
                 if places and form:

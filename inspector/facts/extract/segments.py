@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ...session.blocks import ToolCall
+from ...faults import Faults
+from ...session.blocks import BlockRef, ToolCall
 from ...session.session import Session
 from ...session.speakers import Speaker, find_speech, is_refusal
 from ...session.toolcalls.arguments import Named, read_call
@@ -47,12 +48,22 @@ class TextSegment(NamedTuple):
     way: str = ""
 
 
-def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegment, list[Named]]]:
-    """Every text on the path, in order, cut where the speaker changes; and what a tool's arguments name."""
+def read_path(
+    session: Session, finder: PathFinder, faults: Faults | None = None
+) -> Iterator[tuple[TextSegment, list[Named]]]:
+    """Yield every text on the path in order, split where the speaker changes, with the names in it.
+
+    Args:
+        session: The session whose path is read.
+        finder: Learns the paths and programs that tool arguments name.
+        faults: Records blocks that cannot be read. Their text is yielded whole, without names.
+    """
+    faults = Faults() if faults is None else faults
+    undone: dict[tuple[int, int], frozenset[str]] = {}
+    with faults.isolate("tool results"):
+        undone = _find_undone(session)
+    reader = _BlockReader(session, finder, undone, {}, set())
     tree, entries = session.tree, session.entries
-    answers: dict[str, _Answered] = {}
-    undone = _find_undone(session)
-    known: set[str] = set()
     for position in session.path:
         sort, role, entry = int(tree.sort[position]), int(tree.role[position]), entries[position]
         if sort in (NOTE, MICRO):
@@ -61,38 +72,64 @@ def read_path(session: Session, finder: PathFinder) -> Iterator[tuple[TextSegmen
         if sort in (COMPACTION, BRANCH_SUMMARY):
             words = SUMMARY
         for at, block in enumerate(entry.blocks):
-            if block.kind == "tool_call":
-                lost = undone.get((position, at), frozenset())
-                segment, named = _read_tool(session, finder, block, (position, at), known, lost)
-                in_force = session.cwd is not None and reads_instructions(named)
-                answers[block.id] = _Answered(block.name, *_answer(block, session.cwd, named), in_force)
-                yield segment, named
-            elif block.kind == "tool_output":
-                unknown = _Answered("", REPORT if block.name else CONTENT, None)
-                tool, sort, base, in_force = answers.get(block.call_id, unknown)
-                sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
-                for start, end, speaker, way in find_speech(entry, block, tool):
-                    own = speaker == "tool" or (sort == FAILED and speaker == "agent")
-                    said = sort if own else _SORT.get(speaker, sort)
-                    text = block.text[start:end]
-                    named = _read_words(text, start, way) if said == ASKED else []
-                    for piece in _part_attached(
-                        TextSegment(position, at, start, said, text, base if own else None, way), session.cwd
-                    ):
-                        yield piece, named
-                    if in_force and said == CONTENT:
-                        yield TextSegment(position, at, start, READ_RULES, blank_numbers(text)), []
-            elif block.kind == "text" and role == USER and words != SUMMARY:
-                for start, end, speaker, way in find_speech(entry, block):
-                    text = block.text[start:end]
-                    named = _read_words(text, start, way) if speaker == "user" else []
-                    for piece in _part_attached(
-                        TextSegment(position, at, start, _SORT[speaker], text, None, way), session.cwd
-                    ):
-                        yield piece, named
-            elif block.kind in ("text", "reasoning", "document") and block.text:
-                kept = CONTENT if block.kind == "document" and words in (ASKED, HARNESS) else words
-                yield TextSegment(position, at, 0, kept, block.text), []
+            texts: list[tuple[TextSegment, list[Named]]] | None = None
+            with faults.isolate(block.kind, BlockRef(entry.id, at)):
+                texts = list(reader.read(position, at, words, role == USER))
+            if texts is None:
+                texts = []
+                with faults.isolate(block.kind, BlockRef(entry.id, at)):
+                    whole = {"tool_call": CALLED, "tool_output": REPORT}.get(block.kind, words)
+                    texts = [(TextSegment(position, at, 0, whole, str(block.text)), [])]
+            yield from texts
+
+
+class _BlockReader(NamedTuple):
+    """Reads the blocks of a path in order. `answers` and `known` collect what earlier blocks say."""
+
+    session: Session
+    finder: PathFinder
+    undone: Mapping[tuple[int, int], frozenset[str]]
+    answers: dict[str, _Answered]
+    known: set[str]
+
+    def read(
+        self, position: int, at: int, words: int, is_user: bool
+    ) -> Iterator[tuple[TextSegment, list[Named]]]:
+        """Yield the texts of one block. `words` is the sort of text that its entry holds."""
+        session, entry = self.session, self.session.entries[position]
+        block = entry.blocks[at]
+        if block.kind == "tool_call":
+            lost = self.undone.get((position, at), frozenset())
+            segment, named = _read_tool(session, self.finder, block, (position, at), self.known, lost)
+            in_force = session.cwd is not None and reads_instructions(named)
+            self.answers[block.id] = _Answered(block.name, *_answer(block, session.cwd, named), in_force)
+            yield segment, named
+        elif block.kind == "tool_output":
+            unknown = _Answered("", REPORT if block.name else CONTENT, None)
+            tool, sort, base, in_force = self.answers.get(block.call_id, unknown)
+            sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
+            for start, end, speaker, way in find_speech(entry, block, tool):
+                own = speaker == "tool" or (sort == FAILED and speaker == "agent")
+                said = sort if own else _SORT.get(speaker, sort)
+                text = block.text[start:end]
+                named = _read_words(text, start, way) if said == ASKED else []
+                for piece in _part_attached(
+                    TextSegment(position, at, start, said, text, base if own else None, way), session.cwd
+                ):
+                    yield piece, named
+                if in_force and said == CONTENT:
+                    yield TextSegment(position, at, start, READ_RULES, blank_numbers(text)), []
+        elif block.kind == "text" and is_user and words != SUMMARY:
+            for start, end, speaker, way in find_speech(entry, block):
+                text = block.text[start:end]
+                named = _read_words(text, start, way) if speaker == "user" else []
+                for piece in _part_attached(
+                    TextSegment(position, at, start, _SORT[speaker], text, None, way), session.cwd
+                ):
+                    yield piece, named
+        elif block.kind in ("text", "reasoning", "document") and block.text:
+            kept = CONTENT if block.kind == "document" and words in (ASKED, HARNESS) else words
+            yield TextSegment(position, at, 0, kept, block.text), []
 
 
 def _read_words(text: str, start: int, way: str) -> list[Named]:

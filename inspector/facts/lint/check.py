@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import expect
+from ...faults import Faults
 from ...planning.assemble import build_context, live_context
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Policy
@@ -82,15 +83,19 @@ def lint(
     chosen = choose(rules)
     if policy is None and (report := report_uncompacted(session, rules)) is not None:
         return report
+    faults = Faults(session.facts.faults)
     if policy is None:
-        found, looked = _check_recorded(session, chosen, ledger)
+        found, looked = _check_recorded(session, chosen, ledger, faults)
     else:
         plan = policy if isinstance(policy, Plan) else _plan(session, policy, ledger, window)
         where = "nothing to compact" if (plan.fate == VERBATIM).all() else f"at {plan.session.leaf}"
         looked = f"{plan.policy.name}, {where}"
-        found = [*_check_plan(plan), *check_trace(plan.trace, plan)]
+        found = []
+        with faults.isolate("CI012 and CI013"):
+            found += _check_plan(plan)
+        found += check_trace(plan.trace, plan, faults)
     found = [finding for finding in found if finding.code in chosen]
-    return LintReport(tuple(found), looked)
+    return LintReport(tuple(found), looked, tuple(faults))
 
 
 def _check_plan(plan: Plan) -> Iterator[LintFinding]:
@@ -125,24 +130,27 @@ def _plan(session: Session, policy: Any, ledger: Ledger | None, window: int | No
 
 
 def _check_recorded(
-    session: Session, chosen: frozenset[str], ledger: Ledger | None
+    session: Session, chosen: frozenset[str], ledger: Ledger | None, faults: Faults
 ) -> tuple[list[LintFinding], str]:
     traces = trace_recorded(session)
     found: list[tuple[str, LintFinding]] = []
     for trace in traces:
         entry = "" if trace.scene.entry is None else trace.scene.entry.id
-        found += [(entry, finding) for finding in check_trace(trace, None)]
+        found += [(entry, finding) for finding in check_trace(trace, None, faults)]
     if "CI008" in chosen:
-        for grounding in ground_recorded(session):
-            for line in grounding.unfounded:
-                ref = (BlockRef(grounding.entry, 0),)
-                found.append((grounding.entry, _make("CI008", line.sentence, ref, entry=grounding.entry)))
+        with faults.isolate("CI008"):
+            for grounding in ground_recorded(session):
+                for line in grounding.unfounded:
+                    ref = (BlockRef(grounding.entry, 0),)
+                    found.append((grounding.entry, _make("CI008", line.sentence, ref, entry=grounding.entry)))
     if "CI009" in chosen and traces:
         ledger = count_tokens(session, "calibrated") if ledger is None else ledger
-        for regret in find_regret(session, session.facts, ledger):
-            refs = (regret.before, regret.again)
-            made = _make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry)
-            found.append((regret.entry, made))
+        ledger.check(session)
+        with faults.isolate("CI009"):
+            for regret in find_regret(session, session.facts, ledger):
+                refs = (regret.before, regret.again)
+                finding = _make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry)
+                found.append((regret.entry, finding))
     order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
     found.sort(key=lambda pair: (order.index(pair[0]), SEVERITIES.index(pair[1].severity)))
     return [finding for _, finding in found], tell_looked(len(traces))
@@ -164,16 +172,25 @@ def _make(
     return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan)
 
 
-def check_trace(trace: Trace, plan: Plan | None = None) -> Iterator[LintFinding]:
-    """What a plan, or without one a recorded compaction, lost by its trace: errors first, then by code."""
+def check_trace(
+    trace: Trace, plan: Plan | None = None, faults: Faults | None = None
+) -> Iterator[LintFinding]:
+    """Yield the losses that a trace shows, errors first, then by code.
+
+    Args:
+        trace: The trace of a plan or of a recorded compaction.
+        plan: The plan; None for a recorded compaction.
+        faults: Records the facts that could not be checked.
+    """
+    faults = Faults() if faults is None else faults
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
     look = _Look(trace)
-    found = [
-        _make(code, sentence, traced.said, traced, entry, plan)
-        for traced in trace
-        if traced.stood
-        for code, sentence in _judge(traced, look)
-    ]
+    found: list[LintFinding] = []
+    for traced in trace:
+        if traced.stood:
+            with faults.isolate(f"check of a {traced.fact.kind}", traced.said[0] if traced.said else ""):
+                for code, sentence in _judge(traced, look):
+                    found.append(_make(code, sentence, traced.said, traced, entry, plan))
     if plan is None and trace.scene.tier == "inferred":
         name = printable(entry)
         kinds = trace.counts.get("inferred", {})

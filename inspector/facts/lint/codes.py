@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...errors import EditError
+from ...faults import Fault
 from ...mixins import Framed
 from ...text import html_table, plural, printable
 
@@ -194,6 +195,9 @@ class LintFinding:
 class LintReport(Framed, Sequence[LintFinding]):
     """What a check found, compaction by compaction, errors first. `looked` says at what.
 
+    `faults` lists what could not be checked because of an unexpected exception (`Fault`); such a report is
+    incomplete.
+
     >>> from inspector import lint, read_session
     >>> session = read_session([{"role": "user", "content": "Never touch the vendor folder."},
     ...                         {"role": "assistant", "content": "All right."},
@@ -209,6 +213,7 @@ class LintReport(Framed, Sequence[LintFinding]):
 
     found: tuple[LintFinding, ...]
     looked: str
+    faults: tuple[Fault, ...] = ()
 
     def __getitem__(self, index: Any) -> Any:
         return self.found[index]
@@ -238,7 +243,7 @@ class LintReport(Framed, Sequence[LintFinding]):
     def select(self, *rules: str) -> LintReport:
         """Those whose code the rules choose, as `check` reads them."""
         chosen = choose(rules)
-        return LintReport(tuple(f for f in self.found if f.code in chosen), self.looked)
+        return LintReport(tuple(f for f in self.found if f.code in chosen), self.looked, self.faults)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """One row for each finding."""
@@ -253,9 +258,15 @@ class LintReport(Framed, Sequence[LintFinding]):
             "sentence": [finding.sentence for finding in self.found],
         }
 
+    @property
+    def summary(self) -> str:
+        """The number of findings by severity, and of faults if there are any."""
+        found = ", ".join(f"{n:,} {name}{'s' * (n != 1)}" for name, n in self.severities.items() if n)
+        faults = f"; incomplete: {plural(len(self.faults), 'fault')}" if self.faults else ""
+        return f"{found or 'nothing found'}{faults}"
+
     def __repr__(self) -> str:
-        said = ", ".join(f"{n:,} {name}{'s' * (n != 1)}" for name, n in self.severities.items() if n)
-        head = f"LintReport({printable(self.looked)}: {said or 'nothing found'})"
+        head = f"LintReport({printable(self.looked)}: {self.summary})"
         return "\n".join([head, *(f"  {finding!r}" for finding in self.found)])
 
     def _repr_html_(self) -> str:

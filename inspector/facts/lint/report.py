@@ -24,8 +24,8 @@ def write_text(findings: LintReport, session: Session, *, fixes: bool = False) -
         lines.append(f"{finding.code} {finding.severity:<7}  {where}{finding.sentence}{_tier(finding)}")
         if fixes and finding.fix is not None:
             lines.append(f"               fix: {finding.fix.sentence} {finding.fix.price:+,} tokens")
-    said = ", ".join(f"{n:,} {name}{'s' * (n != 1)}" for name, n in findings.severities.items() if n)
-    return [*lines, f"{findings.looked}: {said or 'nothing found'}"]
+    lines += [f"not checked: {printable(str(fault))}" for fault in findings.faults]
+    return [*lines, f"{findings.looked}: {findings.summary}"]
 
 
 def write_json(findings: LintReport, session: Session, *, fixes: bool = False) -> list[str]:
@@ -37,6 +37,7 @@ def write_json(findings: LintReport, session: Session, *, fixes: bool = False) -
                 "ok": findings.ok,
                 "counts": findings.counts,
                 "severities": findings.severities,
+                "faults": [fault._asdict() for fault in findings.faults],
                 "findings": [_describe(finding, session, fixes) for finding in findings],
             },
             indent=2,
@@ -60,7 +61,8 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
         title = f"{finding.code} {finding.name}"
         said = _escape(finding.sentence + _tier(finding))
         lines.append(f"::{_LEVELS[finding.severity]} file={_escape(file, ':,')}{place},title={title}::{said}")
-    return lines
+    head = f"::error file={_escape(file, ':,')},title=not checked::"
+    return [*lines, *(head + _escape(str(fault)) for fault in findings.faults)]
 
 
 def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
@@ -92,7 +94,10 @@ def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
                 "locations": [{"physicalLocation": place}],
             }
         )
-    run = {"tool": {"driver": {"name": NAME, "rules": rules}}, "results": results}
+    run: dict[str, Any] = {"tool": {"driver": {"name": NAME, "rules": rules}}, "results": results}
+    if findings.faults:
+        notes = [{"level": "error", "message": {"text": printable(str(f))}} for f in findings.faults]
+        run["invocations"] = [{"executionSuccessful": False, "toolExecutionNotifications": notes}]
     return [json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=2)]
 
 
@@ -104,7 +109,9 @@ def write_junit(findings: LintReport, session: Session, file: str) -> list[str]:
     from xml.etree import ElementTree as ET
 
     failed = sum(finding.severity == "error" for finding in findings)
-    counts = {"tests": str(max(len(findings), 1)), "failures": str(failed), "errors": "0"}
+    faults = len(findings.faults)
+    tests = max(len(findings) + faults, 1)
+    counts = {"tests": str(tests), "failures": str(failed), "errors": str(faults)}
     root = ET.Element("testsuites", {"name": NAME, **counts})
     suite = ET.SubElement(root, "testsuite", {"name": printable(findings.looked), **counts})
     for finding in findings:
@@ -117,7 +124,10 @@ def write_junit(findings: LintReport, session: Session, file: str) -> list[str]:
             ET.SubElement(case, "failure", {"type": finding.code, "message": said})
         else:
             ET.SubElement(case, "system-out").text = f"{finding.severity}: {said}"
-    if not findings:
+    for fault in findings.faults:
+        case = ET.SubElement(suite, "testcase", {"classname": NAME, "name": "not checked"})
+        ET.SubElement(case, "error", {"message": printable(str(fault))})
+    if not findings and not faults:
         ET.SubElement(suite, "testcase", {"classname": NAME, "name": "nothing found"})
     ET.indent(root)
     head = '<?xml version="1.0" encoding="UTF-8"?>'

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ...errors import ArgumentError
+from ...faults import Fault
 from ...files import StrPath, open_session, resolve_place, write_whole
 from ...redaction.redact import SecretFinding
 from ...session.session import Session
-from ...text import plural
+from ...text import plural, printable
 from ..model import WorkbenchModel
 from ..opening import AUTO
 from .html import MARK, Page, make
@@ -35,6 +36,8 @@ class HasModel(Protocol):
 class ExportedPage:
     """What was written: the file, its size in bytes, what was redacted, what was kept by name.
 
+    `faults` lists the sections that were left out because of an unexpected exception (`Fault`).
+
     >>> found = SecretFinding("email 0a1b2c3d", "email", "personal", times=2, where=("m1/0",))
     >>> ExportedPage(Path("talk.html"), 196_400, redacted=(found,), kept=(), notes=())
     ExportedPage(talk.html, 196 kB: 2 passages redacted)
@@ -46,6 +49,7 @@ class ExportedPage:
     redacted: tuple[SecretFinding, ...]
     kept: tuple[str, ...]
     notes: tuple[str, ...]
+    faults: tuple[Fault, ...] = ()
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -57,6 +61,7 @@ class ExportedPage:
             told += f", {len(self.kept)} kept by name"
         lines = [f"ExportedPage({self.path.name}, {self.size / 1000:,.0f} kB: {told})"]
         lines += [f"  {item.name:<34} ×{item.times:<5,} {item.hint}" for item in self.redacted]
+        lines += [f"  left out: {printable(str(fault))}" for fault in self.faults]
         return "\n".join(lines)
 
 
@@ -103,7 +108,7 @@ def export_html(
 
 
 def _report(made: Page, target: Path, size: int) -> ExportedPage:
-    return ExportedPage(target, size, made.findings, made.kept, made.notes)
+    return ExportedPage(target, size, made.findings, made.kept, made.notes, made.faults)
 
 
 def _find_model(

@@ -19,6 +19,7 @@ from importlib.resources import files
 from typing import ClassVar, NamedTuple
 
 from ...errors import RedactionError
+from ...faults import Fault
 from ...policies.registry import find_policy
 from ...redaction.clean import clean_session, look_through
 from ...redaction.patterns import Grade
@@ -59,6 +60,7 @@ class Page(NamedTuple):
     findings: tuple[SecretFinding, ...]
     kept: tuple[str, ...]
     notes: tuple[str, ...]
+    faults: tuple[Fault, ...] = ()
 
 
 class Secret(Payload, frozen=True):
@@ -146,13 +148,18 @@ def _make(model: WorkbenchModel, keep: Collection[str], policies: Sequence[str] 
     findings = redactor.findings
     hidden = tuple(item for item in findings if item.name not in redactor.keep)
     for cap in CAPS:
-        notes = [*_describe_shortened(answers, cap), *_describe_redacted(hidden)]
+        notes = [
+            *_describe_faults(answers.faults),
+            *_describe_shortened(answers, cap),
+            *_describe_redacted(hidden),
+        ]
         html = _write(answers, redactor, cap, notes)
         if len(html.encode()) <= LARGEST:
             break
     name = re.sub(r"[^\w.-]+", "-", redactor.clean(model.session.title or model.session.id or "session"))
     name = re.sub(r"\.(jsonl?|html?)$", "", name.strip("-.") or "session")[:60]
-    return Page(html, f"{name}.html", hidden, tuple(sorted(redactor.keep)), tuple(notes))
+    kept = tuple(sorted(redactor.keep))
+    return Page(html, f"{name}.html", hidden, kept, tuple(notes), tuple(answers.faults))
 
 
 def describe_findings(findings: Sequence[SecretFinding]) -> str:
@@ -206,6 +213,11 @@ def _describe_shortened(answers: Answers, cap: int) -> list[str]:
         ]
     texts = plural(cut, "text is", "texts are")
     return [f"{texts} cut at {cap:,} characters to keep this page under {size}."]
+
+
+def _describe_faults(faults: Sequence[Fault]) -> list[str]:
+    names = ", ".join(dict.fromkeys(fault.part for fault in faults))
+    return [f"Left out, because of a fault of {MARK}: {names}."] if faults else []
 
 
 def _describe_redacted(hidden: Sequence[SecretFinding]) -> list[str]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import InspectorError
+from ...faults import Faults
 from ...planning.diff.pieces import find_pieces
 from ...planning.fates import STANDS, SideFates
 from ...planning.plan import Plan, make_plan
@@ -119,7 +120,10 @@ class Buffers:
 
 @dataclass
 class Answers:
-    """What a page holds: all is worked out at once, and `pack` makes it JSON as long as is wanted."""
+    """What a page holds: all is worked out at once, and `pack` makes it JSON as long as is wanted.
+
+    A section that raises unexpectedly is left out and recorded in `faults`.
+    """
 
     model: WorkbenchModel
     redactor: Redactor
@@ -128,7 +132,7 @@ class Answers:
 
     def __post_init__(self) -> None:
         model, redactor = self.model, self.redactor
-        self.buffers = Buffers()
+        self.buffers, self.faults = Buffers(), Faults()
         self.ledger: Ledger = replace(model.ledger, session=self.clean)
         at = model.inputs["at"]
         self.known = model.moment
@@ -151,15 +155,29 @@ class Answers:
             policy for policy in self.scene["policies"] if policy["name"] in self.policies
         ]
         self.scene_data = self.buffers.add(data)
-        self.plans = {name: self._answer_policy(name) for name in self.policies}
+        self.plans: dict[str, dict[str, Any]] = {}
+        for name in self.policies:
+            # A page without its own plan is no page: that exception is raised.
+            with nullcontext() if name == model.plan.policy.name else self.faults.isolate(f"policy {name}"):
+                self.plans[name] = self._answer_policy(name)
         picture, number = self._draw(model.plan, model.choice)
         self.shown = redactor.clean_tree(picture), number
-        self.recorded = self._draw_recorded()
-        self.side = self._draw_side()
-        self.other = self._draw_other()
-        self.run = self._draw_run()
+        self.recorded: dict[str, Any] = {"sentence": "The recorded compaction could not be shown."}
+        with self.faults.isolate("recorded compaction"):
+            self.recorded = self._draw_recorded()
+        self.side: list[Any] | None = None
+        with self.faults.isolate("context after the recorded compaction"):
+            self.side = self._draw_side()
+        self.other: list[Any] | None = None
+        with self.faults.isolate("plan compared with"):
+            self.other = self._draw_other()
+        self.run: list[Any] | None = None
+        with self.faults.isolate("replay"):
+            self.run = self._draw_run()
         self.told = self._tell()
-        self.lessons = redactor.clean_tree(answer_lessons(model, self.policies))
+        self.lessons: Any = {}
+        with self.faults.isolate("lessons"):
+            self.lessons = redactor.clean_tree(answer_lessons(model, tuple(self.plans)))
 
     def pack(self, cap: int) -> dict[str, Any]:
         """The whole as JSON, no text of a block longer than `cap` characters; 0 leaves them out."""
@@ -349,20 +367,24 @@ class Answers:
                 # A name that is a secret is another here: the page goes without.
                 continue
             query = {"place": twin.shown.place or 0, "look": look}
-            context = self._tell_context(twin, look, query)
-            findings = to_json(list_findings(twin, query))
-            told |= {
-                f"context {look}": context,
-                f"summaries {look}": to_json(compare_summaries(twin, query)),
-                f"findings {look}": findings,
-                f"losses {look}": to_json(describe_losses(twin, query)),
-            }
-            rows = [row for group in findings["groups"] for row in group["rows"]]
+            with self.faults.isolate(f"context {look}"):
+                told[f"context {look}"] = self._tell_context(twin, look, query)
+            for name, answer in (
+                ("summaries", compare_summaries),
+                ("findings", list_findings),
+                ("losses", describe_losses),
+            ):
+                with self.faults.isolate(f"{name} {look}"):
+                    told[f"{name} {look}"] = to_json(answer(twin, query))
+            groups = told.get(f"findings {look}", {"groups": []})["groups"]
+            rows = [row for group in groups for row in group["rows"]]
             for row in rows[:MOST_STORIES]:
                 asked = {**query, **{name: row[name] for name in ("number", "kind", "form", "pick")}}
-                with suppress(InspectorError, LookupError):
-                    told[f"story {row['pick']} {row['number']}"] = to_json(tell_story(twin, asked))
-        told |= self._list_policies()
+                name = f"story {row['pick']} {row['number']}"
+                with self.faults.isolate(name), suppress(InspectorError):
+                    told[name] = to_json(tell_story(twin, asked))
+        with self.faults.isolate("list of policies"):
+            told |= self._list_policies()
         tidy: dict[str, Any] = self.redactor.clean_tree(told)
         return tidy
 
@@ -385,7 +407,7 @@ class Answers:
 
     def _list_policies(self) -> dict[str, Any]:
         """The list of policies with what each would leave, as far as their plans are on the page."""
-        plan, held = self.model.plan, frozenset(self.policies)
+        plan, held = self.model.plan, frozenset(self.plans)
         listed, kept, count = to_json(list_choices(plan)), 0, 0
         for group in listed["groups"]:
             families = []

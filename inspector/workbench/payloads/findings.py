@@ -19,6 +19,7 @@ from ...facts.lint.codes import LintFinding
 from ...facts.regret import Regret, find_regret, sum_regret
 from ...facts.trace import trace_moves
 from ...facts.traced import FATES, Trace, TracedFact
+from ...faults import Faults
 from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
 from ...session.entries import Entry
@@ -124,23 +125,25 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
     trace = recorded.trace
     again = [one for one in find_again(model, listing) if one.entry == recorded.entry.id]
     kept = _find_kept(listing)
-    groups = [*_group_losses(list(check_trace(trace)), f"Lost in {recorded.sign}", recorded.look, kept)]
+    faults = Faults(listing.facts.faults)
+    found = list(check_trace(trace, None, faults))
+    groups = [*_group_losses(found, f"Lost in {recorded.sign}", recorded.look, kept)]
     if again:
         groups.append(_group_again(model, listing, again))
     where = f"in {recorded.sign}"
-    return _finish(
-        place, recorded.look, recorded.sign, groups, trace, _NOTHING.format(was="was", where=where)
-    )
+    sentence = _NOTHING.format(was="was", where=where)
+    return _finish(place, recorded.look, recorded.sign, groups, trace, sentence, faults)
 
 
 def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> FindingsReply:
     trace = listing.trace
     title = UNLESS.capitalize() if listing.plan.is_unwritten else "Lost by this plan"
-    groups = [*_group_losses(list(check_trace(trace, listing.plan)), title, "plan")]
+    faults = Faults(listing.facts.faults)
+    groups = [*_group_losses(list(check_trace(trace, listing.plan, faults)), title, "plan")]
     sentence = _NOTHING.format(was="would be", where="by this plan")
     if not any(mark.kind == "compact" for mark in model.history.marks):
         sentence = f"This file records no compaction. {sentence}"
-    return _finish(place, "plan", "this plan", groups, trace, sentence)
+    return _finish(place, "plan", "this plan", groups, trace, sentence, faults)
 
 
 def _beside_cleared(
@@ -157,7 +160,13 @@ def _beside_cleared(
 
 
 def _finish(
-    place: int, look: str, label: str, groups: list[FindingGroup], trace: Trace, sentence: str
+    place: int,
+    look: str,
+    label: str,
+    groups: list[FindingGroup],
+    trace: Trace,
+    sentence: str,
+    faults: Faults,
 ) -> FindingsReply:
     total = sum(group.count for group in groups)
     lost = Counter(
@@ -168,7 +177,10 @@ def _finish(
         if stood and fate == FATES.index("lost")
     )
     words = join_words([plural(lost[kind], one, many) for kind, one, many in _UNCHECKED if lost[kind]])
-    unchecked = f"{words} not checked" if words else ""
+    notes = [f"{words} not checked"] if words else []
+    if faults:
+        notes.append(f"incomplete: {plural(len(faults), 'fault')} while checking")
+    unchecked = "; ".join(notes)
     return FindingsReply(place, look, label, total, groups, unchecked, "" if groups else sentence)
 
 
