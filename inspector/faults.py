@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import PurePath
+from types import TracebackType
 from typing import NamedTuple
 
 from .errors import Stopped
@@ -42,17 +41,12 @@ class Fault(NamedTuple):
 class Faults(list[Fault]):
     """The faults of one piece of work, in the order they happened, each once."""
 
-    @contextmanager
-    def isolate(self, part: str, place: object = "") -> Iterator[None]:
-        """Record an exception of the body and continue after it.
+    def isolate(self, part: str, place: object = "") -> Isolation:
+        """Return a context manager that records an exception of its body and continues after it.
 
         Args:
             part: What the body works out.
             place: The block it reads, if it is about one.
-
-        Raises:
-            Stopped: If the work was stopped.
-            Exception: Any exception of the body, if INSPECTOR_STRICT is set.
 
         >>> import os
         >>> strict, faults = os.environ.pop("INSPECTOR_STRICT", ""), Faults()
@@ -62,15 +56,30 @@ class Faults(list[Fault]):
         ('file', 'm1/0', 'IndexError')
         >>> os.environ["INSPECTOR_STRICT"] = strict
         """
-        try:
-            yield
-        except Stopped:
-            raise
-        except Exception as error:
-            if os.environ.get(STRICT):
-                raise
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{PurePath(frame.filename).name}:{frame.lineno}"
-            fault = Fault(part, str(place), f"{type(error).__name__} ({where})")
-            if fault not in self:
-                self.append(fault)
+        return Isolation(self, part, place)
+
+
+class Isolation(NamedTuple):
+    """The context manager of `Faults.isolate`.
+
+    `Stopped` is raised, and any exception is if INSPECTOR_STRICT is set.
+    """
+
+    faults: Faults
+    part: str
+    place: object
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, Stopped) or os.environ.get(STRICT):
+            return False
+        frame = traceback.extract_tb(trace)[-1]
+        where = f"{PurePath(frame.filename).name}:{frame.lineno}"
+        fault = Fault(self.part, str(self.place), f"{type(error).__name__} ({where})")
+        if fault not in self.faults:
+            self.faults.append(fault)
+        return True

@@ -85,7 +85,7 @@ _RECENT = 12  # outputs in which what the model quotes as an error is looked for
 _BREAK = "\n\x1f\n"  # between two texts: nothing that is found reaches across
 
 Ints = NDArray[np.int32]
-Isolate = Callable[[str], AbstractContextManager[None]]
+Isolate = Callable[[str], AbstractContextManager[None, bool | None]]
 """What a search for one kind of fact runs in: `Faults.isolate` of a block, or nothing."""
 _SPEAKER = (0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 6, 6)
 _NEVER = np.iinfo(np.int64).max
@@ -206,7 +206,7 @@ class FactOccurrences:
         if not numbers:
             return
         with Faults().isolate("facts"):
-            self._rows.append(self._find_rows(numbers, group, finder, nullcontext))
+            self._rows.append(self._find_rows(numbers, group, finder, lambda _: nullcontext()))
             return
         if len(numbers) > 1:
             middle = len(numbers) // 2
@@ -246,7 +246,8 @@ class FactOccurrences:
         places = np.column_stack(
             (found[:, 0], np.array(numbers)[which], found[:, 1] + ahead, found[:, 2] + ahead, found[:, 3])
         )
-        return places[whole].astype(np.int32)
+        rows_found: Ints = places[whole].astype(np.int32)
+        return rows_found
 
     def _look(
         self,
