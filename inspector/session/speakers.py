@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 from .blocks import Block, ToolOutput
@@ -321,12 +322,12 @@ def find_answers(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _read_pairs(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str]]:
-    """The pairs of a question and its answer; nothing escapes the quotation marks they stand in.
+    """Yield the pairs of a question and its answer. Quotation marks inside them are not escaped.
 
-    What a person was shown beside a choice is no word of theirs, and what they noted on it is.
+    The preview beside a choice is left out; the user's notes on it are an answer.
     """
     joints = list(_PAIR.finditer(text, at, stop))
-    for joint, following in zip(joints, [*joints[1:], None], strict=True):
+    for joint, following in zip_longest(joints, joints[1:]):
         end = after = stop
         if following is not None:
             between = joint.end(), following.start()

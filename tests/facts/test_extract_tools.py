@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inspector.facts.facts import find_facts
 from inspector.facts.lint.check import lint
@@ -96,6 +98,16 @@ def test_a_tool_without_a_known_verb_does_nothing_to_a_file() -> None:
         ("cat > x.md <<'EOF'\nrm -rf y.md\nEOF\nls", [("x.md", "created")]),
         ("git rm a.py; git mv b.py c.py", [("a.py", "deleted"), ("b.py", "deleted"), ("c.py", "created")]),
         ("python3 scripts/run.py --fast", [("scripts/run.py", "ran")]),
+        ("python -m pytest tests/ -v", [("tests/", None)]),
+        ("python -m py_compile a.py", [("a.py", None)]),
+        ("uv run python -m mypy src/a.py", [("src/a.py", None)]),
+        ("cd x && python3 -Im json.tool a.json", [("a.json", None)]),
+        ("python -mpytest tests/a.py", [("tests/a.py", None)]),
+        ('python -c "import x" a.py', [("a.py", None)]),
+        ("python a.py -m b.py -c c.py", [("a.py", "ran"), ("b.py", None), ("c.py", None)]),
+        ("bash -lc 'ls' a.sh; bash -e b.sh c.txt", [("a.sh", None), ("b.sh", "ran"), ("c.txt", None)]),
+        ("node --eval='1' a.js; node -e '1' b.js", [("a.js", None), ("b.js", None)]),
+        ("perl -pi -e 's/x/y/' a.txt; ruby b.rb -e", [("a.txt", None), ("b.rb", "ran")]),
         ("FOO=1 sudo cat /etc/hosts", [("/etc/hosts", "read")]),
         ("cat $FILE *.py $(ls x.py)", []),
         ("ls -la src", [("src", "listed")]),
@@ -105,6 +117,50 @@ def test_a_shell_command_tells_what_it_does_to_files(command: str, touched: list
     assert [(one.path, one.operation) for one in read_command(command)] == touched
     for one in read_command(command):
         assert command[one.start : one.end] == one.path
+
+
+PROGRAMS = ("python", "python3", "uv run python", "node", "bash", "sh", "perl", "ruby", "deno", "bun", "tsx")
+PROGRAMS += (
+    "cat",
+    "git diff",
+    "git rm",
+    "sed -i",
+    "grep -r",
+    "cp",
+    "mv",
+    "find",
+    "tee",
+    "black",
+    "cd",
+    "type",
+)
+WORDS = ("-m", "-c", "-e", "-lc", "-mpytest", "--eval", "-", "--", "pytest", "'x y'", '"$A"', "$(cat d.py)")
+WORDS += ("a.py", "src/b.py", "tests/", "a.py", "HEAD:a.py", "1", "> out.txt", "< in.txt", "2>&1", "")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(("", "FOO=1 ", "sudo ", "time ")),
+            st.sampled_from(PROGRAMS),
+            st.lists(st.sampled_from(WORDS), max_size=5),
+            st.sampled_from((" && ", "; ", " | ", "\n", " || ")),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_a_word_of_a_command_names_one_file_with_one_operation(
+    commands: list[tuple[str, str, list[str], str]],
+) -> None:
+    """Whatever the command: its facts are found, and no two files stand at one place."""
+    command = "".join(f"{lead}{name} {' '.join(words)}{joint}" for lead, name, words, joint in commands)
+    places = [(one.start, one.end) for one in read_command(command)]
+    assert len(places) == len(set(places))
+    assert all(0 <= start < end <= len(command) for start, end in places)
+    for given_command in (command, ["bash", "-lc", command], command.split(" ")):
+        found = call("Bash", command=given_command).by_kind("command")
+        assert found or not command.strip()
 
 
 def test_no_system_goes_deeper_than_its_longest_path() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from inspector.facts.extract.instructions import find_attached
 from inspector.facts.facts import find_facts
 from inspector.facts.lint.check import lint
 from inspector.facts.trace import trace_recorded
@@ -82,3 +85,37 @@ def test_a_rule_that_stands_is_no_finding() -> None:
 def test_other_files_have_no_rules_in_force(session: Session, by: list[str]) -> None:
     assert speakers(session) == by
     assert not lint(session, rules="CI002")
+
+
+@pytest.mark.parametrize("path", ["/app/.claude/rules/markdown.md", "/home/me/.claude/memory/MEMORY.md"])
+def test_an_attached_file_that_is_no_instruction_file_stays_the_harness_s_text(path: str) -> None:
+    session = attached(path)
+    assert speakers(session) == ["harness"]
+    assert len(trace_recorded(session)) == 1
+    assert not lint(session, rules="CI002")
+
+
+HEADS = ("Contents of /app/api/CLAUDE.md:\n", "Contents of /app/lib/AGENTS.md (project):\n")
+OTHERS = (
+    "Contents of \n",
+    "Contents of /app/CLAUDE.md:\n",
+    "Contents of /app/.claude/rules/a.md:\n",
+    "see Contents of /app/api/CLAUDE.md:\n",
+    "Never log a token.\n",
+    "\n",
+)
+
+
+@given(st.lists(st.sampled_from((*HEADS, *OTHERS)), max_size=8))
+def test_every_instruction_file_of_a_folder_is_found_up_to_the_next_head(pieces: list[str]) -> None:
+    """The expected spans are counted from the pieces: a head begins a line and ends with it."""
+    heads: list[tuple[int, int, bool]] = []
+    text = ""
+    for piece in pieces:
+        at_line_start = not text or text.endswith("\n")
+        if at_line_start and piece in (*HEADS, OTHERS[1]):
+            heads.append((len(text), len(text) + len(piece) - 1, piece in HEADS))
+        text += piece
+    ends = [start for start, _, _ in heads[1:]] + [len(text)]
+    expected = [(start, end) for (_, start, below), end in zip(heads, ends, strict=False) if below]
+    assert list(find_attached(text, "/app")) == expected

@@ -15,7 +15,7 @@ from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import read_session
 from inspector.formats.writers import export_session
 from inspector.planning.plan import make_plan
-from inspector.session.blocks import Text, ToolOutput
+from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.queries import describe_words
 from inspector.session.session import Session
@@ -476,3 +476,21 @@ def test_what_a_sub_agent_reports_is_no_rule_of_the_users() -> None:
     ]
     prompts = {int(line) for line in TURNS["claude-code--git-sync/cc-2.1.183-648l.jsonl"].split()}
     assert set(mine) <= prompts
+
+
+ANSWERED = ("User has answered your questions: ", "Your questions have been answered: ")
+
+
+@pytest.mark.parametrize("words", [". You can now continue.", "", "yes", '"Which?" Redis', '"a"="b"'])
+@pytest.mark.parametrize("head", ANSWERED)
+def test_answers_in_an_unknown_shape_are_the_harness_s_report(head: str, words: str) -> None:
+    """Without a pair of question and answer there are no words of the user in it, and no error."""
+    entry = Entry(
+        id="o", parent="c", role="tool", blocks=(ToolOutput(call_id="1", parts=(Text(text=head + words),)),)
+    )
+    ask = ToolCall(id="1", name="AskUserQuestion", input={})
+    session = Session(
+        format="test", entries=(Entry(id="c", role="assistant", blocks=(ask,)), entry), leaf="o"
+    )
+    choices = [fact.form for fact in session.facts.by_kind("choice")]
+    assert choices == ([words] if words == '"a"="b"' else [])

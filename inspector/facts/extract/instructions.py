@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 
 from ...session.toolcalls.arguments import Named
 from ...session.toolcalls.call_paths import names
@@ -48,7 +49,7 @@ def is_below(path: str) -> bool:
 
 
 def find_attached(text: str, cwd: str | None) -> Iterator[tuple[int, int]]:
-    """(start, end) of every instruction file of a folder below the working directory that a harness attached.
+    """Yield (start, end) of each attached instruction file of a folder below the working directory.
 
     >>> said = "Contents of /app/api/CLAUDE.md:\\n\\nNever log a token."
     >>> [said[start:end].strip() for start, end in find_attached(said, "/app")]
@@ -59,10 +60,11 @@ def find_attached(text: str, cwd: str | None) -> Iterator[tuple[int, int]]:
     if cwd is None or "Contents of " not in text:
         return
     heads = list(_ATTACHED.finditer(text))
-    for head, end in zip(heads, [*(head.start() for head in heads[1:]), len(text)], strict=True):
-        folder, path = cwd.rstrip("/") + "/", head["path"]
+    folder = cwd.rstrip("/") + "/"
+    for head, following in zip_longest(heads, heads[1:]):
+        path = head["path"]
         if path.startswith(folder) and is_below(path[len(folder) :]):
-            yield head.end(), end
+            yield head.end(), len(text) if following is None else following.start()
 
 
 def find_instruction_file(text: str, at: int) -> str | None:

@@ -134,7 +134,7 @@ def _commanded(command: str | list[str], text: str, cwd: str | None, base: str |
     if at is None:
         return []
     found = [Named("command", form, *place(command, at, [(0, len(command))])[0], "ran")]
-    touched = sorted(read_command(command, base))
+    touched = sorted(read_command(command, base), key=lambda one: (one.start, one.end))
     places = place(command, at, [(one.start, one.end) for one in touched])
     for one, (start, end) in zip(touched, places, strict=True):
         form = canonical_path(one.path, cwd, one.base or base)

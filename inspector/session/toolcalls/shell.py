@@ -42,7 +42,13 @@ _AFTER_FIRST = {"grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "jq"
 _COPIES = {"cp", "mv", "ln", "install", "rsync", "copy", "move", "copy-item", "move-item"}
 _SEARCHES = {"grep", "egrep", "fgrep", "rg", "ag"}
 _DEEP = re.compile(r"-[A-Za-z]*[rR]|--(?:dereference-)?recursive")
-_RUNNERS = {"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl", "deno", "bun", "tsx", "ts-node"}
+_RUNNERS = {
+    **dict.fromkeys(("python", "python3"), re.compile(r"-[A-Za-z]*[cm]")),
+    **dict.fromkeys(("node", "deno", "bun", "tsx", "ts-node"), re.compile(r"-(?:pe|[ep]$|-eval|-print)")),
+    **dict.fromkeys(("bash", "sh", "zsh"), re.compile(r"-[A-Za-z]*c")),
+    **dict.fromkeys(("ruby", "perl"), re.compile(r"-[A-Za-z0-9]*[eE]$")),
+}
+"""Interpreters, and the option of each after which the program is a module or code instead of a script."""
 _WRAPPERS = {"sudo", "time", "nohup", "command", "exec", "env", "xargs", "nice", "stdbuf", "timeout", "then"}
 _WRAPPERS |= {"do", "else", "!", "{", "if", "while", "gtimeout", "uv", "poetry", "npx", "run"}
 _VALUED = {
@@ -50,7 +56,7 @@ _VALUED = {
     "rg": {"-e", "-A", "-B", "-C", "-g", "-t", "-m"}, "sed": {"-e"}, "find": {"-name", "-type", "-path"},
     "touch": {"-d", "-t"}, "mkdir": {"-m"}, "awk": {"-F", "-v"}, "cut": {"-d", "-f"}, "sort": {"-k", "-t"},
     "jq": {"--arg"}, "tree": {"-L", "-I"}, "truncate": {"-s"}, "egrep": {"-e", "-A", "-B", "-C"},
-    "ls": {"-I"}, "du": {"-d"}, "python": {"-m", "-c"}, "python3": {"-m", "-c"}, "node": {"-e"},
+    "ls": {"-I"}, "du": {"-d"},
 }  # fmt: skip
 _CONTENT = names("cat less more head tail nl bat sed awk grep rg ag egrep diff jq xxd strings cut sort uniq")
 _LISTING = {"ls", "find", "tree", "fd", "du"}
@@ -149,9 +155,8 @@ def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
     given = _arguments(name, rest)
     operation = _ALL.get(name)
     if name in _RUNNERS:
-        yield from _each([word for word in given[:1] if _FILE_LIKE.search(word.text)], base, RAN)
-        if not flags & {"-c", "-e", "-m", "-lc"}:
-            given = given[1:]
+        script, given = _split_program(_RUNNERS[name], rest)
+        yield from _each([word for word in script if _FILE_LIKE.search(word.text)], base, RAN)
         yield from _each([word for word in given if _FILE_LIKE.search(word.text)], base, None)
     elif name in _AFTER_FIRST:
         patterned = any(flag[:2] == "-e" or flag in ("-f", "--regexp") for flag in flags)
@@ -212,6 +217,23 @@ def _without_commit(word: Word) -> Word:
     if commit is None or word.end - word.start != len(word.text):
         return word
     return word._replace(text=word.text[commit.end() :], start=word.start + commit.end())
+
+
+def _split_program(inline: re.Pattern[str], words: list[Word]) -> tuple[list[Word], list[Word]]:
+    """Split an interpreter's words into the script, if it runs one, and the arguments of the program.
+
+    Args:
+        inline: Matches the option whose value, in the same word or the next, is a module or code.
+        words: The words after the interpreter's name.
+    """
+    for at, word in enumerate(words):
+        option = inline.match(word.text)
+        if option is not None:
+            value = 1 if option.end() == len(word.text) else 0
+            return [], [word for word in words[at + 1 + value :] if word.text[:1] not in ("-", "")]
+        if word.text[:1] not in ("-", ""):
+            return [word], [word for word in words[at + 1 :] if word.text[:1] not in ("-", "")]
+    return [], []
 
 
 def _arguments(name: str, words: list[Word]) -> list[Word]:
