@@ -88,9 +88,15 @@ def measure_session(
     measures: Iterable[Measure] = USUAL,
     counter: str = "calibrated",
 ) -> Iterator[Row]:
-    """The rows of one session, one policy after another; the columns are those of `columns.py`.
+    """Measure one session: yield its rows, one policy after another. `columns.py` describes the columns.
 
-    `recorded` adds the rows of what the file says was done. Raises what `count_tokens` raises.
+    Args:
+        session: The session to measure.
+        policies: The policies to plan with before each recorded compaction; in a session that records none,
+            at the fullest moment.
+        recorded: Whether to add a row for each recorded compaction.
+        measures: What to measure besides tokens.
+        counter: The token counter.
 
     >>> from inspector import find_policy, open_demo
     >>> rows = list(measure_session(open_demo(), [find_policy("flue")]))
@@ -106,8 +112,10 @@ def measure_session(
     ledger = count_tokens(session, counter)
     traces = trace_recorded(session)
     after = _find_aftermath(session, ledger) if recorded and "regret" in chosen else None
-    moments: list[tuple[int, Session]] = [(n, trace.scene.session) for n, trace in enumerate(traces, 1)]
-    if not moments:
+    befores = [(number, trace.scene.session) for number, trace in enumerate(traces, 1)]
+    # If a file begins with a compaction, there is nothing before it that a policy could plan on.
+    moments = [(number, before) for number, before in befores if before.path]
+    if not traces:
         fullest = trace_history(session, ledger).fullest
         moments = [(0, session if fullest is None else session.at(fullest.at))]
     elif recorded:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from ..session.queries import readable_text
+from ..session.queries import find_parent, readable_text
 from ..session.session import Session
 from ..session.toolcalls.path_syntax import is_package, looks_like_path
 from ..session.tree import COMPACTION
@@ -218,7 +218,7 @@ class Grounding(NamedTuple):
 
 
 def ground_recorded(session: Session) -> tuple[Grounding, ...]:
-    """Every recorded compaction on the path, its summary held against the context right before it.
+    """Check the summary of every recorded compaction on the path against the context right before it.
 
     >>> from inspector.demo import open_demo
     >>> [grounding.read for grounding in ground_recorded(open_demo())]
@@ -230,8 +230,8 @@ def ground_recorded(session: Session) -> tuple[Grounding, ...]:
             continue
         entry = session.entries[i]
         text = entry.text
-        before = session.at(entry.parent)
-        whole = _is_whole(before)
+        before = session.at(find_parent(session, entry))
+        whole = is_whole(before)
         unfounded = check_grounding(text, gather_sources(before)) if whole else ()
         out.append(Grounding(entry.id, bool(text), unfounded, whole))
     return tuple(out)
@@ -240,13 +240,13 @@ def ground_recorded(session: Session) -> tuple[Grounding, ...]:
 _LARGE = 100_000
 
 
-def _is_whole(session: Session) -> bool:
-    """Whether the context at a session's leaf is in the file: it begins with a summary, or its first entry
-    follows and answers none that is missing, and its first reply does not report a request of which next to
-    nothing is written before it.
+def is_whole(session: Session) -> bool:
+    """Whether the file holds the whole context at a session's leaf.
 
-    Where no entry tells, a file that begins in the middle opens with a reply to `_LARGE` tokens and more; a
-    token is at least one character, a system prompt and tools are smaller.
+    It does if the context begins with a summary. Otherwise its first entry must not follow or answer a
+    record that is missing, and its first reply must not report a request that is far larger than what the
+    file holds before it: `_LARGE` tokens or more, with at least one character per token. A system prompt
+    and tools are smaller.
     """
     live = session.live.entries.tolist()
     if any(session.tree.sort[i] == COMPACTION for i in live[:1]):
@@ -280,9 +280,10 @@ def gather_sources(session: Session) -> Sources:
 
 
 def _following(session: Session) -> Iterator[int]:
-    """The recorded compactions that come right behind a session's leaf."""
-    for i, entry in enumerate(session.entries):
-        if session.tree.sort[i] == COMPACTION and entry.parent == session.leaf:
+    """Yield the positions of the recorded compactions that directly follow a session's leaf."""
+    leaf = None if session.leaf is None else session.index.get(session.leaf)
+    for i, parent in enumerate(session.tree.parent):
+        if session.tree.sort[i] == COMPACTION and parent == leaf:
             yield i
 
 

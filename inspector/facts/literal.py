@@ -215,7 +215,9 @@ def tell_absence(session: Session, text: str) -> str:
         return f"{place} ({brief(name)})"
     root = session.entries[session.path[0]] if session.path else None
     # The first row answers one that the file does not hold: what was said before it may have said this.
-    cut = root is not None and (root.role == "tool" or (root.parent or root.id) not in session.index)
+    if root is None:
+        return "nothing before it is in the file"
+    cut = root.role == "tool" or (root.parent or root.id) not in session.index
     middle = "; the file begins in the middle of its session" if cut else ""
     return _find_inside(session, wording) or f"nothing said so far holds it{middle}"
 

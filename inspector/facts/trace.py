@@ -15,7 +15,7 @@ from ..errors import check_stopped, expect
 from ..planning.plan import Plan
 from ..session.entries import Entry
 from ..session.garbage import paused_gc
-from ..session.queries import find_end
+from ..session.queries import find_end, find_parent
 from ..session.session import Session
 from ..session.tree import COMPACTION
 from ..tokens.memo import Memo, Same
@@ -107,9 +107,14 @@ def trace_again(
 
 
 def trace_recorded(session: Session, facts: Facts | None = None) -> tuple[Trace, ...]:
-    """The same for every recorded compaction on the path, in order: what stood right before and right after.
+    """Trace the facts through every recorded compaction on the path, in order.
 
-    `facts` are the session's own, `session.facts`, where none are given.
+    What was in the context right before a compaction is compared with what is right after it. If the file
+    begins with a compaction, what it summarised is not in the file, and its trace has no facts.
+
+    Args:
+        session: The session to trace.
+        facts: The session's facts; `session.facts` by default.
 
     >>> from inspector.demo import LOST_PATH, open_demo
     >>> trace_recorded(open_demo())[0][LOST_PATH].fate
@@ -122,9 +127,13 @@ def trace_recorded(session: Session, facts: Facts | None = None) -> tuple[Trace,
 def trace_rounds(
     session: Session, facts: Facts, pick: Callable[[Entry], Iterable[int]] | None = None
 ) -> Iterator[Trace]:
-    """The same one after another, of the facts whose numbers `pick` names for a compaction; all by default.
+    """Yield the traces of `trace_recorded` one after another.
 
-    Of facts that are picked what is weakened is not told apart from other files.
+    Args:
+        session: The session to trace.
+        facts: The session's facts.
+        pick: Numbers of the facts to trace for a compaction; all by default. A weakened name of a picked fact
+            is not compared with names of other files.
     """
     found = recall_occurrences(facts, session)
     for i in session.path:
@@ -133,7 +142,7 @@ def trace_rounds(
         check_stopped()
         entry = session.entries[i]
         mine = found if pick is None else found.pick(pick(entry))
-        before, after = session.at(entry.parent), session.at(find_end(session, entry.id))
+        before, after = session.at(find_parent(session, entry)), session.at(find_end(session, entry.id))
         yield _trace(mine, TraceScope(before, stand_live(before), stand_live(after), entry=entry))
 
 

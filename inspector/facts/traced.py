@@ -483,4 +483,5 @@ class Trace(Framed):
         fates = ", ".join(f"{number:,} {fate}" for fate, number in zip(FATES, tally, strict=True) if number)
         gone = int(np.sum(~self.stood))
         earlier = f"; {gone:,} were gone before" if gone else ""
-        return f"Trace({printable(name)}, {self.scene.tier}: {fates or 'no facts'}{earlier})"
+        nothing = "nothing before it is in the file" if not self.scene.session.path else "no facts"
+        return f"Trace({printable(name)}, {self.scene.tier}: {fates or nothing}{earlier})"

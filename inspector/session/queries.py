@@ -42,6 +42,15 @@ def without_reasoning(session: Session) -> Session:
     return session.with_entries(entries, session.leaf)
 
 
+def find_parent(session: Session, entry: Entry) -> str | None:
+    """The id of the entry that another one follows; None if it follows none that the file holds.
+
+    `entry.parent` may name a record that is not in the file, as where a file begins with a compaction.
+    """
+    at = None if entry.parent is None else session.index.get(entry.parent)
+    return None if at is None else session.entries[at].id
+
+
 def find_end(session: Session, entry_id: str) -> str:
     """The last entry that a compaction made: itself, the last that stands again after it, or the last that
     the harness attached with it.
@@ -63,9 +72,10 @@ def find_end(session: Session, entry_id: str) -> str:
 
 
 def find_next_compaction(session: Session) -> Entry | None:
-    """The compaction that the file records right after a session's leaf, of several the first; or None."""
+    """The first compaction that the file records right after a session's leaf; None if there is none."""
+    leaf = None if session.leaf is None else session.index.get(session.leaf)
     for i in np.flatnonzero(session.tree.sort == COMPACTION).tolist():
-        if session.entries[i].parent == session.leaf:
+        if session.tree.parent[i] == leaf:
             return session.entries[i]
     return None
 

@@ -25,6 +25,7 @@ from ..policies.rules.truncate_outputs import DECISIONS
 from ..policies.table import SUMMARISED
 from ..policies.trigger import Reason
 from ..session.blocks import Number
+from ..session.queries import find_parent
 from ..session.session import Session
 from ..text import printable
 from ..tokens.ledger import Ledger, count_tokens
@@ -275,7 +276,7 @@ def _take_off(session: Session, failed: str | None) -> tuple[Session, str | None
     entry = session[failed]
     if session.leaf not in (failed, entry.id) or entry.role != "assistant":
         return session, None
-    return session.at(entry.parent), entry.id
+    return session.at(find_parent(session, entry)), entry.id
 
 
 def _free_name(session: Session) -> str:

@@ -266,7 +266,7 @@ def test_a_recorded_summary_shows_what_has_no_ground(page: Page, workbench: Work
     page.wait_for_timeout(500)
     assert figure.locator("u").all_text_contents() == [mark["words"] for mark in wanted] or not wanted
     if not wanted:
-        expect(figure).to_contain_text("What it names is all named by what it summarises.")
+        expect(figure).to_contain_text("Everything the summary mentions occurs in the summarised messages.")
 
 
 def narrow(page: Page) -> None:

@@ -142,7 +142,8 @@ class LineChain:
                 if found is not None and found.order < draft.order:
                     return self._continue(found, draft)
             self.bridged += previous is not None and any(wanted)
-            draft.above = logical or draft.parent
+            missing = (row for row in (logical, draft.parent) if row is not None and row not in self.home)
+            draft.above = next(missing, None)
             return previous
         row, broken = draft.parent, False
         found = self.home.get(row) if row is not None else None

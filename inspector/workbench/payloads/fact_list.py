@@ -20,7 +20,7 @@ from ...facts.facts import Fact, Facts
 from ...facts.trace import find_moment, trace_facts, trace_moves
 from ...facts.traced import FATES, Evidence, Fate, Trace, TracedFact
 from ...planning.plan import Plan
-from ...session.queries import find_end
+from ...session.queries import find_end, find_parent
 from ...session.session import Session
 from ...session.tree import Bools
 from ...text import printable
@@ -297,7 +297,7 @@ def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[str, dic
     passed = sum(entry in known for entry in named)
     first = max(0, min(passed - 1, len(named) - MOST_MARKS))
     wanted = [whole[entry] for entry in list(named)[first : first + MOST_MARKS]]
-    moves = [(one.parent, find_end(whole, one.id), one.id) for one in wanted]
+    moves = [(find_parent(whole, one), find_end(whole, one.id), one.id) for one in wanted]
     return [
         (named[trace.scene.entry.id].sign, {traced.fact.number: traced for traced in trace})
         for trace in trace_moves(whole, listing.facts, moves, numbers)

@@ -14,7 +14,7 @@ from ...facts.trace import trace_moves
 from ...facts.traced import TracedFact
 from ...session.blocks import BlockRef
 from ...session.entries import Entry
-from ...session.queries import find_end, pair_calls
+from ...session.queries import find_end, find_parent, pair_calls
 from ...session.session import Session
 from ...session.speakers import who_speaks
 from ...session.toolcalls.core_command import core_command, name_command, split_core
@@ -84,7 +84,7 @@ class Teller:
                 *[entry for entry in clearing if self._concerns(session[entry])][-MOST_CLEARED:],
             }
             every = [session[e] for e, name in self.names.items() if name.kind == "compact" or e in mine]
-            moves = [(one.parent, find_end(session, one.id), one.id) for one in every]
+            moves = [(find_parent(session, one), find_end(session, one.id), one.id) for one in every]
             traces = trace_moves(session, facts, moves, (number,))
             # The facts are kept beside, so that their id is nobody else's meanwhile.
             kept[key] = facts, tuple(traced for trace in traces for traced in trace)

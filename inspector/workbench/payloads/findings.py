@@ -23,7 +23,7 @@ from ...faults import Faults
 from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
 from ...session.entries import Entry
-from ...session.queries import find_end, find_next_compaction
+from ...session.queries import find_end, find_next_compaction, find_parent
 from ...session.session import Session
 from ...session.toolcalls.call_paths import canonical_path
 from ...text import join_words, plural, printable
@@ -196,7 +196,7 @@ def find_recorded(model: WorkbenchModel, listing: FactListing, entry: Entry) -> 
     known_, found = kept.get(entry.id, (None, None))
     if found is None or known_ is not listing.facts:
         session = _session_of(listing, entry)
-        moves = [(entry.parent, find_end(session, entry.id), entry.id)]
+        moves = [(find_parent(session, entry), find_end(session, entry.id), entry.id)]
         (trace,) = trace_moves(session, listing.facts, moves)
         found = Recorded(name_marks(session).get(entry.id, MarkName("compact", 1)), entry, trace)
         kept[entry.id] = listing.facts, found

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...facts.facts import Facts
-from ...facts.grounding import Sources, check_grounding, gather_sources
+from ...facts.grounding import Sources, check_grounding, gather_sources, is_whole
 from ...facts.regret import Regret, find_regret, sum_regret
 from ...session.blocks import BlockRef
+from ...session.queries import find_parent
 from ...session.tree import Ints
 from ...text import printable, utf16_length
 from ...tokens.cache_rebuilds import describe_rebuild, find_cache_rebuilds
@@ -77,15 +78,17 @@ class GroundingMark(Payload, frozen=True):
 
 
 class GroundingReply(Payload, frozen=True):
-    """The marks of a summary; `hidden` more are behind what a body shows.
+    """The marks of a summary; `hidden` more are in the part of the text that is not shown.
 
-    `read` is False where the summary has no text.
+    `read` is False if the summary has no text, `whole` if the file does not hold all that it summarises:
+    then nothing is marked.
     """
 
     row: int
     marks: list[GroundingMark]
     hidden: int
     read: bool
+    whole: bool
 
 
 class Regretted(NamedTuple):
@@ -154,9 +157,11 @@ def _step_of(model: WorkbenchModel, entry: str) -> int:
 
 
 def describe_grounding(model: WorkbenchModel, row: int) -> GroundingReply:
-    """What a recorded summary says that nothing before it says, as spans of the text that "body" gives.
+    """Mark the words of a recorded summary that nothing before it says, as spans of the text of "body".
 
-    Raises IndexError and LookupError for a row that is no recorded summary.
+    Raises:
+        IndexError: The context has no such row.
+        LookupError: The row is not a recorded summary.
     """
     table = model.plan.table
     if not 0 <= row < len(table.tokens):
@@ -169,9 +174,10 @@ def describe_grounding(model: WorkbenchModel, row: int) -> GroundingReply:
     ref = BlockRef(entry.id, int(live.block[row]))
     if ref not in kept:
         text = entry.blocks[ref.block].text
-        sources = gather_sources(session.at(entry.parent))
-        marks, hidden = _mark_words(text, sources)
-        kept[ref] = marks, hidden, bool(text)
+        before = session.at(find_parent(session, entry))
+        whole = is_whole(before)
+        marks, hidden = _mark_words(text, gather_sources(before)) if whole else ([], 0)
+        kept[ref] = marks, hidden, bool(text), whole
     return GroundingReply(row, *kept[ref])
 
 

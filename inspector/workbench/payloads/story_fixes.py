@@ -18,6 +18,7 @@ from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
 from ...policies.rules.carry_file_operations import CarryFileOperations
 from ...session.blocks import BlockRef
+from ...session.queries import find_parent
 from ...session.session import Session
 from ...text import printable
 from ...tokens.models import model_of
@@ -95,7 +96,7 @@ def offer_output(model: WorkbenchModel, told: Told, teller: Teller) -> list[Stor
         return []
     answers = {call: output for output, call in teller.calls.items()}
     ref = answers.get(again.before, again.before)
-    plans = _recorded_plans(model, teller.session.at(recorded.entry.parent), {str(ref)})
+    plans = _recorded_plans(model, teller.session.at(find_parent(teller.session, recorded.entry)), {str(ref)})
     if plans is None or ref not in set(plans.bare.session.live_refs()):
         return []
     return _tell(model, told, teller, plans, [("pin", str(ref), {"pins": (str(ref),)})])

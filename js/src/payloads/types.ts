@@ -1125,15 +1125,17 @@ export interface RebuildMark {
   sentence: string;
 }
 /**
- * The marks of a summary; `hidden` more are behind what a body shows.
+ * The marks of a summary; `hidden` more are in the part of the text that is not shown.
  *
- * `read` is False where the summary has no text.
+ * `read` is False if the summary has no text, `whole` if the file does not hold all that it summarises:
+ * then nothing is marked.
  */
 export interface GroundingReply {
   row: number;
   marks: GroundingMark[];
   hidden: number;
   read: boolean;
+  whole: boolean;
 }
 /**
  * Words of a recorded summary that nothing it summarises says.

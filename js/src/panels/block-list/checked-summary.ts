@@ -38,9 +38,11 @@ const underline = (text: string, marks: GroundingReply["marks"]): (Node | string
 /** What the list of marks does not tell. */
 const sayRest = (found: GroundingReply | Error): string[] => {
   if (found instanceof Error) return [`What it names was not checked: ${found.message}`];
-  const { marks, hidden, read } = found;
+  const { marks, hidden, read, whole } = found;
   if (!read) return ["It has no text that could be checked."];
-  if (marks.length + hidden === 0) return ["What it names is all named by what it summarises."];
+  if (!whole) return ["Not checked: this file does not hold all that it summarises."];
+  if (marks.length + hidden === 0)
+    return ["Everything the summary mentions occurs in the summarised messages."];
   const [more, again] = [marks.length - MOST, marks.length > 0 ? " more" : ""];
   return [
     ...(more > 0 ? [`and ${exact(more)} more, underlined`] : []),
