@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from html import escape
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -28,7 +27,7 @@ from .formats.json_document import HEAD
 from .formats.places import find_places
 from .formats.readers import list_holder_hooks
 from .session.session import Session
-from .text import plural, printable
+from .text import html_table, html_text, plural, printable
 from .tokens.cost import price_session
 
 WORDS = 120
@@ -104,14 +103,10 @@ class FoundSessions(Sequence[FoundSession]):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """The table; what a transcript says stands in it as text."""
+        """The table as HTML, for a notebook; transcript text is shown as text."""
         if not self._found:
-            return f"<p>{escape(NONE_FOUND)}</p>"
-        head = "".join(f"<th>{escape(heading)}</th>" for heading in HEADINGS)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows()
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            return f"<p>{html_text(NONE_FOUND)}</p>"
+        return html_table(HEADINGS, self.rows(), numbers=NUMBERS)
 
 
 HEADINGS = ("", "when", "harness", "project", "title", "turns", "compactions", "size", "cost")

@@ -13,6 +13,8 @@ from html import escape
 from typing import Any
 
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_DELIMITER = re.compile(r"[$\\]")
+"""What begins and ends a formula: $…$, $$…$$, \\(…\\), \\[…\\], \\begin{…}."""
 _LISTS = (list, tuple)
 _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
@@ -112,14 +114,31 @@ def _in_word(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
+def html_text(text: str) -> str:
+    """Untrusted text as HTML that a notebook shows as it is.
+
+    Notebooks typeset what they take for formulas in HTML, and a formula may hold a link. A delimiter in an
+    element of its own begins none.
+
+    >>> print(html_text("<b> costs $5"))
+    &lt;b&gt; costs <span>$</span>5
+    """
+    return _DELIMITER.sub(r"<span>\g<0></span>", escape(printable(text)))
+
+
 def html_table(
     headings: Sequence[str],
     rows: Iterable[Sequence[str]],
     numbers: Iterable[int] = (),
     around: tuple[str, str] = ("", ""),
 ) -> str:
-    """A table for a notebook; every cell is shown as text. `numbers` are the columns set to the right, and
-    `around` the lines above and below it.
+    """Format a table for a notebook; every cell is shown as text.
+
+    Args:
+        headings: The column headings.
+        rows: The cells of each row.
+        numbers: The columns that are aligned to the right.
+        around: The lines above and below the table.
 
     >>> print(html_table(["tokens"], [["1 < 2"]], numbers=[0], around=("", "counted")))  # doctest: +ELLIPSIS
     <table>...<td style="text-align:right;padding:0 8px">1 &lt; 2</td></tr></tbody></table><div>counted</div>
@@ -128,12 +147,12 @@ def html_table(
 
     def cell(at: int, text: str) -> str:
         side = "right" if at in right else "left"
-        return f'<td style="text-align:{side};padding:0 8px">{escape(printable(text))}</td>'
+        return f'<td style="text-align:{side};padding:0 8px">{html_text(text)}</td>'
 
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    head = "".join(f"<th>{html_text(heading)}</th>" for heading in headings)
     body = "".join(f"<tr>{''.join(cell(at, text) for at, text in enumerate(row))}</tr>" for row in rows)
     above, below = (
-        "".join(f"<div>{escape(line)}</div>" for line in printable(lines).splitlines()) for lines in around
+        "".join(f"<div>{html_text(line)}</div>" for line in printable(lines).splitlines()) for lines in around
     )
     return f"{above}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
 

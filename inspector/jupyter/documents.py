@@ -11,13 +11,12 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..demo import open_demo
-from ..errors import InspectorError
+from ..errors import InspectorError, stopping
 from ..files import FollowedFile, find_planned, read_beside, read_plans_beside
 from ..formats.readers import read_session
 from ..planning.saved_plan import name_plan, write_plan
@@ -28,7 +27,7 @@ from ..workbench.inputs import INPUTS, pick_inputs
 from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.tasks import GONE, PUT_OFF, describe_error, hand_back_memory, start_thread
 from .kept_pictures import drop_picture, read_picture, write_picture
-from .kept_summaries import read_kept, write_kept
+from .kept_summaries import keep_summary, read_kept
 from .new_files import offer_file
 
 SCREEN_ONLY: Traits = {"tab": "blocks", "block": "", "dock": 0, "_seq": 0}
@@ -89,6 +88,8 @@ class OpenDocument:
         self.closed = False
         self.used = loop.time()
         self._loop, self._news = loop, asyncio.Event()
+        self.ended = asyncio.Event()
+        """Set on the event loop once the document is closed."""
         self._checking = threading.Lock()
         self._lock = threading.RLock()
         """Guards the traits; whoever holds the controller's lock may want it, never the other way round."""
@@ -109,7 +110,10 @@ class OpenDocument:
 
     @property
     def controller(self) -> Controller:
-        """What answers for the session, once the file is read. Raises `DocumentGone` where it cannot be."""
+        """The session's controller; waits until the file is read.
+
+        Raises `DocumentGone` if the file can no longer be read, or if the document is closed meanwhile.
+        """
         self._ready.wait()
         if self._controller is None:
             raise DocumentGone(GONE)
@@ -134,9 +138,10 @@ class OpenDocument:
         self._first = {}
 
     def _read_late(self) -> None:
-        """Put what the file holds in the picture's place."""
+        """Read the file, and replace the stored picture by what it holds."""
         try:
-            self._read()
+            with stopping(lambda: self.closed):
+                self._read()
         except (InspectorError, OSError):
             # It is not what it was: who opens it again is told what it is now.
             drop_picture(self.source.path)
@@ -163,7 +168,7 @@ class OpenDocument:
         )
         if path:
             controller.model.written = read_kept(path, controller.model.session)
-            controller.keep_written = lambda written: write_kept(path, written)
+            controller.keep_summary = lambda plan, checkpoint: keep_summary(path, plan, checkpoint)
         controller.model.file = printable(Path(source.name).name)
         if saved is not None and self._file is not None:
             inputs = {**inputs, **choose_saved(saved, self._file.session, source.name)}
@@ -207,16 +212,27 @@ class OpenDocument:
             changed = {name: self._traits[name] for name, rev in self._revs.items() if rev > since}
             return pack_frame(changed, rev=self.rev, **head)
 
-    async def listen(self, since: int, seconds: float, pool: Executor, gone: Callable[[], bool]) -> None:
-        """Wait for news after a revision, at most so long; the file is looked at every second meanwhile."""
+    async def listen(
+        self,
+        since: int,
+        seconds: float,
+        run: Callable[[Callable[[], None]], asyncio.Future[None]],
+        gone: Callable[[], bool],
+    ) -> None:
+        """Wait until there is news after a revision, for at most so many seconds.
+
+        Meanwhile the file is checked about once a second, in a thread that `run` starts.
+        """
         end = self._loop.time() + seconds
+        check: asyncio.Future[None] | None = None
         self.listeners += 1
         try:
             while self.heard <= since and not self.closed and not gone():
                 left = end - self._loop.time()
                 if left <= 0:
                     return
-                check: asyncio.Future[Any] = self._loop.run_in_executor(pool, self.check_file)
+                if check is None or check.done():
+                    check = run(self.check_file)
                 news: asyncio.Future[Any] = asyncio.ensure_future(self._news.wait())
                 await asyncio.wait([check, news], timeout=min(1.0, left))
                 news.cancel()
@@ -225,22 +241,24 @@ class OpenDocument:
             self.used = self._loop.time()
 
     def check_file(self) -> None:
-        """Look whether the file has grown, unless somebody is looking."""
+        """Check whether the file has grown, unless another thread is checking it."""
         if not self._ready.is_set() or self._file is None or self.closed:
             return
         if self._checking.acquire(blocking=False):
             try:
-                self.controller.check_file(self._file)
+                with stopping(lambda: self.closed):
+                    self.controller.check_file(self._file)
                 with suppress(OSError):
                     self.size = self._file.path.stat().st_size
             finally:
                 self._checking.release()
 
     def close(self) -> None:
-        """Stop all work; whoever waits for news gets none."""
+        """Stop all work without waiting for it; pending requests for news end without any."""
         self.closed = True
+        self._ready.set()
         if self._controller is not None:
-            self._controller.close()
+            start_thread(self._controller.close, "close")
         self._wake()
 
     def _hear(self, traits: Traits) -> None:
@@ -257,6 +275,8 @@ class OpenDocument:
     def _ring(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
+        if self.closed:
+            self.ended.set()
 
     def _keep(self, traits: Traits) -> None:
         with self._lock:

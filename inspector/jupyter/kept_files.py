@@ -7,7 +7,9 @@ so that an error is no error.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +17,8 @@ from typing import NamedTuple
 from platformdirs import user_cache_path
 
 from ..files import write_whole
+
+_UPDATING = threading.Lock()
 
 
 class KeptFiles(NamedTuple):
@@ -45,6 +49,28 @@ class KeptFiles(NamedTuple):
                 os.close(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600))
             write_whole(place, content)
             self._make_room(place.parent)
+
+    def update(self, path: str, change: Callable[[bytes], bytes]) -> None:
+        """Replace what is stored for the session in the file at `path` by what `change` returns for it.
+
+        One update at a time, also of several servers: none is lost between reading and writing.
+        """
+        with _UPDATING, self._lock():
+            self.write(path, change(self.read(path)))
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Lock the folder against other processes, if the system and the folder permit it."""
+        with ExitStack() as stack:
+            with suppress(ImportError, OSError):
+                from fcntl import LOCK_EX, flock
+
+                folder = self._find_place("").parent
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                lock = os.open(folder / ".lock", os.O_WRONLY | os.O_CREAT, 0o600)
+                stack.callback(os.close, lock)
+                flock(lock, LOCK_EX)
+            yield
 
     def _make_room(self, folder: Path) -> None:
         kept = sorted(folder.glob(f"*{self.suffix}"), key=lambda each: each.stat().st_mtime_ns)

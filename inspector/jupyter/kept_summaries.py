@@ -1,20 +1,30 @@
-"""Summaries that were written in a document, kept over a restart of the server."""
+"""Summaries that were written in a document, stored so that they survive a restart of the server."""
 
 from __future__ import annotations
 
+from ..planning.plan import Plan
+from ..planning.summary_jobs import Checkpoint
 from ..session.session import Session
-from ..workbench.written_summaries import WrittenSummary, dump_written, load_written
+from ..workbench.written_summaries import WrittenSummary, load_written, update_written
 from .kept_files import KeptFiles
 
-KEPT = KeptFiles("written", ".json", 8_000_000)
+KEPT = KeptFiles("written", ".json", 32_000_000)
+"""The longest text that may be pasted fits, however it is escaped."""
 
 
 def read_kept(path: str, session: Session) -> tuple[WrittenSummary, ...]:
-    """The summaries kept for the session in the file at `path`, as far as they still fit it."""
+    """Return the summaries stored for the session in the file at `path`, as far as they still fit it."""
     kept = KEPT.read(path)
     return load_written(kept, session) if kept else ()
 
 
-def write_kept(path: str, written: tuple[WrittenSummary, ...]) -> None:
-    """Keep these summaries, and no others, for the session in the file at `path`."""
-    KEPT.write(path, dump_written(written).encode("ascii") if written else b"")
+def keep_summary(path: str, plan: Plan, checkpoint: Checkpoint | None) -> None:
+    """Store the summary written for a plan of the session in the file at `path`, or remove it with None.
+
+    The same session may be open in several documents: the summaries that others have stored stay.
+    """
+
+    def change(kept: bytes) -> bytes:
+        return update_written(kept, plan, checkpoint, KEPT.most_bytes).encode("ascii")
+
+    KEPT.update(path, change)

@@ -13,7 +13,7 @@ from ..corpus.scanning import read_swept
 from ..errors import FigureError, InspectorError, expect
 from ..files import open_session
 from ..session.session import Session
-from ..text import error_sentence
+from ..text import error_sentence, html_text
 from ..workbench.charts.style import plain
 from ..workbench.palette import colour
 from .widget import Workbench
@@ -106,11 +106,16 @@ class ScanView(ipywidgets.VBox):  # type: ignore[misc]
             policy, settings = read_swept(row["policy"])
             self.workbench = Workbench(_find_session(row), policy, at=row["at"], settings=settings)
         except (InspectorError, OSError) as error:
-            self._place.children = [ipywidgets.Label(error_sentence(error))]
+            self._place.children = [_show_text(error_sentence(error))]
             return None
-        told = ipywidgets.Label(f"{_tell_place(row)}, {_name_moment(row)}")
-        self._place.children = [told, self.workbench]
+        heading = _show_text(f"{_tell_place(row)}, {_name_moment(row)}")
+        self._place.children = [heading, self.workbench]
         return self.workbench
+
+
+def _show_text(text: str) -> ipywidgets.HTML:
+    """A line of untrusted text. `ipywidgets.Label` would typeset formulas in it."""
+    return ipywidgets.HTML(html_text(text))
 
 
 def _find_session(row: Row) -> Session:

@@ -1,18 +1,20 @@
-"""DOOR: the Jupyter Server extension. A session file is opened by the server itself, without a kernel.
+"""DOOR: the Jupyter Server extension. The server itself opens session files, without a kernel.
 
-Every route is authenticated. Paths are the contents manager's, which confines them to the server's root
-and hides what is hidden. Reading, counting and planning are done in threads, off the event loop.
+Every route is authenticated. Paths are those of the contents manager, which confines them to the server's
+root and hides what is hidden. Reading, counting and planning run in threads: a limited number for each
+document and for each file that is being opened, so that one that hangs does not delay the others.
 
     GET    inspector/sessions         ?newest=                               -> JSON: what `sessions()` finds
     POST   inspector/open             {"path", "known" or "bundled": true, "wanted"}  -> frame
     POST   inspector/desks/ID         {"wanted"}                             -> frame
-    POST   inspector/desks/ID/ask     {"type", ...}                          -> JSON
-    POST   inspector/desks/ID/save    {"type": "save", "id"}                 -> JSON, by who may write files
+    POST   inspector/desks/ID/ask     {"type", ...}, see `messages.py`       -> JSON
+    POST   inspector/desks/ID/save    {"type": "save" or "write_file", "id"} -> JSON; needs write permission
     GET    inspector/desks/ID/news    ?rev=                                  -> frame, at the latest in 25 s
     POST   inspector/desks/ID/stop
     DELETE inspector/desks/ID
 
-A frame is what `documents.pack_frame` makes. A refusal is {"message": a sentence, "reason"}.
+A frame is what `documents.pack_frame` makes. A refusal is {"message": a sentence, "reason"}. A body may have
+4 MB.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ from __future__ import annotations
 import asyncio
 import json
 import weakref
-from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -35,6 +37,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from ..errors import InspectorError
+from .threads import ServerRefusal, Workers, run_in_thread, settle
 
 if TYPE_CHECKING:
     from ..session.session import Session
@@ -42,16 +45,24 @@ if TYPE_CHECKING:
     from .documents import DocumentSource, OpenDocument, OpenDocuments
 
 Method = TypeVar("Method", bound=Callable[..., Awaitable[None]])
+T = TypeVar("T")
 
 PATIENCE = 25.0
 """Seconds that a question for news waits at most."""
-THREADS = 6
+OPENING = 300.0
+"""Seconds after which opening a file is given up."""
+MOST_BODY = 4_000_000
+"""Bytes of a request's body."""
+LARGE_BODY = 100_000
+"""Bytes of a body above which it is parsed in a thread."""
 MOST_PLANS = 1000
 SOON = 3.0
 """Seconds after the server's start until what opens a document is loaded, if none was opened by then."""
 GONE = "The server has closed this session to make room for others, or was started anew. Open it again."
+LEFT = "The client closed the connection."
 TOO_LARGE = "too large to be opened on the server. Open it in a notebook: Workbench(path)."
-NO_KEY = "A model is asked with this server's key, and only for those who may run code on this server."
+NO_KEY = "Calling a model spends this server's key. Only users who may run code on this server may do that."
+NO_WRITE = "This needs permission to write files on this server."
 NO_LIST = "This server does not list the sessions of its machine."
 LATER = 5.0
 """Seconds without an opening after which the memory of closed documents is given back."""
@@ -62,34 +73,26 @@ READING = 4.0
 FULL = "Too many sessions are open on this server, and all are being looked at. Close one and try again."
 
 
-class ServerRefusal(Exception):
-    """A request that gets a sentence and a status."""
-
-    def __init__(self, status: int, sentence: str, reason: str = "") -> None:
-        super().__init__(sentence)
-        self.status, self.sentence, self.reason = status, sentence, reason
-
-
 def guarded(method: Method) -> Method:
-    """Only for who is logged in, and may read this server's files."""
+    """Require a logged-in user with permission to read this server's files."""
     return cast(Method, web.authenticated(authorized("read", resource="contents")(method)))
 
 
 def guarded_write(method: Method) -> Method:
-    """Only for who is logged in, and may write this server's files."""
+    """Require a logged-in user with permission to write this server's files."""
     return cast(Method, web.authenticated(authorized("write", resource="contents")(method)))
 
 
 class ServerState:
     """The open documents of a server, and the threads that work for them. Belongs to the event loop.
 
-    What reads and plans takes most of a second to import. No server waits for that when it starts: it is
-    loaded in a thread, with the first document or soon.
+    Importing the reader and the planner takes most of a second. That happens in a thread, shortly after the
+    server has started or with the first document.
     """
 
     def __init__(self, most: int | None = None, *, lists: bool = True) -> None:
         self.most, self.lists = most, lists
-        self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="compaction-inspector")
+        self._workers: weakref.WeakValueDictionary[tuple[str, str], Workers] = weakref.WeakValueDictionary()
         self.documents: OpenDocuments | None = None
         self.saving = asyncio.Lock()
         """Between looking for a free name and writing there nobody else saves."""
@@ -104,7 +107,8 @@ class ServerState:
 
     async def load(self) -> OpenDocuments:
         """The documents, with all that opens one."""
-        await self.off_loop(import_module, "inspector.jupyter.documents")
+        for module in ("documents", "messages"):
+            await run_in_thread(import_module, f"inspector.jupyter.{module}")
         if self.documents is None:
             from .documents import OpenDocuments
 
@@ -125,7 +129,7 @@ class ServerState:
             closed, self.documents.closed = self.documents.closed, []
             self._closed += [weakref.ref(each.session) for each in closed if each.session is not None]
             with suppress(RuntimeError):  # the server ends
-                self.pool.submit(closed.clear)
+                run_in_thread(closed.clear)
 
     def tidy_later(self) -> None:
         """Begin the while anew; while a document is opened nothing else is done."""
@@ -152,23 +156,31 @@ class ServerState:
 
         closed, self._closed, self._tidying = self._closed, [], None
         with suppress(RuntimeError):  # the server ends
-            self.pool.submit(give_back, closed)
+            run_in_thread(give_back, closed)
 
-    async def off_loop(self, work: Any, *args: Any) -> Any:
-        """Do something in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self.pool, work, *args)
+    def workers(self, name: str, key: str = "") -> Workers:
+        """The threads for what users know as `name`; `key` tells those of the same name apart."""
+        found = self._workers.get((name, key))
+        if found is None:
+            found = self._workers[name, key] = Workers(name)
+        return found
+
+    async def work_on(self, document: OpenDocument, work: Callable[..., T], *args: Any) -> T:
+        """Run something in one of a document's threads. Raises `ServerRefusal` if it is closed meanwhile."""
+        workers = self.workers("this session", document.id)
+        return await workers.run(partial(work, *args), document.ended, GONE)
 
 
 class DocumentHandler(APIHandler):
-    """What the routes share."""
-
-    gone = False
+    """Base of all routes: the open document, the request's body, and permissions."""
 
     def initialize(self, server_state: ServerState) -> None:
-        self.server_state, self.off_loop = server_state, server_state.off_loop
+        self.server_state, self.work_on = server_state, server_state.work_on
+        self.left = asyncio.Event()
+        """Set once the client has closed the connection."""
 
     def on_connection_close(self) -> None:
-        self.gone = True
+        self.left.set()
 
     def document(self, id: str) -> OpenDocument:
         found = None if self.server_state.documents is None else self.server_state.documents.find(id)
@@ -176,26 +188,40 @@ class DocumentHandler(APIHandler):
             raise ServerRefusal(404, GONE)
         return found
 
-    def body(self) -> dict[str, Any]:
-        message = self.get_json_body()
-        if not isinstance(message, dict):
-            raise ServerRefusal(400, "The request's body is no JSON object.")
+    async def body(self, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The request's body, which is a JSON object. `fields` are the types to validate it by."""
+        from .messages import BadMessage, check_fields, parse_body
+
+        body = self.request.body
+        if len(body) > MOST_BODY:
+            raise ServerRefusal(
+                413, f"The request has {len(body):,} bytes; at most {MOST_BODY:,} are accepted."
+            )
+        try:
+            large = len(body) > LARGE_BODY
+            message = await run_in_thread(parse_body, body) if large else parse_body(body)
+            check_fields(message, fields or {}, "The request")
+        except BadMessage as error:
+            raise ServerRefusal(400, str(error)) from None
         return message
 
-    def inputs(self) -> dict[str, Any]:
-        """The screen's inputs, those that nobody else checks being of their types."""
-        inputs = self.body().get("wanted", {})
-        if not isinstance(inputs, dict):
-            raise ServerRefusal(400, "What is wanted is no JSON object.")
-        from ..replays.scenario import PROVIDERS
-        from .documents import SCREEN_ONLY
+    def inputs(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """The document's inputs in a message; those that its controller does not check are validated here."""
+        from .messages import INPUTS, BadMessage, check_fields
 
-        for name, blank in {**SCREEN_ONLY, "replay": False}.items():
-            if type(inputs.get(name, blank)) is not type(blank):
-                raise ServerRefusal(400, f"{name} is no {type(blank).__name__}.")
-        if inputs.get("provider", "refuses") not in PROVIDERS:
-            raise ServerRefusal(400, f"provider is none of {', '.join(PROVIDERS)}.")
+        inputs: dict[str, Any] = message.get("wanted", {})
+        try:
+            check_fields(inputs, INPUTS, "wanted")
+        except BadMessage as error:
+            raise ServerRefusal(400, str(error)) from None
         return inputs
+
+    async def check_permissions(self, needed: Iterable[tuple[str, str]]) -> None:
+        """Raise a refusal unless the user has each of these permissions, as (action, resource)."""
+        for action, resource in needed:
+            allowed = self.authorizer.is_authorized(self, self.current_user, action, resource)
+            if not await ensure_async(allowed):
+                raise ServerRefusal(403, NO_KEY if resource == "kernels" else NO_WRITE)
 
     def send_frame(self, frame: bytes) -> None:
         self.finish(frame, set_content_type="application/octet-stream")
@@ -224,7 +250,8 @@ class SessionsHandler(DocumentHandler):
         newest = self.get_query_argument("newest", "100")
         if not newest.isascii() or not newest.isdigit() or len(newest) > 6:
             raise ServerRefusal(400, "newest is no number.")
-        self.finish(await self.off_loop(self.find_all, int(newest)))
+        workers = self.server_state.workers("the list of sessions")
+        self.finish(await workers.run(partial(self.find_all, int(newest)), self.left, LEFT))
 
     def find_all(self, newest: int) -> str:
         from ..library import dump_found, sessions, summarise_found
@@ -247,35 +274,36 @@ class OpenHandler(DocumentHandler):
         documents = await self.server_state.load()
         from ..workbench.tasks import describe_error
         from .documents import DocumentSource, OpenDocument
+        from .messages import OPEN
 
-        message, inputs = self.body(), self.inputs()
+        state, message = self.server_state, await self.body(OPEN)
+        inputs, loop = self.inputs(message), asyncio.get_running_loop()
         try:
             if message.get("bundled"):
                 source = DocumentSource()
             elif "known" in message:
-                source = await self.off_loop(self.find_known, message["known"])
+                workers = state.workers("the list of sessions")
+                source = await workers.run(partial(self.find_known, message["known"]), self.left, LEFT)
             else:
                 source = await self.find(message.get("path"))
         except OSError as error:
             raise ServerRefusal(422, describe_error(error), type(error).__name__) from None
+        workers = state.workers(source.name or "the bundled session", source.path)
+        build = partial(OpenDocument, source, inputs, loop)
         try:
-            document = await self.off_loop(OpenDocument, source, inputs, asyncio.get_running_loop())
+            document = await workers.run(build, self.left, LEFT, OPENING, late=OpenDocument.close)
         except (InspectorError, OSError) as error:
             raise ServerRefusal(422, source.hide(describe_error(error)), type(error).__name__) from None
-        if self.gone:
-            # Nobody hears its name, so nobody would close it.
-            document.close()
-            return
         admitted = documents.admit(document)
-        self.server_state.let_go()
+        state.let_go()
         if not admitted:
             raise ServerRefusal(409, FULL)
-        # Packed before anything is found out behind it.
-        self.send_frame(await self.off_loop(lambda: document.frame(0, desk=document.id)))
-        await self.off_loop(document.begin)
+        # The first frame is packed before background work can change anything.
+        self.send_frame(await self.work_on(document, lambda: document.frame(0, desk=document.id)))
+        await self.work_on(document, document.begin)
 
     def find_known(self, path: object) -> DocumentSource:
-        """A file of the places where harnesses keep sessions; nothing else is opened by this name."""
+        """Find a file in the folders where harnesses keep sessions; no other file is opened by this name."""
         from ..library import find_files
         from .documents import MOST_BYTES, DocumentSource
 
@@ -287,11 +315,11 @@ class OpenHandler(DocumentHandler):
             raise ServerRefusal(422, f"{place.name} is {TOO_LARGE}", "ReadError")
         return DocumentSource(str(place), name=place.name)
 
-    async def find(self, path: object) -> DocumentSource:
-        """The file that a path of the contents manager means."""
+    async def find(self, path: str | None) -> DocumentSource:
+        """Find the file that a path of the contents manager names."""
         from .documents import MOST_BYTES, DocumentSource
 
-        if not isinstance(path, str) or not path.strip("/"):
+        if path is None or not path.strip("/"):
             raise ServerRefusal(400, "The request names no path.")
         contents: Any = self.contents_manager
         if not contents.allow_hidden and await ensure_async(contents.is_hidden(path)):
@@ -301,15 +329,23 @@ class OpenHandler(DocumentHandler):
             raise ServerRefusal(422, f"{path} is a folder.", "ReadError")
         if isinstance(self.contents_manager, FileManagerMixin):
             place = Path(contents._get_os_path(path.strip("/")))
-            if not place.is_file():
-                raise ServerRefusal(422, f"{path} is no regular file.", "ReadError")
-            if place.stat().st_size > MOST_BYTES:
-                raise ServerRefusal(422, f"{path} is {TOO_LARGE}", "ReadError")
+            await run_in_thread(check_file, place, path)
             return DocumentSource(str(place), name=path)
         if (model.get("size") or 0) > MOST_BYTES:
             raise ServerRefusal(422, f"{path} is {TOO_LARGE}", "ReadError")
         model = await ensure_async(contents.get(path, content=True, type="file", format="text"))
-        return DocumentSource(content=model["content"].encode(), name=path)
+        content = await run_in_thread(model["content"].encode)
+        return DocumentSource(content=content, name=path)
+
+
+def check_file(place: Path, path: str) -> None:
+    """Raise a refusal, which calls the file `path`, unless it is a regular file of a size that is read."""
+    from .documents import MOST_BYTES
+
+    if not place.is_file():
+        raise ServerRefusal(422, f"{path} is no regular file.", "ReadError")
+    if place.stat().st_size > MOST_BYTES:
+        raise ServerRefusal(422, f"{path} is {TOO_LARGE}", "ReadError")
 
 
 class ChangeHandler(DocumentHandler):
@@ -317,7 +353,11 @@ class ChangeHandler(DocumentHandler):
 
     @guarded
     async def post(self, id: str) -> None:
-        self.send_frame(await self.off_loop(self.document(id).change, self.inputs()))
+        document = self.document(id)
+        from .messages import CHANGE
+
+        inputs = self.inputs(await self.body(CHANGE))
+        self.send_frame(await self.work_on(document, document.change, inputs))
 
     @guarded
     async def delete(self, id: str) -> None:
@@ -327,50 +367,55 @@ class ChangeHandler(DocumentHandler):
 
 
 class AskHandler(DocumentHandler):
-    """A question that has one answer."""
+    """A question about a document, or a request to write its summary; see `messages.QUESTIONS`."""
 
     @guarded
     async def post(self, id: str) -> None:
-        loop = asyncio.get_running_loop()
-        reply: asyncio.Future[Traits] = loop.create_future()
+        document = self.document(id)
+        from ..workbench.queries import refuse
+        from .messages import QUESTIONS, BadMessage, check_message
+
+        message = await self.body()
+        try:
+            needed = check_message(message, QUESTIONS)
+        except BadMessage as error:
+            self.set_status(400)
+            self.finish(json.dumps({**refuse(message, str(error)), "message": str(error), "reason": ""}))
+            return
+        await self.check_permissions(needed)
+        reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
         def answer(found: Traits) -> None:
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(reply.set_result, found)
+            # In the thread that found it: a page to export has many megabytes.
+            settle(reply, partial(json.dumps, found))
 
-        document, message = self.document(id), self.body()
-        if message.get("type") == "summarise" and message.get("by") == "model" and not await self.may_run():
-            raise ServerRefusal(403, NO_KEY)
-        # No thread of the pool waits for an answer that takes long.
-        comes = await self.off_loop(lambda: document.controller.ask(message, answer))
-        self.finish(json.dumps(await reply if comes else {}))
-
-    async def may_run(self) -> bool:
-        """Whether who asks may run code here: they have the environment's key in their hands anyway."""
-        allowed = self.authorizer.is_authorized(self, self.current_user, "execute", "kernels")
-        return bool(await ensure_async(allowed))
+        # No thread of the document waits for background work.
+        comes = await self.work_on(document, lambda: document.controller.ask(message, answer))
+        self.finish(await reply if comes else "{}")
 
 
 class SaveHandler(DocumentHandler):
-    """The plan, or a session, is written to a new file beside the session's, by the contents manager."""
+    """Write the plan, or a new session, to a new file in the session's folder, with the contents manager."""
 
     @guarded_write
     async def post(self, id: str) -> None:
+        document = self.document(id)
         from ..errors import EditError
         from ..workbench.controller import describe_place
+        from .messages import FILES, BadMessage, check_message
 
-        document, message = self.document(id), self.body()
-        kind, sentence = str(message.get("type")), {}
-        if kind == "write_file":
-            try:
-                offered = await self.off_loop(lambda: document.controller.take_offered(message))
-            except EditError as error:
-                raise ServerRefusal(422, str(error), type(error).__name__) from None
-            name, text = offered.preview.name, offered.content.decode("utf-8")
-            sentence = {"sentence": offered.sentence}
-        else:
-            kind = "save"
-            name, text = await self.off_loop(document.write_plan)
+        message = await self.body()
+        try:
+            check_message(message, FILES)
+            if message["type"] == "write_file":
+                name, text, sentence = await self.work_on(document, self.take_offered, document, message)
+            else:
+                (name, text), sentence = await self.work_on(document, document.write_plan), {}
+        except BadMessage as error:
+            raise ServerRefusal(400, str(error)) from None
+        except EditError as error:
+            raise ServerRefusal(422, str(error), type(error).__name__) from None
+        kind = message["type"]
         try:
             place = await self.keep(document.source.name.rpartition("/")[0], name, text)
         except (OSError, web.HTTPError) as error:
@@ -379,6 +424,11 @@ class SaveHandler(DocumentHandler):
             raise ServerRefusal(422, said, type(error).__name__) from None
         where = describe_place(PurePosixPath(place))
         self.finish(json.dumps({"type": kind, "id": message.get("id"), **where, **sentence}))
+
+    def take_offered(self, document: OpenDocument, message: Mapping[str, Any]) -> tuple[str, str, Traits]:
+        """The name and the text of the session that was previewed, and the sentence shown after writing."""
+        offered = document.controller.take_offered(message)
+        return offered.preview.name, offered.content.decode("utf-8"), {"sentence": offered.sentence}
 
     async def keep(self, folder: str, name: str, text: str) -> str:
         """Write a text to the first free name in a folder, unless it is there already; its path."""
@@ -420,13 +470,15 @@ def describe_failure(error: OSError | web.HTTPError) -> str:
 
 
 class StopHandler(DocumentHandler):
-    """Enough of what is done in the background."""
+    """Stop a document's background work, or only the summary that is being written."""
 
     @guarded
     async def post(self, id: str) -> None:
-        what = self.body().get("what")
         document = self.document(id)
-        await self.off_loop(lambda: document.controller.stop("summary" if what == "summary" else ""))
+        from .messages import STOP
+
+        what = (await self.body(STOP)).get("what")
+        await self.work_on(document, lambda: document.controller.stop("summary" if what == "summary" else ""))
         self.finish("{}")
 
 
@@ -440,12 +492,12 @@ class NewsHandler(DocumentHandler):
         document, since = self.document(id), self.get_query_argument("rev", "0")
         if not since.isascii() or not since.isdigit() or len(since) > 15:
             raise ServerRefusal(400, "rev is no number.")
-        await document.listen(int(since), PATIENCE, self.server_state.pool, lambda: self.gone)
-        if self.gone:
+        await document.listen(int(since), PATIENCE, run_in_thread, self.left.is_set)
+        if self.left.is_set():
             return
         if document.closed:
             raise ServerRefusal(404, GONE)
-        self.send_frame(await self.off_loop(document.frame, int(since)))
+        self.send_frame(await self.work_on(document, document.frame, int(since)))
 
 
 def without_delay(connection: type[Any]) -> type[Any]:

@@ -33,7 +33,6 @@ from .queries import answer_query, refuse, reply_to
 from .saved_plans import list_saved, open_saved
 from .summary_writer import SummaryWriter
 from .tasks import TaskQueue, Ticker, describe_error
-from .written_summaries import WrittenSummary
 
 Traits = dict[str, Any]
 Answer = Callable[[Traits], None]
@@ -68,8 +67,8 @@ class Controller:
     with `lock` held; no work starts before `begin`. `last_error` is the error behind the last sentence that
     `set_inputs` answered with, or None. `save` writes a plan to a file and returns its path; None where that
     is not allowed. `offer` puts together a new session file, and `write` writes one; either is None where
-    the host writes no files, or writes them itself. `keep_written` hears which summaries were written, for a
-    host that outlives its memory. Nothing is published once it is `closed`.
+    the host writes no files, or writes them itself. `keep_summary` stores the summary written for a plan, or
+    removes it with None; it is None if the host stores none. Nothing is published once it is `closed`.
     """
 
     def __init__(
@@ -94,7 +93,7 @@ class Controller:
         self.offer: Callable[[WorkbenchModel, Mapping[str, Any]], NewFile] | None = None
         self.write: Callable[[str, bytes], Path] | None = None
         self._offered: NewFile | None = None
-        self.keep_written: Callable[[tuple[WrittenSummary, ...]], None] | None = None
+        self.keep_summary: Callable[[Plan, Checkpoint | None], None] | None = None
         self.closed = False
         self._ticker: Ticker | None = None
         self._replaying_of: object = None
@@ -198,12 +197,12 @@ class Controller:
         return self._answer(model, query)
 
     def adopt_summary(self, plan: Plan, checkpoint: Checkpoint | None) -> None:
-        """Put a summary that was written for a plan in the stand-in's place; None takes it away."""
+        """Show a summary that was written for a plan in place of the placeholder; None removes it."""
         with self.lock:
             before = self.model.inputs
             self._publish(self._keep_error(self.model.adopt_summary(plan, checkpoint, self._seq), before))
-            if self.keep_written is not None:
-                self.keep_written(self.model.written)
+            if self.keep_summary is not None:
+                self.keep_summary(plan, checkpoint)
 
     def stop(self, what: str = "") -> None:
         """Stop what is done in the background; estimates stay estimates, and nothing is replayed.

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..text import plural
+from ..text import html_text, plural
 from ..tokens.outside import PARTS
 from .payloads.columns import unpack
 from .payloads.scene import PlanPayload, ScenePayload
@@ -349,13 +349,13 @@ def tabulate(scene: Sent, plan: Sent) -> str:
     ]
     rows.append(("all", sum(still.before), sum(still.after)))
     cells = "".join(
-        f'<tr><th align="left" scope="row">{escape(label)}</th><td align="right">{before:,}</td>'
+        f'<tr><th align="left" scope="row">{html_text(label)}</th><td align="right">{before:,}</td>'
         f'<td align="right">{after:,}</td></tr>'
         for label, before, after in rows
     )
     return (
         "<table><thead><tr>"
-        f'<th align="left">tokens ({escape(still.scene.unit.short)})</th><th align="right">before</th>'
+        f'<th align="left">tokens ({html_text(still.scene.unit.short)})</th><th align="right">before</th>'
         f'<th align="right">after</th></tr></thead><tbody>{cells}</tbody></table>'
     )
 
@@ -367,5 +367,5 @@ def show_still(scene: Sent, plan: Sent) -> str:
     alt = escape(f"Compaction plan. {still.sentence}")
     return (
         f'<div><img src="data:image/svg+xml;base64,{data}" alt="{alt}" width="{WIDTH}">'
-        f"<details><summary>{escape(still.sentence)}</summary>{tabulate(scene, plan)}</details></div>"
+        f"<details><summary>{html_text(still.sentence)}</summary>{tabulate(scene, plan)}</details></div>"
     )

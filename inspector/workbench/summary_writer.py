@@ -97,6 +97,9 @@ KEY = "summary"
 WHAT = "Writing the summary"
 STOPPED = "Stopped; nothing of it was kept."
 
+WRITERS = ("extractive", "model", "pasted")
+"""Who can write a summary; only "model" calls a provider."""
+
 Adopt = Callable[[Plan, Checkpoint | None], None]
 
 
@@ -138,8 +141,8 @@ class SummaryWriter:
         return self.describe(model, int(query.get("from", 0)))
 
     def preview(self, plan: Plan, query: Mapping[str, Any]) -> dict[str, Any]:
-        """What would be sent; nothing is."""
-        if query["by"] != "model":
+        """Describe what would be sent to the provider; nothing is sent."""
+        if find_writer(query) != "model":
             return offline_payload(plan, _limit(plan), _explain_nothing(plan))
         plan, address = plan.with_summary(None), find_address()
         claude = self._make_summariser(plan, query, address)
@@ -156,8 +159,11 @@ class SummaryWriter:
         return sending_payload(sending, find_host(address), _explain_nothing(plan) or explain_no_provider())
 
     def write(self, plan: Plan, query: Mapping[str, Any]) -> None:
-        """Begin to write; a summary that is being written is given up."""
-        plan, by, approved = plan.with_summary(None), str(query["by"]), self._preview
+        """Start writing a summary; one that is still being written is cancelled.
+
+        Raises `EditError` if `by` is none of `WRITERS`.
+        """
+        plan, by, approved = plan.with_summary(None), find_writer(query), self._preview
         if trouble := _explain_nothing(plan):
             self._fail(plan, by, trouble)
         elif by == "pasted":
@@ -279,6 +285,14 @@ class SummaryWriter:
             writing.tries = max(writing.tries, progress.tries)
             share = writing.share
         tell(share or 0.0)
+
+
+def find_writer(query: Mapping[str, Any]) -> str:
+    """Return who is asked to write the summary. Raises `EditError` for a value that is none of `WRITERS`."""
+    by = query.get("by")
+    if not isinstance(by, str) or by not in WRITERS:
+        raise EditError("summary by", f"{by!r:.60}", f"it is one of {', '.join(WRITERS)}")
+    return by
 
 
 def _explain_nothing(plan: Plan) -> str:

@@ -91,7 +91,7 @@ def keep(
 
 
 def dump_written(written: Sequence[WrittenSummary]) -> str:
-    """The summaries as JSON; of the entries they were written from only the hash.
+    """Format the summaries as JSON; the entries that they were written from are stored as a hash.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
@@ -100,26 +100,60 @@ def dump_written(written: Sequence[WrittenSummary]) -> str:
     >>> load_written(dump_written(kept), session) == kept
     True
     """
-    rows = [
-        {
-            "policy": one.policy.model_dump(mode="json"),
-            "jobs": [job.model_dump(mode="json") for job in one.jobs],
-            "entries_sha256": _hash_entries(one.entries),
-            "checkpoint": one.checkpoint.model_dump(mode="json"),
-        }
-        for one in written
-    ]
-    return dump_lossless({"version": VERSION, "written": rows})
+    return _dump_rows([_dump_one(one) for one in written])
+
+
+def update_written(text: str | bytes, plan: Plan, checkpoint: Checkpoint | None, most: int) -> str:
+    """Put a plan's summary into stored JSON, in place of an earlier one for the same plan.
+
+    All other summaries stay, whoever wrote them. The oldest go if there are more than `MOST`, or if the text
+    would have more than `most` characters. None removes the plan's summary. Returns "" if no summary is left.
+    """
+    blank = Checkpoint(text="") if checkpoint is None else checkpoint
+    new = json.loads(dump_lossless(_dump_one(keep((), plan, blank)[0])))
+    rows = [row for row in _parse_rows(text) if isinstance(row, dict)]
+    rows = [row for row in rows if any(row.get(name) != new[name] for name in _IDENTITY)]
+    if checkpoint is not None:
+        rows.append(new)
+    rows = rows[-MOST:]
+    while len(rows) > 1 and len(_dump_rows(rows)) > most:
+        del rows[0]
+    return _dump_rows(rows) if rows else ""
 
 
 def load_written(text: str | bytes, session: Session) -> tuple[WrittenSummary, ...]:
-    """Those summaries whose entries the session still holds as they were; none of what cannot be read."""
+    """Parse stored summaries, and return those whose entries the session still holds unchanged.
+
+    What cannot be parsed is left out.
+    """
+    rows = _parse_rows(text)
+    return tuple(one for row in rows[-MOST:] if (one := _load_one(row, session)) is not None)
+
+
+_IDENTITY = ("policy", "jobs", "entries_sha256")
+"""What a stored summary was written for. A plan has at most one."""
+
+
+def _dump_one(one: WrittenSummary) -> dict[str, Any]:
+    return {
+        "policy": one.policy.model_dump(mode="json"),
+        "jobs": [job.model_dump(mode="json") for job in one.jobs],
+        "entries_sha256": _hash_entries(one.entries),
+        "checkpoint": one.checkpoint.model_dump(mode="json"),
+    }
+
+
+def _dump_rows(rows: Sequence[dict[str, Any]]) -> str:
+    return dump_lossless({"version": VERSION, "written": rows})
+
+
+def _parse_rows(text: str | bytes) -> list[Any]:
     try:
         content = json.loads(text)
         rows = content["written"] if content["version"] == VERSION else []
-    except (ValueError, TypeError, LookupError):
-        return ()
-    return tuple(one for row in rows[-MOST:] if (one := _load_one(row, session)) is not None)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return []
+    return rows if isinstance(rows, list) else []
 
 
 def _load_one(row: Any, session: Session) -> WrittenSummary | None:

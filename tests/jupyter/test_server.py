@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
@@ -145,27 +145,6 @@ def start(home: Path, *options: str) -> Iterator[Server]:
             process.wait(20)
 
 
-READ_ONLY = """
-from jupyter_server.auth import Authorizer
-
-class ReadOnly(Authorizer):
-    def is_authorized(self, handler, user, action, resource):
-        return action == "read"
-"""
-
-
-def test_who_may_only_read_has_no_model_asked_and_saves_nothing(tmp_path: Path) -> None:
-    """The server's key is for those who may run code here, and so could read it themselves."""
-    (tmp_path / "rights.py").write_text(READ_ONLY)
-    with start(tmp_path, "--ServerApp.authorizer_class=rights.ReadOnly") as server:
-        route = f"inspector/desks/{server.open('story.jsonl')['desk']}"
-        wish = {"type": "summarise", "id": "a", "by": "model", "model": "claude-opus-4-5", "digest": ""}
-        answer = server.ask("POST", f"{route}/ask", wish)
-        assert answer.status == 403 and "may run code" in answer.json["message"]
-        assert server.ask("POST", f"{route}/ask", {**wish, "by": "extractive"}).json["state"] == "writing"
-        assert server.ask("POST", f"{route}/save", {"type": "save", "id": "b"}).status == 403
-
-
 def find_port(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> int:
     end = time.monotonic() + STARTUP
     while time.monotonic() < end and process.poll() is None:
@@ -218,7 +197,7 @@ def test_a_server_that_starts_does_not_wait_for_what_reads_and_plans() -> None:
     code = "import sys, inspector.jupyter.server; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
-    light = {f"inspector.{name}" for name in ("errors", "jupyter", "jupyter.server")}
+    light = {f"inspector.{name}" for name in ("errors", "jupyter", "jupyter.server", "jupyter.threads")}
     assert {name for name in loaded if name.startswith("inspector.")} <= light
     assert "numpy" not in loaded
 
@@ -323,9 +302,7 @@ def test_a_written_summary_survives_a_restart_of_the_server(
             "keep": [],
         }
         assert server.question(opened, type="summarise", id="a", **wish)["state"] in ("writing", "done")
-        end = time.monotonic() + STARTUP
-        while server.question(opened, type="writing", id="c", **{"from": 0})["state"] != "done":
-            assert time.monotonic() < end
+        wait_for_summary(lambda: server.question(opened, type="writing", id="c"))
         written = read_summary(server)[1:]
         assert written[0] is not None
         assert written[1] < before
@@ -337,6 +314,55 @@ def test_a_written_summary_survives_a_restart_of_the_server(
         server.question(opened, type="unsummarise", id="b")
         assert not file.exists()
         assert read_summary(server)[1:] == (None, before)
+
+
+def wait_for_summary(ask: Callable[[], Any]) -> Any:
+    """The state of a summary once it is no longer being written; it is "done"."""
+    end = time.monotonic() + STARTUP
+    while (found := ask())["state"] == "writing":
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert found["state"] == "done", found["sentence"]
+    return found
+
+
+def test_each_of_two_documents_of_one_session_keeps_the_summary_written_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever is written last, and whichever is removed: a document knows only its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    texts = {
+        "flue": "So far: a calendar.",
+        "pi": "So far: a table of tides.",
+        "claude-code": "So far: a plot.",
+    }
+
+    def find_texts(server: Server) -> dict[str, str]:
+        found = {}
+        for policy in texts:
+            opened = server.open("story.jsonl", policy=policy, cut="end")
+            place = opened["_plan"]["cut"]["place"]
+            planned = server.question(opened["desk"], type="summaries", place=place)["planned"]
+            found[policy] = planned["text"]
+            server.ask("DELETE", f"inspector/desks/{opened['desk']}")
+        return {policy: text for policy, text in texts.items() if text in found[policy]}
+
+    with start(tmp_path) as server:
+        # All are open before the first summary is written.
+        desks = {policy: server.open("story.jsonl", policy=policy, cut="end")["desk"] for policy in texts}
+        assert find_texts(server) == {}
+        for policy, text in texts.items():
+            server.question(desks[policy], type="summarise", by="pasted", text=text)
+        for policy in texts:
+            wait_for_summary(lambda: server.question(desks[policy], type="writing"))  # noqa: B023
+        assert find_texts(server) == texts
+        # A second one in the first document, and one removed in the last: the others stay.
+        server.question(desks["flue"], type="summarise", by="pasted", text="So far: a clock.")
+        wait_for_summary(lambda: server.question(desks["flue"], type="writing"))
+        server.question(desks["claude-code"], type="unsummarise")
+    texts = {"flue": "So far: a clock.", "pi": texts["pi"], "claude-code": texts["claude-code"]}
+    with start(tmp_path) as server:
+        assert find_texts(server) == {"flue": texts["flue"], "pi": texts["pi"]}
 
 
 def test_to_ask_writes_no_file(server: Server) -> None:

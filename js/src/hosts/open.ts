@@ -12,16 +12,17 @@ export interface Opened {
   dispose(): void;
 }
 
-export type Open = (source: Source, wanted: Wanted) => Promise<Opened>;
+/** `signal` gives up an opening that nobody waits for any more. */
+export type Open = (source: Source, wanted: Wanted, signal?: AbortSignal) => Promise<Opened>;
 
 /** What was decided last time may not fit the file any more; then it opens as if for the first time. */
 export const openAsBefore =
   (open: Open): Open =>
-  async (source, wanted) => {
+  async (source, wanted, signal) => {
     try {
-      return await open(source, wanted);
+      return await open(source, wanted, signal);
     } catch (error) {
       if (!(error instanceof Refusal) || Object.keys(wanted).length === 0) throw error;
-      return open(source, {});
+      return open(source, {}, signal);
     }
   };

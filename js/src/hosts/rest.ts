@@ -55,9 +55,10 @@ export const openRest = async (
   source: Source,
   wanted: Wanted,
   pause: Pause = sleep,
+  signal?: AbortSignal,
 ): Promise<Opened> => {
   const desk = new RestDesk(call, source, pause);
-  await desk.open(wanted);
+  await desk.open(wanted, signal);
   return desk;
 };
 
@@ -85,9 +86,9 @@ class RestDesk implements Opened {
     this.host.line = { change: wanted => this.outbox.put(wanted), ask: message => void this.ask(message) };
   }
 
-  async open(wanted: Wanted): Promise<void> {
+  async open(wanted: Wanted, signal?: AbortSignal): Promise<void> {
     this.host.receive(wanted);
-    this.start(await this.request("open", { ...this.source, wanted }, true));
+    this.start(decodeFrame(await this.reach("POST", "open", { ...this.source, wanted }, signal, true)));
     this.following = this.follow();
   }
 
@@ -243,8 +244,8 @@ class RestDesk implements Opened {
     this.host.receive({ _error: sentence });
   }
 
-  private async request(route: string, body: object, first = false): Promise<Frame> {
-    return decodeFrame(await this.reach("POST", route, body, undefined, first));
+  private async request(route: string, body: object): Promise<Frame> {
+    return decodeFrame(await this.reach("POST", route, body));
   }
 
   private async reach(

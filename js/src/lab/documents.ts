@@ -16,6 +16,8 @@ import {
 import type { Contents } from "@jupyterlab/services";
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { readRef, writeRef } from "../hosts/block-links";
+import { Refusal } from "../hosts/host";
+import { explainDrive, serverPath } from "./drives";
 import { icon } from "./icon";
 import { FACTORY, fileName, isSession } from "./names";
 import { IOpener } from "./opener";
@@ -38,6 +40,7 @@ export const documents: JupyterFrontEndPlugin<void> = {
     restorer: ILayoutRestorer | null,
   ): void {
     const { docRegistry, commands } = app;
+    const { contents } = app.serviceManager;
     // The address tells which block to look at before JupyterLab writes its own over it.
     const landing = { address: decodePath(location.pathname), ref: readRef(location.hash) };
     const tracker = new WidgetTracker<Document>({ namespace: "compaction-inspector" });
@@ -47,10 +50,14 @@ export const documents: JupyterFrontEndPlugin<void> = {
       const path = context.path;
       const ref = isLanding(path) ? landing.ref : "";
       landing.ref = ref === "" ? landing.ref : "";
+      const onServer = serverPath(contents, path);
       const asText = () => void commands.execute("docmanager:open", { path, factory: "Editor" });
       return {
         opener,
-        source: { path: context.localPath },
+        source:
+          onServer === undefined
+            ? new Refusal(explainDrive(contents, path, opener.trans))
+            : { path: onServer },
         name: fileName(path),
         ref,
         ways: [{ label: opener.trans.__("Open as text"), go: asText }],

@@ -1,13 +1,14 @@
 // The notebook toolbar's button: asks for a session file and writes the cell that opens it. Nothing is run.
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
-import { ICommandPalette } from "@jupyterlab/apputils";
+import { ICommandPalette, showErrorMessage } from "@jupyterlab/apputils";
 import { PathExt } from "@jupyterlab/coreutils";
 import { IDocumentManager } from "@jupyterlab/docmanager";
 import { ITranslator, nullTranslator } from "@jupyterlab/translation";
 import { writeCell } from "./cell";
+import { explainDrive, serverPath } from "./drives";
 import { pickSessions } from "./file-dialog";
 import { icon } from "./icon";
-import { COMMANDS, DOMAIN, NAME } from "./names";
+import { COMMANDS, DOMAIN, fileName, NAME } from "./names";
 
 export const notebook: JupyterFrontEndPlugin<void> = {
   id: "compaction-inspector:notebook",
@@ -23,9 +24,10 @@ export const notebook: JupyterFrontEndPlugin<void> = {
   ): void {
     const trans = (translator ?? nullTranslator).load(DOMAIN);
     const { commands, shell } = app;
+    const { contents } = manager.services;
     const findNotebook = () => {
       const widget = shell.currentWidget;
-      const path = widget === null ? undefined : manager.contextForWidget(widget)?.localPath;
+      const path = widget === null ? undefined : manager.contextForWidget(widget)?.path;
       return path?.endsWith(".ipynb") ? path : undefined;
     };
     commands.addCommand(COMMANDS.insertCell, {
@@ -37,12 +39,18 @@ export const notebook: JupyterFrontEndPlugin<void> = {
       describedBy: { args: { type: "object", properties: {} } },
       isEnabled: () => findNotebook() !== undefined,
       execute: async () => {
-        const place = findNotebook();
-        if (place === undefined) return;
-        const [path] = await pickSessions(manager, trans.__("Choose the session to inspect"));
-        if (path === undefined) return;
-        const file = manager.services.contents.localPath(path);
-        const text = writeCell(PathExt.relative(PathExt.dirname(place), file));
+        const notebook = findNotebook();
+        if (notebook === undefined) return;
+        const [session] = await pickSessions(manager, trans.__("Choose the session to inspect"));
+        if (session === undefined) return;
+        const [home, file] = [serverPath(contents, notebook), serverPath(contents, session)];
+        // The kernel sees the server's files alone, and only for a notebook among them is its folder known.
+        if (home === undefined || file === undefined) {
+          const path = file === undefined ? session : notebook;
+          const title = trans.__("No cell can open %1 here", fileName(session));
+          return showErrorMessage(title, explainDrive(contents, path, trans));
+        }
+        const text = writeCell(PathExt.relative(PathExt.dirname(home), file));
         await commands.execute("notebook:insert-cell-below");
         await commands.execute("notebook:change-cell-to-code");
         await commands.execute("notebook:replace-selection", { text });

@@ -1,14 +1,15 @@
 // The workbench as a panel of JupyterLab: opens its session, remembers what is decided, lets go when it is closed.
 import type { Message } from "@lumino/messaging";
 import { Widget } from "@lumino/widgets";
-import { CHOICES } from "../hosts/host";
+import { CHOICES, Refusal } from "../hosts/host";
 import type { Opened, Source } from "../hosts/open";
 import type { IOpener } from "./opener";
 import { showFailure, showOpening, type Way } from "./placeholder";
 
 export interface PanelOptions {
   readonly opener: IOpener;
-  readonly source: Source;
+  /** Where the session is, or why it cannot be opened. */
+  readonly source: Source | Refusal;
   /** What people call it. */
   readonly name: string;
   /** The block to look at first ("entry/index"). */
@@ -26,6 +27,7 @@ export class Panel extends Widget {
   private opened: Opened | undefined;
   private leave: (() => void) | undefined;
   private attempt = 0;
+  private opening = new AbortController();
   private saving: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private options: PanelOptions) {
@@ -44,9 +46,12 @@ export class Panel extends Widget {
     this.options = options;
     const { opener, source, name, ref, ways = [] } = options;
     const attempt = ++this.attempt;
+    this.opening = new AbortController();
+    const { signal } = this.opening;
     this.node.setAttribute("aria-busy", "true");
     showOpening(this.node, name, opener.trans);
     try {
+      if (source instanceof Refusal) throw source;
       await opener.preferences.ready;
       const { policy } = opener.preferences.values;
       // What was decided for this session goes before what holds for all.
@@ -55,7 +60,7 @@ export class Panel extends Widget {
       // Whoever opens no session in JupyterLab never loads the workbench; who opens one loads it meanwhile.
       const code = import("../layout/all-tabs");
       code.catch(() => undefined);
-      const opened = await opener.open(source, ref ? { ...known, block: ref } : known);
+      const opened = await opener.open(source, ref ? { ...known, block: ref } : known, signal);
       const { renderWorkbench } = await code;
       if (this.isDisposed || attempt !== this.attempt) return opened.dispose();
       this.adopt(opened, renderWorkbench);
@@ -63,7 +68,8 @@ export class Panel extends Widget {
       if (this.isDisposed || attempt !== this.attempt) return;
       const again = { label: opener.trans.__("Try again"), go: () => void this.open() };
       const why = error instanceof Error ? error.message : String(error);
-      showFailure(this.node, name, why, [again, ...ways], opener.trans);
+      const buttons = source instanceof Refusal ? ways : [again, ...ways];
+      showFailure(this.node, name, why, buttons, opener.trans);
     }
     this.node.removeAttribute("aria-busy");
   }
@@ -111,6 +117,8 @@ export class Panel extends Widget {
 
   private letGo(): void {
     if (this.saving !== undefined) this.save();
+    // The server stops reading a file that nobody waits for.
+    this.opening.abort();
     this.leave?.();
     this.opened?.dispose();
     this.leave = this.opened = undefined;
@@ -138,7 +146,8 @@ export class Panel extends Widget {
     clearTimeout(this.saving);
     this.saving = undefined;
     const { opener, source } = this.options;
-    if (this.opened !== undefined) void opener.memory.keep(keyOf(source), this.opened.host.wanted);
+    if (this.opened !== undefined && !(source instanceof Refusal))
+      void opener.memory.keep(keyOf(source), this.opened.host.wanted);
   }
 }
 

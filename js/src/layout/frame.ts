@@ -50,7 +50,7 @@ export const makeFrame = (views: Placed, dock: Dock, actions: Actions, help: HTM
   const blank = h("div", { class: "ci-blank" }, h("b", {}, title), h("p", {}, sentence));
   const root = h(
     "div",
-    { class: "ci", tabindex: -1, lang: "en" },
+    { class: "ci mathjax_ignore tex2jax_ignore", tabindex: -1, lang: "en" },
     ...[progress.node, alert, waiting, blank, bench, said, spoken, help],
   );
   showTitles(root);

@@ -46,7 +46,6 @@ interface Questions {
   /** With the cut at `place`, legal or not, -1 for where the plan has it; `answer` is the choice taken. */
   lesson_check: { link: string; place: number; answer: string };
   facts: { place: number; query: string; kind: string; fate: string; from: number; to: number };
-  fact: FactName & { place: number };
   /** Those of the recorded compaction after the moment, or with "plan" of the plan. */
   context: { place: number; from: number; to: number; most?: number };
   summaries: { place: number };
@@ -93,7 +92,6 @@ const PATIENCE = 15_000;
 const [LOOKING, PLANNING] = [120_000, 300_000];
 const LONG = {
   facts: LOOKING,
-  fact: LOOKING,
   findings: LOOKING,
   story: LOOKING,
   summaries: LOOKING,

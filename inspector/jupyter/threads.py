@@ -1,0 +1,115 @@
+"""Threads for the server's routes, limited for each document and each file: none waits for another's."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from ..errors import stopping
+
+T = TypeVar("T")
+
+MOST = 4
+"""Threads that work at the same time for one document, or read the same file."""
+BUSY = 60.0
+"""Seconds that a request waits for one of them."""
+
+
+class ServerRefusal(Exception):
+    """A request that is answered with a status and a sentence."""
+
+    def __init__(self, status: int, sentence: str, reason: str = "") -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.reason = status, sentence, reason
+
+
+def settle(future: asyncio.Future[T], work: Callable[[], T]) -> None:
+    """Run `work` in the current thread, and set its result or its error on a future of the event loop."""
+
+    def set_done(set_outcome: Callable[[Any], None], outcome: Any) -> None:
+        if not future.done():
+            set_outcome(outcome)
+
+    try:
+        done: tuple[Callable[[Any], None], Any] = (future.set_result, work())
+    except BaseException as error:
+        done = (future.set_exception, error)
+    with suppress(RuntimeError):  # the loop is closed
+        future.get_loop().call_soon_threadsafe(set_done, *done)
+
+
+def run_in_thread(work: Callable[..., T], *args: Any) -> asyncio.Future[T]:
+    """Run `work` in a thread of its own, which does not keep the process alive."""
+    future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+    run = partial(settle, future, partial(work, *args))
+    threading.Thread(target=run, name="compaction-inspector-server", daemon=True).start()
+    return future
+
+
+class Workers:
+    """Threads for one document or one file, `MOST` at a time. Belongs to the event loop.
+
+    A thread cannot be ended from outside. One that hangs takes one of these places until it ends, and none
+    anywhere else. `name` is what users call the document or the file.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name, self._free = name, asyncio.Semaphore(MOST)
+
+    async def run(
+        self,
+        work: Callable[[], T],
+        ended: asyncio.Event,
+        why: str,
+        seconds: float | None = None,
+        late: Callable[[T], None] | None = None,
+    ) -> T:
+        """Run `work` in a thread and return its result.
+
+        Args:
+            work: Runs under `stopping`: `check_stopped` ends it once its result is not wanted any more.
+            ended: The result is not wanted any more once this is set.
+            why: The sentence of the refusal then.
+            seconds: The result is not wanted after so many seconds either.
+            late: Receives the result if it comes after that.
+
+        Raises:
+            ServerRefusal: `ended` is set, the time is up, or no thread was free for `BUSY` seconds.
+        """
+        turn = asyncio.ensure_future(self._free.acquire())
+        if not await _wait(turn, ended, BUSY):
+            turn.cancel()
+            raise ServerRefusal(404, why) if ended.is_set() else ServerRefusal(409, self._describe_busy())
+        unwanted = threading.Event()
+
+        def run() -> T:
+            with stopping(unwanted.is_set):
+                return work()
+
+        def finish(done: asyncio.Future[T]) -> None:
+            self._free.release()
+            if done.exception() is None and unwanted.is_set() and late is not None:
+                late(done.result())
+
+        running = run_in_thread(run)
+        running.add_done_callback(finish)
+        if not await _wait(running, ended, seconds):
+            unwanted.set()
+            slow = f"{self._name} took more than {seconds:.0f} seconds and was given up." if seconds else ""
+            raise ServerRefusal(404, why) if ended.is_set() else ServerRefusal(422, slow, "TimeoutError")
+        return running.result()
+
+    def _describe_busy(self) -> str:
+        return f"The server is still busy with {MOST} earlier requests for {self._name}. Try again later."
+
+
+async def _wait(future: asyncio.Future[Any], ended: asyncio.Event, seconds: float | None) -> bool:
+    """Wait for a future; False if the event is set first, or after so many seconds."""
+    end = asyncio.ensure_future(ended.wait())
+    await asyncio.wait({future, end}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    end.cancel()
+    return future.done()

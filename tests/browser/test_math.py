@@ -1,0 +1,80 @@
+"""Transcript text in a notebook's outputs: JupyterLab typesets no formula in it, so none becomes a link."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.lab import Lab, open_notebook, run_all
+
+LINK = r"\href{http://127.0.0.1:9/clicked}{\text{open the report}}"
+FORMULAS = (
+    *(f"${LINK}$", f"$${LINK}$$", rf"\({LINK}\)", rf"\[{LINK}\]"),
+    rf"\begin{{equation}}{LINK}\end{{equation}}",
+)
+SHOW = """import inspector as I
+from inspector.jupyter.scan_view import ScanView
+from IPython.display import display
+
+session = I.open_session("math/math.jsonl")
+ledger = I.count_tokens(session)
+plan = I.make_plan(session, ledger, "claude-code", window=60_000)
+display(I.lint(session), I.lint(session, "flue"), ledger, I.compare_policies(session, ["flue"]))
+display(plan.stages, I.sessions())
+"""
+OPEN = 'I.Workbench("math/math.jsonl", "flue", cut="end")'
+SCAN = """table = I.scan(["math"], ["flue"], workers=1)
+display(table)
+view = ScanView(table)
+display(view)
+view.open_row({**next(iter(table)), "file": r"FORMULA"})"""
+
+
+def write_transcript(path: Path) -> None:
+    """A session whose title, rules, replies and summary hold formulas; a recorded compaction loses them."""
+    rows: list[dict[str, Any]] = []
+
+    def add(type: str, content: Any, **more: Any) -> None:
+        parent = rows[-1]["uuid"] if rows else None
+        message = {"role": type, "content": content}
+        row = {"type": type, "uuid": f"u{len(rows)}", "parentUuid": parent, "sessionId": "s", "cwd": "/w"}
+        rows.append({**row, "message": message, **more})
+
+    for formula in FORMULAS:
+        add("user", f"Never touch {formula} in src/a.py. Always use {formula} here.")
+        add("assistant", [{"type": "text", "text": f"I use {formula}."}])
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "cb", "parentUuid": None}
+    boundary |= {"logicalParentUuid": rows[-1]["uuid"], "content": "c", "sessionId": "s"}
+    rows.append({**boundary, "compactMetadata": {"trigger": "auto", "preTokens": 160_000}})
+    begun = "This session is being continued from a previous conversation that ran out of context. "
+    add("user", f"{begun}The conversation is summarized below:\n{FORMULAS[0]}", isCompactSummary=True)
+    add("user", f"go on with {FORMULAS[1]}")
+    title = {"type": "custom-title", "customTitle": FORMULAS[0], "sessionId": "s"}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(map(json.dumps, [title, *rows])) + "\n")
+
+
+def test_no_output_typesets_what_a_transcript_says(lab_page: Page, lab: Lab, window: Any) -> None:
+    write_transcript(lab.notebooks / "math" / "math.jsonl")
+    # Where the list of this machine's sessions finds it.
+    write_transcript(lab.notebooks.parent / "claude" / "projects" / "-w" / "math.jsonl")
+    control = "from IPython.display import HTML\nHTML('<p>$x^2$</p>')"
+    name = lab.write_notebook(
+        "math.ipynb", control, SHOW, OPEN, SCAN.replace("FORMULA", f"{FORMULAS[0]}.jsonl")
+    )
+    page = lab_page
+    open_notebook(page, lab, name)
+    run_all(page)
+    page.get_by_test_id("cut-handle").first.wait_for()
+    # A formula of the notebook's own is typeset: so would be those of the transcript.
+    expect(page.locator(".jp-OutputArea mjx-container")).to_have_count(1)
+    outputs = page.locator(".jp-OutputArea")
+    for formula in FORMULAS:
+        expect(outputs.filter(has_text=formula).first).to_be_attached()
+    page.wait_for_timeout(1000)
+    expect(page.locator(".jp-OutputArea mjx-container")).to_have_count(1)
+    links = page.locator(".jp-OutputArea a[href*='clicked']")
+    expect(links).to_have_count(0)

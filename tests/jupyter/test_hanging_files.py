@@ -1,0 +1,184 @@
+"""A file whose reader hangs: the others open and answer meanwhile, and closing it leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from inspector.demo import read_demo
+from inspector.errors import Stopped, check_stopped
+from inspector.jupyter.threads import MOST, ServerRefusal, Workers
+from tests.jupyter.test_server import FEW, Answer, Server, start
+
+SHORT = b"".join(read_demo().splitlines(keepends=True)[:20])
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with start(tmp_path_factory.mktemp("hanging")) as started:
+        (started.root / "short.jsonl").write_bytes(SHORT)
+        # What opens a document is loaded.
+        started.open("short.jsonl")
+        yield started
+
+
+@contextmanager
+def hang(path: Path) -> Iterator[None]:
+    """Let every process that opens a file wait: until the end of the block, and as long as Linux lets it."""
+    fcntl = pytest.importorskip("fcntl", reason="this system has no leases on files")
+    if not hasattr(fcntl, "F_SETLEASE"):
+        pytest.skip("this system has no leases on files")
+    before = signal.signal(signal.SIGIO, signal.SIG_IGN)
+    handle = os.open(path, os.O_RDWR)
+    try:
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        yield
+    finally:
+        os.close(handle)
+        signal.signal(signal.SIGIO, before)
+
+
+def connect_to_open(server: Server, path: str) -> HTTPConnection:
+    """Ask for a file to be opened, without waiting for the answer."""
+    line = HTTPConnection("127.0.0.1", server.port, timeout=120)
+    body = json.dumps({"path": path, "wanted": {}})
+    line.request("POST", f"{server.base}inspector/open", body, {"Authorization": f"token {server.token}"})
+    return line
+
+
+def check_others(server: Server) -> None:
+    """Another document opens, and answers everything that a screen asks of it."""
+    first = server.open("short.jsonl", policy="flue")
+    desk = first["desk"]
+    assert server.question(desk, type="rows", id=1, **{"from": 0, "to": 2})["rows"]
+    assert server.change(desk, cut="end", _seq=1)["_plan"]["seq"] == 1
+    assert server.question(desk, type="facts", id=2, place=0)["type"] == "facts"
+    assert server.ask("GET", "inspector/sessions").status == 200
+    assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
+
+
+def test_files_that_hang_while_they_are_opened_keep_no_other_waiting(server: Server) -> None:
+    path = server.root / "hanging.jsonl"
+    path.write_bytes(SHORT)
+    with ThreadPoolExecutor(12) as pool:
+        with hang(path):
+            lines = [connect_to_open(server, "hanging.jsonl") for _ in range(12)]
+            answers = [pool.submit(line.getresponse) for line in lines]
+            check_others(server)
+            assert not any(answer.done() for answer in answers), "they were to hang meanwhile"
+            # As browsers do whose tabs are closed.
+            for line in lines[1:]:
+                assert line.sock is not None
+                line.sock.shutdown(2)
+            check_others(server)
+            assert not answers[0].done()
+        assert answers[0].result().status == 200
+        for answer in answers[1:]:
+            assert answer.exception() is not None
+    for line in lines:
+        line.close()
+    # None of those that were given up is open: there is a place for as many as ever.
+    desks = [server.open("hanging.jsonl")["desk"] for _ in range(FEW)]
+    for desk in desks:
+        assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
+
+
+def test_an_open_document_whose_file_hangs_answers_and_can_be_closed(server: Server) -> None:
+    path = server.root / "growing.jsonl"
+    path.write_bytes(SHORT)
+    first = server.open("growing.jsonl")
+    desk = first["desk"]
+    with ThreadPoolExecutor(1) as pool:
+        with path.open("ab") as file:
+            file.write(read_demo().splitlines(keepends=True)[20])
+        with hang(path):
+            # The first look at the file hangs, and with it all that follow.
+            poll: Future[Answer] = pool.submit(
+                server.ask, "GET", f"inspector/desks/{desk}/news?rev={first['rev']}"
+            )
+            assert server.question(desk, type="rows", id=1, **{"from": 0, "to": 2})["rows"]
+            assert server.change(desk, cut="end", _seq=1)["_plan"]["seq"] == 1
+            check_others(server)
+            assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
+            assert poll.result().status == 404
+            assert server.ask("POST", f"inspector/desks/{desk}/ask", {"type": "lessons"}).status == 404
+
+
+def test_no_more_than_a_few_threads_work_for_one_document() -> None:
+    """What hangs there holds up only what is asked of the same document, until that is closed."""
+    hanging, ended, late = threading.Event(), asyncio.Event(), []
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        workers, other = Workers("a.jsonl"), Workers("b.jsonl")
+        began = [loop.create_future() for _ in range(MOST + 1)]
+
+        def work(number: int) -> int:
+            loop.call_soon_threadsafe(began[number].set_result, None)
+            hanging.wait()
+            return number
+
+        def ask(number: int) -> asyncio.Task[int]:
+            return asyncio.ensure_future(
+                workers.run(lambda: work(number), ended, "It was closed.", late=late.append)
+            )
+
+        asked = [ask(number) for number in range(MOST + 1)]
+        await asyncio.gather(*began[:MOST])
+        assert await other.run(lambda: "answered", asyncio.Event(), "") == "answered"
+        assert not began[MOST].done() and not any(task.done() for task in asked)
+        ended.set()
+        refused = await asyncio.gather(*asked, return_exceptions=True)
+        assert {type(one) for one in refused} == {ServerRefusal}
+        assert {str(one) for one in refused} == {"It was closed."}
+        assert late == []
+        hanging.set()
+        while len(late) < MOST:
+            await asyncio.sleep(0.01)
+        assert sorted(late) == [*range(MOST)] and not began[MOST].done()
+
+    asyncio.run(run())
+
+
+def test_work_that_asks_for_it_is_stopped_once_nobody_waits() -> None:
+    ended, stopped = asyncio.Event(), threading.Event()
+
+    def work() -> None:
+        try:
+            while True:
+                check_stopped()
+        except Stopped:
+            stopped.set()
+
+    async def run() -> None:
+        asked = asyncio.ensure_future(Workers("a.jsonl").run(work, ended, "It was closed."))
+        await asyncio.sleep(0)
+        ended.set()
+        with pytest.raises(ServerRefusal, match=r"It was closed\."):
+            await asked
+        await asyncio.get_running_loop().run_in_executor(None, stopped.wait)
+
+    asyncio.run(run())
+
+
+def test_reading_that_takes_too_long_is_given_up_with_a_sentence() -> None:
+    hanging = threading.Event()
+
+    async def run() -> None:
+        workers, never = Workers("a.jsonl"), asyncio.Event()
+        with pytest.raises(ServerRefusal, match=r"a\.jsonl took more than 0 seconds") as refused:
+            await workers.run(hanging.wait, never, "", seconds=0.01)
+        assert refused.value.status == 422
+        hanging.set()
+
+    asyncio.run(run())
