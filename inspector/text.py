@@ -118,12 +118,15 @@ def html_text(text: str) -> str:
     """Untrusted text as HTML that a notebook shows as it is.
 
     Notebooks typeset what they take for formulas in HTML, and a formula may hold a link. A delimiter in an
-    element of its own begins none.
+    element of its own begins none; nor does a single "$", as of a price.
 
-    >>> print(html_text("<b> costs $5"))
-    &lt;b&gt; costs <span>$</span>5
+    >>> print(html_text("<b> costs $5"), html_text("$x$"))
+    &lt;b&gt; costs $5 <span>$</span>x<span>$</span>
     """
-    return _DELIMITER.sub(r"<span>\g<0></span>", escape(printable(text)))
+    escaped = escape(printable(text))
+    if "\\" not in text and text.count("$") < 2:
+        return escaped
+    return _DELIMITER.sub(r"<span>\g<0></span>", escaped)
 
 
 def html_table(

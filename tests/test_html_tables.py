@@ -63,3 +63,23 @@ def test_what_a_transcript_says_is_text_in_a_table() -> None:
     assert "<img" not in html_table(["a"], [[path]], around=(path, path))
     row = '{"type":"user","uuid":"u","parentUuid":null,"message":{"content":"<script>"}}'
     assert "<script>" not in count_tokens(read_session(row.encode(), "x"))._repr_html_()
+
+
+LINK = r"\href{http://127.0.0.1:9/clicked}{\text{report}}"
+
+
+FORMULAS = (
+    *(f"${LINK}$", f"$${LINK}$$", rf"\({LINK}\)", rf"\[{LINK}\]"),
+    rf"\begin{{equation}}{LINK}\end{{equation}}",
+)
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_no_text_of_a_table_holds_both_ends_of_a_formula(formula: str) -> None:
+    """Typesetters look for both in one text, which ends where an element begins or ends."""
+    html = html_table([formula], [[f"a {formula} b"]], around=(formula, formula))
+    texts = re.split(r"<[^>]*>", html)
+    assert unescape("".join(texts)).count(formula) == 4
+    for text in texts:
+        assert len(text) == 1 or not {"$", "\\"} & {*unescape(text)}
+    assert "<span>" not in html_table(["cost"], [["$1.20"]])

@@ -23,7 +23,7 @@ ADD_DRIVES = """() => {
     if (!contents._additionalDrives.has(name)) contents.addDrive(new Proxy(server, { get }));
   }
 }"""
-"""Drives with the same names of files as the server. "RTC" is the server's own, with real-time collaboration."""
+"""Their files have the names of the server's own. "RTC" is the server itself, as people collaborate there."""
 OPEN = "async path => { await window.jupyterapp.commands.execute('docmanager:open', { path }) }"
 FACTORY = "Compaction Inspector"
 
@@ -42,7 +42,7 @@ def watch_opens(page: Page) -> list[Any]:
     opened: list[Any] = []
 
     def note(request: Request) -> None:
-        if request.url.endswith("/inspector/open"):
+        if "/inspector/open" in request.url:
             opened.append(json.loads(request.post_data or "{}").get("path"))
 
     page.on("request", note)

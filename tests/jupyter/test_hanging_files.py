@@ -62,7 +62,8 @@ def check_others(server: Server) -> None:
     desk = first["desk"]
     assert server.question(desk, type="rows", id=1, **{"from": 0, "to": 2})["rows"]
     assert server.change(desk, cut="end", _seq=1)["_plan"]["seq"] == 1
-    assert server.question(desk, type="facts", id=2, place=0)["type"] == "facts"
+    for kind in ("lessons", "review", "regret"):
+        assert server.question(desk, type=kind, id=2)["type"] == kind
     assert server.ask("GET", "inspector/sessions").status == 200
     assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
 

@@ -334,7 +334,7 @@ def test_each_of_two_documents_of_one_session_keeps_the_summary_written_in_it(
     texts = {
         "flue": "So far: a calendar.",
         "pi": "So far: a table of tides.",
-        "claude-code": "So far: a plot.",
+        "codex": "So far: a plot.",
     }
 
     def find_texts(server: Server) -> dict[str, str]:
@@ -359,8 +359,8 @@ def test_each_of_two_documents_of_one_session_keeps_the_summary_written_in_it(
         # A second one in the first document, and one removed in the last: the others stay.
         server.question(desks["flue"], type="summarise", by="pasted", text="So far: a clock.")
         wait_for_summary(lambda: server.question(desks["flue"], type="writing"))
-        server.question(desks["claude-code"], type="unsummarise")
-    texts = {"flue": "So far: a clock.", "pi": texts["pi"], "claude-code": texts["claude-code"]}
+        server.question(desks["codex"], type="unsummarise")
+    texts = {"flue": "So far: a clock.", "pi": texts["pi"], "codex": texts["codex"]}
     with start(tmp_path) as server:
         assert find_texts(server) == {"flue": texts["flue"], "pi": texts["pi"]}
 

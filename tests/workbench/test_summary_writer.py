@@ -174,6 +174,25 @@ def test_nothing_is_sent_that_was_not_looked_at(
         assert not server.received
 
 
+@pytest.mark.parametrize("by", ["Model", "MODEL", " model", "claude", "", None, 7, ["model"]])
+def test_only_one_of_the_writers_by_its_exact_name_writes(
+    monkeypatch: pytest.MonkeyPatch, by: object
+) -> None:
+    """Whatever asks: a name that is not known never means a model."""
+    with Loopback() as provider:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
+        for controller, _ in _open(open_demo()):
+            digest = ask(controller, "sending")["digest"]
+            for kind in ("sending", "summarise"):
+                query = {"type": kind, "id": 1, "by": by, "model": MODEL, "digest": digest, "text": "a"}
+                reply = controller.reply(query)
+                assert reply is not None and reply["type"] == "error"
+                assert "extractive, model, pasted" in reply["sentence"]
+            assert ask(controller, "writing")["state"] == "none"
+        assert provider.received == []
+
+
 def test_without_a_key_nothing_can_be_sent(opened: tuple[Controller, Screen]) -> None:
     controller, _ = opened
     seen = ask(controller, "sending")

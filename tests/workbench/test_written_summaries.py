@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import assume, given, settings
 
 from inspector import checkpoint_from_text, count_tokens, make_plan, open_demo
+from inspector.jupyter.kept_summaries import keep_summary, read_kept
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan
 from inspector.planning.plan_words import NOT_DETERMINISTIC
@@ -26,6 +31,7 @@ from inspector.workbench.written_summaries import (
     fill_in,
     keep,
     load_written,
+    update_written,
 )
 from tests.strategies import chars
 from tests.test_laws import plans
@@ -181,3 +187,51 @@ def test_what_is_kept_in_a_file_comes_back_for_the_same_plan_alone() -> None:
 )
 def test_what_is_no_file_of_ours_holds_no_summary(text: str) -> None:
     assert load_written(text, open_demo()) == ()
+
+
+def test_a_stored_summary_takes_the_place_of_its_own_plan_s_alone() -> None:
+    """Whatever else is stored there stays, also what this version cannot load."""
+    session = open_demo()
+    ledger = count_tokens(session)
+    flue, pi = (make_plan(session, ledger, policy, {"cut": "end"}) for policy in ("flue", "pi"))
+    strange = {"policy": "one of tomorrow", "jobs": 7}
+    text = json.dumps({"version": 1, "written": [strange]})
+    for plan, words in ((flue, "one"), (pi, "two"), (flue, HOSTILE)):
+        text = update_written(text, plan, Checkpoint(text=words), 10**6)
+    assert json.loads(text)["written"][0] == strange
+    kept = load_written(text, session)
+    texts = [fill_in(plan, kept).checkpoint for plan in (flue, pi)]
+    assert [one and one.text for one in texts] == [HOSTILE, "two"]
+    text = update_written(text, flue, None, 10**6)
+    assert fill_in(flue, load_written(text, session)).checkpoint is None
+    assert fill_in(pi, load_written(text, session)).checkpoint is not None
+    text = update_written(text, pi, None, 10**6)
+    assert json.loads(text)["written"] == [strange]
+    assert update_written("", pi, None, 10**6) == ""
+
+
+def test_of_summaries_that_are_too_long_together_the_newest_stay() -> None:
+    session = open_demo()
+    ledger = count_tokens(session)
+    made = [make_plan(session, ledger, policy, {"cut": "end"}) for policy in ("flue", "pi", "codex")]
+    text = ""
+    for plan in made:
+        text = update_written(text, plan, Checkpoint(text="x" * 40_000), 120_000)
+        assert len(text) <= 120_000
+    kept = load_written(text, session)
+    assert [fill_in(plan, kept).checkpoint is not None for plan in made] == [False, True, True]
+
+
+def test_summaries_that_are_stored_at_once_are_all_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    session = open_demo()
+    ledger = count_tokens(session)
+    made = [make_plan(session, ledger, policy, {"cut": "end"}) for policy in names_of_policies()]
+    made = [plan for plan in made if plan.jobs][:MOST]
+    path = str(tmp_path / "story.jsonl")
+    with ThreadPoolExecutor(MOST) as pool:
+        list(pool.map(lambda plan: keep_summary(path, plan, Checkpoint(text=plan.policy.name)), made))
+    kept = read_kept(path, session)
+    assert {one.checkpoint.text for one in kept} == {plan.policy.name for plan in made}
