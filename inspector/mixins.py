@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from .errors import FrameError
+from .text import html_text
 
 HOOKS = {
     "explanation": "inspector.facts.explain:find_explanation",
@@ -33,7 +35,28 @@ def ask(name: str, *arguments: Any, **options: Any) -> Any:
     return getattr(import_module(module), function)(*arguments, **options)
 
 
-class Drawable:
+_LINK = re.compile(r"://|\bwww\.|\bdata:")
+
+
+class Printable:
+    """Base of values whose printed form holds transcript text."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str | None:
+        """The printed form as HTML if a notebook would make links of it; else None, and it stays plain text.
+
+        >>> from inspector.session.blocks import Text
+        >>> Text(text="See https://example.org")._repr_html_()
+        '<pre>Text(kind=&#x27;text&#x27;, text=&#x27;See https://example.org&#x27;)</pre>'
+        >>> Text(text="See a.py")._repr_html_() is None
+        True
+        """
+        text = repr(self)
+        return f"<pre>{html_text(text)}</pre>" if _LINK.search(text) else None
+
+
+class Drawable(Printable):
     """Base of `Ledger`, `Plan`, `Run` and `Decay`."""
 
     def figure(self, kind: str = "", *, dark: bool = False) -> Any:
@@ -52,7 +75,7 @@ class Drawable:
         return ask("figure", self, kind, dark=dark)
 
 
-class Framed(ABC):
+class Framed(Printable, ABC):
     """Base of what is a table: `to_columns` is written by its class, `to_frame` follows from it."""
 
     @abstractmethod

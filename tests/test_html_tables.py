@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 
-from inspector import compare_policies, count_tokens, lint, make_plan, open_demo, read_session
+from inspector import (
+    build_context,
+    compare_policies,
+    count_tokens,
+    diff_contexts,
+    lint,
+    live_context,
+    make_plan,
+    open_demo,
+    read_session,
+)
+from inspector.planning import diff_text
 from inspector.text import html_table
 
 CELLS = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>")
@@ -83,3 +95,34 @@ def test_no_text_of_a_table_holds_both_ends_of_a_formula(formula: str) -> None:
     for text in texts:
         assert len(text) == 1 or not {"$", "\\"} & {*unescape(text)}
     assert "<span>" not in html_table(["cost"], [["$1.20"]])
+
+
+URL = "https://example.org/" + "report?id=1"
+
+
+@pytest.mark.parametrize("url", [URL, "www.example.org", "data:text/html,hi", "file:///etc/passwd"])
+def test_what_a_notebook_would_link_in_a_printed_value_is_shown_as_html_without_links(url: str) -> None:
+    """JupyterLab makes links of addresses in plain text, and of none in HTML."""
+    session = read_session(
+        [
+            {"role": "user", "content": f"Never open {url} <b>again</b>. Read src/a.py."},
+            {"role": "assistant", "content": "All right."},
+            {"role": "user", "content": f"Go on with {url} now."},
+        ]
+    )
+    ledger = count_tokens(session)
+    plan = make_plan(session, ledger, "flue", {"cut": "end"})
+    context = live_context(session, ledger)
+    values: list[Any] = [session.entries[0], session.entries[0].blocks[0], context.pieces[0]]
+    values += [diff_text(f"see {url}", "see nothing"), diff_contexts(context, build_context(session, plan))]
+    values += [one for one in plan.trace if url in repr(one)]
+    shown = 0
+    for value in values:
+        html = value._repr_html_()
+        if url in repr(value):
+            assert unescape(re.sub(r"<[^>]*>", "", html)) == repr(value)
+            assert {*re.findall(r"<(\w+)", html)} <= {"pre", "span"}
+            shown += 1
+    assert shown >= 4
+    plain = read_session([{"role": "user", "content": "Read src/a.py."}])
+    assert plain.entries[0]._repr_html_() is None  # type: ignore[operator]

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import check_stopped
 from ..faults import Fault, Faults
-from ..mixins import Framed
+from ..mixins import Framed, Printable
 from ..session.blocks import BlockRef
 from ..session.garbage import paused_gc
 from ..session.session import Session
@@ -47,7 +47,7 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fact:
+class Fact(Printable):
     """A thing said. `kind` is one of KINDS, `form` its one way of being written, at most 400 characters.
 
     >>> from inspector import read_session

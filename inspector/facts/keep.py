@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import ArgumentError, EditError, expect, expect_count
+from ..mixins import Printable
 from ..planning.plan import Plan
 from ..text import plural, printable
 from .facts import Fact
@@ -26,7 +27,7 @@ Answer = Literal["fits", "impossible", "not found"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KeepResult:
+class KeepResult(Printable):
     """Facts kept under a limit, or why they cannot be.
 
     `plan` is the one with the pins, None where no pins were found that keep every fact; `base` the one they

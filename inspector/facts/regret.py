@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import expect
+from ..mixins import Printable
 from ..session.blocks import BlockRef
 from ..session.entries import Entry
 from ..session.queries import pair_calls
@@ -136,7 +137,7 @@ class Paid(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Regret:
+class Regret(Printable):
     """One thing needed again after the compaction `entry` took it away.
 
     `before` says it last before, `again` is where it came again, `parts` are the blocks that had to be paid

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError, EditError
-from ..mixins import Framed, ask
+from ..mixins import Framed, Printable, ask
 from ..planning.plan import Plan
 from ..policies.policy import Edits, Policy
 from ..session.blocks import BlockRef
@@ -93,7 +93,7 @@ class Look(Protocol):
     def tell_absence(self, form: str | tuple[str, str]) -> str: ...
 
 
-class TracedFact:
+class TracedFact(Printable):
     """A fact and what becomes of it.
 
     `said` are the blocks on the path that say it, `stands` where it can still be read, `words` how it is
@@ -234,7 +234,7 @@ class TracedFact:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fix:
+class Fix(Printable):
     """A way to keep a fact. `plan` is the plan with it, `price` the tokens (int) its context is longer by.
 
     `fate` is the fact's in that plan, `sentence` what to do, `changes` what it adds to the edits there are,

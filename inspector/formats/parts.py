@@ -13,6 +13,7 @@ from io import BytesIO
 from typing import NamedTuple, overload
 
 from ..errors import EditError, InspectorError, ReadError, SeveralSessions
+from ..mixins import Printable
 from ..session.session import Session
 from ..text import plural, printable
 from . import chat_exports, databases, document_lists, inspect_log, scout
@@ -135,7 +136,7 @@ class StoredSession(NamedTuple):
         return read_session(self.part.read(), self.name, self.format or None)
 
 
-class StoredSessions(Sequence[StoredSession]):
+class StoredSessions(Printable, Sequence[StoredSession]):
     """The sessions of a file, in their order. What is no session is in `others`, with the reason."""
 
     def __init__(self, found: Sequence[StoredSession]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..formats.sealed import Sealed
+from ..mixins import Printable
 from ..session.blocks import Block, BlockRef, Image, Text
 from ..session.entries import Provided, Tool
 from ..text import plural, printable
@@ -13,7 +14,7 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Piece:
+class Piece(Printable):
     """One block in a context.
 
     `message` numbers the message it belongs to: pieces of one message are adjacent and share `role`.

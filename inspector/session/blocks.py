@@ -17,13 +17,14 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Discriminator, InstanceOf
 
+from ..mixins import Printable
 from .json_text import stringify
 
 Chars = InstanceOf[str]
 Number = int | float
 
 
-class Value(BaseModel):
+class Value(Printable, BaseModel):
     """Base of all values: frozen, and closed to unknown fields."""
 
     # What checks a value is built when the first one is checked: readers, which build theirs, need it never.

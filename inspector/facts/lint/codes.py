@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...errors import EditError
 from ...faults import Fault
-from ...mixins import Framed
+from ...mixins import Framed, Printable
 from ...text import html_table, plural, printable
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LintFinding:
+class LintFinding(Printable):
     """One thing found. `refs` are the blocks it is about, the last first to look at; `fact` and `traced` what
     was lost. `entry` is the recorded compaction, "" for a plan; `tier` says on whose word the loss is known.
 

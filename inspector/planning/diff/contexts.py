@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ...errors import PatchError, expect
+from ...mixins import Printable
 from ...text import plural
 from ..context import Context, Piece
 from .runs import (
@@ -76,7 +77,7 @@ class HeadChange:
 
 
 @dataclass(frozen=True, repr=False)
-class Diff:
+class Diff(Printable):
     """What became of a context. `tokens_before` and `tokens_after` count everything, the heads too.
 
     >>> from inspector import count_tokens, live_context, read_session

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from ...mixins import Printable
 from .runs import SIGNS, DiffRun, cut_lines, find_longest_ascent, fold_runs, show_plain, weave_pairs
 
 WORK_LIMIT = 10_000_000
@@ -22,7 +23,7 @@ class DiffLine:
 
 
 @dataclass(frozen=True, repr=False)
-class TextDiff:
+class TextDiff(Printable):
     """The lines of two texts. `exact` is False when they were too many to search them all."""
 
     rows: tuple[DiffLine, ...]
