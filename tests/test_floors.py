@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "text": "",
         "errors": "",
         "faults": "errors",
-        "mixins": "errors",
+        "mixins": "text errors",
         "session": "text errors mixins",
         "cuts": "errors session",
         "redaction": "errors session",

@@ -14,8 +14,8 @@ KEPT = KeptFiles("written", ".json", 32_000_000)
 
 def read_kept(path: str, session: Session) -> tuple[WrittenSummary, ...]:
     """Return the summaries stored for the session in the file at `path`, as far as they still fit it."""
-    kept = KEPT.read(path)
-    return load_written(kept, session) if kept else ()
+    content = KEPT.read(path)
+    return load_written(content, session) if content else ()
 
 
 def keep_summary(path: str, plan: Plan, checkpoint: Checkpoint | None) -> None:
@@ -24,7 +24,7 @@ def keep_summary(path: str, plan: Plan, checkpoint: Checkpoint | None) -> None:
     The same session may be open in several documents: the summaries that others have stored stay.
     """
 
-    def change(kept: bytes) -> bytes:
-        return update_written(kept, plan, checkpoint, KEPT.most_bytes).encode("ascii")
+    def change(content: bytes) -> bytes:
+        return update_written(content, plan, checkpoint, KEPT.most_bytes).encode("ascii")
 
     KEPT.update(path, change)

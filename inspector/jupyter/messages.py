@@ -24,7 +24,7 @@ Field = type | str | tuple[str, ...]
 """A Python type, `TEXTS`, or the values allowed."""
 
 
-class Message(NamedTuple):
+class MessageType(NamedTuple):
     """One type of message. A field whose name ends in "?" may be missing."""
 
     permission: tuple[str, str]
@@ -33,44 +33,44 @@ class Message(NamedTuple):
 
 _PLACE: dict[str, Field] = {"place": int}
 _PAGE: dict[str, Field] = {"from?": int, "to?": int}
-_WISH: dict[str, Field] = {"by": WRITERS, "model?": str, "focus?": str, "keep?": TEXTS}
+_SUMMARY: dict[str, Field] = {"by": WRITERS, "model?": str, "focus?": str, "keep?": TEXTS}
 _FACT: dict[str, Field] = {"number": int, "kind?": str, "form?": str}
 
-QUESTIONS: dict[str, Message] = {
-    "rows": Message(READ, {"from": int, "to": int}),
-    "body": Message(READ, {"row": int, "place?": int}),
-    "summary": Message(READ, {"place?": int, "versus?": bool}),
-    "search": Message(READ, {"query": str, "keys?": TEXTS}),
-    "lesson": Message(READ, _PLACE),
-    "lessons": Message(READ),
-    "lesson_step": Message(READ, {"link": str}),
-    "lesson_check": Message(READ, {"link": str, "answer": str, **_PLACE}),
-    "context": Message(READ, {"most?": int, **_PLACE, **_PAGE}),
-    "summaries": Message(READ, _PLACE),
-    "facts": Message(READ, {"query?": str, "kind?": str, "fate?": str, **_PLACE, **_PAGE}),
-    "findings": Message(READ, {"look?": str, **_PLACE}),
-    "story": Message(READ, {"pick?": str, **_FACT, **_PLACE}),
-    "regret": Message(READ),
-    "grounding": Message(READ, {"row": int}),
-    "losses": Message(READ, _PLACE),
-    "rules": Message(READ),
-    "policies": Message(READ),
-    "policy_results": Message(READ, {"from": int, "to": int}),
-    "review": Message(READ),
-    "export": Message(READ, {"keep?": TEXTS, "policies?": TEXTS}),
-    "plans": Message(READ),
-    "open_plan": Message(READ, {"name": str}),
-    "preview_file": Message(READ, {"kind": ("compacted", "reopened"), "at?": str}),
-    "sending": Message(READ, _WISH),
-    "writing": Message(READ, {"from?": int}),
-    "stop": Message(READ, {"what?": str}),
+QUESTIONS: dict[str, MessageType] = {
+    "rows": MessageType(READ, {"from": int, "to": int}),
+    "body": MessageType(READ, {"row": int, "place?": int}),
+    "summary": MessageType(READ, {"place?": int, "versus?": bool}),
+    "search": MessageType(READ, {"query": str, "keys?": TEXTS}),
+    "lesson": MessageType(READ, _PLACE),
+    "lessons": MessageType(READ),
+    "lesson_step": MessageType(READ, {"link": str}),
+    "lesson_check": MessageType(READ, {"link": str, "answer": str, **_PLACE}),
+    "context": MessageType(READ, {"most?": int, **_PLACE, **_PAGE}),
+    "summaries": MessageType(READ, _PLACE),
+    "facts": MessageType(READ, {"query?": str, "kind?": str, "fate?": str, **_PLACE, **_PAGE}),
+    "findings": MessageType(READ, {"look?": str, **_PLACE}),
+    "story": MessageType(READ, {"pick?": str, **_FACT, **_PLACE}),
+    "regret": MessageType(READ),
+    "grounding": MessageType(READ, {"row": int}),
+    "losses": MessageType(READ, _PLACE),
+    "rules": MessageType(READ),
+    "policies": MessageType(READ),
+    "policy_results": MessageType(READ, {"from": int, "to": int}),
+    "review": MessageType(READ),
+    "export": MessageType(READ, {"keep?": TEXTS, "policies?": TEXTS}),
+    "plans": MessageType(READ),
+    "open_plan": MessageType(READ, {"name": str}),
+    "preview_file": MessageType(READ, {"kind": ("compacted", "reopened"), "at?": str}),
+    "sending": MessageType(READ, _SUMMARY),
+    "writing": MessageType(READ, {"from?": int}),
+    "stop": MessageType(READ, {"what?": str}),
     # A written summary is kept for the next time the session is opened.
-    "summarise": Message(WRITE, {"digest?": str, "text?": str, "from?": int, **_WISH}),
-    "unsummarise": Message(WRITE, {"from?": int}),
+    "summarise": MessageType(WRITE, {"digest?": str, "text?": str, "from?": int, **_SUMMARY}),
+    "unsummarise": MessageType(WRITE, {"from?": int}),
 }
-FILES: dict[str, Message] = {
-    "save": Message(WRITE),
-    "write_file": Message(WRITE, {"name": str}),
+FILES: dict[str, MessageType] = {
+    "save": MessageType(WRITE),
+    "write_file": MessageType(WRITE, {"name": str}),
 }
 OPEN: dict[str, Field] = {"path?": str, "bundled?": bool, "wanted?": dict}
 """A `known` path is looked up in a list: a value of another type is not found there."""
@@ -102,7 +102,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
     return message
 
 
-def check_message(message: Mapping[str, Any], table: Mapping[str, Message]) -> list[tuple[str, str]]:
+def check_message(message: Mapping[str, Any], table: Mapping[str, MessageType]) -> list[tuple[str, str]]:
     """Validate a message by a table; return the permissions that it needs, the strongest first.
 
     Raises `BadMessage` for a type that the table does not hold and for a field of the wrong type.
@@ -117,11 +117,11 @@ def check_message(message: Mapping[str, Any], table: Mapping[str, Message]) -> l
         raise BadMessage(f"Unknown message type {_shorten(kind)}.")
     if not isinstance(message.get("id", ""), str | int):
         raise BadMessage(f"{kind}: id must be text or a number.")
-    asked = table[kind]
-    check_fields(message, asked.fields, kind)
+    expected = table[kind]
+    check_fields(message, expected.fields, kind)
     # A model is called with the key in the server's environment.
     calls = kind == "summarise" and message["by"] == "model"
-    return [EXECUTE, asked.permission] if calls else [asked.permission]
+    return [EXECUTE, expected.permission] if calls else [expected.permission]
 
 
 def check_fields(message: Mapping[str, Any], fields: Mapping[str, Field], of: str) -> None:

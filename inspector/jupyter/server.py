@@ -1,7 +1,7 @@
 """DOOR: the Jupyter Server extension. The server itself opens session files, without a kernel.
 
-Every route is authenticated. Paths are those of the contents manager, which confines them to the server's
-root and hides what is hidden. Reading, counting and planning run in threads: a limited number for each
+Every route is authenticated. Paths are contents manager paths: they are confined to the server's root, and
+hidden files stay hidden. Reading, counting and planning run in threads: a limited number for each
 document and for each file that is being opened, so that one that hangs does not delay the others.
 
     GET    inspector/sessions         ?newest=                               -> JSON: what `sessions()` finds
@@ -59,7 +59,6 @@ MOST_PLANS = 1000
 SOON = 3.0
 """Seconds after the server's start until what opens a document is loaded, if none was opened by then."""
 GONE = "The server has closed this session to make room for others, or was started anew. Open it again."
-LEFT = "The client closed the connection."
 TOO_LARGE = "too large to be opened on the server. Open it in a notebook: Workbench(path)."
 NO_KEY = "Calling a model spends this server's key. Only users who may run code on this server may do that."
 NO_WRITE = "This needs permission to write files on this server."
@@ -159,16 +158,16 @@ class ServerState:
             run_in_thread(give_back, closed)
 
     def workers(self, name: str, key: str = "") -> Workers:
-        """The threads for what users know as `name`; `key` tells those of the same name apart."""
-        found = self._workers.get((name, key))
-        if found is None:
-            found = self._workers[name, key] = Workers(name)
-        return found
+        """The threads for what users know as `name`; `key` distinguishes equal names."""
+        workers = self._workers.get((name, key))
+        if workers is None:
+            workers = self._workers[name, key] = Workers(name)
+        return workers
 
     async def work_on(self, document: OpenDocument, work: Callable[..., T], *args: Any) -> T:
         """Run something in one of a document's threads. Raises `ServerRefusal` if it is closed meanwhile."""
         workers = self.workers("this session", document.id)
-        return await workers.run(partial(work, *args), document.ended, GONE)
+        return await workers.run(partial(work, *args), document.ended, why=GONE)
 
 
 class DocumentHandler(APIHandler):
@@ -176,11 +175,11 @@ class DocumentHandler(APIHandler):
 
     def initialize(self, server_state: ServerState) -> None:
         self.server_state, self.work_on = server_state, server_state.work_on
-        self.left = asyncio.Event()
+        self.disconnected = asyncio.Event()
         """Set once the client has closed the connection."""
 
     def on_connection_close(self) -> None:
-        self.left.set()
+        self.disconnected.set()
 
     def document(self, id: str) -> OpenDocument:
         found = None if self.server_state.documents is None else self.server_state.documents.find(id)
@@ -251,7 +250,7 @@ class SessionsHandler(DocumentHandler):
         if not newest.isascii() or not newest.isdigit() or len(newest) > 6:
             raise ServerRefusal(400, "newest is no number.")
         workers = self.server_state.workers("the list of sessions")
-        self.finish(await workers.run(partial(self.find_all, int(newest)), self.left, LEFT))
+        self.finish(await workers.run(partial(self.find_all, int(newest)), self.disconnected))
 
     def find_all(self, newest: int) -> str:
         from ..library import dump_found, sessions, summarise_found
@@ -283,7 +282,7 @@ class OpenHandler(DocumentHandler):
                 source = DocumentSource()
             elif "known" in message:
                 workers = state.workers("the list of sessions")
-                source = await workers.run(partial(self.find_known, message["known"]), self.left, LEFT)
+                source = await workers.run(partial(self.find_known, message["known"]), self.disconnected)
             else:
                 source = await self.find(message.get("path"))
         except OSError as error:
@@ -291,7 +290,7 @@ class OpenHandler(DocumentHandler):
         workers = state.workers(source.name or "the bundled session", source.path)
         build = partial(OpenDocument, source, inputs, loop)
         try:
-            document = await workers.run(build, self.left, LEFT, OPENING, late=OpenDocument.close)
+            document = await workers.run(build, self.disconnected, OPENING, late=OpenDocument.close)
         except (InspectorError, OSError) as error:
             raise ServerRefusal(422, source.hide(describe_error(error)), type(error).__name__) from None
         admitted = documents.admit(document)
@@ -385,9 +384,9 @@ class AskHandler(DocumentHandler):
         await self.check_permissions(needed)
         reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-        def answer(found: Traits) -> None:
-            # In the thread that found it: a page to export has many megabytes.
-            settle(reply, partial(json.dumps, found))
+        def answer(traits: Traits) -> None:
+            # Not on the event loop: a page to export has many megabytes.
+            settle(reply, partial(json.dumps, traits))
 
         # No thread of the document waits for background work.
         comes = await self.work_on(document, lambda: document.controller.ask(message, answer))
@@ -492,8 +491,8 @@ class NewsHandler(DocumentHandler):
         document, since = self.document(id), self.get_query_argument("rev", "0")
         if not since.isascii() or not since.isdigit() or len(since) > 15:
             raise ServerRefusal(400, "rev is no number.")
-        await document.listen(int(since), PATIENCE, run_in_thread, self.left.is_set)
-        if self.left.is_set():
+        await document.listen(int(since), PATIENCE, run_in_thread, self.disconnected.is_set)
+        if self.disconnected.is_set():
             return
         if document.closed:
             raise ServerRefusal(404, GONE)

@@ -64,18 +64,18 @@ class Workers:
         self,
         work: Callable[[], T],
         ended: asyncio.Event,
-        why: str,
         seconds: float | None = None,
         late: Callable[[T], None] | None = None,
+        why: str = "The client closed the connection.",
     ) -> T:
         """Run `work` in a thread and return its result.
 
         Args:
             work: Runs under `stopping`: `check_stopped` ends it once its result is not wanted any more.
             ended: The result is not wanted any more once this is set.
-            why: The sentence of the refusal then.
-            seconds: The result is not wanted after so many seconds either.
+            seconds: The result is not wanted after this time either.
             late: Receives the result if it comes after that.
+            why: The sentence of the refusal once `ended` is set.
 
         Raises:
             ServerRefusal: `ended` is set, the time is up, or no thread was free for `BUSY` seconds.

@@ -90,27 +90,22 @@ def keep(
     return tuple([*others, *new][-MOST:])
 
 
-def dump_written(written: Sequence[WrittenSummary]) -> str:
-    """Format the summaries as JSON; the entries that they were written from are stored as a hash.
+def update_written(text: str | bytes, plan: Plan, checkpoint: Checkpoint | None, most: int) -> str:
+    """Put a plan's summary into stored JSON, in place of an earlier one for the same plan.
+
+    All other summaries stay, also those that this process has not loaded. The oldest are removed if there are
+    more than `MOST`, or if the text would have more than `most` characters. None removes the plan's summary.
+    Returns "" if no summary is left.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    >>> kept = keep((), plan, Checkpoint(text="So far: a calendar."))
-    >>> load_written(dump_written(kept), session) == kept
-    True
-    """
-    return _dump_rows([_dump_one(one) for one in written])
-
-
-def update_written(text: str | bytes, plan: Plan, checkpoint: Checkpoint | None, most: int) -> str:
-    """Put a plan's summary into stored JSON, in place of an earlier one for the same plan.
-
-    All other summaries stay, whoever wrote them. The oldest go if there are more than `MOST`, or if the text
-    would have more than `most` characters. None removes the plan's summary. Returns "" if no summary is left.
+    >>> text = update_written("", plan, Checkpoint(text="So far: a calendar."), 100_000)
+    >>> [summary.checkpoint.text for summary in load_written(text, session)]
+    ['So far: a calendar.']
     """
     blank = Checkpoint(text="") if checkpoint is None else checkpoint
-    new = json.loads(dump_lossless(_dump_one(keep((), plan, blank)[0])))
+    new = json.loads(dump_lossless(_dump_summary(keep((), plan, blank)[0])))
     rows = [row for row in _parse_rows(text) if isinstance(row, dict)]
     rows = [row for row in rows if any(row.get(name) != new[name] for name in _IDENTITY)]
     if checkpoint is not None:
@@ -126,20 +121,20 @@ def load_written(text: str | bytes, session: Session) -> tuple[WrittenSummary, .
 
     What cannot be parsed is left out.
     """
-    rows = _parse_rows(text)
-    return tuple(one for row in rows[-MOST:] if (one := _load_one(row, session)) is not None)
+    loaded = [_load_row(row, session) for row in _parse_rows(text)[-MOST:]]
+    return tuple(summary for summary in loaded if summary is not None)
 
 
 _IDENTITY = ("policy", "jobs", "entries_sha256")
-"""What a stored summary was written for. A plan has at most one."""
+"""The fields that name the plan of a stored summary. A plan has at most one summary."""
 
 
-def _dump_one(one: WrittenSummary) -> dict[str, Any]:
+def _dump_summary(summary: WrittenSummary) -> dict[str, Any]:
     return {
-        "policy": one.policy.model_dump(mode="json"),
-        "jobs": [job.model_dump(mode="json") for job in one.jobs],
-        "entries_sha256": _hash_entries(one.entries),
-        "checkpoint": one.checkpoint.model_dump(mode="json"),
+        "policy": summary.policy.model_dump(mode="json"),
+        "jobs": [job.model_dump(mode="json") for job in summary.jobs],
+        "entries_sha256": _hash_entries(summary.entries),
+        "checkpoint": summary.checkpoint.model_dump(mode="json"),
     }
 
 
@@ -156,7 +151,7 @@ def _parse_rows(text: str | bytes) -> list[Any]:
     return rows if isinstance(rows, list) else []
 
 
-def _load_one(row: Any, session: Session) -> WrittenSummary | None:
+def _load_row(row: Any, session: Session) -> WrittenSummary | None:
     try:
         policy = find_policy(row["policy"])
         jobs = tuple(SummaryJob.model_validate(job) for job in row["jobs"])

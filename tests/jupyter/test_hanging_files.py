@@ -131,12 +131,12 @@ def test_no_more_than_a_few_threads_work_for_one_document() -> None:
 
         def ask(number: int) -> asyncio.Task[int]:
             return asyncio.ensure_future(
-                workers.run(lambda: work(number), ended, "It was closed.", late=late.append)
+                workers.run(lambda: work(number), ended, late=late.append, why="It was closed.")
             )
 
         asked = [ask(number) for number in range(MOST + 1)]
         await asyncio.gather(*began[:MOST])
-        assert await other.run(lambda: "answered", asyncio.Event(), "") == "answered"
+        assert await other.run(lambda: "answered", asyncio.Event()) == "answered"
         assert not began[MOST].done() and not any(task.done() for task in asked)
         ended.set()
         refused = await asyncio.gather(*asked, return_exceptions=True)
@@ -162,7 +162,7 @@ def test_work_that_asks_for_it_is_stopped_once_nobody_waits() -> None:
             stopped.set()
 
     async def run() -> None:
-        asked = asyncio.ensure_future(Workers("a.jsonl").run(work, ended, "It was closed."))
+        asked = asyncio.ensure_future(Workers("a.jsonl").run(work, ended, why="It was closed."))
         await asyncio.sleep(0)
         ended.set()
         with pytest.raises(ServerRefusal, match=r"It was closed\."):
@@ -178,7 +178,7 @@ def test_reading_that_takes_too_long_is_given_up_with_a_sentence() -> None:
     async def run() -> None:
         workers, never = Workers("a.jsonl"), asyncio.Event()
         with pytest.raises(ServerRefusal, match=r"a\.jsonl took more than 0 seconds") as refused:
-            await workers.run(hanging.wait, never, "", seconds=0.01)
+            await workers.run(hanging.wait, never, seconds=0.01)
         assert refused.value.status == 422
         hanging.set()
 

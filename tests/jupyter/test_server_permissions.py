@@ -60,7 +60,7 @@ def is_kept(server: Server) -> bool:
     return any((server.root.parent / "cache").rglob("written/*.json"))
 
 
-WISH = {"by": "extractive", "model": "", "focus": "", "keep": []}
+FIELDS = {"by": "extractive", "model": "", "focus": "", "keep": []}
 READING: dict[str, dict[str, Any]] = {
     "rows": {"from": 0, "to": 2},
     "body": {"row": 0, "place": 3},
@@ -86,12 +86,12 @@ READING: dict[str, dict[str, Any]] = {
     "plans": {},
     "open_plan": {"name": "none.plan.json"},
     "preview_file": {"kind": "compacted", "at": ""},
-    "sending": WISH,
+    "sending": FIELDS,
     "writing": {"from": 0},
     "stop": {"what": "summary"},
 }
 WRITING: dict[str, dict[str, Any]] = {
-    "summarise": {**WISH, "digest": "", "text": ""},
+    "summarise": {**FIELDS, "digest": "", "text": ""},
     "unsummarise": {},
 }
 ELSEWHERE = {"save", "write_file", "code"}
@@ -128,8 +128,8 @@ def test_what_is_kept_needs_permission_to_write(server: Server, kind: str, who: 
 @pytest.mark.parametrize("by", ["model", "extractive", "pasted"])
 def test_no_file_is_written_and_no_summary_kept_for_a_reader(server: Server, by: str) -> None:
     desk = open_as(server, READER)
-    wish = {**WISH, "type": "summarise", "by": by, "digest": "", "text": "So far: a calendar."}
-    assert ask_as(server, READER, f"desks/{desk}/ask", wish).status == 403
+    request = {**FIELDS, "type": "summarise", "by": by, "digest": "", "text": "So far: a calendar."}
+    assert ask_as(server, READER, f"desks/{desk}/ask", request).status == 403
     for kind in ("save", "write_file"):
         body = {"type": kind, "id": 1, "name": "story.plan.json"}
         assert ask_as(server, READER, f"desks/{desk}/save", body).status == 403
@@ -144,15 +144,15 @@ def test_only_a_writer_that_is_named_exactly_is_accepted(
     server: Server, provider: Loopback, who: str
 ) -> None:
     desk = open_as(server, who)
-    look = ask_as(server, who, f"desks/{desk}/ask", {**WISH, "type": "sending", "by": "model"}).json
+    preview = ask_as(server, who, f"desks/{desk}/ask", {**FIELDS, "type": "sending", "by": "model"}).json
     before = len(provider.received)
     others = (*OTHERS, None, 7, True, [], ["model"], {"model": 1})
-    for wish in ({}, *({"by": by} for by in others)):
-        body = {"type": "summarise", "model": "", "digest": look["digest"], **wish}
+    for request in ({}, *({"by": by} for by in others)):
+        body = {"type": "summarise", "model": "", "digest": preview["digest"], **request}
         answer = ask_as(server, who, f"desks/{desk}/ask", body)
         assert answer.status == 400 and "by" in answer.json["message"]
-        look_again = {"type": "sending", "model": "", **wish}
-        assert ask_as(server, who, f"desks/{desk}/ask", look_again).status == 400
+        other = {"type": "sending", "model": "", **request}
+        assert ask_as(server, who, f"desks/{desk}/ask", other).status == 400
     assert ask_as(server, who, f"desks/{desk}/ask", {"type": "writing"}).json["state"] == "none"
     assert len(provider.received) == before and not is_kept(server)
 
@@ -162,9 +162,9 @@ def test_calling_a_model_needs_permission_to_run_code_and_to_write(
 ) -> None:
     def call_model(who: str) -> Answer:
         desk = open_as(server, who)
-        wish = {**WISH, "by": "model", "model": "claude-opus-4-5"}
-        look = ask_as(server, who, f"desks/{desk}/ask", {**wish, "type": "sending"}).json
-        body = {**wish, "type": "summarise", "digest": look["digest"], "text": ""}
+        request = {**FIELDS, "by": "model", "model": "claude-opus-4-5"}
+        preview = ask_as(server, who, f"desks/{desk}/ask", {**request, "type": "sending"}).json
+        body = {**request, "type": "summarise", "digest": preview["digest"], "text": ""}
         answer = ask_as(server, who, f"desks/{desk}/ask", body)
         if answer.status == 200:
             wait_for_summary(lambda: ask_as(server, who, f"desks/{desk}/ask", {"type": "writing"}).json)

@@ -27,7 +27,6 @@ from inspector.workbench.snapshot import Snapshot
 from inspector.workbench.written_summaries import (
     MOST,
     WrittenSummary,
-    dump_written,
     fill_in,
     keep,
     load_written,
@@ -168,8 +167,9 @@ def test_what_is_kept_in_a_file_comes_back_for_the_same_plan_alone() -> None:
     writing = [plan for plan in made if plan.jobs]
     assert len(writing) > 10
     for plan in writing:
-        kept = keep((), plan, Checkpoint(text=HOSTILE, by="pasted", model="m", truncated=True))
-        text = dump_written(kept)
+        checkpoint = Checkpoint(text=HOSTILE, by="pasted", model="m", truncated=True)
+        kept = keep((), plan, checkpoint)
+        text = update_written("", plan, checkpoint, 10**6)
         assert text.isascii()
         again = load_written(text, session)
         assert again == kept, plan.policy.name

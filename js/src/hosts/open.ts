@@ -12,7 +12,7 @@ export interface Opened {
   dispose(): void;
 }
 
-/** `signal` gives up an opening that nobody waits for any more. */
+/** `signal` cancels the opening. */
 export type Open = (source: Source, wanted: Wanted, signal?: AbortSignal) => Promise<Opened>;
 
 /** What was decided last time may not fit the file any more; then it opens as if for the first time. */

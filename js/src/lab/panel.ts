@@ -8,7 +8,7 @@ import { showFailure, showOpening, type Way } from "./placeholder";
 
 export interface PanelOptions {
   readonly opener: IOpener;
-  /** Where the session is, or why it cannot be opened. */
+  /** The session's location, or the reason why it cannot be opened. */
   readonly source: Source | Refusal;
   /** What people call it. */
   readonly name: string;
@@ -117,7 +117,7 @@ export class Panel extends Widget {
 
   private letGo(): void {
     if (this.saving !== undefined) this.save();
-    // The server stops reading a file that nobody waits for.
+    // The server then stops reading the file.
     this.opening.abort();
     this.leave?.();
     this.opened?.dispose();
