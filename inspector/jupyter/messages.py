@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
 from ..replays.scenario import PROVIDERS
 from ..workbench.summary_writer import WRITERS
 
@@ -17,6 +19,8 @@ READ, WRITE, EXECUTE = ("read", "contents"), ("write", "contents"), ("execute", 
 """Jupyter's action and resource, as its authorizer expects them."""
 TEXTS = "list of texts"
 """The type of a list whose items are all texts."""
+MOST_NESTED = 500_000
+"""Bytes of a field that is not text."""
 MOST_NAMED = 60
 """Characters of a wrong value that an error repeats."""
 
@@ -91,15 +95,48 @@ class BadMessage(Exception):
     """A message with an unknown type, or a field of the wrong type. Its text says which."""
 
 
+def _list_names() -> list[str]:
+    tables = [expected.fields for expected in (*QUESTIONS.values(), *FILES.values())]
+    names = {name.removesuffix("?") for fields in (*tables, OPEN, CHANGE, STOP) for name in fields}
+    return sorted({"type", "id", "known"} | names)
+
+
+_NAMES = _list_names()
+_Body = msgspec.defstruct(
+    "_Body",
+    [
+        (f"field{number}", msgspec.Raw, msgspec.field(default=msgspec.Raw(b""), name=name))
+        for number, name in enumerate(_NAMES)
+    ],
+)
+
+
 def parse_body(body: bytes) -> dict[str, Any]:
-    """Parse a request's body, which is a JSON object. Raises `BadMessage` for anything else."""
+    """Parse a request's body, which is a JSON object.
+
+    To build a million lists stops the event loop for seconds, even from another thread. Of a body above
+    `MOST_NESTED` bytes only fields that have a meaning are parsed, and lists and objects above that size are
+    refused before.
+
+    Raises:
+        BadMessage: The body is not a JSON object, or a field is too large.
+    """
     try:
-        message = json.loads(body, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        raise BadMessage("The request's body is not JSON.") from None
+        message = _parse_large(body) if len(body) > MOST_NESTED else json.loads(body, parse_constant=_refuse)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise BadMessage("The request's body is not a JSON object.") from None
     if not isinstance(message, dict):
         raise BadMessage("The request's body is not a JSON object.")
     return message
+
+
+def _parse_large(body: bytes) -> dict[str, Any]:
+    raw = msgspec.structs.astuple(msgspec.json.decode(body, type=_Body))
+    fields = {name: bytes(value) for name, value in zip(_NAMES, raw, strict=True) if bytes(value)}
+    for name, value in fields.items():
+        if len(value) > MOST_NESTED and not value.startswith(b'"'):
+            raise BadMessage(f"{name} has {len(value):,} bytes; at most {MOST_NESTED:,} are accepted.")
+    return {name: json.loads(value) for name, value in fields.items()}
 
 
 def check_message(message: Mapping[str, Any], table: Mapping[str, MessageType]) -> list[tuple[str, str]]:
@@ -157,5 +194,5 @@ def _shorten(value: Any) -> str:
     return text if len(text) <= MOST_NAMED else f"{text[:MOST_NAMED]}…"
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")

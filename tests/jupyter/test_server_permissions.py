@@ -280,7 +280,7 @@ def test_a_body_of_just_4_mb_is_read(server: Server) -> None:
 
 NO_OBJECT = (
     *(b"", b"{", b"[]", b"7", b"\xff", b'{"a": NaN}', b'{"a": -Infinity}'),
-    *(b"[" * 200_000, b'{"a":' * 999, b'{"a": ' + b"9" * 5_000 + b"}"),
+    *(b"[" * 200_000, b'{"a":' * 999, b'{"wanted": ' * 999, b'{"what": ' + b"9" * 5_000 + b"}"),
 )
 
 
@@ -290,3 +290,26 @@ def test_what_is_no_json_object_is_a_bad_request(server: Server, route: str) -> 
     for body in NO_OBJECT:
         answer = send(server, route.replace("ID", desk), body)
         assert answer.status == 400 and answer.json["message"], body[:20]
+
+
+@pytest.mark.parametrize("field", [b"[" + b"[]," * 300_000 + b"[]]", b'{"a":' + b"1" * 500_000 + b"}"])
+def test_a_large_field_that_is_no_text_is_refused_before_it_is_parsed(server: Server, field: bytes) -> None:
+    """Building it would stop the event loop, in whatever thread it is done."""
+    desk = open_as(server, OWNER)
+    for name in ("wanted", "keys", "id"):
+        answer = send(
+            server,
+            f"desks/{desk}/ask",
+            b'{"type": "search", "query": "a", "%s": %s}' % (name.encode(), field),
+        )
+        assert answer.status == 400 and "500,000" in answer.json["message"]
+    # A field without a meaning is skipped.
+    body = b'{"type": "search", "id": 1, "query": "a", "more": %s}' % field
+    assert send(server, f"desks/{desk}/ask", body).json["type"] == "search"
+
+
+def test_half_a_character_is_text_like_any_other(server: Server) -> None:
+    """As browsers send it, and names of entries may hold it."""
+    desk = open_as(server, OWNER)
+    answer = send(server, f"desks/{desk}/ask", rb'{"type": "search", "id": 1, "query": "\ud83d"}')
+    assert answer.json["hits"] == []
