@@ -114,8 +114,8 @@ class ScanView(ipywidgets.VBox):  # type: ignore[misc]
 
 
 def _show_text(text: str) -> ipywidgets.HTML:
-    """A line of untrusted text. `ipywidgets.Label` would typeset formulas in it."""
-    return ipywidgets.HTML(html_text(text))
+    """Show a line of untrusted text like `ipywidgets.Label`, which would typeset formulas in it."""
+    return ipywidgets.HTML(html_text(text)).add_class("widget-label")
 
 
 def _find_session(row: Row) -> Session:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.lab import Lab, open_notebook, run_all
@@ -57,10 +59,17 @@ def write_transcript(path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, [title, *rows])) + "\n")
 
 
-def test_no_output_typesets_what_a_transcript_says(lab_page: Page, lab: Lab, window: Any) -> None:
+@pytest.fixture
+def listed(lab: Lab) -> Iterator[Path]:
+    """A file that the list of this machine's sessions finds."""
+    path = lab.notebooks.parent / "claude" / "projects" / "-w" / "math.jsonl"
+    yield path
+    path.unlink()
+
+
+def test_no_output_typesets_what_a_transcript_says(lab_page: Page, lab: Lab, listed: Path) -> None:
     write_transcript(lab.notebooks / "math" / "math.jsonl")
-    # Where the list of this machine's sessions finds it.
-    write_transcript(lab.notebooks.parent / "claude" / "projects" / "-w" / "math.jsonl")
+    write_transcript(listed)
     control = "from IPython.display import HTML\nHTML('<p>$x^2$</p>')"
     name = lab.write_notebook(
         "math.ipynb", control, SHOW, OPEN, SCAN.replace("FORMULA", f"{FORMULAS[0]}.jsonl")
