@@ -293,6 +293,10 @@ class OpenHandler(DocumentHandler):
             document = await workers.run(build, self.disconnected, OPENING, late=OpenDocument.close)
         except (InspectorError, OSError) as error:
             raise ServerRefusal(422, source.hide(describe_error(error)), type(error).__name__) from None
+        if self.disconnected.is_set():
+            # The client does not learn the document's id, and so cannot close it.
+            document.close()
+            return
         admitted = documents.admit(document)
         state.let_go()
         if not admitted:
