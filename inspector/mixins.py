@@ -1,4 +1,4 @@
-"""What a value offers beside its data: `figure()`, `to_frame()`, and verbs that a file above answers."""
+"""Base classes of values (figures, data frames, HTML for notebooks), and verbs that a file above answers."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class Workers:
 
 
 async def _wait(future: asyncio.Future[Any], ended: asyncio.Event, seconds: float | None) -> bool:
-    """Wait for a future; False if the event is set first, or after so many seconds."""
+    """Wait for a future; False if the event is set first, or if `seconds` have passed."""
     end = asyncio.ensure_future(ended.wait())
     await asyncio.wait({future, end}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     end.cancel()
