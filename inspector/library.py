@@ -28,6 +28,7 @@ from .formats.places import find_places
 from .formats.readers import list_holder_hooks
 from .session.session import Session
 from .text import html_table, html_text, plural, printable
+from .session.speakers import typed_words
 from .tokens.cost import price_session
 
 WORDS = 120
@@ -280,7 +281,8 @@ def _read_facts(path: Path) -> dict[str, Any]:
     """What is told of a session file."""
     try:
         session = open_session(path)
-        prompts = [session.entries[session.path[turn.first]].text for turn in session.turns]
+        opening = [session.entries[session.path[turn.first]] for turn in session.turns]
+        prompts = [typed_words(entry) or entry.text for entry in opening]
         kinds = [boundary.kind for _, boundary in session.boundaries]
         has_usage = any(entry.usage is not None for entry in session.entries)
         cost = price_session(session).cost if has_usage else None

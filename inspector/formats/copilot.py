@@ -11,6 +11,7 @@ nothing of the conversation's own model or context.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..session.blocks import Reasoning, Text, ToolCall
@@ -175,6 +176,9 @@ class _LogReading:
             more: Json = {"meta": True} if added or not _is_persons(writer) else {}
             if words is None:
                 return [], "user", more
+            place = _find_line(sent, typed.strip()) if sent and isinstance(typed, str) else []
+            if place:
+                told.rest["typed"] = place
             return [(Text(text=words), {}) if isinstance(words, str) else unknown(words)], "user", more
         if kind == "system.notification":
             text = told.text("content")
@@ -353,6 +357,13 @@ class _LogReading:
             | ({"context": where.rest} if where.rest else {})
             | self.ends,
         )
+
+
+def _find_line(sent: str, typed: str) -> list[int]:
+    """Where what was typed stands in what was sent, on lines of its own if it does so anywhere; else []."""
+    pattern = re.escape(typed)
+    found = typed and (re.search(rf"(?m)^{pattern}$", sent) or re.search(pattern, sent))
+    return [*found.span()] if found else []
 
 
 def _is_persons(writer: str) -> bool:

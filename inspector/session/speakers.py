@@ -7,8 +7,8 @@ says them (`find_speech`), where a person's words stand inside a tool's output t
 facts and the screen the second.
 
 The fields of a row are asked first (Claude Code's `origin.kind`, `promptSource`, `isMeta`, `isSidechain`;
-CLAUDE §3), the tags that harnesses are known to write are asked where no field tells. How the cases that
-could be judged otherwise are judged, and what that costs:
+what Copilot records as typed), then the tags that harnesses are known to write, then the structure of the
+text (`wrappers.py`). How the cases that could be judged otherwise are judged, and what that costs:
 
 - A slash command that asks the model something is the person's and opens a turn; the words after the command
   are theirs, the instructions it stands for are the harness's. Written `<command-message>` first.
@@ -28,6 +28,8 @@ could be judged otherwise are judged, and what that costs:
   the wire, and cannot be parted from its call.
 - A person who pastes one of these tags at the very start of a message is taken for the harness. A tag further
   down is what they talk about, but for a reminder, which harnesses put anywhere.
+- A message of nothing but elements named like a host's events is the host's, unless its row says that it was
+  typed.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ from typing import Any, Literal, NamedTuple
 
 from .blocks import Block, ToolOutput
 from .entries import Entry
+from .wrappers import find_prompt, find_reminders, is_host_message
 
 Speaker = Literal["user", "model", "tool", "harness", "agent", "summary"]
 SPEAKERS: tuple[Speaker, ...] = ("user", "model", "tool", "harness", "agent", "summary")
@@ -67,8 +70,8 @@ class Speech(NamedTuple):
 
 
 class SpeechSpan(NamedTuple):
-    """Characters `start` to `end` of a block's text, and who says them. `way` also is reminder, answer,
-    refusal, remark or arguments."""
+    """Characters `start` to `end` of a block's text, and who says them. `way` also is reminder, context (what
+    an editor shows beside a prompt), answer, refusal, remark or arguments."""
 
     start: int
     end: int
@@ -121,11 +124,6 @@ _ARGUMENTS = re.compile(r"<command-args>\s*(.*?)\s*</command-args>", re.DOTALL)
 _SHELL = re.compile(
     r"<bash-input>.*?</bash-input>|(?<=<user_shell_command>\n)<command>.*?</command>", re.DOTALL
 )
-_REMINDER = re.compile(
-    r"<(system-reminder|system_reminder|ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook"
-    r"|environment_context|environment_details|session_context|local-command-caveat|current_datetime)>.*?(?:</\1>|\Z)",
-    re.DOTALL,
-)
 _IN_OUTPUT = re.compile(r"(?:^|\n)<system-reminder>.*?</system-reminder>", re.DOTALL)
 # What a person says when asked about a tool: their words stand between a harness's.
 _REFUSED = re.compile(
@@ -165,10 +163,15 @@ def judge(
     aside: bool = False,
     plan: bool = False,
 ) -> Speech:
-    """Whose words a message of the user's role holds, and the way they came.
+    """Find whose words a message of the user's role holds, and the way they came.
 
-    `origin` is the row's `origin.kind`, `source` its `promptSource`, `meta` its `isMeta`, `aside` says that
-    it is a sub-agent's, `plan` that it hands over a plan. Without any of them the tags alone tell.
+    Args:
+        text: The words of the message.
+        origin: The row's `origin.kind`.
+        source: The row's `promptSource`.
+        meta: The row's `isMeta`.
+        aside: The row is a sub-agent's.
+        plan: The row hands over a plan.
 
     >>> judge("Fix the nits", origin="human"), judge("<task-notification>b1 is done</task-notification>")
     (Speech(speaker='user', way=''), Speech(speaker='harness', way='notification'))
@@ -185,8 +188,10 @@ def judge(
         return tagged if tagged.meta else Speech("model", "task")
     if plan:
         return Speech("model", "plan")
-    if tagged == TYPED and source == "queued":
-        return Speech("user", "queued")
+    if tagged == TYPED:
+        if source != "typed" and is_host_message(text, by_program=source == "sdk"):
+            return Speech("harness", "notification")
+        return Speech("user", "queued") if source == "queued" else TYPED
     return _report(text, tagged)
 
 
@@ -195,8 +200,13 @@ def _read_tags(text: str) -> Speech:
     if head == "<":
         opening = _OPENS.match(text)
         speech = _TAGS.get(opening[1], TYPED) if opening else TYPED
-        if speech.way == "notice" and _REMINDER.match(text.lstrip()) and _REMINDER.sub("", text).strip():
-            return TYPED  # a reminder first, and then a person's words
+        if speech.meta and find_prompt(text) is not None:
+            return TYPED
+        if speech.way == "notice":
+            reminders = _mark(find_reminders(text), "harness", "reminder")
+            starts = bool(reminders) and not text[: reminders[0][0]].strip()
+            if starts and len(list(_fill(text, reminders, "user", ""))) > len(reminders):
+                return TYPED  # a reminder, and then a person's words
         return speech
     if head == "[" and _INTERRUPTED.match(text):
         return Speech("harness", "interrupt")
@@ -233,7 +243,12 @@ def who_speaks(entry: Entry) -> Speech:
 
 
 def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator[SpeechSpan]:
-    """Who says which characters of a block's text: all of them, in order. `tool` is the called tool's name.
+    """Find who says which characters of a block's text: all of them, in order.
+
+    Args:
+        entry: The entry that holds the block.
+        block: The block.
+        tool: The name of the tool whose output the block is.
 
     >>> from .blocks import Text
     >>> said = Text(text="Go on.<system-reminder>Mind the todos.</system-reminder>")
@@ -246,14 +261,35 @@ def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator
     if isinstance(block, ToolOutput):
         yield from _speech_of_output(text, speech, tool or block.name or "")
     elif block.kind == "text" and entry.role == "user" and speech.speaker != "summary":
-        yield from _speech_of_message(text, speech)
+        yield from _speech_of_message(text, speech, entry)
     else:
         yield SpeechSpan(0, len(text), speech.speaker, speech.way)
 
 
-def _speech_of_message(text: str, speech: Speech) -> Iterator[SpeechSpan]:
+def typed_words(entry: Entry) -> str:
+    """Return what a person typed in a message: its text without what a host or a harness added.
+
+    >>> from .blocks import Text
+    >>> sent = "<open_files>a.py</open_files><user_query>Rename it</user_query>"
+    >>> typed_words(Entry(id="a", blocks=(Text(text=sent),)))
+    'Rename it'
+    """
+    blocks = [block for block in entry.blocks if block.kind == "text"]
+    return "\n".join(
+        block.text[span.start : span.end]
+        for block in blocks
+        for span in find_speech(entry, block)
+        if span.speaker == "user"
+    )
+
+
+def _speech_of_message(text: str, speech: Speech, entry: Entry) -> Iterator[SpeechSpan]:
     if speech == TYPED:
-        speech = judge(text)  # a block that a harness put before a person's, and formats without fields
+        # A block that a harness put before a person's, and formats without fields.
+        speech = _report(text, _read_tags(text))
+        others = any(block.kind == "text" and block.text != text for block in entry.blocks)
+        if speech == TYPED and others and is_host_message(text, by_program=True):
+            speech = Speech("harness", "reminder")  # nobody types a block of its own
     if speech.meta or speech.way in ("command", "local command", "shell"):
         inner: list[tuple[int, int, Speaker, str]] = []
         if speech.way in ("command", "local command"):
@@ -266,10 +302,34 @@ def _speech_of_message(text: str, speech: Speech) -> Iterator[SpeechSpan]:
         outer: Speaker = "agent" if speech.speaker == "agent" and not inner else "harness"
         yield from _fill(text, inner, outer, speech.way)
         return
-    reminders = _REMINDER.finditer(text) if "<" in text else ()
-    inner = [(*match.span(), "harness", "reminder") for match in reminders]
+    if speech.speaker == "user":
+        if (typed := _read_typed(entry, text)) is not None:
+            yield from _fill(text, [(*typed, "user", speech.way)], "harness", "reminder")
+            return
+        if (prompt := find_prompt(text)) is not None:
+            inner = _mark(prompt.typed, "user", speech.way) + _mark(prompt.rules, "harness", "reminder")
+            yield from _fill(text, sorted(inner), "harness", "context")
+            return
+    inner = [
+        (start, end, "harness", "context" if text.startswith("<ide_", start) else "reminder")
+        for start, end in find_reminders(text)
+    ]
     inner += [(0, len(text), "harness", "interrupt")] if _INTERRUPTED.match(text) else []
     yield from _fill(text, inner, speech.speaker, speech.way)
+
+
+def _read_typed(entry: Entry, text: str) -> tuple[int, int] | None:
+    """The stretch of a message that was typed, if its row records it (`extra["typed"]`)."""
+    match entry.extra.get("typed"):
+        case [int(start), int(end)] if 0 <= start <= end <= len(text) and len(entry.blocks) == 1:
+            return start, end
+    return None
+
+
+def _mark(
+    spans: Iterable[tuple[int, int]], speaker: Speaker, way: str
+) -> list[tuple[int, int, Speaker, str]]:
+    return [(start, end, speaker, way) for start, end in spans]
 
 
 def _speech_of_output(text: str, speech: Speech, tool: str) -> Iterator[SpeechSpan]:

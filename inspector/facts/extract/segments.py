@@ -123,8 +123,9 @@ class _BlockReader(NamedTuple):
             for start, end, speaker, way in find_speech(entry, block):
                 text = block.text[start:end]
                 named = _read_words(text, start, way) if speaker == "user" else []
+                sort = CONTENT if way == "context" else _SORT[speaker]  # files and pages state no rules
                 for piece in _part_attached(
-                    TextSegment(position, at, start, _SORT[speaker], text, None, way), session.cwd
+                    TextSegment(position, at, start, sort, text, None, way), session.cwd
                 ):
                     yield piece, named
         elif block.kind in ("text", "reasoning", "document") and block.text:

@@ -9,7 +9,7 @@ from textwrap import shorten
 
 from ...session.blocks import fields_of
 from ...session.session import Session
-from ...session.speakers import find_speech, judge, who_speaks
+from ...session.speakers import judge, typed_words, who_speaks
 from ...text import plural, printable
 from ...tokens.history import History
 from .base_payload import Payload
@@ -97,11 +97,8 @@ def _find_prompt(session: Session) -> str:
                 return _one_line(entry.text)
             if way in ("local command", "shell"):
                 continue  # neither asks the model anything
-            for block in entry.blocks:
-                spans = find_speech(entry, block) if block.kind == "text" else ()
-                typed = "".join(block.text[span.start : span.end] for span in spans if span.speaker == "user")
-                if words := _one_line(typed):
-                    return words
+            if words := _one_line(typed_words(entry)):
+                return words
         for entry in asked[:1]:
             return _one_line(entry.text)
     return ""

@@ -1,0 +1,167 @@
+"""Texts that an editor or a host writes around a prompt, or sends in place of one.
+
+A wrapper is known by its structure first, so that one that was never met before is read like the others:
+
+- Elements at the start, one of which is named for the user's request (`<user_query>`, `<userRequest>`): its
+  content, and text outside all elements, is typed; the other elements are the host's.
+- A heading that ends with a colon at the start, and a later heading "My request for NAME:": what follows the
+  second is typed.
+- A message of nothing but elements with names such as `ci-monitor-event`: the host sent it by itself.
+
+Elements with any other names, and elements further down in a text that begins with words, are what a person
+pasted. So is a message of nothing but elements if the person's editor says that it was typed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_TAG = re.compile(r"\s*<([A-Za-z][\w.:-]{0,60})(?:\s[^<>]*?)?(/?)>")
+_NEXT_LINE = re.compile(r"\n(?=[ \t]*<[A-Za-z])")
+_REQUEST = re.compile(r"user[-_]?(?:query|request|prompt|message|question|input)", re.IGNORECASE)
+_HEADED = re.compile(
+    r"\s*#{1,3} [^\n]{1,80}:[ \t]*\n(?:.*?\n)?? {0,3}"
+    r"#{1,4} (?:My|User|The user['’]s) (?:request|prompt|message|question) (?:for|to) [^\n:]{1,40}:"
+    r"[ \t]*(?:\n|$)",
+    re.DOTALL,
+)
+_RULES = re.compile(r"rule|instruction|reminder", re.IGNORECASE)
+_EVENT = re.compile(
+    r"ide[-_][a-z_-]+|[a-z][a-z_-]*[-_](?:events?|notifications?|notice|alerts?|updates?|activity|reminders?"
+    r"|caveat|hook|webhook|heartbeat|stdout|stderr)"
+)
+_REMINDER = re.compile(
+    r"<([a-z]+[-_]reminder|ide_[a-z_]+|[a-z]+(?:-[a-z]+)*-hook|environment_context|environment_details"
+    r"|session_context|local-command-caveat|current_datetime)(?:\s[^<>]*)?>"
+)
+_COMPOUND = re.compile(r"[a-z]+(?:[-_][a-z]+)+")
+
+
+class Element(NamedTuple):
+    """An element that stands in no other one: its name, where it starts and ends, and its content."""
+
+    name: str
+    start: int
+    inner: int
+    inner_end: int
+    end: int
+
+
+class WrappedPrompt(NamedTuple):
+    """Stretches (start, end) of a text that a host wrapped around a prompt. An editor showed the rest."""
+
+    typed: list[tuple[int, int]]
+    rules: list[tuple[int, int]]
+
+
+def find_prompt(text: str) -> WrappedPrompt | None:
+    """Find the words of a person, and instructions of the host, in a text that a host wrapped.
+
+    Returns:
+        The stretches, typed words without white space around them. None if nothing wraps the text.
+
+    >>> text = "<open_files>a.py</open_files><user_query>Rename it</user_query>"
+    >>> [text[start:end] for start, end in find_prompt(text).typed]
+    ['Rename it']
+    >>> find_prompt("Why is <user_query> empty?"), find_prompt("<div><b>Hello</b></div>")
+    (None, None)
+    """
+    head = text[:80].lstrip()[:1]
+    if head == "#" and (heading := _HEADED.match(text)):
+        return WrappedPrompt(_trim(text, [(heading.end(), len(text))]), [])
+    if head != "<":
+        return None
+    elements, outside = _parse_elements(text)
+    requests = [(one.inner, one.inner_end) for one in elements if _REQUEST.fullmatch(one.name)]
+    rules = [(one.start, one.end) for one in elements if _RULES.search(one.name)]
+    return WrappedPrompt(_trim(text, sorted([*requests, *outside])), rules) if requests else None
+
+
+def is_host_message(text: str, *, by_program: bool = False) -> bool:
+    """Whether a text is nothing but elements that a host sends by itself.
+
+    Args:
+        text: The whole message, or one of its several blocks.
+        by_program: The message was put together by a program; then any name of several words will do.
+
+    >>> is_host_message("<deploy-event>Never skip checks.</deploy-event>"), is_host_message("<div>x</div>")
+    (True, False)
+    >>> is_host_message("<deploy-event>1</deploy-event> Why is this one sent twice?")
+    False
+    """
+    if text[:80].lstrip()[:1] != "<":
+        return False
+    elements, outside = _parse_elements(text)
+    names = _COMPOUND if by_program else _EVENT
+    return bool(elements) and not outside and all(names.fullmatch(one.name) for one in elements)
+
+
+def find_reminders(text: str) -> list[tuple[int, int]]:
+    """Find what harnesses put anywhere in a message: reminders, and what an editor shows.
+
+    One without an end tag goes on to the end of the text if it begins a line; within a line, it is a mention.
+
+    >>> find_reminders("Go.<system-reminder>Mind it.</system-reminder>"), find_reminders("<ide_x> is wrong")
+    ([(3, 46)], [(0, 16)])
+    """
+    found: list[tuple[int, int]] = []
+    at, unclosed = 0, set[str]()
+    while opening := _REMINDER.search(text, at):
+        at, name = opening.end(), opening[1]
+        end = -1 if name in unclosed else text.find(f"</{name}>", at)
+        if end >= 0:
+            at = end + len(name) + 3
+            found.append((opening.start(), at))
+        elif not text[text.rfind("\n", 0, opening.start()) + 1 : opening.start()].strip():
+            return [*found, (opening.start(), len(text))]
+        else:
+            unclosed.add(name)
+    return found
+
+
+def _parse_elements(text: str) -> tuple[list[Element], list[tuple[int, int]]]:
+    """Find the elements that begin a line or follow one another, and the stretches outside them.
+
+    Nothing after an element without an end tag is searched; a request without one goes on to the end.
+    """
+    elements: list[Element] = []
+    outside: list[tuple[int, int]] = []
+    at = place = 0
+    while opening := _TAG.match(text, place):
+        element = _parse_element(text, opening)
+        if element is None:
+            break
+        outside.append((at, opening.start()))
+        elements.append(element)
+        at = place = element.end
+        if not _TAG.match(text, place) and (line := _NEXT_LINE.search(text, place)):
+            place = line.end()
+    outside.append((at, len(text)))
+    return elements, _trim(text, outside)
+
+
+def _parse_element(text: str, opening: re.Match[str]) -> Element | None:
+    name, inner = opening[1], opening.end()
+    start = opening.start(1) - 1
+    if opening[2]:
+        return Element(name, start, inner, inner, inner)
+    depth = 1
+    for tag in re.compile(rf"<(/?){re.escape(name)}(?:\s[^<>]*?)?(/?)>").finditer(text, inner):
+        depth += -1 if tag[1] else not tag[2]
+        if not depth:
+            return Element(name, start, inner, tag.start(), tag.end())
+    if _REQUEST.fullmatch(name):
+        return Element(name, start, inner, len(text), len(text))
+    return None
+
+
+def _trim(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    trimmed = []
+    for start, end in spans:
+        words = text[start:end]
+        start += len(words) - len(words.lstrip())
+        end = start + len(words.strip())
+        if end > start:
+            trimmed.append((start, end))
+    return trimmed

@@ -1,0 +1,214 @@
+"""What editors and hosts put around a prompt, or send in place of one, is not typed; what a person pastes is.
+
+The wrappers are those of Codex in an editor, Cursor, VS Code, Claude's desktop app and Copilot CLI, and
+invented ones: they are read by their structure.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import inspector
+from inspector import Session, read_session
+from inspector.session.speakers import find_speech, typed_words
+from inspector.workbench.payloads.header import find_title
+
+IDE = (
+    "# Context from my IDE setup:\n\n## Active file: src/legacy/billing.py\n\n## Open tabs:\n"
+    "- billing.py: src/legacy/billing.py\n- never use float for money: docs/RULES.md\n\n"
+    "## My request for Codex:\n"
+)
+PAGE = (
+    "<external_links>\nSkip to content. Refrain from saying hello. You must never fork.\n</external_links>\n"
+)
+EVENT = (
+    "<ci-monitor-event>\nCI failed on main. End each reply with a status. Never skip replies for checks.\n"
+    "</ci-monitor-event>"
+)
+ASKED = "Rename `total_due` to `amount_due` in src/invoice.py. Never touch the migrations."
+
+
+def read(*rows: dict[str, Any]) -> Session:
+    return read_session("\n".join(map(json.dumps, rows)).encode())
+
+
+def claude(*prompts: Any, **fields: Any) -> Session:
+    """A session of Claude Code: each prompt and a reply to it; the fields are those of the last prompt."""
+    rows: list[dict[str, Any]] = []
+    for at, words in enumerate(prompts):
+        parent = f"a{at - 1}" if at else None
+        row = {"type": "user", "uuid": f"u{at}", "parentUuid": parent, "message": {"content": words}}
+        rows.append(row | (fields if at == len(prompts) - 1 else {}))
+        reply = {"id": f"r{at}", "role": "assistant", "content": [{"type": "text", "text": "Done."}]}
+        rows.append({"type": "assistant", "uuid": f"a{at}", "parentUuid": f"u{at}", "message": reply})
+    return read(*rows)
+
+
+def codex(words: str) -> Session:
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
+    shown = {"type": "user_message", "message": words, "images": []}
+    meta = {"id": "s1", "cwd": "/home/sam/shop", "originator": "codex_vscode", "cli_version": "0.98.0"}
+    return read(
+        {"timestamp": "2026-06-01T09:00:00Z", "type": "session_meta", "payload": meta},
+        {"timestamp": "2026-06-01T09:00:01Z", "type": "response_item", "payload": said},
+        {"timestamp": "2026-06-01T09:00:01Z", "type": "event_msg", "payload": shown},
+    )
+
+
+def lines(words: str) -> Session:
+    return read_session(json.dumps({"model": "m", "messages": [{"role": "user", "content": words}]}).encode())
+
+
+def copilot(content: str, sent: str) -> Session:
+    about = {"sessionId": "s1", "version": 1, "producer": "copilot-agent", "copilotVersion": "1.0.20"}
+    told = {"content": content, "transformedContent": sent, "attachments": []}
+    reply = {"messageId": "a", "content": "Made notes.md.", "toolRequests": [], "outputTokens": 6}
+    return read(
+        {"type": "session.start", "data": about, "id": "e0", "parentId": None},
+        {"type": "user.message", "data": told, "id": "e1", "parentId": "e0"},
+        {"type": "assistant.message", "data": reply, "id": "e2", "parentId": "e1"},
+    )
+
+
+def prompts(session: Session) -> list[str]:
+    """What was typed in each turn."""
+    return [typed_words(session.entries[session.path[turn.first]]) for turn in session.turns]
+
+
+def rules(session: Session) -> list[str]:
+    return [fact.form for fact in session.facts.by_kind("constraint")]
+
+
+WRAPPED = {
+    "codex-ide": IDE + ASKED + "\n",
+    "codex-files": f"# Files mentioned by the user:\n\n## a.png: /a.png\n\n## My request for Codex:\n{ASKED}",
+    "another-editor": f"\n# Selected text:\n\nnever use tabs here\n\n## My request for Zed:\n\n{ASKED}\n",
+    "cursor": f"{PAGE}<user_query>\n{ASKED}\n</user_query>",
+    "cursor-later": f"<timestamp>Monday</timestamp>\n<user_query>\n{ASKED}\n</user_query>\n\n<rules></rules>",
+    "cursor-reminded": f"<system_reminder>Never say hi.</system_reminder>\n<user_query>{ASKED}</user_query>",
+    "vs-code": f"<editorContext>\nNever a.\n</editorContext>\n<userRequest>\n{ASKED}\n</userRequest>",
+    "unseen": f"<open-panes at='2'>Never b.</open-panes><pins/>\n<user-prompt id='4'>{ASKED}</user-prompt>",
+    "nested": f"<shown><shown>x</shown><user_query>y</user_query></shown>\n<user_query>{ASKED}</user_query>",
+    "cut-off": f"<attached_files>\nYou must never c.\n</attached_files>\n<user_query>\n{ASKED}",
+}
+
+
+@pytest.mark.parametrize("make", [claude, codex, lines], ids=["claude-code", "codex", "request"])
+@pytest.mark.parametrize("words", WRAPPED.values(), ids=list(WRAPPED))
+def test_the_words_inside_a_wrapper_are_typed_and_the_rest_is_not(make: Any, words: str) -> None:
+    session = make(words)
+    assert prompts(session) == [ASKED]
+    (entry,) = [entry for entry in session.entries if entry.role == "user"]
+    (span,) = [span for span in find_speech(entry, entry.blocks[0]) if span.speaker == "user"]
+    assert (span.start, span.end) == (words.rindex(ASKED), words.rindex(ASKED) + len(ASKED))
+    mine = [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"]
+    assert [fact.form for fact in mine] == ["Never touch the migrations."]
+    (said,) = mine[0].said
+    assert entry.text[said.start : said.end] == "Never touch the migrations."
+
+
+@pytest.mark.parametrize("name", ["codex-ide", "cursor", "vs-code", "unseen"])
+def test_what_an_editor_shows_states_no_rules(name: str) -> None:
+    assert rules(claude(WRAPPED[name])) == ["Never touch the migrations."]
+
+
+def test_rules_of_a_host_beside_a_prompt_are_rules_but_not_typed() -> None:
+    session = claude(f"<user_rules>\nNever use tabs.\n</user_rules>\n<user_query>{ASKED}</user_query>")
+    by = {fact.form: fact.said[0].by for fact in session.facts.by_kind("constraint")}
+    assert by == {"Never use tabs.": "harness", "Never touch the migrations.": "user"}
+
+
+PASTED = [
+    "<div>\n<p>You must never nest these.</p>\n</div>",
+    "<config>\n  <timeout>5</timeout>\n</config>\nNever change the timeout.",
+    "<my-button>Never press</my-button>\nWhy does this not render?",
+    "Explain <user_query>Never d</user_query> to me",
+    "Explain this:\n<user_query>\nNever d\n</user_query>",
+    "Why do I get <system-reminder> rows? Never hide them.",
+    "<calendar-event>Never at noon</calendar-event>\nParse this.",
+    "# Task:\nNever use tabs.\n\n## My requests:\nFast code.",
+    "# Notes\n\n## My request for Codex:\nNever e",
+    "<user_id>Never f</user_id>",
+    "<string-array name='a'><item>Never g</item></string-array>",
+    "<unclosed-event>\nNever h",
+]
+
+
+@pytest.mark.parametrize("words", PASTED)
+@pytest.mark.parametrize("make", [claude, codex, lines], ids=["claude-code", "codex", "request"])
+def test_tags_and_headings_that_a_person_pastes_are_typed(make: Any, words: str) -> None:
+    session = make(words)
+    assert prompts(session) == [words]
+
+
+@pytest.mark.parametrize(
+    ("words", "source"),
+    [
+        (EVENT, "sdk"),
+        (EVENT, None),
+        ("<deploy_status_update>Never roll back.</deploy_status_update>", None),
+        ("<scheduled-task name='nightly'>\nNever ask.\n</scheduled-task>", "sdk"),
+        (f"{EVENT}\n<selected-lines/>", "sdk"),
+    ],
+)
+def test_an_event_that_a_host_sends_as_a_prompt_opens_no_turn(words: str, source: str | None) -> None:
+    fields = {"origin": {"kind": "human"}} | ({"promptSource": source} if source else {})
+    session = claude("Fix the build", words, **fields)
+    assert prompts(session) == ["Fix the build"]
+    assert [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"] == []
+
+
+@pytest.mark.parametrize("words", ["<calendar-event>Never at noon</calendar-event>", "<b-c>d</b-c>", EVENT])
+def test_what_a_row_says_was_typed_was_typed(words: str) -> None:
+    session = claude("Hello", words, origin={"kind": "human"}, promptSource="typed")
+    assert prompts(session) == ["Hello", words]
+
+
+def test_an_event_in_a_request_body_opens_no_turn() -> None:
+    words = ["Hello", EVENT, "Thanks"]
+    messages = [{"role": "user", "content": each} for each in words]
+    session = read_session(json.dumps({"model": "m", "messages": messages}).encode())
+    assert prompts(session) == ["Hello", "Thanks"]
+
+
+def test_a_block_that_an_editor_puts_before_the_prompt_is_not_typed() -> None:
+    blocks = ["<open_panes>You must never g.</open_panes>", ASKED]
+    session = claude([{"type": "text", "text": words} for words in blocks])
+    assert prompts(session) == [ASKED]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "<current_datetime>2026</current_datetime>\n\n{}\n\n<reminder>No tables exist. Never ask.</reminder>",
+        "Today is Make a notes file. day.\n{}\nYou must never answer in French.",
+        "{}",
+    ],
+)
+def test_what_copilot_adds_to_what_it_records_as_typed_is_not_typed(sent: str) -> None:
+    typed = "Make a notes file. Always sign it."
+    session = copilot(f"{typed}\n", sent.format(typed))
+    assert prompts(session) == [typed]
+    mine = [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"]
+    assert [fact.form for fact in mine] == ["Always sign it."]
+
+
+def test_a_wrapped_prompt_titles_the_session(tmp_path: Path) -> None:
+    """In the workbench and in the list of this machine's sessions."""
+    assert find_title(claude(IDE + ASKED)).startswith(ASKED[:45])
+    place = tmp_path / ".claude/projects/-p/s.jsonl"
+    place.parent.mkdir(parents=True)
+    row = {"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": IDE + ASKED}}
+    place.write_text(json.dumps(row))
+    (found,) = inspector.sessions(home=tmp_path, index=tmp_path / "index")
+    assert (found.title, found.prompt) == (ASKED, ASKED)
+
+
+def test_a_message_of_many_tags_is_read_in_a_time_that_grows_with_it() -> None:
+    """Tags without an end are not looked for anew from each of them: 60,000 would take minutes."""
+    words = "<a_b>\n<system-reminder> " * 30_000
+    assert prompts(claude(words)) != []
