@@ -215,7 +215,8 @@ def _spell_out(path: StrPath, call: str) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        wanted = f"the path of a file; nobody here is called {Path(text).parts[0][1:]}"
+        name = Path(text).parts[0][1:]
+        wanted = f"the path of a file; {f'there is no user {name} here' if name else 'this user has no home'}"
         raise ArgumentError(call, "path", text, wanted) from None
 
 

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from importlib.metadata import version
@@ -33,7 +33,7 @@ from .tokens.cost import price_session
 
 WORDS = 120
 """Characters of a title or a prompt that are kept."""
-SCHEMA = 1
+SCHEMA = 2
 PATIENCE = 10.0
 
 
@@ -123,11 +123,15 @@ def sessions(
     home: str | os.PathLike[str] | None = None,
     index: str | os.PathLike[str] | None = None,
 ) -> FoundSessions:
-    """The sessions of this machine, newest first; of `newest` only so many.
+    """List the sessions of this machine, newest first.
 
-    Files that are not in the index are read, newest first, for at most so many `seconds`; those left over
-    say "not read yet", and the next call goes on with them. `home` is where to look in place of the user's
-    home, and `index` the index's file.
+    Args:
+        newest: How many at most; None for all.
+        seconds: For how long files that are not in the index are read, newest first. Those left over say
+            "not read yet", and the next call goes on with them.
+        home: A folder to search in place of the user's home. A user without a home has the places that
+            environment variables name.
+        index: The index's file, in place of the one in the user's cache folder.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as empty:
@@ -135,26 +139,30 @@ def sessions(
     No session was found in the places where harnesses keep them.
     """
     expect("sessions", newest=(newest, int, None), seconds=(seconds, int, float))
-    environment = os.environ if home is None else {}
-    base = Path.home() if home is None else Path(home)
-    files = sorted(_list_files(environment, str(base)), key=lambda one: one.modified, reverse=True)
+    files = sorted(_list_files(home), key=lambda one: one.modified, reverse=True)
     until = time.monotonic() + seconds
-    with _open_index(_find_index() if index is None else Path(index)) as known:
-        found = _read(files, known, lambda: time.monotonic() < until)
-        return FoundSessions(found if newest is None else islice(found, max(newest, 0)))
+    folder = find_cache_folder() if index is None else None
+    known = _Index(Path(index) if index is not None else folder and folder / "sessions.sqlite")
+    found = _read(files, known, lambda: time.monotonic() < until)
+    listed = FoundSessions(found if newest is None else islice(found, max(newest, 0)))
+    known.save()
+    return listed
 
 
 def find_files(home: str | os.PathLike[str] | None = None) -> frozenset[Path]:
-    """The session files of this machine's known places, none of them opened."""
+    """Return the session files of this machine's known places, none of them opened."""
+    return frozenset(one.path for one in _list_files(home))
+
+
+def _list_files(home: str | os.PathLike[str] | None) -> Iterator[FoundSession]:
+    """Find every session file once. Of a file that is there plain and packed, only the plain one."""
     environment = os.environ if home is None else {}
-    base = Path.home() if home is None else Path(home)
-    return frozenset(one.path for one in _list_files(environment, str(base)))
-
-
-def _list_files(environment: Any, home: str) -> Iterator[FoundSession]:
-    """Every session file, once: what is there plain and packed is the plain one."""
+    base = None if home is None else os.fspath(home)
+    if home is None:
+        with suppress(RuntimeError):  # a user that the system does not know, as in containers
+            base = str(Path.home())
     seen = set[str]()
-    for place, folder in find_places(environment, home):
+    for place, folder in find_places(environment, base):
         for entry in _walk(os.path.realpath(folder), place.pattern.split("/")):
             plain = entry.path.removesuffix(".zst")
             with suppress(OSError):
@@ -327,23 +335,26 @@ _TOLD = frozenset((*FoundSession._fields[4:], WITHIN, SOUGHT))
 
 
 class _Index:
-    """What is known of files, by path, size and time of the last change, and by this package's version."""
+    """What is known of files, by path, size and time of the last change, and by this package's version.
 
-    def __init__(self, data: sqlite3.Connection | None) -> None:
-        self._data = data
+    It is only a cache: if another program holds it, the listing does without it. A database that is broken or
+    of another schema is replaced. It is locked only while rows are read or written, never while files are.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
         self._version = version("compaction-inspector")
+        self._rows: dict[bytes, tuple[int, float, str]] = {}
+        self._new: list[tuple[bytes, int, float, str, str]] = []
         # All at once: asking for one row at a time takes longer than the rest of a listing.
-        rows = (
-            []
-            if data is None
-            else data.execute(
-                "select path, size, modified, facts from files where version = ?", (self._version,)
-            )
-        )
-        self._rows = {path: (size, modified, facts) for path, size, modified, facts in rows}
+        with self._open() as data:
+            if data is not None:
+                query = "select path, size, modified, facts from files where version = ?"
+                self._rows = {name: tuple(row) for name, *row in data.execute(query, (self._version,))}
 
     def find(self, file: FoundSession) -> dict[str, Any] | None:
-        size, modified, text = self._rows.get(str(file.path), (None, None, ""))
+        """Return what is known of the file as it is now, or None."""
+        size, modified, text = self._rows.get(os.fsencode(file.path), (None, None, ""))
         if (size, modified) != (file.size, file.modified):
             return None
         with suppress(ValueError, TypeError):
@@ -353,63 +364,84 @@ class _Index:
         return None
 
     def keep(self, file: FoundSession, facts: dict[str, Any]) -> None:
-        if self._data is not None:
-            self._data.execute(
-                "insert or replace into files values (?, ?, ?, ?, ?)",
-                (str(file.path), file.size, file.modified, self._version, json.dumps(facts)),
-            )
+        """Take what was read of a file. Names are bytes: not every name of a file is text."""
+        row = (os.fsencode(file.path), file.size, file.modified, self._version, json.dumps(facts))
+        self._new.append(row)
+
+    def save(self) -> None:
+        """Write what was read since, if the index can be written now."""
+        if self._new:
+            with self._open() as data:
+                if data is not None:
+                    data.execute("begin immediate")
+                    data.executemany("insert or replace into files values (?, ?, ?, ?, ?)", self._new)
+                    data.execute("commit")
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection | None]:
+        """Open the database, and close it. What SQLite or the system refuses inside the block ends it."""
+        data = None if self._path is None else _connect(self._path)
+        try:
+            with suppress(sqlite3.Error):
+                yield data
+        finally:
+            if data is not None:
+                data.close()
 
 
-def _find_index() -> Path:
+def find_cache_folder() -> Path | None:
+    """Return this package's folder in the user's cache folder; None for a user without a home."""
     from platformdirs import user_cache_path
 
-    return user_cache_path("compaction-inspector") / "sessions.sqlite"
-
-
-@contextmanager
-def _open_index(path: Path) -> Iterator[_Index]:
-    """The index; one that is broken, foreign or cannot be written is made anew, or done without."""
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # It holds words of prompts: nobody else may read it.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    data = _connect(path)
-    if data is None:
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        data = _connect(path)
-    if data is None:
-        yield _Index(None)
-        return
-    with closing(data):
-        yield _Index(data)
-        with suppress(sqlite3.Error):
-            data.commit()
+    with suppress(RuntimeError):
+        folder = user_cache_path("compaction-inspector")
+        return folder if folder.is_absolute() else None
+    return None
 
 
 def _connect(path: Path) -> sqlite3.Connection | None:
-    """The data base with its table; None where it is none of ours."""
-    try:
-        data = sqlite3.connect(path, timeout=1)
-    except sqlite3.Error:
-        return None
-    try:
-        (kind,) = data.execute("pragma user_version").fetchone()
-        tables = {name for (name,) in data.execute("select name from sqlite_master where type = 'table'")}
-        if not tables and kind == 0:
+    """Open the index, new if there is none or a broken one; None if it cannot be read and written now."""
+    for _ in range(2):
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # It holds words of prompts: nobody else may read it.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        try:
+            data = sqlite3.connect(path, timeout=1, isolation_level=None)
+        except sqlite3.Error:
+            return None
+        try:
+            _check_schema(data)
+            return data
+        except sqlite3.Error as error:
+            data.close()
+            if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                return None  # another program holds it, and may be in the middle of writing
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+    return None
+
+
+def _check_schema(data: sqlite3.Connection) -> None:
+    """Create the table in an empty database. Raises `sqlite3.Error` for one with other tables."""
+    if _read_schema(data) == (0, frozenset()):
+        data.execute("begin immediate")
+        if _read_schema(data) == (0, frozenset()):  # no other listing created it meanwhile
             data.execute(
                 "create table files "
-                "(path text primary key, size integer, modified real, version text, facts text)"
+                "(path blob primary key, size integer, modified real, version text, facts text)"
             )
             data.execute(f"pragma user_version = {SCHEMA}")
-        elif kind != SCHEMA or "files" not in tables:
-            raise sqlite3.DatabaseError("another schema")
-        data.execute("select path, size, modified, version, facts from files limit 1").fetchone()
-    except sqlite3.Error:
-        data.close()
-        return None
-    return data
+        data.execute("commit")
+    if _read_schema(data) != (SCHEMA, {"files"}):
+        raise sqlite3.DatabaseError("another schema")
+    data.execute("select path, size, modified, version, facts from files limit 1").fetchone()
+
+
+def _read_schema(data: sqlite3.Connection) -> tuple[int, frozenset[str]]:
+    (kind,) = data.execute("pragma user_version").fetchone()
+    rows = data.execute("select name from sqlite_master where type = 'table'")
+    return kind, frozenset(name for (name,) in rows)
 
 
 def dump_found(one: FoundSession) -> str:

@@ -6,6 +6,9 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,8 @@ import pytest
 from inspector import open_session, price_session, sessions
 from inspector.cli import main
 from inspector.demo import read_demo
-from inspector.library import FoundSessions, find_files
+from inspector.formats.places import PLACES, find_places
+from inspector.library import FoundSessions, dump_found, find_files
 from tests.shared import SHARED, needs_shared
 
 SAID = "draw <b>the</b> & tide"
@@ -206,3 +210,120 @@ def test_real_sessions_are_listed_as_they_open(tmp_path: Path) -> None:
     for file, one in zip(reversed(files), found, strict=True):
         assert one.path.name == file.name
         assert one.turns == len(open_session(file).turns)
+
+
+# Names, locks and users of any kind
+
+
+NAMES = [
+    b"caf\xe9.jsonl",
+    b"\xff\xfe.jsonl",
+    "naïve 日本.jsonl".encode(),
+    b"esc\x1b[31m.jsonl",
+    b"a\nb.jsonl",
+]
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="their file systems hold names of text alone")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_of_any_name_is_listed_and_known_again(home: Path, name: bytes) -> None:
+    place = os.fsencode(home / ".claude/projects/-tidepool") + b"/" + name
+    with open(place, "wb") as file:
+        file.write(small("as named"))
+    os.utime(place, (5_000_000, 5_000_000))
+    for seconds in (10.0, 0.0):  # the second time from the index
+        first, *others = list_all(home, seconds=seconds)
+        assert (os.fsencode(first.path), first.title, first.problem) == (place, "as named", "")
+        assert [one.turns for one in others] == [1, 21, 0]
+    assert first.open().turns
+    row = json.loads(dump_found(first))
+    assert os.fsencode(row["path"]) == place
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="their file systems hold names of text alone")
+def test_a_folder_of_any_name_is_listed_by_the_command(home: Path) -> None:
+    folder = os.fsencode(home / ".claude/projects") + b"/-caf\xe9"
+    os.mkdir(folder)
+    with open(folder + b"/s.jsonl", "wb") as file:
+        file.write(small("in a folder"))
+    done = subprocess.run(
+        [sys.executable, "-m", "inspector.cli", "sessions"],
+        env={**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "in a folder" in done.stdout
+
+
+@pytest.mark.parametrize("lock", ["begin exclusive", "begin immediate"])
+def test_an_index_that_another_program_holds_is_done_without_and_left_as_it_is(home: Path, lock: str) -> None:
+    list_all(home)
+    index = home / "index.sqlite"
+    before = index.read_bytes()
+    write(home, ".claude/projects/-tidepool/new.jsonl", small("new"), 5_000_000)
+    with closing(sqlite3.connect(index, isolation_level=None)) as other:
+        other.execute(lock)
+        assert [one.title for one in list_all(home)][:2] == ["new", SAID]
+        other.execute("rollback")
+    assert index.read_bytes() == before
+    assert [one.turns for one in list_all(home)] == [1, 1, 21, 0]
+
+
+def test_an_index_that_is_only_being_created_is_left_to_its_creator(home: Path) -> None:
+    with closing(sqlite3.connect(home / "index.sqlite", isolation_level=None)) as other:
+        other.execute("begin exclusive")
+        other.execute("create table files (path blob primary key)")
+        assert [one.turns for one in list_all(home)] == [1, 21, 0]
+        other.execute("commit")
+        assert [name for (name,) in other.execute("select name from sqlite_master where type = 'table'")] == [
+            "files"
+        ]
+
+
+def test_listings_side_by_side_all_end_well(home: Path) -> None:
+    """Each reads for longer than SQLite waits for a lock."""
+    for number in range(24):
+        write(home, f".claude/projects/-p/s{number}.jsonl", read_demo(), 5_000_000 + number)
+    environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    command = [sys.executable, "-m", "inspector.cli", "sessions", "--json"]
+    running = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    for each in running:
+        shown, complaint = each.communicate()
+        assert (each.returncode, complaint, len(shown.splitlines())) == (0, b"", 27)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such users")
+@pytest.mark.parametrize("command", [["sessions"], ["sessions", "--json"], ["scan", "--policy", "flue"]])
+def test_a_user_without_a_home_has_no_sessions_and_no_traceback(tmp_path: Path, command: list[str]) -> None:
+    """A user id that the system does not know, as containers have it, and no HOME."""
+    code = (
+        "import pwd, sys\n"
+        "def unknown(user): raise KeyError(user)\n"
+        "pwd.getpwuid = unknown\n"
+        "from inspector.cli import main\n"
+        f"sys.exit(main({command}))"
+    )
+    left = ("PATH", "PYTHONPATH")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={name: value for name, value in os.environ.items() if name in left},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == [], "nothing is written into the working folder"
+    if command == ["sessions"]:
+        assert done.stdout == "No session was found in the places where harnesses keep them.\n"
+
+
+def test_a_user_without_a_home_has_the_places_that_variables_name(home: Path) -> None:
+    assert find_places({"CLAUDE_CONFIG_DIR": f"{home}/.claude"}, None) == [
+        (PLACES[0], f"{home}/.claude/projects")
+    ]

@@ -170,7 +170,7 @@ def test_an_argument_is_named_with_what_it_should_be() -> None:
         inspector.compact_rounds(session, rounds=0)
     with pytest.raises(ArgumentError, match=r'forms must be a list .* as \["src/a\.py"\], not the text'):
         inspector.keep_facts(things().plan, "src/a.py")
-    with pytest.raises(ArgumentError, match="nobody here is called nobody-is-called-so"):
+    with pytest.raises(ArgumentError, match="there is no user nobody-is-called-so here"):
         inspector.open_session("~nobody-is-called-so/x")
     with pytest.raises(ArgumentError, match="open_session reads a file by its path"):
         inspector.read_session("session.jsonl")

@@ -63,8 +63,8 @@ PLACES = (
 )
 
 
-def find_places(environment: Mapping[str, str], home: str) -> list[tuple[Place, str]]:
-    """Each place with its folder for this user.
+def find_places(environment: Mapping[str, str], home: str | None) -> list[tuple[Place, str]]:
+    """Return each place with its folder for this user; without a home, those that a variable names.
 
     >>> places = find_places({"CODEX_HOME": "/data/codex"}, "/home/ada")
     >>> [folder for place, folder in places if place.harness == "pi"]
@@ -72,7 +72,9 @@ def find_places(environment: Mapping[str, str], home: str) -> list[tuple[Place, 
     >>> next(folder for place, folder in places if place.harness == "Codex")
     '/data/codex/sessions'
     """
+    bases = [(place, environment.get(place.variable)) for place in PLACES]
     return [
-        (place, f"{environment.get(place.variable) or f'{home}/{place.base}'}/{place.folder}")
-        for place in PLACES
+        (place, f"{base or f'{home}/{place.base}'}/{place.folder}")
+        for place, base in bases
+        if base or home is not None
     ]

@@ -14,9 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from platformdirs import user_cache_path
-
 from ..files import write_whole
+from ..library import find_cache_folder
 
 _UPDATING = threading.Lock()
 
@@ -33,13 +32,15 @@ class KeptFiles(NamedTuple):
         """What is kept for the session in the file at `path`; b"" for nothing."""
         place = self._find_place(path)
         with suppress(OSError):
-            if place.stat().st_size <= self.most_bytes:
+            if place is not None and place.stat().st_size <= self.most_bytes:
                 return place.read_bytes()
         return b""
 
     def write(self, path: str, content: bytes) -> None:
         """Keep this for the session in the file at `path`; b"" for nothing any more."""
         place = self._find_place(path)
+        if place is None:
+            return
         with suppress(OSError):
             if not content or len(content) > self.most_bytes:
                 place.unlink(missing_ok=True)
@@ -77,6 +78,7 @@ class KeptFiles(NamedTuple):
         for old in kept[: -self.most]:
             old.unlink(missing_ok=True)
 
-    def _find_place(self, path: str) -> Path:
+    def _find_place(self, path: str) -> Path | None:
         name = sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()
-        return user_cache_path("compaction-inspector") / self.folder / f"{name}{self.suffix}"
+        folder = find_cache_folder()
+        return None if folder is None else folder / self.folder / f"{name}{self.suffix}"
