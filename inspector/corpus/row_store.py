@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import EditError, InspectorError
 from ..files import write_new
+from ..text import printable_tree
 from .columns import COLUMNS, Key, Row, complete_keys
 from .scan_table import ScanTable, flatten_row
 
@@ -57,7 +58,8 @@ def save_scan(table: ScanTable, path: str | os.PathLike[str]) -> None:
         raise InspectorError(f"{target}: {reason}") from error
     rows = [flatten_row(row) for row in table]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {name: [row.get(name) for row in rows] for name in names}
+    # A file's name need not be text, and a column of Parquet is.
+    columns = {name: [printable_tree(row.get(name)) for row in rows] for name in names}
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), sink)
     write_new(target, sink.getvalue().to_pybytes())
@@ -77,7 +79,11 @@ class RowStore:
     def _mend(self) -> None:
         if not self.path.parent.is_dir():
             raise FileNotFoundError(2, "no such folder", str(self.path.parent))
-        if not self.path.exists() or not self.path.stat().st_size:
+        if not self.path.exists():
+            return
+        if not self.path.is_file():
+            raise EditError("into", str(self.path), "it is no regular file")
+        if not self.path.stat().st_size:
             return
         with self.path.open("rb") as file:
             begin = file.readline(len(BEGINS))

@@ -283,9 +283,12 @@ def _find_units(
 
 
 def _digest(address: str) -> str:
-    """Of a file's content; of its address where it is far away, or cannot be read, which its row will say."""
+    """Return the digest of a file's content; of its address if it is far away, cannot be read or is no file.
+
+    Reading a named pipe or a device might never end. The row of what is no file says so.
+    """
     with suppress(OSError):
-        if "://" not in address:
+        if "://" not in address and Path(address).is_file():
             return digest_file(address)
     return sha256(address.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import expect
@@ -42,6 +43,7 @@ def _sort(found: dict[str, int]) -> list[tuple[str, int]]:
 
 
 def _list_path(path: Path) -> dict[str, int]:
+    """Find the files below a folder, or the one file. What is none of a session gets a row that says so."""
     if not path.is_dir():
         return {str(path): path.stat().st_size}
     found = {}
@@ -53,7 +55,9 @@ def _list_path(path: Path) -> dict[str, int]:
             if suffixes and suffixes[-1] in PACKED:
                 suffixes.pop()
             if name[0] != "." and suffixes and suffixes[-1] in SUFFIXES and not place.is_symlink():
-                found[str(place)] = place.stat().st_size
+                found[str(place)] = 0
+                with suppress(OSError):  # gone since the folder was read
+                    found[str(place)] = place.stat().st_size
     return _leave_out_held(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -149,3 +150,20 @@ def test_the_files_are_only_read(server: Server, home: Path) -> None:
     saved = server.ask("POST", f"inspector/desks/{opened['desk']}/save", {"type": "save", "id": "a"}).json
     assert not Path(saved["path"]).is_absolute(), "a plan is written below the server's root"
     assert before == (path.read_bytes(), os.stat(path).st_mtime_ns, sorted(path.parent.iterdir()))
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="their file systems hold names of text alone")
+def test_a_file_whose_name_is_no_text_is_listed_and_opens(server: Server, home: Path) -> None:
+    path = os.fsencode(home / PLACE) + b"/caf\xe9.jsonl"
+    with open(path, "wb") as file:
+        file.write(read_demo())
+    try:
+        listed = server.ask("GET", "inspector/sessions").json["sessions"]
+        assert {os.fsencode(each["path"]) for each in listed} == {
+            path,
+            os.fsencode(home / PLACE / "a b.jsonl"),
+        }
+        opened = server.ask("POST", "inspector/open", {"known": os.fsdecode(path), "wanted": {}})
+        assert (opened.status, opened.frame["traits"]["_scene"]["title"]) == (200, listed[0]["title"])
+    finally:
+        os.unlink(path)
