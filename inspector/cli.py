@@ -209,7 +209,7 @@ def _add_corpus(commands: Any) -> None:
         help="comma between them; each with the settings that it has, one without any as it is",
     )
     swept.add_argument(
-        "--set", action="append", required=True, metavar="KEY=A,B,…", help='such as "trigger.ratio=0.7,0.8"'
+        "--set", action="append", required=True, metavar="KEY=A,B,...", help='such as "trigger.ratio=0.7,0.8"'
     )
     compared = commands.add_parser(
         "diff",

@@ -38,6 +38,8 @@ from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import Any
 
+from .text import printable
+
 MOST_NAMES = 5
 """So many names are told of those that were possible."""
 
@@ -53,6 +55,13 @@ class InspectorError(Exception):
     CounterError o200k_base
     """
 
+    def __str__(self) -> str:
+        # Names of files and words of transcripts stand in it: nothing in them may act on a terminal.
+        return printable(self._sentence())
+
+    def _sentence(self) -> str:
+        return super().__str__()
+
 
 class ArgumentError(InspectorError, TypeError):
     """An argument of a public function is not what it takes.
@@ -67,7 +76,7 @@ class ArgumentError(InspectorError, TypeError):
         self.call, self.argument, self.given, self.wanted = call, argument, given, wanted
         super().__init__(call, argument, given, wanted)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return f"{self.call}: {self.argument} must be {self.wanted}, not {_name_value(self.given)}"
 
 
@@ -146,7 +155,7 @@ class ReadError(InspectorError):
         self.name, self.tried, self.detail = name, tuple(tried), detail
         super().__init__(name, self.tried, detail)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         # What refused it for what it is says nothing that the detail does not.
         reasons = [reason for _, reason in self.tried if reason not in (self.detail, RECOGNISED)]
         asked = f"{self.tried[0][0]}: {reasons[0]}" if len(self.tried) == 1 and reasons else ""
@@ -164,7 +173,7 @@ class EmptySession(ReadError):
     (its only record is no message)
     """
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         asked = ", ".join(reader for reader, _ in self.tried)
         more = f" ({self.detail})" if self.detail else ""
         return f"{self.name} was recognised as {asked}, but it holds no turn{more}"
@@ -185,7 +194,7 @@ class UnreadFormat(ReadError):
         self.kind = kind
         self.args = (name, kind, advice, self.tried)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         more = f" — {self.detail}" if self.detail else ""
         return f"{self.name} is {self.kind}, which cannot be opened yet{more}"
 
@@ -202,7 +211,7 @@ class ClaimedTwice(ReadError):
         self.readers = tuple(readers)
         self.args = (name, self.readers)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         names = " and ".join(self.readers)
         return f"{self.name} may be read by {names}: name one by format="
 
@@ -220,7 +229,7 @@ class SeveralSessions(ReadError):
         self.kind, self.parts = kind, tuple(parts)
         self.args = (name, kind, self.parts)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         some = ", ".join(repr(part) for part in self.parts[:MOST_NAMES])
         some += ", …" if len(self.parts) > MOST_NAMES else ""
         return (
@@ -239,7 +248,7 @@ class ManifestVersion(ReadError):
     session-manifest/9, and this package knows session-manifest/1
     """
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return f"{self.name} is a session manifest of a version this package does not know: {self.detail}"
 
 
@@ -256,7 +265,7 @@ class CounterError(InspectorError):
         self.name, self.reason, self.known = name, reason, tuple(known)
         super().__init__(name, reason, self.known)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         hint = f"; known counters: {', '.join(self.known)}" if self.known else ""
         return f"token counter {self.name!r}: {self.reason}{hint}"
 
@@ -276,7 +285,7 @@ class PolicyError(InspectorError):
         self.name, self.reason, self.known, self.meant = name, reason, tuple(known), meant
         super().__init__(name, reason, self.known, meant)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         hint = f"; known: {_list_names(self.known, self.meant or self.name)}" if self.known else ""
         return f"policy {self.name!r}: {self.reason}{hint}"
 
@@ -294,7 +303,7 @@ class PromptMissing(InspectorError):
         self.name, self.known = name, tuple(known)
         super().__init__(name, self.known)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         hint = f"; known: {', '.join(self.known)}" if self.known else ""
         return f"prompt {self.name!r}: there is none of this name{hint}"
 
@@ -313,7 +322,7 @@ class EditError(InspectorError):
         self.edit, self.target, self.reason = edit, target, reason
         super().__init__(edit, target, reason)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return f"{self.edit} {self.target!r}: {self.reason}"
 
 
@@ -328,7 +337,7 @@ class PlanError(InspectorError):
         self.name, self.reason = name, reason
         super().__init__(name, reason)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return f"saved plan {self.name}: {self.reason}" if self.name else self.reason
 
 
@@ -359,7 +368,7 @@ class PatchError(InspectorError):
         self.row, self.reason = row, reason
         super().__init__(row, reason)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return f"row {self.row} of the diff does not fit this context: {self.reason}"
 
 
@@ -374,7 +383,7 @@ class RedactionError(InspectorError):
         self.reason, self.done = reason, done
         super().__init__(reason, done)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return f"Nothing was {self.done}, because it may hold secrets: {self.reason}."
 
 
@@ -390,7 +399,7 @@ class SummaryError(InspectorError):
         self.kind, self.reason, self.used = kind, reason, used
         super().__init__(kind, reason, used)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return self.reason
 
 
@@ -442,7 +451,7 @@ class WriteConflict(InspectorError):
         self.folder, self.reason = folder, reason
         super().__init__(folder, reason)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return f"Nothing was written to {self.folder}: {self.reason}"
 
 
@@ -457,7 +466,7 @@ class EscapeError(InspectorError):
         self.path, self.folder = path, folder
         super().__init__(path, folder)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return f"Nothing was written: {self.path!r} is no place inside {self.folder}"
 
 
@@ -472,7 +481,7 @@ class LessonError(InspectorError):
         self.reason, self.line = reason, line
         super().__init__(reason, line)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return f"line {self.line}: {self.reason}" if self.line else self.reason
 
 
@@ -489,7 +498,7 @@ class FigureError(InspectorError):
         self.kind, self.reason, self.known = kind, reason, tuple(known)
         super().__init__(kind, reason, self.known)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         hint = f"; known: {', '.join(self.known)}" if self.known else ""
         return f"figure {self.kind!r}: {self.reason}{hint}"
 
@@ -506,7 +515,7 @@ class FrameError(InspectorError):
         self.what = what
         super().__init__(what)
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return (
             f"pandas is not installed, so {self.what} makes no data frame: pip install pandas, or hand "
             "to_columns() to the data frames you have"
@@ -521,7 +530,7 @@ class Stopped(InspectorError):
     'Stopped before it was finished.'
     """
 
-    def __str__(self) -> str:
+    def _sentence(self) -> str:
         return "Stopped before it was finished."
 
 

@@ -207,25 +207,25 @@ def resolve_place(path: StrPath, call: str) -> Path:
     return Path(os.path.realpath(_spell_out(path, call)))
 
 
-def _spell_out(path: StrPath, call: str) -> Path:
-    given: object = path
-    text: object = os.fspath(path) if isinstance(given, str | os.PathLike) else given
-    if not isinstance(text, str) or not text or "\0" in text:
-        raise ArgumentError(call, "path", text, "the path of a file")
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:
-        name = Path(text).parts[0][1:]
-        wanted = f"the path of a file; {f'there is no user {name} here' if name else 'this user has no home'}"
-        raise ArgumentError(call, "path", text, wanted) from None
+def _spell_out(path: object, call: str) -> Path:
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    wanted = "the path of a file"
+    if isinstance(text, str) and text and "\0" not in text:
+        try:
+            os.fsencode(text)  # raises for a lone surrogate that stands for no byte
+            return Path(text).expanduser()
+        except (UnicodeEncodeError, RuntimeError) as error:
+            if isinstance(error, RuntimeError):
+                name = Path(text).parts[0][1:]
+                wanted += f"; there is no user {name} here" if name else "; this user has no home"
+    raise ArgumentError(call, "path", text, wanted)
 
 
 _OTHER_FILES = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe, which may never end: save what it gives to a file first"),
     (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
+    (lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode), "a device"),
 )
 
 
@@ -480,8 +480,7 @@ class FollowedFile:
         Raises `OSError` when the file is gone, and `ReadError` when what stands there now is no session;
         `session` then stays what it was; it is read again once the file has changed.
         """
-        look = self._look()
-        same = self._look_beside() == self._beside
+        look, same = self._look(), self._look_beside() == self._beside
         if look == self._status and same:
             return None
         if self._refused is not None and look == self._refused[0]:

@@ -27,8 +27,8 @@ from .formats.json_document import HEAD
 from .formats.places import find_places
 from .formats.readers import list_holder_hooks
 from .session.session import Session
-from .text import html_table, html_text, plural, printable
 from .session.speakers import typed_words
+from .text import html_table, html_text, plural, printable, printed
 from .tokens.cost import price_session
 
 WORDS = 120
@@ -89,6 +89,7 @@ class FoundSessions(Sequence[FoundSession]):
         """What the table shows: number, when, harness, project, title, turns, compactions, size, cost."""
         return [(str(number), *_describe(one)) for number, one in enumerate(self._found)]
 
+    @printed
     def __repr__(self) -> str:
         if not self._found:
             return NONE_FOUND
@@ -296,7 +297,7 @@ def _read_facts(path: Path) -> dict[str, Any]:
         cost = price_session(session).cost if has_usage else None
     except (InspectorError, OSError) as error:
         # After the first dash stands what the file is, or what to do with one whose kind is told already.
-        pieces = str(error).removeprefix(f"{path} ").split(" — ")
+        pieces = str(error).removeprefix(f"{printable(str(path))} ").split(" — ")
         piece = pieces[0 if isinstance(error, UnreadFormat) else min(1, len(pieces) - 1)]
         return {"problem": printable(piece, WORDS)}
     except Exception as error:  # one bad file must not take the list with it

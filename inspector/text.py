@@ -2,17 +2,21 @@
 
 Made safe it stays text, and nothing in it acts.
 Lone surrogates become U+FFFD (no JSON channel carries them), control characters become their visible
-pictures, and marks that reorder the line they stand in are spelt out.
+pictures, and marks that reorder or end the line they stand in, or that XML forbids, are spelt out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from html import escape
 from typing import Any
 
-_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_ACTING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    "\u2028\u2029\ufffe\uffff\ud800-\udfff]"
+)
 _DELIMITER = re.compile(r"[$\\]")
 """What begins and ends a formula: $…$, $$…$$, \\(…\\), \\[…\\], \\begin{…}."""
 _LISTS = (list, tuple)
@@ -31,6 +35,24 @@ def printable(text: str, limit: int | None = None) -> str:
     if text.isprintable():
         return text
     return _ACTING.sub(_spell, text.replace("\r\n", "\n"))
+
+
+def printed(method: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Decorate a `__repr__` or `__str__` whose text may hold words of a transcript: nothing in it acts.
+
+    >>> class Named:
+    ...     @printed
+    ...     def __repr__(self):
+    ...         return "Named(\\x1b[31mred)"
+    >>> Named()
+    Named(␛[31mred)
+    """
+
+    @wraps(method)
+    def show(self: Any) -> str:
+        return printable(method(self))
+
+    return show
 
 
 def brief(name: object) -> str:
@@ -214,5 +236,5 @@ def error_sentence(error: BaseException, file: bool = True) -> str:
     'No such file or directory'
     """
     if not isinstance(error, OSError) or not error.strerror:
-        return str(error)
-    return f"{error.filename}: {error.strerror}" if file and error.filename else error.strerror
+        return printable(str(error))
+    return printable(f"{error.filename}: {error.strerror}" if file and error.filename else error.strerror)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..text import join_words, plural
+from ..text import join_words, plural, printed
 from .resample import Interval, Shares, resample_difference
 
 
@@ -45,6 +45,7 @@ class Advice(NamedTuple):
     worse: dict[str, Interval]
     too_large: tuple[str, ...]
 
+    @printed
     def __str__(self) -> str:
         told = (
             f"In at most {self.budget:.0%} of the tokens, {self.policy} keeps most: {self.kept:.0%} of the "

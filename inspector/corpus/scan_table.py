@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ..text import html_table, join_words, plural
+from ..text import html_table, join_words, plural, printed
 from .advice import Advice, Candidate, choose_policy
 from .aftermath import HEADINGS as AFTERMATH_HEADINGS
 from .aftermath import AftermathRow, sum_aftermath
@@ -164,6 +164,7 @@ class ScanTable:
         names = list(dict.fromkeys(name for row in rows for name in row))
         return {name: [row.get(name) for row in rows] for name in names}
 
+    @printed
     def __repr__(self) -> str:
         lines = [self.headline]
         for table in self._tables():

@@ -26,7 +26,7 @@ from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..session.toolcalls.call_paths import canonical_path
 from ..session.toolcalls.core_command import core_command
-from ..text import plural, printable
+from ..text import plural, printable, printed
 from ..tokens.memo import Memory
 from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences
 from .extract.errors import tidy_error
@@ -77,6 +77,7 @@ class Fact(Printable):
         start, end = self.facts.offset[self.number : self.number + 2].tolist()
         return int(end - start)
 
+    @printed
     def __repr__(self) -> str:
         did = f", {', '.join(self.operations)}" if self.operations else ""
         return f"Fact({self.kind} {printable(self.form, 80)!r}, said {len(self)}×{did})"

@@ -16,7 +16,7 @@ from typing import Literal
 from ..errors import ArgumentError, EditError, expect, expect_count
 from ..mixins import Printable
 from ..planning.plan import Plan
-from ..text import plural, printable
+from ..text import plural, printable, printed
 from .facts import Fact
 from .fixes import replan
 from .pin_search import Search, StageSearch, depths_of
@@ -105,6 +105,7 @@ class KeepResult(Printable):
         proof = "fewer cannot be had" if self.optimal else f"it takes {self.bound:,} at least"
         return f"{what}; {proof}{'' if self.fits else f'; {self.limit:,} are allowed'}."
 
+    @printed
     def __repr__(self) -> str:
         return f"KeepResult({self.sentence})"
 

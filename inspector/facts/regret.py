@@ -21,7 +21,7 @@ from ..session.entries import Entry
 from ..session.queries import pair_calls
 from ..session.session import Session
 from ..session.tree import COMPACTION
-from ..text import brief, printable
+from ..text import brief, printable, printed
 from ..tokens.ledger import Ledger
 from ..tokens.models import SYNTHETIC, model_of
 from ..tokens.prices import Money, add_money, price_tokens
@@ -204,6 +204,7 @@ class Regret(Printable):
             f"after {gone}{answer}: {self.tokens:,} tokens{price}."
         )
 
+    @printed
     def __repr__(self) -> str:
         form = printable(" ".join(self.traced.fact.form.split()), 60)
         fact = self.traced.fact

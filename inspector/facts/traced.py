@@ -24,7 +24,7 @@ from ..session.blocks import BlockRef
 from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import Bools
-from ..text import one_line, printable
+from ..text import one_line, printable, printed
 from ..tokens.models import model_of
 from ..tokens.prices import Money, price_tokens
 from .explanation import Explanation
@@ -226,6 +226,7 @@ class TracedFact(Printable):
         fixes: tuple[Fix, ...] = () if plan is None else ask("fixes", plan, self)
         return fixes
 
+    @printed
     def __repr__(self) -> str:
         form = printable(" ".join(self.fact.form.split()), 60)
         where = f" in {', '.join(map(str, self.stands[:2]))}" if self.stands else ""
@@ -281,6 +282,7 @@ class Fix(Printable):
         """The policy to plan with."""
         return self.plan.policy
 
+    @printed
     def __repr__(self) -> str:
         money = f", {self.money} a request" if self.money else ""
         return f"Fix({self.sentence} {self.price:+,} tokens{money}, then {self.fate})"
@@ -476,6 +478,7 @@ class Trace(Framed):
             "stood": [traced.stood for traced in self.traced],
         }
 
+    @printed
     def __repr__(self) -> str:
         plan, entry = self.scene.plan, self.scene.entry
         name = plan.policy.name if plan is not None else entry.id if entry is not None else ""

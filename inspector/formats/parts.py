@@ -15,7 +15,7 @@ from typing import NamedTuple, overload
 from ..errors import EditError, InspectorError, ReadError, SeveralSessions
 from ..mixins import Printable
 from ..session.session import Session
-from ..text import plural, printable
+from ..text import plural, printable, printed
 from . import chat_exports, databases, document_lists, inspect_log, scout
 from .containers import ENTRIES, LARGEST, open_zip, read_entry, unpack
 from .file_kind import UNPACK, name_foreign
@@ -161,6 +161,7 @@ class StoredSessions(Printable, Sequence[StoredSession]):
     def __len__(self) -> int:
         return len(self._found)
 
+    @printed
     def __repr__(self) -> str:
         lines = [f"{printable(one.name, WORDS)}  {one.format}, {one.size:,} bytes" for one in self]
         more = [f"{plural(len(self.others), 'other file')}, no session"] if self.others else []

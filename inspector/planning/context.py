@@ -8,7 +8,7 @@ from ..formats.sealed import Sealed
 from ..mixins import Printable
 from ..session.blocks import Block, BlockRef, Image, Text
 from ..session.entries import Provided, Tool
-from ..text import plural, printable
+from ..text import plural, printable, printed
 
 _SHOWN = 60
 
@@ -50,6 +50,7 @@ class Piece(Printable):
         """Whether a model wrote it about others' words, so that nothing it asks for counts (S0-115)."""
         return self.summary
 
+    @printed
     def __repr__(self) -> str:
         words = " ".join(self.block.text[: 4 * _SHOWN].split())
         marked = ", stand-in" if self.stand_in else ", summary" if self.summary else ""

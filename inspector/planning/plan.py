@@ -28,6 +28,7 @@ from ..policies.trigger import Measured, Reason, Verdict, judge_trigger
 from ..session.blocks import KINDS, BlockRef
 from ..session.session import Session
 from ..session.tree import Bools
+from ..text import printed
 from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo
 from ..tokens.moment import Moment, find_moment
@@ -465,6 +466,7 @@ class Plan(Drawable):
         told: str = ask("recipe", self)
         return told
 
+    @printed
     def __repr__(self) -> str:
         told: str = ask("line", self)
         return told

@@ -10,7 +10,7 @@ from ..errors import expect
 from ..policies.policy import Policy
 from ..policies.registry import list_policies
 from ..session.session import Session
-from ..text import html_table
+from ..text import html_table, printed
 from ..tokens.cost import Bill, SummaryCall, price_session, price_steps
 from ..tokens.history import trace_history
 from ..tokens.ledger import Ledger, count_tokens
@@ -80,6 +80,7 @@ class Comparison:
         rows = [_cells(row) for row in self.table()]
         return html_table(HEADINGS, rows, numbers=range(1, len(HEADINGS)), around=(head, self.note))
 
+    @printed
     def __repr__(self) -> str:
         lines = [HEADINGS, *(_cells(row) for row in self.table())]
         wide = [max(map(len, column)) for column in zip(*lines, strict=True)]

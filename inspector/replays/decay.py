@@ -25,6 +25,7 @@ from ..session.live import UNSEEN
 from ..session.session import Session
 from ..summaries.compaction import STAND_IN, CompactionResult, compact
 from ..summaries.write import Summariser, name_of
+from ..text import printed
 from ..tokens.counter import Counter as TokenCounter
 from ..tokens.ledger import Ledger, count_tokens
 
@@ -191,6 +192,7 @@ class Decay(Framed, Drawable):
             "tokens_after": [self.tokens[n][1] for n, *_ in rows],
         }
 
+    @printed
     def __repr__(self) -> str:
         made = sum(transition.done for transition in self.transitions)
         lines = [f"Decay({self.policy}, {self.by}: {made} of {len(self.transitions)} compacted)"]

@@ -18,7 +18,7 @@ from ..policies.table import Bytes
 from ..policies.trigger import Reason
 from ..session.session import Session
 from ..session.tree import Ints
-from ..text import plural
+from ..text import plural, printed
 from ..tokens.counter import Longs
 from ..tokens.ledger import Ledger
 from .scenario import Scenario
@@ -213,6 +213,7 @@ class Run(Drawable):
         counts = np.bincount(self.state, minlength=len(STATES)).tolist()
         return {name: n for name, n in zip(STATES, counts, strict=True) if n}
 
+    @printed
     def __repr__(self) -> str:
         counts = Counter(event.kind for event in self.events)
         window = f"{self.window:,}" if self.window else "an unknown window"

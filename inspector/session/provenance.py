@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..text import printed
+
 HARNESSES: dict[str, str | None] = {
     "claude-code": "Claude Code",
     "claude-stream-json": "Claude Code",
@@ -50,6 +52,7 @@ class Provenance(NamedTuple):
     model: str | None
     cwd: str | None
 
+    @printed
     def __repr__(self) -> str:
         name = " ".join(part for part in (self.harness or "harness unknown", self.version) if part)
         return ", ".join(

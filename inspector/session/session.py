@@ -15,7 +15,7 @@ from pydantic import Field
 
 from ..errors import EditError, expect
 from ..mixins import ask
-from ..text import plural
+from ..text import plural, printed
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
 from .entries import Boundary, Corrupt, Entry, Note, Provided, SubAgent, Tool, Turn
 from .labels import TextLabels
@@ -243,6 +243,7 @@ class Session(Value):
         """Records of unknown type plus blocks of unknown kind."""
         return self.tree.unknown + sum(not note.known for note in self.notes)
 
+    @printed
     def __repr__(self) -> str:
         compactions = sum(boundary.kind == "compact" for _, boundary in self.boundaries)
         facts = [

@@ -16,7 +16,7 @@ from ..facts.grounding import UngroundedLine, check_grounding, gather_sources
 from ..planning.plan import Plan
 from ..planning.summary_jobs import TURN_CONTEXT, Checkpoint, SummaryJob
 from ..session.toolcalls.call_paths import canonical_path
-from ..text import printable
+from ..text import printable, printed
 from .prompts import SECTIONS, TURN_SECTIONS
 from .write import carried_files
 
@@ -86,6 +86,7 @@ class SummaryCheck:
         """How far its text may be trusted: never, it may carry an injection (S0-115)."""
         return TRUST
 
+    @printed
     def __repr__(self) -> str:
         kinds = ", ".join(dict.fromkeys(fault.kind for fault in self.faults))
         size = f"{self.tokens:,} tokens" + (f" of {self.budget:,}" if self.budget is not None else "")

@@ -27,7 +27,7 @@ from ..policies.trigger import Reason
 from ..session.blocks import Number
 from ..session.queries import find_parent
 from ..session.session import Session
-from ..text import printable
+from ..text import printable, printed
 from ..tokens.ledger import Ledger, count_tokens
 from .archive import list_archived
 from .record import (
@@ -137,6 +137,7 @@ class CompactionResult(Drawable):
                 depth += "   "
         return "\n".join(printable(line, 160) for line in lines)
 
+    @printed
     def __repr__(self) -> str:
         if not self.done:
             return f"CompactionResult(nothing appended: {self.why})"

@@ -20,7 +20,7 @@ from ..errors import InspectorError, expect
 from ..session.entries import MOST_TOKENS, Cost
 from ..session.session import Session
 from ..session.tree import Bools, Ints
-from ..text import plural
+from ..text import plural, printed
 from .cache_rebuilds import find_among, tell_cache_rebuilds
 from .counter import Longs
 from .prices import MILLION, PRICES, TTL, Doubles, Price, Priced, check_ttl, find_price
@@ -204,6 +204,7 @@ class Bill:
     def __len__(self) -> int:
         return len(self.requests.tokens)
 
+    @printed
     def __repr__(self) -> str:
         return _draw(self)
 

@@ -22,7 +22,7 @@ from ..session.blocks import REASONING, Block, BlockRef, Text, ToolOutput
 from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import Bools, Ints
-from ..text import html_table
+from ..text import html_table, printed
 from .counter import Calibration, Counter, Longs
 from .counters import find_counter
 from .memo import Memo, Memory
@@ -269,6 +269,7 @@ class Ledger(Drawable):
         found: Outside = ask("outside", self.session, self)
         return found
 
+    @printed
     def __repr__(self) -> str:
         return _draw(self)
 

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..text import html_text, plural
+from ..text import html_text, plural, printed
 from ..tokens.outside import PARTS
 from .payloads.columns import unpack
 from .payloads.scene import PlanPayload, ScenePayload
@@ -301,6 +301,7 @@ class Snapshot:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html}
 
+    @printed
     def __repr__(self) -> str:
         return f"Snapshot({SnapshotData(self._scene, self._plan).sentence})"
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ...errors import EditError
 from ...faults import Fault
 from ...mixins import Framed, Printable
-from ...text import html_table, plural, printable
+from ...text import html_table, plural, printable, printed
 
 if TYPE_CHECKING:
     from ...planning.plan import Plan
@@ -187,6 +187,7 @@ class LintFinding(Printable):
         """The name of its check."""
         return LINT_CODES[self.code].name
 
+    @printed
     def __repr__(self) -> str:
         return f"{self.code} {self.severity}: {self.sentence}"
 
@@ -265,6 +266,7 @@ class LintReport(Framed, Sequence[LintFinding]):
         faults = f"; incomplete: {plural(len(self.faults), 'fault')}" if self.faults else ""
         return f"{found or 'nothing found'}{faults}"
 
+    @printed
     def __repr__(self) -> str:
         head = f"LintReport({printable(self.looked)}: {self.summary})"
         return "\n".join([head, *(f"  {finding!r}" for finding in self.found)])

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ...errors import PatchError, expect
 from ...mixins import Printable
-from ...text import plural
+from ...text import plural, printed
 from ..context import Context, Piece
 from .runs import (
     KINDS,
@@ -123,6 +123,7 @@ class Diff(Printable):
     def __len__(self) -> int:
         return len(self.rows)
 
+    @printed
     def __repr__(self) -> str:
         return "\n".join(_table(self))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from ...mixins import Printable
+from ...text import printed
 from .runs import SIGNS, DiffRun, cut_lines, find_longest_ascent, fold_runs, show_plain, weave_pairs
 
 WORK_LIMIT = 10_000_000
@@ -33,6 +34,7 @@ class TextDiff(Printable):
         """The lines, unchanged runs folded, but for `around` lines next to a change."""
         return fold_runs(self.rows, around)
 
+    @printed
     def __repr__(self) -> str:
         lines = (
             []

@@ -22,7 +22,7 @@ from ...session.entries import Usage
 from ...session.json_text import stringify
 from ...session.labels import TextLabels
 from ...session.session import Session
-from ...text import plural
+from ...text import plural, printed
 from ...tokens.counters import ESTIMATE
 from ...tokens.prices import PRICES, Price, find_price
 from .anthropic_api import ApiCall
@@ -103,6 +103,7 @@ class LabellingResult:
     def choices(self) -> int:
         return sum(len(one.choices) for one in self.labels)
 
+    @printed
     def __repr__(self) -> str:
         read = plural(len(self.labels), "typed text")
         told = [f"{read}: {plural(self.rules, 'rule')}, {plural(self.choices, 'choice')}"]

@@ -18,7 +18,7 @@ from ...redaction.clean import clean_session, look_through
 from ...redaction.redact import CleanedText, Redactor, SecretFinding, write_placeholder
 from ...session.json_text import stringify
 from ...session.session import Session
-from ...text import plural
+from ...text import plural, printed
 from ...tokens.counter import Counter
 from ...tokens.prices import TTL, Money, Price, add_money
 from ...wire.surrogates import replace_lone_surrogates
@@ -104,6 +104,7 @@ class RequestPreview:
         """One hash for all the requests, in order."""
         return sha256("".join(asked.digest for asked in self.requests).encode()).hexdigest()
 
+    @printed
     def __repr__(self) -> str:
         if not self.requests:
             return f"Sending({self.model}, nothing to send)"

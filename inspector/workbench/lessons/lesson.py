@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import LessonError
-from ...text import printable
+from ...text import printable, printed
 from ..inputs import TABS
 from ..payloads.sections import format_tokens
 from .expressions import evaluate, parse
@@ -90,6 +90,7 @@ class Lesson:
     tab: str
     steps: tuple[Step, ...]
 
+    @printed
     def __repr__(self) -> str:
         return f"Lesson({self.name}: {self.title}, {len(self.steps)} steps)"
 

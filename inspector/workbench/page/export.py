@@ -17,7 +17,7 @@ from ...faults import Fault
 from ...files import StrPath, open_session, resolve_place, write_whole
 from ...redaction.redact import SecretFinding
 from ...session.session import Session
-from ...text import plural, printable
+from ...text import plural, printable, printed
 from ..model import WorkbenchModel
 from ..opening import AUTO
 from .html import MARK, Page, make
@@ -54,6 +54,7 @@ class ExportedPage:
     def __fspath__(self) -> str:
         return str(self.path)
 
+    @printed
     def __repr__(self) -> str:
         count = sum(item.times for item in self.redacted)
         told = f"{plural(count, 'passage')} redacted" if count else "nothing redacted"

@@ -1,0 +1,194 @@
+"""Escape codes and marks of a transcript reach no terminal: in no repr, message, command's line or report.
+
+One session has them in every field that a harness writes, and stands in a file that has them in its name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import inspector
+import inspector.facts
+import inspector.planning
+from inspector import Session
+from inspector.cli import main
+from inspector.errors import InspectorError
+
+ACTS = "\x1b]0;OWNED\x07\x1b[31m\x9b2J\x85\u202eevil\u2066\u2028\ud800"
+ACTING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]"
+)
+POLICIES = ("flue", "claude-code", "codex", "pi", "keep-recent-turns", "gemini-cli")
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    parent = None
+    for at in range(12):
+        shared = {"sessionId": f"s{ACTS}", "cwd": f"/home/{ACTS}", "version": f"2.1{ACTS}", "gitBranch": ACTS}
+        words = f"Never touch `src/{ACTS}.py`. Always use {ACTS} in a{at}.py. " + "word " * 150
+        user = {"type": "user", "uuid": f"u{ACTS}{at}", "parentUuid": parent, "message": {"content": words}}
+        yield shared | user
+        call = {"type": "tool_use", "id": f"c{ACTS}{at}", "name": f"Edit{ACTS}"}
+        call["input"] = {"file_path": f"/home/{ACTS}/b{at}.py", "command": f"pytest {ACTS}"}  # type: ignore[assignment]
+        said = [{"type": "text", "text": f"I decided to use {ACTS} instead of c{at}.py."}, call]
+        used = {"input_tokens": 9000 + at * 900, "output_tokens": 50}
+        reply = {"id": f"m{at}{ACTS}", "role": "assistant", "model": f"claude-opus-4-5{ACTS}"}
+        reply |= {"content": said, "usage": used, "stop_reason": f"end{ACTS}"}  # type: ignore[dict-item]
+        yield shared | {"type": "assistant", "uuid": f"a{at}", "parentUuid": user["uuid"], "message": reply}
+        output = {"type": "tool_result", "tool_use_id": call["id"], "content": f"Error: {ACTS} failed"}
+        outputs = {"role": "user", "content": [output]}
+        yield shared | {"type": "user", "uuid": f"t{at}", "parentUuid": f"a{at}", "message": outputs}
+        parent = f"t{at}"
+        if at == 7:
+            told = {"trigger": f"auto{ACTS}", "preTokens": 15000}
+            border = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": None}
+            yield shared | border | {"logicalParentUuid": parent, "compactMetadata": told}
+            summary = {"content": f"So far: {ACTS} in a0.py was edited."}
+            follows = {"type": "user", "uuid": "sum", "parentUuid": "b", "isCompactSummary": True}
+            yield shared | follows | {"message": summary}
+            parent = "sum"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    name = "s\x1b]0;x\x07\u202e.jsonl" if sys.platform != "win32" else "s.jsonl"
+    place = tmp_path_factory.mktemp("talks") / name
+    place.write_text("\n".join(map(json.dumps, rows())))
+    return place
+
+
+@pytest.fixture(scope="module")
+def session(file: Path) -> Session:
+    session = inspector.open_session(file)
+    assert (session.records, len(session.turns), len(session.boundaries)) == (38, 12, 1)
+    return session
+
+
+def things(session: Session) -> Iterator[tuple[str, object]]:
+    """What people look at in a notebook, by the public functions."""
+    ledger = inspector.count_tokens(session, "chars4_utf16")
+    yield from {"session": session, "ledger": ledger}.items()
+    yield "cost", inspector.price_session(session)
+    yield "cuts", inspector.find_cuts(session)
+    yield "facts", session.facts
+    yield from (("fact", fact) for fact in session.facts.values())
+    for policy in POLICIES:
+        plan = inspector.make_plan(session, ledger, policy)
+        context = inspector.build_context(session, plan)
+        yield from {
+            "plan": plan,
+            "context": context,
+            "plan trace": inspector.facts.trace_facts(session.facts, plan),
+        }.items()
+        yield from (("piece", piece) for piece in context.pieces)
+        run = inspector.replay(session, policy)
+        yield from {"run": run, "events": run.events}.items()
+        yield "diff", inspector.diff_contexts(inspector.live_context(session, ledger), context)
+    yield "comparison", inspector.compare_policies(session, POLICIES)
+    yield "compaction", inspector.compact(session, "claude-code")
+    for trace in inspector.trace_recorded(session):
+        yield "trace", trace
+        yield from (("traced", each) for each in trace)
+    report = inspector.lint(session)
+    yield "report", report
+    yield from (("finding", each) for each in report)
+    yield "regrets", inspector.find_regret(session, session.facts, ledger)
+    yield "policy", inspector.find_policy("flue")
+    yield "text diff", inspector.planning.diff_text(ACTS, f"{ACTS} more")
+
+
+def test_no_repr_holds_what_acts(session: Session) -> None:
+    seen = {name: repr(thing) + str(thing) for name, thing in things(session)}
+    assert {name: ascii(shown) for name, shown in seen.items() if ACTING.search(shown)} == {}
+    assert any("OWNED" in shown for shown in seen.values()), "the words themselves are shown"
+
+
+def wrong(session: Session, file: Path) -> Iterator[Any]:
+    ledger = inspector.count_tokens(session, "chars4_utf16")
+    yield lambda: inspector.find_policy(ACTS)
+    yield lambda: inspector.count_tokens(session, ACTS)
+    yield lambda: inspector.make_plan(session, ledger, "flue", {"cut": ACTS})
+    yield lambda: inspector.make_plan(session, ledger, "flue", {"settings": {ACTS: 1}})
+    yield lambda: inspector.make_plan(session, ledger, "flue", {"pins": {ACTS: "keep"}})
+    yield lambda: inspector.replay(session, "flue", {ACTS: 1})
+    yield lambda: inspector.lint(session, rules=[ACTS])
+    yield lambda: inspector.open_session(file, format=ACTS)
+    yield lambda: inspector.open_session(file, part=ACTS)
+    yield lambda: inspector.read_session(b"Dear diary", ACTS)
+    yield lambda: inspector.open_plan(file, session)
+    yield lambda: inspector.export_session(session, ACTS)  # type: ignore[arg-type]
+    yield lambda: session.at(ACTS)
+
+
+def test_no_message_holds_what_acts(session: Session, file: Path) -> None:
+    for call in wrong(session, file):
+        with pytest.raises(InspectorError) as raised:
+            call()
+        assert not ACTING.search(str(raised.value)), ascii(str(raised.value))
+        assert not ACTING.search(repr(raised.value)), ascii(repr(raised.value))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["show", "FILE"], ["show", "FILE", "--estimate"], ["plan", "FILE"], ["plan", "FILE", "--json"]),
+        *(["replay", "FILE"], ["replay", "FILE", "--json"], ["show", "FILE", "--cut", ACTS]),
+        *(["check", "FILE", "--format", form] for form in ("text", "json", "github", "sarif", "junit")),
+        ["show", f"FILE{ACTS}"],
+        ["show", "FILE", "--policy", ACTS],
+    ],
+    ids=lambda command: " ".join(command).encode("ascii", "replace").decode()[:30],
+)
+def test_no_line_of_the_command_holds_what_acts(
+    file: Path, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([each.replace("FILE", str(file)) for each in command])
+    shown = "".join(capsys.readouterr())
+    assert shown
+    assert not ACTING.search(shown), ascii(shown)
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="their file systems hold names of text alone")
+@pytest.mark.parametrize("name", [b"caf\xe9", b"\xff #%?", "ü\ufffe\uffff\u2028".encode(), b"a\nb&<\"'>"])
+def test_a_report_names_a_file_of_any_name(
+    file: Path, name: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SARIF names it by its bytes, percent-encoded (RFC 3986); the other forms show what can be shown."""
+    place = bytes(tmp_path) + b"/" + name
+    with open(place, "wb") as copy:
+        copy.write(file.read_bytes())
+    reports = {}
+    for form in ("text", "json", "github", "sarif", "junit"):
+        assert main(["check", "--format", form, place.decode("utf-8", "surrogateescape")]) in (0, 1)
+        reports[form] = capsys.readouterr().out
+    results = json.loads(reports["sarif"])["runs"][0]["results"]
+    unreserved = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/"
+    uri = "".join(chr(byte) if byte in unreserved else f"%{byte:02X}" for byte in place)
+    places = [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results]
+    assert places
+    assert set(places) == {uri}
+    assert json.loads(reports["json"])["findings"]
+    assert ET.fromstring(reports["junit"].encode()).iter("testcase")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-16"])
+def test_a_terminal_without_the_characters_gets_a_mark_in_their_place(file: Path, encoding: str) -> None:
+    for command in (["show", str(file), "--estimate"], ["sweep", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "inspector.cli", *command],
+            env={**os.environ, "PYTHONIOENCODING": f"{encoding}:strict"},
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.decode(encoding).strip()
