@@ -32,10 +32,11 @@ An outcome is not an error: a plan that cannot reach its target is a `Plan` with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
+from os import PathLike
 from typing import Any
 
 from .text import printable
@@ -101,6 +102,25 @@ def expect(call: str, **given: tuple[object, ...]) -> None:
             raise ArgumentError(call, argument, value, " or ".join(wanted))
 
 
+def expect_items(call: str, argument: str, given: object, *kinds: object) -> list[Any]:
+    """Return the items of a list. Raise `ArgumentError` unless it is one, and each item of one of the types.
+
+    A text is no list of its letters.
+
+    >>> expect_items("pay", "names", ("a", "b"), str)
+    ['a', 'b']
+    >>> expect_items("pay", "names", [None], str)
+    Traceback (most recent call last):
+    inspector.errors.ArgumentError: pay: names must be a text, not None
+    """
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ArgumentError(call, argument, given, "a list")
+    items = [*given]
+    for item in items:
+        expect(call, **{argument: (item, *kinds)})
+    return items
+
+
 def expect_count(call: str, **given: object) -> None:
     """Raise `ArgumentError` unless each argument is a number of tokens."""
     for argument, value in given.items():
@@ -114,6 +134,9 @@ _KINDS: dict[object, str] = {
     str: "a text",
     dict: "a dict",
     bytes: "bytes",
+    Callable: "a function",
+    Mapping: "a dict",
+    PathLike: "a path",
 }
 
 

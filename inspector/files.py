@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .errors import ArgumentError, InspectorError, PlanError, ReadError, expect
+from .errors import InspectorError, PlanError, ReadError, expect
 from .formats.containers import LARGEST
 from .formats.databases import MAGIC
 from .formats.incremental import FIRST, LARGE, LINES, IncrementalReader, find_lines_reader, read_pieces
@@ -35,6 +34,7 @@ from .formats.readers import (
 )
 from .formats.whole_file import write_new as write_new
 from .formats.whole_file import write_whole as write_whole
+from .paths import check_regular, is_shown, spell_out
 from .session.garbage import paused_gc
 from .session.session import Session
 
@@ -119,7 +119,7 @@ def list_matching(folder: Path, pattern: str, most: int = MANY) -> list[Path]:
 def _find_beside(patterns: Sequence[str], place: Path, most: int) -> list[Path]:
     """The other files of a session that are there, in the order in which its reader asks for them."""
     every = (each for pattern in patterns for each in list_matching(place.parent, pattern, most))
-    found = (each for each in dict.fromkeys(every) if each != place and _is_readable(each, place.parent))
+    found = (each for each in dict.fromkeys(every) if each != place and _is_small(each, place.parent))
     return list(islice(found, most))
 
 
@@ -130,10 +130,8 @@ def list_beside(place: Path) -> list[Path]:
     return _find_beside(reader.name_beside(data, place.name), place, reader.most_beside)
 
 
-def _is_readable(place: Path, home: Path) -> bool:
-    """Whether it lies where its path says, below `home`: a link may lead to what is not to be read."""
-    folder = home.resolve() / place.parent.relative_to(home)
-    return place.is_file() and place.resolve().parent == folder and place.stat().st_size <= MOST_BESIDE
+def _is_small(place: Path, home: Path, most: int = MOST_BESIDE) -> bool:
+    return is_shown(place, home) and place.stat().st_size <= most
 
 
 def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
@@ -152,7 +150,7 @@ def _read_whole(place: Path) -> tuple[FileStat, bytes]:
     # Not mapped into memory: a mapped file that someone cuts short ends the whole process.
     with place.open("rb") as file:
         status = os.fstat(file.fileno())
-        _check_regular(place, status)
+        check_regular(place, status)
         head = file.read(BEGINNING)
         if not head:
             raise ReadError(str(place), detail="it is empty")
@@ -195,45 +193,16 @@ def _settle(place: Path, data: bytes) -> bytes:
 
 def find_place(path: StrPath) -> Path:
     """Where a path leads that is to be read, or a folder's session. Raises `ReadError` for what has none."""
-    place = _spell_out(path, "open_session")
+    place = spell_out(path, "open_session")
     with suppress(FileNotFoundError, NotADirectoryError):
         place = next((inner for name in FOLDER_FILES if (inner := place / name).is_file()), place)
-        _check_regular(place, place.stat())
+        check_regular(place, place.stat())
     return place
 
 
 def resolve_place(path: StrPath, call: str) -> Path:
     """Where a path leads that is to be written to, for the function `call`. Raises `ArgumentError`."""
-    return Path(os.path.realpath(_spell_out(path, call)))
-
-
-def _spell_out(path: object, call: str) -> Path:
-    text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
-    wanted = "the path of a file"
-    if isinstance(text, str) and text and "\0" not in text:
-        try:
-            os.fsencode(text)  # raises for a lone surrogate that stands for no byte
-            return Path(text).expanduser()
-        except (UnicodeEncodeError, RuntimeError) as error:
-            if isinstance(error, RuntimeError):
-                name = Path(text).parts[0][1:]
-                wanted += f"; there is no user {name} here" if name else "; this user has no home"
-    raise ArgumentError(call, "path", text, wanted)
-
-
-_OTHER_FILES = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a named pipe, which may never end: save what it gives to a file first"),
-    (stat.S_ISSOCK, "a socket"),
-    (lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode), "a device"),
-)
-
-
-def _check_regular(place: Path, status: os.stat_result) -> None:
-    """Raise `ReadError` for what is no regular file: to read a pipe may block, and a device may never end."""
-    for is_other, kind in _OTHER_FILES:
-        if is_other(status.st_mode):
-            raise ReadError(str(place), detail=f"it is {kind}")
+    return Path(os.path.realpath(spell_out(path, call)))
 
 
 def save_session(session: Session, path: StrPath) -> None:
@@ -326,24 +295,27 @@ def read_plans_beside(home: str) -> dict[str, bytes]:
     if not home:
         return {}
     found = {}
-    for place in sorted(Path(home).expanduser().parent.glob("*.plan.json"))[:MOST_PLANS]:
+    folder = Path(home).expanduser().parent
+    for place in list_matching(folder, "*.plan.json", MOST_PLANS):
         with suppress(OSError):
-            if place.is_file() and place.stat().st_size <= MOST_PLAN_BYTES:
+            if _is_small(place, folder, MOST_PLAN_BYTES):
                 found[place.name] = place.read_bytes()
     return found
 
 
 def find_planned(path: StrPath) -> tuple[Path, SavedPlan]:
-    """The session's file beside a saved plan, and that plan. The one it is named after comes first.
+    """Find the session's file beside a saved plan, and that plan. The one it is named after comes first.
 
-    Raises `PlanError` for a file that holds no plan, and where its session does not lie beside it.
+    Hidden files are not looked at, nor what a link leads to. Raises `PlanError` for a file that holds no
+    plan, and if its session does not lie beside it.
     """
     from .planning.saved_plan import count_added, read_plan
 
     place = find_place(path)
     saved = read_plan(place.read_bytes(), str(place))
     stem = re.sub(r"(-\d+)?\.plan\.json$", "", place.name)
-    files = [one for one in sorted(place.parent.glob("*.json*")) if not one.name.endswith(".plan.json")]
+    inner = (one for one in sorted(place.parent.glob("*.json*")) if is_shown(one, place.parent))
+    files = [one for one in inner if not one.name.endswith(".plan.json")]
     for one in sorted(files, key=lambda one: not one.name.startswith(stem)):
         try:
             count_added(saved, open_session(one), str(place))
@@ -500,7 +472,7 @@ class FollowedFile:
 
     def _look(self) -> FileStat:
         status = self.path.stat()
-        _check_regular(self.path, status)
+        check_regular(self.path, status)
         return _status(status)
 
     def _look_beside(self) -> dict[Path, FileStat]:

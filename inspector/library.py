@@ -26,6 +26,7 @@ from .formats.containers import ZSTD, unpack
 from .formats.json_document import HEAD
 from .formats.places import find_places
 from .formats.readers import list_holder_hooks
+from .paths import spell_out
 from .session.session import Session
 from .session.speakers import typed_words
 from .text import html_table, html_text, plural, printable, printed
@@ -140,12 +141,14 @@ def sessions(
     No session was found in the places where harnesses keep them.
     """
     expect("sessions", newest=(newest, int, None), seconds=(seconds, int, float))
+    home = None if home is None else spell_out(home, "sessions", "home")
+    index = None if index is None else spell_out(index, "sessions", "index")
     files = sorted(_list_files(home), key=lambda one: one.modified, reverse=True)
     until = time.monotonic() + seconds
     folder = find_cache_folder() if index is None else None
-    known = _Index(Path(index) if index is not None else folder and folder / "sessions.sqlite")
+    known = _Index(index or (folder and folder / "sessions.sqlite"))
     found = _read(files, known, lambda: time.monotonic() < until)
-    listed = FoundSessions(found if newest is None else islice(found, max(newest, 0)))
+    listed = FoundSessions(islice(found, None if newest is None else min(max(newest, 0), len(files))))
     known.save()
     return listed
 

@@ -21,6 +21,7 @@ ROOMS = (
         "text",
         "errors",
         "faults",
+        "paths",
         "mixins",
         "session",
         "cuts",
@@ -37,7 +38,7 @@ ROOMS = (
 """Rooms and loose modules from the ground up: the left may be imported by the right."""
 
 DOORS = frozenset(
-    "files library testing cli jupyter formats.whole_file "
+    "files library paths testing cli jupyter formats.whole_file "
     "corpus.scanning corpus.worker corpus.row_store corpus.sources "
     "summaries.store summaries.claude.anthropic_api "
     "summaries.claude.summariser summaries.claude.labeller "
@@ -51,9 +52,10 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     here: frozenset(there.split())
     for here, there in {
         "text": "",
-        "errors": "",
+        "errors": "text",
         "faults": "errors",
         "mixins": "text errors",
+        "paths": "errors",
         "session": "text errors mixins",
         "cuts": "errors session",
         "redaction": "errors session",
@@ -63,8 +65,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "policies": "text errors session cuts tokens",
         "planning": "text errors mixins session cuts tokens formats policies",
         "wire": "errors session tokens policies planning",
-        "files": "errors session tokens formats planning",
-        "library": "text errors session formats tokens files",
+        "files": "errors session tokens formats planning paths",
+        "library": "text errors session formats tokens files paths",
         "facts": "text errors faults mixins session cuts tokens policies planning wire",
         "summaries": "text errors mixins session redaction tokens formats policies planning wire files facts",
         "replays": "text errors mixins session tokens policies planning facts summaries",
@@ -73,11 +75,12 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
             "facts summaries replays"
         ),
         "corpus": (
-            "text errors session formats policies planning files library facts summaries tokens workbench"
+            "text errors paths session formats policies planning files library facts summaries tokens "
+            "workbench"
         ),
         "testing": "errors session formats files workbench",
         "jupyter": (
-            "text errors session tokens formats demo policies planning files library summaries replays "
+            "text errors paths session tokens formats demo policies planning files library summaries replays "
             "workbench corpus"
         ),
         "cli": (

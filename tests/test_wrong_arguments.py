@@ -41,6 +41,11 @@ NO_SESSION = (None, 7, True, "session.jsonl", {}, [])
 NO_PATH = (None, 7, True, "", "a\0b", "~nobody-is-called-so/x", b"a", [])
 Call = Callable[[Things, Any], Any]
 
+
+def t_function() -> None:
+    """A function, in place of what is not one."""
+
+
 DOORS: dict[str, tuple[Call, tuple[Any, ...]]] = {
     "open_session path": (lambda t, it: inspector.open_session(it), NO_PATH),
     "open_session format": (lambda t, it: inspector.open_session("x", it), (7, True, ["pi"])),
@@ -136,6 +141,48 @@ DOORS: dict[str, tuple[Call, tuple[Any, ...]]] = {
     ),
     "export_html path": (lambda t, it: inspector.export_html(t.session, it), NO_PATH),
     "export_html what": (lambda t, it: inspector.export_html(it, "x.html"), (None, 7, {})),
+    "scan sources": (
+        lambda t, it: inspector.scan(it, "flue", workers=0),
+        (7, True, object(), "", "\0", "\ud800", [None], [7], b"x"),
+    ),
+    "scan policies": (lambda t, it: inspector.scan([], it), (7, True, object(), [None], b"x", t_function)),
+    "scan measures": (lambda t, it: inspector.scan([], measures=it), (None, 7, "x", [None], object())),
+    "scan into": (lambda t, it: inspector.scan([], into=it), (7, True, b"x", [], "\0", "\ud800", "")),
+    "scan tell": (lambda t, it: inspector.scan([], tell=it), (7, "x", [], {})),
+    "sessions home": (lambda t, it: inspector.sessions(home=it), (7, True, b"x", [], "\0", "\ud800", "")),
+    "sessions index": (
+        lambda t, it: inspector.sessions(home="gone", index=it),
+        (7, True, b"x", [], "\0", "\ud800", ""),
+    ),
+    "replay tell": (lambda t, it: inspector.replay(t.session, tell=it), (7, "x", [])),
+    "replay history": (lambda t, it: inspector.replay(t.session, history=it), (7, "x", {}, things)),
+    "compact on_event": (lambda t, it: inspector.compact(t.session, on_event=it), (7, "x", [])),
+    "compare_policies tell": (lambda t, it: inspector.compare_policies(t.session, tell=it), (7, "x", [])),
+    "count_tokens tell": (lambda t, it: inspector.count_tokens(t.session, tell=it), (7, "x", [])),
+    "check_context more rules": (
+        lambda t, it: inspector.check_context(t.context, rules=it),
+        (7, True, [None], object(), b"x"),
+    ),
+    "lint more rules": (lambda t, it: inspector.lint(t.session, rules=it), (7, True, [None], object(), b"x")),
+    "sum_regret": (lambda t, it: inspector.sum_regret(it), (None, 7, "x", b"x", [None], things)),
+    "open_lesson": (lambda t, it: inspector.open_lesson(it), (None, 7, True, b"x", [], "\0.md", "\ud800.md")),
+    "ClaudeSummariser additions": (
+        lambda t, it: inspector.ClaudeSummariser("claude-opus-4-5", additions=it),
+        (None, 7, b"x", "x", object()),
+    ),
+    "ClaudeSummariser prompt": (
+        lambda t, it: inspector.ClaudeSummariser("claude-opus-4-5", prompt=it),
+        (None, 7, [], {}, "nope"),
+    ),
+    "ClaudeSummariser keep": (
+        lambda t, it: inspector.ClaudeSummariser("claude-opus-4-5", keep=it),
+        (None, 7, [None], object(), b"x"),
+    ),
+    "ClaudeLabeller keep": (
+        lambda t, it: inspector.ClaudeLabeller("claude-opus-4-5", keep=it),
+        (None, 7, [None], object(), b"x"),
+    ),
+    "Facts": (lambda t, it: inspector.Facts(it, it), (None, 7, "x", {}, [])),
     "draw_decay": (lambda t, it: inspector.draw_decay(it), (None, 7, "x", [7], [])),
 }
 CASES = [

@@ -20,7 +20,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import ArgumentError, PolicyError, expect
+from ..errors import ArgumentError, PolicyError, expect, expect_items
+from ..paths import spell_out
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Policy, rename_settings
 from ..policies.registry import find_policy, list_policies
@@ -93,13 +94,14 @@ def scan(
     [('recorded', 1), ('flue', 1), ('codex', 1)]
     """
     expect("scan", workers=(workers, int, None), limits=(limits, Limits), counter=(counter, str))
+    expect("scan", tell=(tell, Callable, None), executor=(executor, Executor, None))
     chosen = _find_policies(policies)
-    asked = tuple(measures)
+    asked = tuple(expect_items("scan", "measures", measures, str))
     if wrong := [one for one in asked if one not in MEASURES]:
         raise ArgumentError("scan", "measures", wrong[0], f"of {', '.join(MEASURES)}")
     told = sorted({*asked, "recorded"} if recorded else asked)
     method = " ".join([version("compaction-inspector"), counter, *told])
-    store = None if into is None else RowStore(Path(into))
+    store = None if into is None else RowStore(spell_out(into, "scan", "into"))
     own = None if into is None else os.path.realpath(into)
     found = [one for one in list_files(sources) if os.path.realpath(one[0]) != own]
     here = workers == 0 and executor is None
@@ -228,7 +230,8 @@ def _find_policies(policies: Any) -> tuple[Policy, ...]:
         return list_policies()
     if isinstance(policies, str | Policy | dict):
         policies = [policies]
-    found = tuple(find_policy(one) for one in policies if one != RECORDED.name)
+    named = expect_items("scan", "policies", policies, str, Policy, dict)
+    found = tuple(find_policy(one) for one in named if one != RECORDED.name)
     names = [one.name for one in found]
     for name in names:
         if names.count(name) > 1:

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import expect
+from ..errors import expect_items
 from ..library import FoundSession, HolderSearch, sessions
+from ..paths import spell_out
 
 SUFFIXES = frozenset(
     {".jsonl", ".json", ".eval", ".zip", ".db", ".sqlite", ".vscdb", ".trajectory", ".traj", ".parquet"}
@@ -27,14 +28,13 @@ def list_files(sources: Sources | None) -> list[tuple[str, int]]:
     if isinstance(sources, str | os.PathLike | FoundSession):
         sources = [sources]
     found: dict[str, int] = {}
-    for source in sources:
+    for source in expect_items("scan", "sources", sources, str, os.PathLike, FoundSession):
         if isinstance(source, FoundSession):
             found[str(source.path)] = source.size
         elif isinstance(source, str) and "://" in source:
             found[source] = 0
         else:
-            expect("scan", sources=(source, str, os.PathLike))
-            found |= _list_path(Path(source))
+            found |= _list_path(spell_out(source, "scan", "sources"))
     return _sort(found)
 
 

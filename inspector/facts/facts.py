@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import check_stopped
+from ..errors import check_stopped, expect
 from ..faults import Fault, Faults
 from ..mixins import Framed, Printable
 from ..session.blocks import BlockRef
@@ -115,6 +115,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         summaries: Facts | None = None,
         faults: Sequence[Fault] = (),
     ) -> None:
+        expect("Facts", session=(session, Session), found=(found, FactOccurrences))
         self.session, self._summaries = session, summaries
         self.faults = tuple(faults)
         self.memory = Memory()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import expect
+from ..errors import expect, expect_items
 from ..mixins import Printable
 from ..session.blocks import BlockRef
 from ..session.entries import Entry
@@ -247,7 +247,8 @@ def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:
     >>> sum_regret([])
     (0, None)
     """
-    parts = {(part.ref, part.span): part for regret in regrets for part in regret.parts}
+    listed = expect_items("sum_regret", "regrets", regrets, Regret)
+    parts = {(part.ref, part.span): part for regret in listed for part in regret.parts}
     return sum(part.tokens for part in parts.values()), add_money([part.money for part in parts.values()])
 
 

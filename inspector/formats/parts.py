@@ -164,8 +164,15 @@ class StoredSessions(Printable, Sequence[StoredSession]):
     @printed
     def __repr__(self) -> str:
         lines = [f"{printable(one.name, WORDS)}  {one.format}, {one.size:,} bytes" for one in self]
-        more = [f"{plural(len(self.others), 'other file')}, no session"] if self.others else []
+        unread = sum(one.problem.startswith(NOT_READ) for one in self.others)
+        other = len(self.others) - unread
+        more = [f"{plural(other, 'other file')}, no session"] if other else []
+        more += [f"{plural(unread, 'file')} {TOO_MANY}"] if unread else []
         return "\n".join([plural(len(self), "session"), *lines, *more])
+
+
+NOT_READ = "not looked at"
+TOO_MANY = f"{NOT_READ}: together they are larger than {LARGEST >> 20:,} MiB"
 
 
 def name_some(found: Sequence[StoredSession], most: int = 3) -> str:
@@ -201,7 +208,7 @@ def _look(parts: Sequence[StoredFile], format: str | None) -> list[StoredSession
     for part in parts:
         reader = problem = ""
         if sum_ + part.size > LARGEST:
-            problem = f"not looked at: together they are larger than {LARGEST >> 20:,} MiB"
+            problem = TOO_MANY
         else:
             try:
                 data = unpack_named(unpack(part.read()), part.name)
@@ -214,10 +221,18 @@ def _look(parts: Sequence[StoredFile], format: str | None) -> list[StoredSession
 
 
 def choose_part(data: Data, name: str, part: str | None, format: str | None = None) -> tuple[Data, str]:
-    """The bytes of the one session that is meant, and what errors call it; the data where it is no archive.
+    """Find the bytes of the one session that is meant, and what errors call it; the data if it is no archive.
 
-    `part` is its name; without one an archive's only session is meant, and a log's first. Raises
-    `SeveralSessions` where there are more, `EditError` for a name that there is not.
+    Args:
+        data: The content of the file.
+        name: What errors call the file.
+        part: The name of the session; None for an archive's only one, and for a log's first.
+        format: The name of the reader.
+
+    Raises:
+        SeveralSessions: There are several, and `part` is None.
+        EditError: No session has that name.
+        ReadError: None of the files is a session, or the one named could not be looked at.
     """
     if part is None and inspect_log.list_samples(data):
         return data, name
@@ -226,13 +241,20 @@ def choose_part(data: Data, name: str, part: str | None, format: str | None = No
         if part is not None:
             raise EditError("part", part, f"{name} holds one session, and no parts")
         return data, name
-    found = StoredSessions(_look(listed[1], format))
+    # Of a large archive the file that is named is looked at, though all together would be too much.
+    named = [each for each in listed[1] if each.name == part]
+    found = StoredSessions(_look(named or listed[1], format))
+    if named and not found and found.others[0].problem.startswith(NOT_READ):
+        raise ReadError(f"{name}: {part}", detail=found.others[0].problem)
     if part is None:
         if len(found) > 1:
             raise SeveralSessions(name, listed[0], [one.name for one in found])
         if not found:
             count = plural(len(listed[1]), "file")
-            raise ReadError(name, detail=f"it is {listed[0]} of {count}, and none of them is a session")
+            unread = sum(one.problem.startswith(NOT_READ) for one in found.others)
+            more = f"; {plural(unread, 'file')} {TOO_MANY}" if unread else ""
+            which = "of those looked at" if unread else "of them"
+            raise ReadError(name, detail=f"it is {listed[0]} of {count}, and none {which} is a session{more}")
     one = found[0] if part is None else found[part]
     return unpack_named(one.part.read(), one.name), f"{name}: {one.name}"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
+from ..errors import expect
 from ..files import open_session
+from ..paths import spell_out
 from ..session.session import Session
 from ..workbench.lessons.bundled import find_lesson, list_lessons, make_session
 from ..workbench.lessons.lesson import SESSIONS, Lesson, read_lesson
@@ -28,6 +29,7 @@ def open_lesson(lesson: str | os.PathLike[str], step: int = 1, **options: Any) -
     >>> wb.lesson = "2.3"  # the next step
     >>> wb.close()
     """
+    expect("open_lesson", lesson=(lesson, str, os.PathLike))
     found, number, session = _find(lesson)
     find_step(found, step)
     wb = Workbench(session, policy=found.policy, tab="lesson", **options)
@@ -41,7 +43,7 @@ def _find(lesson: str | os.PathLike[str]) -> tuple[Lesson, int, Session]:
     """A lesson, its number among the package's own or 0, and its session."""
     name = os.fspath(lesson)
     if name.endswith(".md"):
-        path = Path(name)
+        path = spell_out(name, "open_lesson", "lesson")
         read = read_lesson(path.read_text("utf-8"), path.stem)
         inside = read.session in SESSIONS
         return read, 0, make_session(read.session) if inside else open_session(path.parent / read.session)

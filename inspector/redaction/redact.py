@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from ..errors import EditError, RedactionError
+from ..errors import EditError, RedactionError, expect_items
 from .detect import Span, find_spans
 from .patterns import Grade, is_telling
 
@@ -364,4 +364,4 @@ def _assigned(key: Any, value: str, find: Any) -> list[Span]:
 
 def keep_names(keep: Collection[str]) -> frozenset[str]:
     """The names to be kept; a single text is one name, not its letters."""
-    return frozenset([keep] if isinstance(keep, str) else keep)
+    return frozenset(expect_items("redact", "keep", [keep] if isinstance(keep, str) else keep, str))

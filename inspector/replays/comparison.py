@@ -119,7 +119,7 @@ def compare_policies(
     (['flue', 'keep-recent-turns'], 2)
     """
     expect("compare_policies", session=(session, Session), ledger=(ledger, Ledger, None))
-    expect("compare_policies", price=(price, Price, None))
+    expect("compare_policies", price=(price, Price, None), tell=(tell, Callable, None))
     if isinstance(policies, str | Policy | dict):
         policies = [policies]
     if policies is not None:

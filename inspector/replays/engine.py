@@ -68,7 +68,8 @@ def replay(
     ['threshold_hit', 'started', 'completed']
     """
     expect("replay", session=(session, Session), ledger=(ledger, Ledger, None))
-    expect("replay", settings=(settings, dict, None))
+    expect("replay", settings=(settings, dict, None), tell=(tell, Callable, None))
+    expect("replay", history=(history, History, None))
     check_window(window)
     parts = 2 if ledger is None else 1
     if ledger is None:

@@ -178,6 +178,7 @@ def compact(
     (True, 'So far: a calendar.')
     """
     expect("compact", session=(session, Session), ledger=(ledger, Ledger, None))
+    expect("compact", on_event=(on_event, Callable, None))
     expect("compact", edits=(edits, Edits, Mapping, None), policy=(policy, str, Policy, Mapping))
     if summariser is not None and not callable(summariser):
         expect("compact", summariser=(summariser, Checkpoint))

@@ -314,7 +314,7 @@ def count_tokens(
     ([4, 2], 4)
     """
     expect("count_tokens", session=(session, Session), counter=(counter, str, Counter))
-    expect("count_tokens", known=(known, Ledger, None))
+    expect("count_tokens", known=(known, Ledger, None), tell=(tell, Callable, None))
     counter = find_counter(counter) if isinstance(counter, str) else counter
     if tell is not None:
         tell(0.0)

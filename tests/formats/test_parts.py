@@ -177,3 +177,39 @@ def test_the_first_sample_of_a_real_log_is_the_session_that_opens_without_a_name
     found = open_sessions(path)
     assert found[0].open().entries == open_session(path).entries
     assert len({one.open().id for one in found}) == len(found)
+
+
+def claim(packed: bytes, name: str, size: int) -> bytes:
+    """The same zip archive, whose directory says that a file has so many bytes (APPNOTE 4.3.12)."""
+    entry = packed.index(b"PK\x01\x02")
+    while packed[entry + 46 : entry + 46 + len(name)] != name.encode():
+        entry = packed.index(b"PK\x01\x02", entry + 4)
+    return packed[: entry + 24] + size.to_bytes(4, "little") + packed[entry + 28 :]
+
+
+def test_files_that_were_not_looked_at_are_not_said_to_be_no_sessions(tmp_path: Path) -> None:
+    path = tmp_path / "large.zip"
+    files = {"a.jsonl": row("ebb"), "big.jsonl": row("flood"), "notes.txt": b"Dear diary"}
+    path.write_bytes(claim(zipped(files), "big.jsonl", (1 << 30) - 5))
+    found = open_sessions(path)
+    assert [one.name for one in found] == ["a.jsonl"]
+    assert repr(found).splitlines()[-2:] == [
+        "1 other file, no session",
+        "1 file not looked at: together they are larger than 1,024 MiB",
+    ]
+    assert open_session(path, part="big.jsonl").entries[0].text == "flood", "alone it is not too large"
+    del files["a.jsonl"]
+    path.write_bytes(claim(zipped(files), "big.jsonl", (1 << 30) + 1))
+    with pytest.raises(ReadError, match="none of those looked at is a session; 1 file not looked at"):
+        open_session(path)
+    with pytest.raises(ReadError, match="not looked at"):
+        open_session(path, part="big.jsonl")
+
+
+def test_a_named_session_of_a_large_archive_opens_though_others_come_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "large.zip"
+    files = {"big.jsonl": row("flood"), "z.jsonl": row("ebb")}
+    path.write_bytes(claim(zipped(files), "big.jsonl", (1 << 30) + 1))
+    assert open_session(path, part="z.jsonl").entries[0].text == "ebb"
+    with pytest.raises(EditError, match="no session is called so"):
+        open_session(path, part="y.jsonl")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ...errors import EditError
+from ...errors import EditError, expect_items
 from ...faults import Fault
 from ...mixins import Framed, Printable
 from ...text import html_table, plural, printable, printed
@@ -289,7 +289,8 @@ def choose(rules: str | Iterable[str] | None) -> frozenset[str]:
     >>> "CI010" in choose(None), "CI010" in choose("ALL")
     (False, True)
     """
-    asked = [rules] if isinstance(rules, str) else list(rules or ())
+    given = [rules] if isinstance(rules, str) else () if rules is None else rules
+    asked = expect_items("lint", "rules", given, str)
     named = [word.strip() for words in asked for word in words.split(",") if word.strip()]
     chosen: set[str] = (
         set() if any(not word.startswith("-") for word in named) else LINT_CODES.keys() - ASKED_FOR

@@ -67,7 +67,6 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
 
 def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
     """SARIF 2.1.0 as one JSON value, which code scanners and editors show: a run, its rules, its results."""
-    from os import fsencode
     from urllib.parse import quote
 
     codes = list(LINT_CODES)
@@ -83,7 +82,7 @@ def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
     ]
     results = []
     for finding in findings:
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(fsencode(file), safe="/")}}
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(file, safe="/", errors="surrogateescape")}}
         if at := find_line(finding, session):
             place["region"] = {"startLine": at}
         results.append(

@@ -14,7 +14,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...errors import AnswerRefused, RequestRefused, Stopped, SummaryError
+from ...errors import AnswerRefused, RequestRefused, Stopped, SummaryError, expect
 from ...formats.sealed import Sealed
 from ...planning.plan import Plan
 from ...planning.summary_jobs import TIGHTER, Checkpoint, Oversize, Reply, SummaryJob
@@ -255,6 +255,7 @@ class ClaudeSummariser:
         prices: Mapping[str, Price] = PRICES,
         tell: OnSummaryProgress | None = None,
     ) -> None:
+        expect("ClaudeSummariser", prompt=(prompt, str), additions=(additions, Mapping))
         find_prompt(prompt)
         self.asking = RequestOptions(
             model, focus, dict(additions), cache, effort, prompt, keep_names(keep), personal

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ...errors import ArgumentError, expect
+from ...errors import ArgumentError, expect, expect_items
 from ...planning.context import Context
 from ...tokens.models import ModelClass
 from ..parsed import Check, Violation, read_request
@@ -176,7 +176,8 @@ def check_context(
     ['unanswered_call']
     """
     expect("check_context", context=(context, Context), previous=(previous, Context, None))
-    if rules is not None and (isinstance(rules, str) or not {*rules} <= {*map(name_check, CHECKS)}):
+    named = None if rules is None else expect_items("check_context", "rules", rules, str)
+    if named is not None and not {*named} <= {*map(name_check, CHECKS)}:
         raise ArgumentError("check_context", "rules", rules, "names of rules of the wire")
     rendered = render_request(context, model=model)
     before = None if previous is None else render_request(previous, model=model).request

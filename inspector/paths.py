@@ -1,0 +1,50 @@
+"""Paths that people and files give: spelt out, of regular files, and not hidden."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from .errors import ArgumentError, ReadError
+
+
+def spell_out(path: object, call: str, argument: str = "path") -> Path:
+    """Return a path with the user's home in place of "~". Raises `ArgumentError` in the name of `call`."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    wanted = "the path of a file"
+    if isinstance(text, str) and text and "\0" not in text:
+        try:
+            os.fsencode(text)  # raises for a lone surrogate that stands for no byte
+            return Path(text).expanduser()
+        except (UnicodeEncodeError, RuntimeError) as error:
+            if isinstance(error, RuntimeError):
+                name = Path(text).parts[0][1:]
+                wanted += f"; there is no user {name} here" if name else "; this user has no home"
+    raise ArgumentError(call, argument, text, wanted)
+
+
+_OTHER_FILES = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe, which may never end: save what it gives to a file first"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def check_regular(place: Path, status: os.stat_result) -> None:
+    """Raise `ReadError` for what is no regular file: to read a pipe may block, and a device may never end."""
+    for is_other, kind in _OTHER_FILES:
+        if is_other(status.st_mode):
+            raise ReadError(str(place), detail=f"it is {kind}")
+
+
+def is_shown(place: Path, home: Path) -> bool:
+    """Whether a path below `home` is a regular file that is not hidden, and no link leads elsewhere.
+
+    A name that is found in a file may be a trap.
+    """
+    way = place.relative_to(home)
+    inside = place.resolve().parent == home.resolve() / way.parent
+    return inside and not any(part[0] == "." for part in way.parts) and place.is_file()
