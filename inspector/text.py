@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from html import escape
 from typing import Any
+from unicodedata import category
 
 _ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
@@ -19,22 +20,34 @@ _ACTING = re.compile(
 )
 _DELIMITER = re.compile(r"[$\\]")
 """What begins and ends a formula: $…$, $$…$$, \\(…\\), \\[…\\], \\begin{…}."""
+MOST_MARKS = 6
+"""Combining marks on one letter that are shown: more than any script writes (Hebrew has five)."""
+# Runs of what may be marks: no letters, no symbols, frames or emoji, which stand in runs in many outputs.
+_STACKED = re.compile(
+    r"[^\w\s\x00-\u02ff\u2010-\u20cf\u2100-\u2cee\u2e00-\u3029\ud800-\udfff\U0001f000-\U0001faff]"
+    rf"{{{MOST_MARKS + 1},}}"
+)
 _LISTS = (list, tuple)
 _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 
 def printable(text: str, limit: int | None = None) -> str:
-    """`text`, cut to `limit` characters, with nothing in it that could act on a screen.
+    """Return `text`, cut to `limit` characters, with nothing in it that could act on a screen.
+
+    Of combining marks, which are drawn above one another and over what stands there, a few are left.
 
     >>> printable("\\x1b[31mred\\u202e")
     '␛[31mred‹U+202E›'
+    >>> printable("e" + "\\u0301" * 40) == "e" + "\\u0301" * 6 + "‹34 more marks›"
+    True
     """
     if limit is not None and len(text) > limit:
         text = text[:limit]
     # Whatever acts is no printable character, and most texts hold none.
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    return _ACTING.sub(_spell, text.replace("\r\n", "\n"))
+    text = _STACKED.sub(_unstack, text)
+    return text if text.isprintable() else _ACTING.sub(_spell, text.replace("\r\n", "\n"))
 
 
 def printed(method: Callable[[Any], str]) -> Callable[[Any], str]:
@@ -67,12 +80,30 @@ def brief(name: object) -> str:
 def printable_tree(value: Any) -> Any:
     """The same for every text in a JSON-like value."""
     if isinstance(value, str):
-        return value if value.isprintable() else printable(value)
+        return printable(value)
     if isinstance(value, dict):
         return {key: printable_tree(item) for key, item in value.items()}
     if isinstance(value, _LISTS):
         return [printable_tree(item) for item in value]
     return value
+
+
+def _unstack(match: re.Match[str]) -> str:
+    """Signs without the marks that are too many for one letter, and their number."""
+    shown: list[str] = []
+    marks = 0
+    for char in [*match.group(), ""]:
+        kind = category(char) if char else ""
+        if kind in ("Mn", "Me", "Cf"):  # joiners between marks do not end them
+            marks += kind != "Cf"
+            if marks <= MOST_MARKS:
+                shown.append(char)
+            continue
+        if marks > MOST_MARKS:
+            shown.append(f"‹{plural(marks - MOST_MARKS, 'more mark')}›")
+        marks = 0
+        shown.append(char)
+    return "".join(shown)
 
 
 def _spell(match: re.Match[str]) -> str:
