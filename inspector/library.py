@@ -437,7 +437,7 @@ def _check_schema(data: sqlite3.Connection) -> None:
             )
             data.execute(f"pragma user_version = {SCHEMA}")
         data.execute("commit")
-    if _read_schema(data) != (SCHEMA, {"files"}):
+    if _read_schema(data) != (SCHEMA, frozenset({"files"})):
         raise sqlite3.DatabaseError("another schema")
     data.execute("select path, size, modified, version, facts from files limit 1").fetchone()
 

@@ -204,12 +204,3 @@ def test_files_that_were_not_looked_at_are_not_said_to_be_no_sessions(tmp_path: 
         open_session(path)
     with pytest.raises(ReadError, match="not looked at"):
         open_session(path, part="big.jsonl")
-
-
-def test_a_named_session_of_a_large_archive_opens_though_others_come_before_it(tmp_path: Path) -> None:
-    path = tmp_path / "large.zip"
-    files = {"big.jsonl": row("flood"), "z.jsonl": row("ebb")}
-    path.write_bytes(claim(zipped(files), "big.jsonl", (1 << 30) + 1))
-    assert open_session(path, part="z.jsonl").entries[0].text == "ebb"
-    with pytest.raises(EditError, match="no session is called so"):
-        open_session(path, part="y.jsonl")

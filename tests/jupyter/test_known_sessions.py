@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import inspector
 from inspector.demo import read_demo
 from tests.jupyter.test_server import Server, start
 
@@ -167,3 +168,17 @@ def test_a_file_whose_name_is_no_text_is_listed_and_opens(server: Server, home: 
         assert (opened.status, opened.frame["traits"]["_scene"]["title"]) == (200, listed[0]["title"])
     finally:
         os.unlink(path)
+
+
+def test_a_plan_does_not_open_a_hidden_file_beside_it(server: Server) -> None:
+    """The plan is of the hidden session; that one is refused by its own name, and by the plan's too."""
+    folder = server.root / "planned"
+    folder.mkdir()
+    (folder / ".hidden.jsonl").write_bytes(read_demo())
+    session = inspector.open_session(folder / ".hidden.jsonl")
+    plan = inspector.make_plan(session, inspector.count_tokens(session), "flue")
+    inspector.save_plan(plan, folder / "hidden.plan.json")
+    for path, status in (("planned/.hidden.jsonl", 404), ("planned/hidden.plan.json", 422)):
+        opened = server.ask("POST", "inspector/open", {"path": path, "wanted": {}})
+        assert opened.status == status
+        assert b"hidden.jsonl" not in opened.body.replace(path.encode(), b"")
