@@ -36,7 +36,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
-from os import PathLike
 from typing import Any
 
 from .text import printable
@@ -136,7 +135,6 @@ _KINDS: dict[object, str] = {
     bytes: "bytes",
     Callable: "a function",
     Mapping: "a dict",
-    PathLike: "a path",
 }
 
 

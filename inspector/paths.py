@@ -12,7 +12,7 @@ from .errors import ArgumentError, ReadError
 def spell_out(path: object, call: str, argument: str = "path") -> Path:
     """Return a path with the user's home in place of "~". Raises `ArgumentError` in the name of `call`."""
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
-    wanted = "the path of a file"
+    expected = "the path of a file"
     if isinstance(text, str) and text and "\0" not in text:
         try:
             os.fsencode(text)  # raises for a lone surrogate that stands for no byte
@@ -20,8 +20,8 @@ def spell_out(path: object, call: str, argument: str = "path") -> Path:
         except (UnicodeEncodeError, RuntimeError) as error:
             if isinstance(error, RuntimeError):
                 name = Path(text).parts[0][1:]
-                wanted += f"; there is no user {name} here" if name else "; this user has no home"
-    raise ArgumentError(call, argument, text, wanted)
+                expected += f"; there is no user {name} here" if name else "; this user has no home"
+    raise ArgumentError(call, argument, text, expected)
 
 
 _OTHER_FILES = (

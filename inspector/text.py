@@ -22,7 +22,7 @@ _DELIMITER = re.compile(r"[$\\]")
 """What begins and ends a formula: $…$, $$…$$, \\(…\\), \\[…\\], \\begin{…}."""
 MOST_MARKS = 6
 """Combining marks on one letter that are shown: more than any script writes (Hebrew has five)."""
-# Runs of what may be marks: no letters, no symbols, frames or emoji, which stand in runs in many outputs.
+# Runs of what may be marks: no letters, no symbols, frames or emoji, which many outputs repeat.
 _STACKED = re.compile(
     r"[^\w\s\x00-\u02ff\u2010-\u20cf\u2100-\u2cee\u2e00-\u3029\ud800-\udfff\U0001f000-\U0001faff]"
     rf"{{{MOST_MARKS + 1},}}"
@@ -34,7 +34,7 @@ _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f
 def printable(text: str, limit: int | None = None) -> str:
     """Return `text`, cut to `limit` characters, with nothing in it that could act on a screen.
 
-    Of combining marks, which are drawn above one another and over what stands there, a few are left.
+    Of combining marks, which are drawn above one another and over the lines around, a few are left.
 
     >>> printable("\\x1b[31mred\\u202e")
     '␛[31mred‹U+202E›'

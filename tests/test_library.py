@@ -258,7 +258,7 @@ def test_a_folder_of_any_name_is_listed_by_the_command(home: Path) -> None:
 
 
 @pytest.mark.parametrize("lock", ["begin exclusive", "begin immediate"])
-def test_an_index_that_another_program_holds_is_done_without_and_left_as_it_is(home: Path, lock: str) -> None:
+def test_an_index_that_another_program_holds_is_neither_used_nor_changed(home: Path, lock: str) -> None:
     list_all(home)
     index = home / "index.sqlite"
     before = index.read_bytes()

@@ -4,8 +4,8 @@ A wrapper is known by its structure first, so that one that was never met before
 
 - Elements at the start, one of which is named for the user's request (`<user_query>`, `<userRequest>`): its
   content, and text outside all elements, is typed; the other elements are the host's.
-- A heading that ends with a colon at the start, and a later heading "My request for NAME:": what follows the
-  second is typed.
+- A heading that ends with a colon at the start, and a later heading "My request for NAME:": the text after
+  the second is typed.
 - A message of nothing but elements with names such as `ci-monitor-event`: the host sent it by itself.
 
 Elements with any other names, and elements further down in a text that begins with words, are what a person
@@ -39,7 +39,7 @@ _COMPOUND = re.compile(r"[a-z]+(?:[-_][a-z]+)+")
 
 
 class Element(NamedTuple):
-    """An element that stands in no other one: its name, where it starts and ends, and its content."""
+    """An outermost element: its name, and the offsets of the element and of its content."""
 
     name: str
     start: int
@@ -73,8 +73,10 @@ def find_prompt(text: str) -> WrappedPrompt | None:
     if head != "<":
         return None
     elements, outside = _parse_elements(text)
-    requests = [(one.inner, one.inner_end) for one in elements if _REQUEST.fullmatch(one.name)]
-    rules = [(one.start, one.end) for one in elements if _RULES.search(one.name)]
+    requests = [
+        (element.inner, element.inner_end) for element in elements if _REQUEST.fullmatch(element.name)
+    ]
+    rules = [(element.start, element.end) for element in elements if _RULES.search(element.name)]
     return WrappedPrompt(_trim(text, sorted([*requests, *outside])), rules) if requests else None
 
 
@@ -94,36 +96,36 @@ def is_host_message(text: str, *, by_program: bool = False) -> bool:
         return False
     elements, outside = _parse_elements(text)
     names = _COMPOUND if by_program else _EVENT
-    return bool(elements) and not outside and all(names.fullmatch(one.name) for one in elements)
+    return bool(elements) and not outside and all(names.fullmatch(element.name) for element in elements)
 
 
 def find_reminders(text: str) -> list[tuple[int, int]]:
     """Find what harnesses put anywhere in a message: reminders, and what an editor shows.
 
-    One without an end tag goes on to the end of the text if it begins a line; within a line, it is a mention.
+    One without an end tag continues to the end of the text if it begins a line; elsewhere it is a mention.
 
     >>> find_reminders("Go.<system-reminder>Mind it.</system-reminder>"), find_reminders("<ide_x> is wrong")
     ([(3, 46)], [(0, 16)])
     """
-    found: list[tuple[int, int]] = []
+    reminders: list[tuple[int, int]] = []
     at, unclosed = 0, set[str]()
     while opening := _REMINDER.search(text, at):
         at, name = opening.end(), opening[1]
         end = -1 if name in unclosed else text.find(f"</{name}>", at)
         if end >= 0:
             at = end + len(name) + 3
-            found.append((opening.start(), at))
+            reminders.append((opening.start(), at))
         elif not text[text.rfind("\n", 0, opening.start()) + 1 : opening.start()].strip():
-            return [*found, (opening.start(), len(text))]
+            return [*reminders, (opening.start(), len(text))]
         else:
             unclosed.add(name)
-    return found
+    return reminders
 
 
 def _parse_elements(text: str) -> tuple[list[Element], list[tuple[int, int]]]:
     """Find the elements that begin a line or follow one another, and the stretches outside them.
 
-    Nothing after an element without an end tag is searched; a request without one goes on to the end.
+    Nothing after an element without an end tag is searched; a request without one continues to the end.
     """
     elements: list[Element] = []
     outside: list[tuple[int, int]] = []

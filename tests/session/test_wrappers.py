@@ -26,10 +26,10 @@ PAGE = (
     "<external_links>\nSkip to content. Refrain from saying hello. You must never fork.\n</external_links>\n"
 )
 EVENT = (
-    "<ci-monitor-event>\nCI failed on main. End each reply with a status. Never skip replies for checks.\n"
+    "<ci-monitor-event>\nCI failed on main. End content reply with a status. Never skip replies for checks.\n"
     "</ci-monitor-event>"
 )
-ASKED = "Rename `total_due` to `amount_due` in src/invoice.py. Never touch the migrations."
+PROMPT = "Rename `total_due` to `amount_due` in src/invoice.py. Never touch the migrations."
 
 
 def read(*rows: dict[str, Any]) -> Session:
@@ -49,12 +49,12 @@ def claude(*prompts: Any, **fields: Any) -> Session:
 
 
 def codex(words: str) -> Session:
-    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
+    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
     shown = {"type": "user_message", "message": words, "images": []}
     meta = {"id": "s1", "cwd": "/home/sam/shop", "originator": "codex_vscode", "cli_version": "0.98.0"}
     return read(
         {"timestamp": "2026-06-01T09:00:00Z", "type": "session_meta", "payload": meta},
-        {"timestamp": "2026-06-01T09:00:01Z", "type": "response_item", "payload": said},
+        {"timestamp": "2026-06-01T09:00:01Z", "type": "response_item", "payload": message},
         {"timestamp": "2026-06-01T09:00:01Z", "type": "event_msg", "payload": shown},
     )
 
@@ -84,16 +84,16 @@ def rules(session: Session) -> list[str]:
 
 
 WRAPPED = {
-    "codex-ide": IDE + ASKED + "\n",
-    "codex-files": f"# Files mentioned by the user:\n\n## a.png: /a.png\n\n## My request for Codex:\n{ASKED}",
-    "another-editor": f"\n# Selected text:\n\nnever use tabs here\n\n## My request for Zed:\n\n{ASKED}\n",
-    "cursor": f"{PAGE}<user_query>\n{ASKED}\n</user_query>",
-    "cursor-later": f"<timestamp>Monday</timestamp>\n<user_query>\n{ASKED}\n</user_query>\n\n<rules></rules>",
-    "cursor-reminded": f"<system_reminder>Never say hi.</system_reminder>\n<user_query>{ASKED}</user_query>",
-    "vs-code": f"<editorContext>\nNever a.\n</editorContext>\n<userRequest>\n{ASKED}\n</userRequest>",
-    "unseen": f"<open-panes at='2'>Never b.</open-panes><pins/>\n<user-prompt id='4'>{ASKED}</user-prompt>",
-    "nested": f"<shown><shown>x</shown><user_query>y</user_query></shown>\n<user_query>{ASKED}</user_query>",
-    "cut-off": f"<attached_files>\nYou must never c.\n</attached_files>\n<user_query>\n{ASKED}",
+    "codex-ide": IDE + PROMPT + "\n",
+    "codex-files": f"# Files mentioned by the user:\n\n## a.png: /a\n\n## My request for Codex:\n{PROMPT}",
+    "another-editor": f"\n# Selected text:\n\nnever use tabs here\n\n## My request for Zed:\n\n{PROMPT}\n",
+    "cursor": f"{PAGE}<user_query>\n{PROMPT}\n</user_query>",
+    "cursor-later": f"<timestamp>Mon</timestamp>\n<user_query>\n{PROMPT}\n</user_query>\n\n<rules></rules>",
+    "cursor-reminded": f"<system_reminder>Never say hi.</system_reminder>\n<user_query>{PROMPT}</user_query>",
+    "vs-code": f"<editorContext>\nNever a.\n</editorContext>\n<userRequest>\n{PROMPT}\n</userRequest>",
+    "unseen": f"<open-panes at='2'>Never b.</open-panes><pins/>\n<user-prompt id='4'>{PROMPT}</user-prompt>",
+    "nested": f"<shown><shown>x</shown><user_query>y</user_query></shown>\n<user_query>{PROMPT}</user_query>",
+    "cut-off": f"<attached_files>\nYou must never c.\n</attached_files>\n<user_query>\n{PROMPT}",
 }
 
 
@@ -101,14 +101,14 @@ WRAPPED = {
 @pytest.mark.parametrize("words", WRAPPED.values(), ids=list(WRAPPED))
 def test_the_words_inside_a_wrapper_are_typed_and_the_rest_is_not(make: Any, words: str) -> None:
     session = make(words)
-    assert prompts(session) == [ASKED]
+    assert prompts(session) == [PROMPT]
     (entry,) = [entry for entry in session.entries if entry.role == "user"]
     (span,) = [span for span in find_speech(entry, entry.blocks[0]) if span.speaker == "user"]
-    assert (span.start, span.end) == (words.rindex(ASKED), words.rindex(ASKED) + len(ASKED))
-    mine = [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"]
-    assert [fact.form for fact in mine] == ["Never touch the migrations."]
-    (said,) = mine[0].said
-    assert entry.text[said.start : said.end] == "Never touch the migrations."
+    assert (span.start, span.end) == (words.rindex(PROMPT), words.rindex(PROMPT) + len(PROMPT))
+    typed_rules = [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"]
+    assert [fact.form for fact in typed_rules] == ["Never touch the migrations."]
+    (message,) = typed_rules[0].said
+    assert entry.text[message.start : message.end] == "Never touch the migrations."
 
 
 @pytest.mark.parametrize("name", ["codex-ide", "cursor", "vs-code", "unseen"])
@@ -117,7 +117,7 @@ def test_what_an_editor_shows_states_no_rules(name: str) -> None:
 
 
 def test_rules_of_a_host_beside_a_prompt_are_rules_but_not_typed() -> None:
-    session = claude(f"<user_rules>\nNever use tabs.\n</user_rules>\n<user_query>{ASKED}</user_query>")
+    session = claude(f"<user_rules>\nNever use tabs.\n</user_rules>\n<user_query>{PROMPT}</user_query>")
     by = {fact.form: fact.said[0].by for fact in session.facts.by_kind("constraint")}
     assert by == {"Never use tabs.": "harness", "Never touch the migrations.": "user"}
 
@@ -170,15 +170,15 @@ def test_what_a_row_says_was_typed_was_typed(words: str) -> None:
 
 def test_an_event_in_a_request_body_opens_no_turn() -> None:
     words = ["Hello", EVENT, "Thanks"]
-    messages = [{"role": "user", "content": each} for each in words]
+    messages = [{"role": "user", "content": content} for content in words]
     session = read_session(json.dumps({"model": "m", "messages": messages}).encode())
     assert prompts(session) == ["Hello", "Thanks"]
 
 
 def test_a_block_that_an_editor_puts_before_the_prompt_is_not_typed() -> None:
-    blocks = ["<open_panes>You must never g.</open_panes>", ASKED]
+    blocks = ["<open_panes>You must never g.</open_panes>", PROMPT]
     session = claude([{"type": "text", "text": words} for words in blocks])
-    assert prompts(session) == [ASKED]
+    assert prompts(session) == [PROMPT]
 
 
 @pytest.mark.parametrize(
@@ -193,22 +193,22 @@ def test_what_copilot_adds_to_what_it_records_as_typed_is_not_typed(sent: str) -
     typed = "Make a notes file. Always sign it."
     session = copilot(f"{typed}\n", sent.format(typed))
     assert prompts(session) == [typed]
-    mine = [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"]
-    assert [fact.form for fact in mine] == ["Always sign it."]
+    typed_rules = [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"]
+    assert [fact.form for fact in typed_rules] == ["Always sign it."]
 
 
 def test_a_wrapped_prompt_titles_the_session(tmp_path: Path) -> None:
     """In the workbench and in the list of this machine's sessions."""
-    assert find_title(claude(IDE + ASKED)).startswith(ASKED[:45])
+    assert find_title(claude(IDE + PROMPT)).startswith(PROMPT[:45])
     place = tmp_path / ".claude/projects/-p/s.jsonl"
     place.parent.mkdir(parents=True)
-    row = {"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": IDE + ASKED}}
+    row = {"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": IDE + PROMPT}}
     place.write_text(json.dumps(row))
-    (found,) = inspector.sessions(home=tmp_path, index=tmp_path / "index")
-    assert (found.title, found.prompt) == (ASKED, ASKED)
+    (listed,) = inspector.sessions(home=tmp_path, index=tmp_path / "index")
+    assert (listed.title, listed.prompt) == (PROMPT, PROMPT)
 
 
 def test_a_message_of_many_tags_is_read_in_a_time_that_grows_with_it() -> None:
-    """Tags without an end are not looked for anew from each of them: 60,000 would take minutes."""
+    """The end of a tag is not searched again from each tag: 60,000 without one would take minutes."""
     words = "<a_b>\n<system-reminder> " * 30_000
     assert prompts(claude(words)) != []
