@@ -1,0 +1,171 @@
+"""Which rows of a Claude Code file are one reply, where ids of messages do not tell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector import open_session, price_session
+from inspector.session.session import Session
+from tests.formats.test_claude_code import boundary, call, output, path, read, reply, summary, text, user
+
+Row = dict[str, Any]
+SONNET = "claude-sonnet-4-5"
+
+
+def usage(fresh: int, read: int, written: int, said: int) -> Row:
+    return {
+        "input_tokens": fresh,
+        "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": written,
+        "output_tokens": said,
+    }
+
+
+def sums(session: Session) -> tuple[int, list[int]]:
+    """Requests of the conversation, and their tokens: fresh, read, written and the replies'."""
+    bill = price_session(session)
+    return len(bill), [int(each.sum()) for each in (bill.fresh, bill.read, bill.written, bill.output)]
+
+
+def loop(requests: list[Row | None], ids: list[str], names: list[str | None]) -> list[Row]:
+    """A prompt and replies that each call a tool, with its output behind each; the last only speaks."""
+    rows = [user("u1", None, "Fix the parser.")]
+    parent = "u1"
+    for number, (used, name, request) in enumerate(zip(requests, ids, names, strict=True)):
+        said = call(f"t{number}") if number < len(requests) - 1 else text("Done.")
+        row = reply(f"a{number}", parent, said, model=SONNET, stop_reason="tool_use")
+        row["message"] |= {"id": name} | ({} if used is None else {"usage": used})
+        rows.append(row | ({} if request is None else {"requestId": request}))
+        rows.append(user(f"r{number}", f"a{number}", [output(f"t{number}")]))
+        parent = f"r{number}"
+    return rows[:-1]
+
+
+FIVE = [usage(2, 20_000 + 3_000 * number, 3_000, 50 + number) for number in range(5)]
+
+
+@pytest.mark.parametrize("name", ["msg_same", "msg_proxy_stream", ""])
+@pytest.mark.parametrize("requests", [[f"req_{n}" for n in range(5)], ["req"] * 5, [None] * 5])
+def test_each_request_of_a_loop_is_billed_whatever_its_message_is_called(
+    name: str, requests: list[str | None]
+) -> None:
+    """20,000 + 23,000 + 26,000 + 29,000 + 32,000 read, 5 x 3,000 written, 50 + 51 + 52 + 53 + 54 said."""
+    session = read(*loop(FIVE, [name] * 5, requests))
+    assert path(session) == ["u1", "a0", "r0", "a1", "r1", "a2", "r2", "a3", "r3", "a4"]
+    assert sums(session) == (5, [10, 130_000, 15_000, 260])
+    cost = price_session(session).cost
+    assert cost is not None
+    expected = (10 * 3 + 130_000 * 0.3 + 15_000 * 3.75 + 260 * 15) / 1e6
+    assert cost.total == pytest.approx(expected, abs=1e-9)
+
+
+def test_requests_that_are_named_are_told_apart_by_their_names_alone() -> None:
+    same = [usage(100, 0, 0, 10)] * 3
+    assert sums(read(*loop(same, ["m"] * 3, ["r1", "r2", "r3"]))) == (3, [300, 0, 0, 30])
+    assert sums(read(*loop([None] * 3, ["m"] * 3, ["r1", "r2", "r3"])))[0] == 0
+    assert len(path(read(*loop([None] * 3, ["m"] * 3, ["r1", "r2", "r3"])))) == 6
+
+
+@pytest.mark.parametrize("request_id", ["req_1", None])
+def test_rows_of_one_reply_with_outputs_between_them_are_one(request_id: str | None) -> None:
+    """A tool may have answered before the reply ends: its next row then hangs on the output."""
+    rows = loop([usage(2, 20_000, 3_000, 90)] * 4, ["m"] * 4, [request_id] * 4)
+    session = read(*rows)
+    assert sums(session) == (1, [2, 20_000, 3_000, 90])
+    assert session.entries[1].aliases == ("a1", "a2", "a3")
+    assert path(session) == ["u1", "a0", "r0", "r1", "r2"]
+
+
+def test_usage_that_is_completed_while_the_reply_streams_is_no_other_request() -> None:
+    begun = {"id": "m", "model": SONNET}
+    rows = [
+        user("u1", None, "Hi."),
+        reply("a1", "u1", text("One."), usage=usage(0, 0, 0, 0), **begun),
+        reply("a2", "a1", text("Two."), usage=usage(900, 0, 0, 1), **begun),
+        reply("a3", "a2", call("t1"), usage=usage(1_400, 0, 0, 30), stop_reason="tool_use", **begun),
+    ]
+    session = read(*rows)
+    assert path(session) == ["u1", "a1"]
+    assert sums(session) == (1, [1_400, 0, 0, 30])
+
+
+PROMPTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=5)
+
+
+@given(PROMPTS, st.sampled_from(("m", "")), st.sampled_from((None, "req")), st.booleans())
+def test_every_prompt_is_a_turn_and_every_reply_a_request(
+    turns: list[tuple[int, int]], name: str, request_id: str | None, told: bool
+) -> None:
+    """A gateway that calls every message the same, and may tell the same figures of all requests."""
+    rows: list[Row] = []
+    parent: str | None = None
+    for number, (fresh, extra) in enumerate(turns):
+        used = usage(100 * fresh + 10, 0, 0, 5) if told else usage(0, 0, 0, 0)
+        rows.append(user(f"u{number}", parent, f"Prompt {number}"))
+        parent = f"u{number}"
+        for part in range(extra + 1):
+            row = reply(f"a{number}.{part}", parent, text("!"), usage=used, stop_reason="end_turn")
+            row["message"]["id"] = name
+            rows.append(row | ({} if request_id is None else {"requestId": request_id}))
+            parent = row["uuid"]
+    session = read(*rows)
+    assert len(session.turns) == len(turns)
+    assert path(session) == [x for n in range(len(turns)) for x in (f"u{n}", f"a{n}.0")]
+    if told:
+        fresh = sum(100 * each + 10 for each, _ in turns)
+        assert sums(session) == (len(turns), [fresh, 0, 0, 5 * len(turns)])
+
+
+def test_a_compaction_ends_a_reply() -> None:
+    same = {"id": "m", "usage": usage(500, 0, 0, 20)}
+    session = read(
+        user("u1", None, "Hi."),
+        reply("a1", "u1", text("One."), **same),
+        boundary("b", "a1"),
+        summary("s", "b"),
+        reply("a2", "s", text("Two."), **same),
+    )
+    assert path(session) == ["u1", "a1", "b", "a2"]
+    assert sums(session) == (2, [1_000, 0, 0, 40])
+
+
+def test_what_a_sub_agent_was_shown_is_charged_once_and_its_own_replies_too(tmp_path: Path) -> None:
+    """Two replies of one id, and a sub-agent that is shown both and says a third of that id."""
+    main = [
+        user("u1", None, "Hi.", sessionId="s"),
+        reply("a1", "u1", text("One."), id="m", usage=usage(100, 0, 0, 10)),
+        user("u2", "a1", "And?"),
+        reply("a2", "u2", text("Two."), id="m", usage=usage(200, 0, 0, 10)),
+    ]
+    own = reply("g3", "g2", text("Mine."), id="m", usage=usage(400, 0, 0, 10))
+    shown = [{**row, "uuid": f"g-{row['uuid']}", "parentUuid": None} for row in main]
+    agent = [row | {"isSidechain": True, "agentId": "g", "sessionId": "s"} for row in (*shown, own)]
+    beside = tmp_path / "s" / "subagents" / "agent-g.jsonl"
+    for file, rows in ((tmp_path / "s.jsonl", main), (beside, agent)):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    session = open_session(tmp_path / "s.jsonl")
+    bill = price_session(session)
+    assert sums(session) == (2, [300, 0, 0, 20])
+    assert bill.subagents.tokens.tolist() == [[400, 0, 0, 0, 10]]
+    # The same in one file.
+    together = price_session(read(*main, *agent))
+    assert together.subagents.tokens.tolist() == [[400, 0, 0, 0, 10]]
+
+
+def test_replies_of_two_sub_agents_in_rows_of_progress_are_told_apart() -> None:
+    rows = [user("u1", None, "Hi."), reply("a1", "u1", text("One."), id="m", usage=usage(100, 0, 0, 10))]
+    for number, agent in enumerate(("g1", "g1", "g2"), 1):
+        message = {"id": "m", "model": SONNET, "usage": usage(1_000 * number, 0, 0, 7), "content": []}
+        inner = {"type": "assistant", "uuid": f"p{number}", "message": message}
+        data = {"type": "agent_progress", "agentId": agent, "message": inner}
+        rows.append({"type": "progress", "uuid": f"x{number}", "parentUuid": "a1", "data": data})
+    session = read(*rows)
+    assert sorted(len(each.replies) for each in session.subagents) == [1, 2]
+    assert price_session(session).subagents.tokens[:, 0].tolist() == [1_000, 2_000, 3_000]
