@@ -21,6 +21,7 @@ COLUMNS: dict[str, str] = {
     "policy": "the policy; `recorded` is what the file says was done",
     "policy_hash": "the policy's content in 16 hexadecimal digits",
     "moment": "1 is right before the first recorded compaction; 0 the fullest moment of a file without one",
+    "copied_from": "the session that a fork copied this compaction from",
     "at": "the last entry of this moment",
     "turn": "turns so far",
     "trigger": "what set the recorded compaction off, by the file",

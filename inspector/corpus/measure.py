@@ -118,12 +118,19 @@ def measure_session(
     if not traces:
         fullest = trace_history(session, ledger).fullest
         moments = [(0, session if fullest is None else session.at(fullest.at))]
-    elif recorded:
+    copied = {
+        number: trace.scene.entry.copied_from
+        for number, trace in enumerate(traces, 1)
+        if trace.scene.entry is not None
+    }
+    if recorded:
         for number, trace in enumerate(traces, 1):
-            yield _measure_recorded(number, session, trace, ledger, after, chosen)
+            row = _measure_recorded(number, session, trace, ledger, after, chosen)
+            yield row | {"copied_from": copied.get(number)}
     for policy in policies:
         for number, moment in moments:
-            yield _measure_planned(number, moment, ledger, policy, chosen)
+            row = _measure_planned(number, moment, ledger, policy, chosen)
+            yield row | {"copied_from": copied.get(number)}
 
 
 def _measure_recorded(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from ..text import html_table, join_words, plural, printed
@@ -122,7 +123,7 @@ class ScanTable:
     def _sum_up(self) -> dict[Moments, list[PolicyRow]]:
         sealed = {_place(row) for row in self if row["evidence"] == SEALED}
         sums: dict[Moments, dict[str, _PolicySums]] = {"recorded": {}, "fullest": {}}
-        for row in self:
+        for row in self._list_originals():
             if name := row["policy"]:
                 mine = sums["recorded" if row["moment"] else "fullest"]
                 mine.setdefault(name, _PolicySums(name)).add(row, _place(row) in sealed)
@@ -155,7 +156,29 @@ class ScanTable:
     def aftermath(self) -> list[AftermathRow]:
         """What followed the recorded compactions, by harness, version and trigger: what was read, run, met
         and said again, rules broken, and how far it was to the next changed file."""
-        return sum_aftermath(self)
+        return sum_aftermath(self._list_originals())
+
+    def _list_originals(self) -> Iterator[Row]:
+        """The rows without those of compactions that a fork copied, if another file of the scan has them."""
+        copies = self._copies
+        return (row for row in self if _place(row) not in copies)
+
+    @cached_property
+    def _copies(self) -> set[tuple[str, str, int]]:
+        """The compactions that are copies of one that is counted, each by its file, part and number."""
+        marked = {_place(row): (row["session"], row["copied_from"]) for row in self if row["moment"]}
+        origins = {(session, place[2]): copied for place, (session, copied) in marked.items()}
+        counted = {(session, place[2]) for place, (session, copied) in marked.items() if copied is None}
+        copies = set()
+        for place, (session, copied) in marked.items():
+            seen: set[str] = set()
+            while copied is not None and copied not in seen:
+                seen.add(copied)
+                session, copied = copied, origins.get((copied, place[2]))
+            if seen and (session, place[2]) in counted:
+                copies.add(place)
+            counted.add((session, place[2]))
+        return copies
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Every row as columns, for a data frame. Of what is a table of its own each entry has a column:
@@ -226,6 +249,11 @@ class ScanTable:
                 f"{plural(sealed, 'recorded summary', 'recorded summaries')} cannot be read: these moments "
                 "are left out of facts kept, not counted as lost."
             )
+        if copies := len(self._copies):
+            several = plural(
+                copies, "compaction is a copy that a fork holds", "compactions are copies that forks hold"
+            )
+            notes.append(f"{several}: counted once, where they were made.")
         if self.left_out:
             names = join_words(self.left_out)
             notes.append(

@@ -9,9 +9,9 @@ without words.
 Usage is that of each response's record (`token_usage_record`), once by its id; before September 2026 that of
 `token_count` events, once for each time the total grew. What Codex writes right after a compaction is its own
 estimate of the context, and becomes the boundary's `tokens_after`. Rows that a fork copied of its parent are
-counted as they stand here, and told in a warning; those that a sub-agent's rollout copied are told by their
-numbers, and what they cost is not counted again. Rollouts of sub-agents that lie beside a rollout stand apart
-in its session (`codex_agents`); those that do not are told as silent.
+marked as copied and not charged again, nor are those that a sub-agent's rollout copied (`codex_copies`).
+Rollouts of sub-agents that lie beside a rollout stand apart in its session (`codex_agents`); those that do
+not are told as silent.
 
 Until September 2025 the rows stood bare: a header of `id`, `timestamp` and `instructions`, then items without
 an envelope, with `{"record_type": "state"}` between. Such a file tells no model and no usage, and its folder
@@ -33,6 +33,7 @@ from ..session.session import Session
 from ..session.speakers import judge
 from ..text import plural
 from .codex_agents import CopiedRows, find_beside, find_parent, join_agents, name_holders, started_agent
+from .codex_copies import CopiedHistory
 from .codex_history import Reference, print_entry, take_history
 from .codex_kinds import BOOKKEEPING, EVENTS
 from .codex_parts import (
@@ -121,7 +122,8 @@ class Rollout(JsonRows):
 
     def make_session(self) -> Session:
         """The session of all rows. Raises `EmptySession` when none of them is a message."""
-        reading = _RolloutReading(self._find_typed(), self._find_said(), self._find_summaries())
+        history = CopiedHistory([row for _, row in self.rows])
+        reading = _RolloutReading(history, self._find_typed(), self._find_said(), self._find_summaries())
         reading.made.corrupt = list(self.corrupt)
         for source, row in self.rows:
             reading.take(source, row)
@@ -165,11 +167,14 @@ class _RolloutReading:
 
     def __init__(
         self,
+        history: CopiedHistory,
         typed: set[str] | None,
         said: dict[str, tuple[str, ...]],
         summaries: dict[str, Usage | None],
     ) -> None:
         self.made = Recording(NAME)
+        self.history = history
+        self.taken = 0  # rows
         self.said = said
         self.summaries = summaries
         self.agents: dict[str, None] = {}  # threads of sub-agents that it started
@@ -189,16 +194,15 @@ class _RolloutReading:
         self.prints: dict[str, tuple[Any, bytes]] = {}
         self.last_usage: Usage | None = None
         self.updated: str | None = None
-        self.copied = 0
         self.responses: set[str] = set()
-        self.own_from: int | None = None  # the number of the first row that is a sub-agent's own
-        self.inherited = 0
         self.spoken = ("", "", "")
 
     def take(self, source: Source, row: Json) -> None:
         """One row: an item, an event, a compaction or bookkeeping."""
         kind, payload = row.get("type"), row.get("payload")
-        self._tell_copies(row)
+        if self.taken and self.taken == self.history.end:
+            self.reply = self.unpaid = None
+        self.taken += 1
         time = Fields(row).text("timestamp")
         self.updated = time or self.updated
         if payload is None and not self.meta and is_bare_header(row):
@@ -231,29 +235,13 @@ class _RolloutReading:
             self.made.note(kind, source, known=kind in BOOKKEEPING)
 
     def _take_meta(self, payload: Json) -> None:
-        """The first one is this rollout's; those after it were copied of the one it was forked from."""
-        if self.meta:
-            self.copied += 1
-        else:
-            self.meta = payload
-            first = Fields(payload).number("subagent_history_start_ordinal")
-            self.own_from = None if first is None else int(first)
-
-    def _tell_copies(self, row: Json) -> None:
-        """A sub-agent's rollout may begin with a copy of its parent's rows, which are numbered."""
-        number = Fields(row).number("ordinal")
-        if self.own_from is None or number is None or row.get("type") == "session_meta":
-            return
-        if number < self.own_from:
-            self.inherited += 1
-        elif self.inherited:
-            self.own_from = None
-            self.reply = self.unpaid = None
+        """Take a header. The first one is this rollout's; those after it are copied, or repeat it."""
+        self.meta = self.meta or payload
 
     @property
-    def _copies(self) -> bool:
-        """Whether the rows that are read now are a copy: what they cost is told where they were written."""
-        return self.own_from is not None and self.inherited > 0
+    def _copied(self) -> Json:
+        """The mark of an entry that is copied from another session; nothing for an entry of its own."""
+        return {"copied_from": self.history.origin} if self.history.holds(self.taken - 1) else {}
 
     def _add(self, name: str, role: str, found: list[Found], source: Source | None, **more: Any) -> str:
         more.setdefault("parent", self.line[-1] if self.line else None)
@@ -423,7 +411,7 @@ class _RolloutReading:
                 boundary = entry.boundary.model_copy(update={"tokens_after": told, "extra": extra})
                 self.made.change(entry.id, boundary=boundary)
             return
-        if (total is not None and total == self.total) or self.responses or self._copies:
+        if (total is not None and total == self.total) or self.responses:
             return
         self.total, self.last_usage = total, usage
         self._pay(usage)
@@ -435,7 +423,7 @@ class _RolloutReading:
         usage = read_inclusive(fields.object("usage"), *USAGE)
         thread, response = fields.text("thread_id"), fields.text("response_id") or ""
         others = thread is not None and thread != read_id(self.meta)
-        if usage is None or not usage.tokens or others or self._copies or response in self.responses:
+        if usage is None or not usage.tokens or others or response in self.responses:
             return
         if response in self.summaries:
             return  # the compaction's, which names it
@@ -448,14 +436,15 @@ class _RolloutReading:
         self._pay(usage)
 
     def _pay(self, usage: Usage) -> None:
-        """The last reply without usage has this one."""
+        """Set the usage of the last reply that has none."""
         self.reply = None
         if self.unpaid is not None:
-            self.made.change(self.unpaid, usage=usage)
+            self.made.change(self.unpaid, usage=usage, **self._copied)
             self.unpaid = None
         elif self.line and self.made.entries[self.made.where[self.line[-1]]].role != "assistant":
             # A request whose reply is not in the file, such as one that was cut off.
-            self._add(f"request-{len(self.made.entries)}", "assistant", [], None, usage=usage, kind="note")
+            more: Json = {"usage": usage, "kind": "note", **self._copied}
+            self._add(f"request-{len(self.made.entries)}", "assistant", [], None, **more)
 
     def _roll_back(self, count: Any) -> None:
         """The newest turns are gone: what follows hangs on what stood before them."""
@@ -532,6 +521,7 @@ class _RolloutReading:
             usage=self.summaries.get(fields.text("compaction_response_id") or ""),
             model=self.model,
             extra=fields.rest,
+            **self._copied,
             **({"found": sealed} if sealed and not summary else {}),
         )
         self.line.append(entry.id)
@@ -559,17 +549,7 @@ class _RolloutReading:
         warnings = self.made.warnings
         if not self.meta:
             warnings.append("its header is not in the file: what it was a session of is not told")
-        if parent := Fields(self.meta).text("forked_from_id"):
-            copied = f", and {plural(self.copied, 'header')} of it" if self.copied else ""
-            warnings.append(
-                f"it was forked from {parent:.60}: what it copied of that one is read here{copied}"
-            )
-        if self.inherited:
-            rows = plural(self.inherited, "row")
-            warnings.append(
-                f"its first {rows} are a copy of the session that started it: they stand in its context, and "
-                "what they cost is told there"
-            )
+        warnings += self.history.warnings()
         if self.missing:
             kept = plural(self.missing, "item stands", "items stand")
             warnings.append(f"of what its compactions kept, {kept} in another file: not counted")

@@ -110,9 +110,11 @@ def _fork_pi(moment: Session, data: bytes, name: str, make_id: Callable[[], str]
             waiting.append(number)
     header = next((row for row in rows.values() if row.get("type") == "session"), {})
     heads = {number for number, row in rows.items() if row.get("type") == "session"}
-    first = {**header, "type": "session", "id": name, "parentSession": header.get("id", moment.id)}
     leaf = max(wanted - heads, default=0)
     above = rows.get(leaf, {})
+    first = {**header, "type": "session", "id": name, "parentSession": header.get("id", moment.id)}
+    if "timestamp" in above:
+        first["timestamp"] = above["timestamp"]  # records up to the header's time are copies
     info = {"type": "session_info", "timestamp": above.get("timestamp"), "name": title}
     if "id" in above:
         info |= {"id": make_id()[:8], "parentId": above["id"]}

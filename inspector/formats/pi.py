@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import PureWindowsPath
 from typing import Any
 
 from ..errors import EmptySession
@@ -16,6 +17,7 @@ from ..session.blocks import Text
 from ..session.entries import Corrupt, Entry, Note, Source
 from ..session.json_text import dump_lossless
 from ..session.session import Session
+from .copied_entries import mark_until, warn_of_copies
 from .json_document import FILE, HEAD, Fields, find_blocks, gather, merge, tell_wordless
 from .json_lines import Data, Reader, decode, iter_lines, read_lines
 from .linearize import BranchEntry, Json, find_dropped, take_line
@@ -119,6 +121,8 @@ class Records:
             why = tell_wordless(len(records), "record", corrupt=self.corrupt)
             raise EmptySession(FILE, [(NAME, "")], why)
         header = Fields(_last(records, "session"), "type")
+        if origin := _find_origin(header):
+            entries = mark_until(entries, header.rest.get("timestamp"), origin)
         return Session(
             format=NAME,
             id=header.text("id") or "",
@@ -131,7 +135,7 @@ class Records:
             leaf=chain.find_entry(names[-1]),
             notes=tuple(notes),
             corrupt=tuple(self.corrupt),
-            warnings=(*chain.warnings(), *beside.warnings()),
+            warnings=(*chain.warnings(), *beside.warnings(), *warn_of_copies(entries)),
             extra=header.rest,
         )
 
@@ -151,6 +155,14 @@ class Records:
         entry = _read_entry(fields, source, stand)
         self.made[at] = parent, aliases, entry
         return entry
+
+
+def _find_origin(header: Fields) -> str:
+    """The session that a fork was made from; "" for any other. pi names its file, `<time>_<id>.jsonl`."""
+    parent = header.rest.get("parentSession")
+    if not isinstance(parent, str):
+        return ""
+    return PureWindowsPath(parent).name.removesuffix(".jsonl").rpartition("_")[2]
 
 
 def _last(records: list[Record], kind: str) -> dict[str, Any]:

@@ -55,9 +55,12 @@ def look_through(session: Session, shown: Collection[int], redactor: Redactor) -
         entry = session.entries[at]
         for index, block in enumerate(entry.blocks):
             redactor.look(f"{entry.id}/{index}", _texts(block))
-        own = (entry.id, entry.role, entry.model, entry.provider, entry.error, entry.sidechain, entry.aliases)
+        own = (entry.id, entry.role, entry.model, entry.provider, entry.error, entry.sidechain)
         boundary = _texts(entry.boundary) if entry.boundary is not None else ""
-        redactor.look(entry.id, [*(part or "" for part in own), boundary, entry.extra])
+        redactor.look(
+            entry.id,
+            [*(part or "" for part in (*own, entry.copied_from)), entry.aliases, boundary, entry.extra],
+        )
         redactor.look_across(entry.id, [block.text for block in entry.blocks if isinstance(block, Text)])
         for block in entry.blocks:
             if isinstance(block, ToolOutput):
@@ -199,7 +202,10 @@ def _blank(entry: Entry, redactor: Redactor) -> Entry:
         boundary = build(Boundary, **fields)
     kept = {
         name: _tidy(name, getattr(entry, name), tidy)
-        for name in ("id", "parent", "model", "provider", "stop_reason", "timestamp", "sidechain", "aliases")
+        for name in (
+            *("id", "parent", "model", "provider", "stop_reason", "timestamp"),
+            *("sidechain", "copied_from", "aliases"),
+        )
     }
     same = {name: getattr(entry, name) for name in ("kind", "usage", "meta", "sources")}
     role = entry.role if entry.role in _ROLES else tidy(entry.role)

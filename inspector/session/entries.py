@@ -154,6 +154,8 @@ class Entry(Value):
     never sees. `meta` marks words the harness put in the user's mouth. `sidechain` names
     the sub-agent an entry belongs to; sidechains are never on the main path. `extra["speaker"]` and
     `extra["way"]` tell where words come from that are neither a prompt nor the harness's (`speakers`).
+    `copied_from` names the session that a fork copied a reply or a compaction from: its request is in the
+    bill of that session.
 
     >>> from inspector.session.blocks import Text, ToolOutput
     >>> asked = Entry(id="e1", blocks=(Text(text="Run the tests."),))
@@ -176,6 +178,7 @@ class Entry(Value):
     timestamp: Chars | None = None
     meta: bool = False
     sidechain: Chars | None = None
+    copied_from: Chars | None = None
     boundary: Boundary | None = None
     aliases: tuple[Chars, ...] = ()
     sources: tuple[Source, ...] = ()

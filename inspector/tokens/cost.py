@@ -24,7 +24,7 @@ from ..text import plural, printed
 from .cache_rebuilds import find_among, tell_cache_rebuilds
 from .counter import Longs
 from .prices import MILLION, PRICES, TTL, Doubles, Price, Priced, check_ttl, find_price
-from .spent import REPLY, RESULT, SNAPSHOTS, SUBAGENT, SUMMARY, Spent, find_spent
+from .spent import REPLY, RESULT, SNAPSHOTS, SUBAGENT, SUMMARY, Spent, find_spent, tell_copied
 
 KINDS = ("input", "cache read", "cache write 5m", "cache write 1h", "output")
 """The kinds of tokens that are paid for: fresh ones, those of the cache, and the reply."""
@@ -422,6 +422,7 @@ def price_spent(
             *notes,
             *_say_guessed(spent, tokens, ~told, ttl),
             *_say_silent(*silent),
+            *tell_copied(session, spent, money[:, -1], prices[0].currency if prices else "USD"),
             *tell_cache_rebuilds(find_among(session, spent, price, table)),
         ),
         entry=at,
@@ -449,6 +450,7 @@ def _count_silent(session: Session, summaries: list[int]) -> tuple[int, int]:
     untold = sum(
         entry.boundary is not None and entry.boundary.kind == "compact" and entry.usage is None
         for entry in recorded
+        if entry.copied_from is None
     )
     reported = sum(session.entries[at].kind == "message" for at in summaries)
     return sum(agent.silent for agent in session.subagents), max(untold - reported, 0)

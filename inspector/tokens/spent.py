@@ -16,14 +16,15 @@ import numpy as np
 from ..session.blocks import fields_of
 from ..session.entries import MOST_TOKENS, Entry, Usage
 from ..session.session import Session
+from ..text import plural, printable
 from .counter import Longs
 from .counters import find_counter
-from .prices import TTL
+from .prices import TTL, Doubles
 from .reported import is_snapshot, request_tokens, whole_tokens
 
-REPLY, SUMMARY, SUBAGENT, RESULT = range(4)
-"""Whose request it was: the conversation's, a summariser's, a sub-agent's whose reply is in the file, or one
-that only the result of the call tells of."""
+REPLY, SUMMARY, SUBAGENT, RESULT, COPIED = range(5)
+"""Whose request it was: the conversation's, a summariser's, a sub-agent's whose reply is in the file, one
+that only the result of the call tells of, or one of another session that this file holds a copy of."""
 FIVE, HOUR, OUTPUT = 2, 3, 4
 """Columns of tokens: after fresh ones and those read from the cache, those written to it, and the reply."""
 SNAPSHOTS = "o200k_base"
@@ -78,14 +79,14 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: L
             spent.split |= fields["cache_write_1h"] is not None
             requests = ()
         for request in requests:
-            spent.whose.append(SUMMARY if request.kind == "compaction" else whose)
+            spent.whose.append(SUMMARY if request.kind == "compaction" and whose != COPIED else whose)
             spent.entry.append(at)
             spent.model.append(request.model or model)
             spent.tokens.append(_split(fields_of(request), ttl))
             spent.given.append(given)
             spent.untold.append(request.cache_write_1h is None)
             spent.split |= request.cache_write_1h is not None
-        if not counted:
+        if not counted or whose == COPIED:
             continue
         own = [row for row in range(first, len(spent.tokens)) if spent.whose[row] == whose]
         said = sum(spent.tokens[row][OUTPUT] for row in own)
@@ -94,6 +95,27 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: L
             spent.snapshots, spent.reported = spent.snapshots + 1, spent.reported + said
             spent.counted += counted
     return spent
+
+
+def tell_copied(session: Session, spent: Spent, money: Doubles, currency: str) -> Iterator[str]:
+    """What a file holds copies of, by the session that was charged for it.
+
+    Args:
+        session: The session.
+        spent: All its requests.
+        money: float64[n], what each of them cost; NaN if it has no price.
+        currency: The currency of `money`.
+    """
+    rows: dict[str, list[int]] = {}
+    for row, (whose, at) in enumerate(zip(spent.whose, spent.entry, strict=True)):
+        if whose == COPIED:
+            rows.setdefault(session.entries[at].copied_from or "", []).append(row)
+    for origin, mine in rows.items():
+        known = money[mine][np.isfinite(money[mine])]
+        paid = f" ({currency} {known.sum():,.4f})" if len(known) else ""
+        count = len({spent.entry[row] for row in mine})
+        copied = plural(count, "request is copied", "requests are copied")
+        yield f"{copied} from session {printable(origin, 60)}{paid}: charged there, not in this bill."
 
 
 Told = tuple[int, int, Entry, Usage]
@@ -109,7 +131,8 @@ def _list_replies(session: Session) -> Iterator[Told]:
         if _took(usage):
             talk = REPLY if fields["sidechain"] is None else SUBAGENT
             # A note with usage is a request whose reply is not in the file.
-            yield talk if fields["kind"] in ("message", "note") else SUMMARY, at, entry, usage
+            whose = talk if fields["kind"] in ("message", "note") else SUMMARY
+            yield whose if fields["copied_from"] is None else COPIED, at, entry, usage
     for agent in session.subagents:
         for whose, replies in ((SUBAGENT, agent.replies), (RESULT, agent.results)):
             for reply in replies:

@@ -153,13 +153,16 @@ def test_an_old_compaction_without_a_history_keeps_the_users_messages() -> None:
     assert live == ["Done so far.", "<permissions i", "# AGENTS.md in", "Add a function"]
 
 
+UNKNOWN_COPIES = "copied rows cannot be told from its own, so all requests are charged"
+
+
 def test_a_fork_and_a_history_in_another_file_are_told() -> None:
     meta = {**ROWS[0]["payload"], "forked_from_id": "0001", "history_base": {"thread_id": "0001"}}
     parent = {**ROWS[0], "payload": {**ROWS[0]["payload"], "id": "0001"}}
     session = read_session(dump({**ROWS[0], "payload": meta}, parent, *ROWS[1:]))
     assert session.id == "0199-demo"
     assert session.warnings == (
-        "it was forked from 0001: what it copied of that one is read here, and 1 header of it",
+        f"it was forked from session 0001: {UNKNOWN_COPIES}",
         "its history begins in another file, which is not read",
     )
 
@@ -374,11 +377,13 @@ def test_a_sub_agent_s_copy_of_its_parent_stands_in_its_context_and_costs_nothin
         counted(7, FIRST, 5_001_150),
     ]
     session = read_session(dump(*rows))
-    assert [block.text for entry in session.entries[:2] for block in entry.blocks] == [
+    assert [block.text for entry in session.entries[:3] for block in entry.blocks] == [
         *("Find the slow test.", "I ask somebody.", "Nobody has answered."),
     ]
-    paid = [(entry.text, entry.usage.prompt) for entry in session.entries if entry.usage]
-    assert paid == [("It is test_tides.", 1_000)]
+    bill = price_session(session)
+    assert [session.entries[at].text for at in bill.entry] == ["It is test_tides."]
+    assert (bill.fresh + bill.read).tolist() == [1_000]
+    assert any("1 request is copied from session t0" in note for note in bill.notes)
     assert any("its first 4 rows are a copy" in warning for warning in session.warnings)
     own = read_session(dump({**rows[0], "payload": {"id": "t1", "cwd": "/w"}}, *rows[2:]))
     assert sum(entry.usage.prompt for entry in own.entries if entry.usage) == 5_001_000

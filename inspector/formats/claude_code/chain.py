@@ -17,6 +17,7 @@ from typing import Any
 from ...session.entries import Entry
 from ...text import plural
 from .draft import Draft
+from .rows import Row
 
 
 class LineChain:
@@ -227,6 +228,15 @@ def tails_of(metadata: Any) -> list[str]:
     head, tail = segment(metadata)
     rows = (tail, *reversed(preserved(metadata)), head)
     return list(dict.fromkeys(row for row in rows if row is not None))
+
+
+def announces(draft: Draft, row: Row) -> bool:
+    """Whether a summary's row belongs to this compaction."""
+    for name in ("preservedSegment", "preservedMessages"):
+        kept = draft.metadata.get(name) if isinstance(draft.metadata, dict) else None
+        if row.uuid is not None and isinstance(kept, dict) and kept.get("anchorUuid") == row.uuid:
+            return True
+    return draft.id == row.parent_uuid
 
 
 def warn_of_links(entries: Sequence[Entry], bridged: int) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ class ReplyFields(msgspec.Struct, gc=False):
     stop_reason: str | None = None
     usage: UsageFields | None = None
     error: str | None = None
+    request: str | None = None
 
 
 class CompactionFields(msgspec.Struct, gc=False):
@@ -47,6 +48,7 @@ class CompactionFields(msgspec.Struct, gc=False):
 class Draft(msgspec.Struct, eq=False):
     """An entry in the making.
 
+    `copied_from` names the session that a fork copied it from.
     `parent` is what the file says. Linking finds `up`, the draft that it comes to, `above`, the id that
     stands for it where there is none, the `side` it is on, and the `owner` of an output: the reply it
     answers. `made` is the entry it was made into last, None when a row came since. `queued` words, and
@@ -79,6 +81,7 @@ class Draft(msgspec.Struct, eq=False):
     side: str | None = None
     made: Entry | None = None
     again: bool = False
+    copied_from: str | None = None
 
     @property
     def aside(self) -> bool:
@@ -117,11 +120,12 @@ class Draft(msgspec.Struct, eq=False):
         else:
             self.lines = [line]  # with no room for more, which most never need
 
-    def replace(self, row: str | None, blocks: Iterable[Block], source: Source) -> None:
-        """A row of it came again: the later one counts."""
+    def replace(self, row: str | None, blocks: Iterable[Block], source: Source) -> bool:
+        """Take a row of it that came again, whose later blocks count. Return whether they are others."""
         self.made = None
-        at = next((at for at, line in enumerate(self.lines) if line.row == row), 0)
-        self.lines[at].blocks = tuple(blocks)
+        line = next((line for line in self.lines if line.row == row), self.lines[0])
+        before, line.blocks = line.blocks, tuple(blocks)
         if self.repeats is None:
             self.repeats = []
         self.repeats.append(source)
+        return before != line.blocks

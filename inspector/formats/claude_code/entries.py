@@ -44,6 +44,7 @@ def make_entry(draft: Draft, boundary: Boundary | None) -> Entry:
             "timestamp": draft.timestamp,
             "meta": draft.meta,
             "sidechain": draft.side,
+            "copied_from": draft.copied_from if reply is not _NO_REPLY or kind == "compaction" else None,
             "boundary": boundary,
             "aliases": aliases,
             "sources": sources,

@@ -24,17 +24,20 @@ from ...session.entries import Boundary, Corrupt, Entry, Note, Source
 from ...session.session import Session
 from ...session.speakers import Speech, judge
 from ..anthropic_blocks import Names, read_content
+from ..copied_entries import warn_of_copies
 from ..json_document import tell_wordless
 from ..json_lines import Data, iter_lines, read_lines
 from ..qwen import is_qwen
 from ..recording import first_rows
 from .attached import WAY, Announced, read_attachment
-from .chain import LineChain, warn_of_links
+from .chain import LineChain, announces, warn_of_links
 from .draft import CompactionFields, Draft, Kind, Lane, ReplyFields
 from .entries import SYNTHETIC, make_boundaries, make_entry
 from .prompt import PromptSnapshot
 from .queue import QUEUE, PromptQueue, is_command, words_of
+from .repeated_rows import RepeatedRows
 from .replaced import read_replacements, replace_outputs
+from .replies import ReplyIndex, ReplyName
 from .rows import (
     BOOKKEEPING,
     SUBTYPES,
@@ -106,14 +109,15 @@ class ClaudeCodeLines:
     def __init__(self, agent: str | None = None) -> None:
         self.agent = agent
         self.goes_on = True
-        self.charged: frozenset[str] = frozenset()
+        self.charged: frozenset[ReplyName] = frozenset()
         self.said = Spoken(frozenset(), {})
         self.drafts: list[Draft] = []
         self.notes: list[Note] = []
         self.corrupt: list[Corrupt] = []
         self.chain = LineChain()
         self.names: Names = {}
-        self.replies: dict[tuple[str, Lane], Draft] = {}
+        self.replies = ReplyIndex()
+        self.repeated = RepeatedRows()
         self.unwritten: dict[Lane, list[Draft]] = {}
         self.previous: dict[Lane, Draft] = {}
         self.spoken: dict[bool, Draft] = {}
@@ -126,7 +130,6 @@ class ClaudeCodeLines:
         self.prompt = {False: PromptSnapshot(), True: PromptSnapshot()}
         self.attached: dict[str, Draft] = {}
         self.held: list[tuple[Row, str, Source]] = []
-        self.messages: dict[str, list[Draft]] = {}
         self.subagents = SubAgentRows()
         self.sent_instead: dict[str, str] = {}  # by the id of the call whose output was too long
         self.retracted: dict[str, None] = {}  # rows of refused replies, which no later request holds
@@ -142,6 +145,8 @@ class ClaudeCodeLines:
             if self.agent is not None and row.agent_id is None:
                 row.agent_id = self.agent
             self.place(row, source)
+            if row.copied_from is not None:
+                return  # what is told there of sub-agents is charged in that session
             if type(row.data) is ProgressRow and row.data.type == "agent_progress":
                 self.subagents.take_progress(source, row.data)
             elif type(row.tool_use_result) is ToolResult and row.tool_use_result.tells_of_agent:
@@ -149,6 +154,11 @@ class ClaudeCodeLines:
 
     def place(self, row: Row, source: Source) -> None:
         """Put a row where it belongs."""
+        known = self.chain.home.get(row.uuid) if row.uuid is not None else None
+        if known is not None or row.uuid in self.chain.via:
+            self.repeated.add(row, known, self.previous.get(row.lane))
+        else:
+            self.repeated.mend(row)
         if row.type in TALK:
             if row.message is None:
                 self.spoil(source, f"a row of type {row.type} without a message")
@@ -202,7 +212,7 @@ class ClaudeCodeLines:
             kind, known = f"system/{row.subtype or ''}", row.subtype in SUBTYPES
         self.notes.append(build(Note, type=kind, known=known, source=source))
         if row.uuid is not None:
-            self.chain.via[row.uuid] = None if row.parent_uuid is UNSET else row.parent_uuid
+            self.chain.via.setdefault(row.uuid, None if row.parent_uuid is UNSET else row.parent_uuid)
         if row.custom_title is not None:
             self.titles["custom"] = row.custom_title
         elif row.ai_title is not None:
@@ -229,7 +239,7 @@ class ClaudeCodeLines:
             parent = above.id  # one string, kept once
         name = row.uuid if row.uuid is not None else f"line-{source.line}"
         draft = Draft(name, parent, role, len(self.drafts), lane)
-        draft.timestamp = row.timestamp
+        draft.timestamp, draft.copied_from = row.timestamp, row.copied_from
         self._add(draft, lane)
         self._note_session(row)
         return draft
@@ -269,39 +279,52 @@ class ClaudeCodeLines:
             facts["git_branch"] = row.git_branch
 
     def _say(self, row: Row, message: Message, source: Source) -> None:
-        lane = row.lane
+        lane, answers = row.lane, row.type == "assistant"
         blocks = read_content(message.content, self.names)
         draft = self.chain.home.get(row.uuid) if row.uuid is not None else None
         again = draft is not None and draft.kind == "message" and draft.message == message.id
-        if draft is not None and again and (draft.role == "assistant") == (row.type == "assistant"):
+        if draft is not None and again and (draft.role == "assistant") == answers:
             self._move(draft, row)
-            draft.replace(row.uuid, blocks, source)
-        else:
-            reply = (message.id, lane) if message.id is not None and row.type == "assistant" else None
-            draft = self.replies.get(reply) if reply is not None else None
-            if draft is None:
-                # What is held waits for outputs; where nothing is, nobody asks.
-                answers = bool(self.held) and any(type(block) is ToolOutput for block in blocks)
-                role = "assistant" if row.type == "assistant" else "user"
-                draft = self._start(row, source, lane, role, outputs=answers)
-                if reply is not None:
-                    self.replies[reply] = draft
-                    self.messages.setdefault(reply[0], []).append(draft)
-            elif row.uuid is not None:
-                self.chain.home[row.uuid] = draft
-                if draft.parent == row.uuid:
-                    draft.parent = None if row.parent_uuid is UNSET else row.parent_uuid
-            draft.message = message.id
-            draft.append(row.uuid, blocks, source)
-        if row.type == "assistant":
+            changed = draft.replace(row.uuid, blocks, source)
+            if answers:
+                self._answer(draft, row, message)
+            elif changed:
+                self._ask(draft, row, blocks)
+            return
+        draft = self.replies.find(row, message, self._find_above(row)) if answers else None
+        if draft is None:
+            # Prompts that are held wait for outputs; if none are held, nothing asks.
+            outputs = bool(self.held) and any(type(block) is ToolOutput for block in blocks)
+            draft = self._start(row, source, lane, "assistant" if answers else "user", outputs=outputs)
+            if answers:
+                self.replies.add(draft, message, lane)
+        elif row.uuid is not None:
+            self.chain.home[row.uuid] = draft
+            if draft.parent == row.uuid:
+                draft.parent = None if row.parent_uuid is UNSET else row.parent_uuid
+        draft.message = message.id
+        draft.append(row.uuid, blocks, source)
+        if answers:
             self._answer(draft, row, message)
             self.unwritten.pop(lane, None)
         else:
-            outputs = [block.call_id for block in blocks if type(block) is ToolOutput]
-            draft.role = "tool" if outputs and len(outputs) == len(blocks) else "user"
-            draft.answers = tuple(outputs)
-            self._attribute(draft, row, blocks)
+            self._ask(draft, row, blocks)
+            if draft.role == "user" and not draft.meta:
+                self.replies.end(lane, draft.order)
         self.spoken[lane[0]] = draft
+
+    def _find_above(self, row: Row) -> Draft | None:
+        """The draft that a row hangs on; the last of its lane if rows name no parents."""
+        if row.parent_uuid is UNSET:
+            return self.previous.get(row.lane)
+        return None if row.parent_uuid is None else self.chain.home.get(row.parent_uuid)
+
+    def _ask(self, draft: Draft, row: Row, blocks: list[Block]) -> None:
+        """Take the words and outputs of a row of the user's role."""
+        outputs = [block.call_id for block in blocks if type(block) is ToolOutput]
+        draft.role = "tool" if outputs and len(outputs) == len(blocks) else "user"
+        draft.answers = tuple(outputs)
+        self._attribute(draft, row, blocks)
 
     def _attribute(self, draft: Draft, row: Row, blocks: list[Block]) -> None:
         """Whose words a row of the user's role holds."""
@@ -357,6 +380,8 @@ class ClaudeCodeLines:
         origin = read_origin(attachment.get("origin")) or notified
         speech = judge(text, origin=origin, source="queued", meta=row.is_meta is True)
         draft.meta, draft.extra = speech.meta, speech.extra
+        if not draft.meta:
+            self.replies.end(row.lane, draft.order)
         self.spoken[row.lane[0]] = draft
 
     def _withdraw(self, text: str) -> None:
@@ -383,6 +408,8 @@ class ClaudeCodeLines:
                 self.models[draft.aside] = message.model
         if message.stop_reason is not None:
             reply.stop_reason = intern(message.stop_reason)
+        if row.request_id is not None:
+            reply.request = row.request_id
         usage = message.usage
         if type(usage) is UsageFields and (reply.usage is None or _output(usage) >= _output(reply.usage)):
             reply.usage = usage
@@ -397,16 +424,6 @@ class ClaudeCodeLines:
             if draft is not None and draft.kind == "message" and draft.role == "assistant":
                 if self.retracted.keys() >= {line.row for line in draft.lines}:
                     draft.kind, draft.made = "note", None
-
-    def _charge_once(self) -> None:
-        """A sub-agent may be shown what was said before: that is charged where it was said, or at first."""
-        for name, drafts in self.messages.items():
-            if len(drafts) > 1 or self.agent is not None:
-                first = next((draft for draft in drafts if draft.side is None), drafts[0])
-                said = None if name in self.charged else first
-                for draft in drafts:
-                    if draft.again != (draft is not said):
-                        draft.again, draft.made = draft is not said, None
 
     def _find_known(self, row: Row, kind: Kind) -> Draft | None:
         """The draft of this kind that a row came for before; None for a row that is new."""
@@ -432,7 +449,8 @@ class ClaudeCodeLines:
             draft.kind = "compaction"
             draft.append(row.uuid, [], source)
             self.unwritten.setdefault(row.lane, []).append(draft)
-        draft.compaction = CompactionFields(row.compact_metadata, row.logical_parent_uuid)
+            self.replies.end(row.lane, draft.order)
+            draft.compaction = CompactionFields(row.compact_metadata, row.logical_parent_uuid)
 
     def _summarise(self, row: Row, message: Message, source: Source) -> None:
         blocks = read_content(message.content, self.names)
@@ -441,7 +459,7 @@ class ClaudeCodeLines:
             draft.replace(row.uuid, blocks, source)
             return
         waiting = self.unwritten.get(row.lane, [])
-        draft = next((each for each in reversed(waiting) if _announces(each, row)), None)
+        draft = next((each for each in reversed(waiting) if announces(each, row)), None)
         if draft is None and waiting:
             draft = waiting[-1]
         if draft is None:
@@ -462,7 +480,7 @@ class ClaudeCodeLines:
             raise EmptySession("data", [(NAME, "recognised")], why)
         aside, title = False not in self.spoken, self._find_title()
         linked = self._link()
-        agents, times, messages = linked.agents, linked.times, frozenset(self.messages)
+        agents, times, names = linked.agents, linked.times, self.replies.names()
         entries = self._make_entries(linked)
         extra: dict[str, Any] = {
             name: self.facts[name] for name in ("version", "git_branch") if name in self.facts
@@ -471,7 +489,7 @@ class ClaudeCodeLines:
             extra["queued"] = list(self.queue.queued)
         if aside and linked.agent is not None:
             extra["agent_id"] = linked.agent
-        self.said = Spoken(messages, find_heard(agents, entries))
+        self.said = Spoken(names, find_heard(agents, entries))
         return build(
             Session,
             format=NAME,
@@ -489,7 +507,7 @@ class ClaudeCodeLines:
             subagents=self.subagents.make(self.said),
             notes=tuple(self.notes),
             corrupt=tuple(self.corrupt),
-            warnings=warn_of_links(entries, linked.bridged),
+            warnings=(*warn_of_links(entries, linked.bridged), *warn_of_copies(entries)),
             extra=extra,
         )
 
@@ -510,7 +528,7 @@ class ClaudeCodeLines:
             main = leaf.side
             for draft in drafts:
                 draft.side = None if draft.side == main else draft.side
-        self._charge_once()
+        self.replies.charge_once(self.charged, is_agent=self.agent is not None)
         return Linked(
             drafts,
             make_boundaries(chain, drafts),
@@ -537,7 +555,6 @@ class ClaudeCodeLines:
     def _let_go(self) -> None:
         """Keep no draft."""
         self.drafts, self.chain = [], LineChain()
-        self.messages.clear()
         self.names.clear()
         self.replies.clear()
         self.unwritten.clear()
@@ -562,14 +579,6 @@ class ClaudeCodeLines:
         return (ranked + titles)[-1] if ranked or titles else None
 
 
-def _announces(draft: Draft, row: Row) -> bool:
-    """Whether this boundary's row is the one that the summary belongs to."""
-    for name in ("preservedSegment", "preservedMessages"):
-        if row.uuid is not None and _object(_object(draft.metadata).get(name)).get("anchorUuid") == row.uuid:
-            return True
-    return draft.id == row.parent_uuid
-
-
 def _output(usage: UsageFields) -> float:
     """Tokens of the reply in the usage of a row: while it streams, each row tells more."""
     value = usage.output_tokens
@@ -583,7 +592,3 @@ def _blocks_of(entries: Iterable[Entry], agents: Mapping[int, str | None], aside
 
 def _strings(value: Any) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -20,7 +20,7 @@ ReplyName = tuple[str, Prompt]
 """The id of a reply's message, and the tokens of its request."""
 
 
-class Replies:
+class ReplyIndex:
     """The replies of a file, while its rows are read."""
 
     def __init__(self) -> None:

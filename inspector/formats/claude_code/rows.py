@@ -136,6 +136,7 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     type: str | None = None
     subtype: str | None = None
     uuid: str | None = None
+    request_id: str | None = None
     parent_uuid: str | UnsetType | None = UNSET
     logical_parent_uuid: str | None = None
     is_sidechain: bool | None = None
@@ -165,6 +166,7 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     custom_title: str | None = None
     ai_title: str | None = None
     session_id: str | None = None
+    forked_from: Any = None
     cwd: str | None = None
     version: str | None = None
     git_branch: str | None = None
@@ -173,6 +175,12 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     def origin_kind(self) -> str | None:
         """Who sent the row, where it tells: "human", "task-notification", …"""
         return read_origin(self.origin)
+
+    @property
+    def copied_from(self) -> str | None:
+        """The session that a fork copied the row from; None for a row of its own."""
+        told = self.forked_from.get("sessionId") if isinstance(self.forked_from, dict) else None
+        return told if isinstance(told, str) and told and told != self.session_id else None
 
     @property
     def lane(self) -> tuple[bool, str | None]:

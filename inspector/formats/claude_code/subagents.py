@@ -15,6 +15,7 @@ from ...session.entries import Entry, Source, SubAgent, Usage
 from ..anthropic_blocks import Names, read_content, read_usage
 from ..json_document import Fields
 from ..json_lines import decode
+from .replies import ReplyName, name_reply
 from .rows import AgentRow, ProgressRow
 
 
@@ -27,10 +28,10 @@ class Heard(NamedTuple):
 
 
 class Spoken(NamedTuple):
-    """Replies that are entries: the ids of all their messages, and those of sub-agents by sub-agent, where
-    None is for rows that name none. Of those that are `whole` nothing is missing."""
+    """Replies that are entries: the names of all of them, and those of sub-agents by sub-agent, where None is
+    for rows that name none. Of those that are `whole` nothing is missing."""
 
-    messages: frozenset[str]
+    messages: frozenset[ReplyName]
     heard: dict[str | None, list[Heard]]
     whole: frozenset[str] = frozenset()
 
@@ -53,8 +54,8 @@ def find_heard(agents: Mapping[int, str | None], entries: Sequence[Entry]) -> di
 class _Reply:
     """The rows of one reply, in the making."""
 
-    def __init__(self, agent: str, source: Source) -> None:
-        self.agent = agent
+    def __init__(self, agent: str, name: ReplyName, source: Source) -> None:
+        self.agent, self.name = agent, name
         self.usage: Usage | None = None
         self.fields: dict[str, Any] = {}
         self.rows: dict[str, list[Block]] = {}
@@ -78,7 +79,7 @@ class SubAgentRows:
     """What was found so far, in file order."""
 
     def __init__(self) -> None:
-        self.replies: dict[str, _Reply] = {}
+        self.replies: dict[tuple[str, ReplyName], _Reply] = {}
         self.results: dict[str, _Result] = {}
         self.names: Names = {}
 
@@ -88,11 +89,13 @@ class SubAgentRows:
         if type(row) is not AgentRow or row.type != "assistant" or not isinstance(agent, str):
             return
         told = Fields(row.message)
-        usage, model = read_usage(told.object("usage")), told.text("model")
+        given = told.object("usage")
+        usage, model = read_usage(given), told.text("model")
         if usage is None or model == "<synthetic>" or row.is_api_error_message is True:
             return
         line = f"line-{source.line}"
-        reply = self.replies.setdefault(told.text("id") or line, _Reply(agent, source))
+        called = name_reply(told.text("id") or line, given)
+        reply = self.replies.setdefault((agent, called), _Reply(agent, called, source))
         name = row.uuid if isinstance(row.uuid, str) else line
         reply.rows[name] = read_content(told.any("content"), self.names)
         if reply.usage is None or reply.usage.output <= usage.output:
@@ -134,8 +137,8 @@ class SubAgentRows:
     def make(self, spoken: Spoken) -> tuple[SubAgent, ...]:
         """Every sub-agent that is not told whole by the entries, those of `spoken`."""
         replies: dict[str, list[Entry]] = {}
-        for name, reply in self.replies.items():
-            if name not in spoken.messages:
+        for reply in self.replies.values():
+            if reply.name not in spoken.messages:
                 replies.setdefault(reply.agent, []).append(reply.make())
         results: dict[str, list[_Result]] = {}
         for result in self.results.values():

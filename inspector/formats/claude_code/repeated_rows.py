@@ -12,7 +12,7 @@ from .draft import Draft, Lane
 from .rows import Row
 
 
-class CopiedRows:
+class RepeatedRows:
     """The last copied row of each lane, and what stood at its end before the copies.
 
     A new row that names the last copied row as its parent follows what stood there before.

@@ -1,0 +1,45 @@
+"""Entries that a session's file holds as copies of another session's, as a fork does.
+
+A copied entry keeps its usage, which is the size of a request, and is marked with the session that it is
+copied from. Its request is in the bill of that session.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from ..session.entries import Entry
+from ..text import plural
+
+
+def read_time(stamp: str | None) -> float | None:
+    """Seconds since 1970; None for text that is no time.
+
+    >>> read_time("1970-01-01T00:01:00Z"), read_time("yesterday")
+    (60.0, None)
+    """
+    try:
+        return None if stamp is None else datetime.fromisoformat(stamp).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def mark_until(entries: Iterable[Entry], stamp: str | None, origin: str) -> list[Entry]:
+    """Mark the entries up to a point in time as copied from the session `origin`."""
+    end = read_time(stamp)
+    return [
+        entry.model_copy(update={"copied_from": origin})
+        if end is not None and (time := read_time(entry.timestamp)) is not None and time <= end
+        else entry
+        for entry in entries
+    ]
+
+
+def warn_of_copies(entries: Iterable[Entry]) -> Iterator[str]:
+    """How many entries are copied from which session."""
+    counts = Counter(entry.copied_from for entry in entries if entry.copied_from is not None)
+    for origin, count in counts.items():
+        copied = plural(count, "message is", "messages are")
+        yield f"{copied} copied from session {origin:.60}: their requests are charged there"

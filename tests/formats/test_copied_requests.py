@@ -1,0 +1,314 @@
+"""What a fork copied is in its parent's bill, and a compaction that both hold is counted once in a scan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import inspector
+from inspector.formats.fork import fork_session
+from inspector.session.session import Session
+from tests.formats.test_claude_code import boundary, reply, summary, text, user
+
+Row = dict[str, Any]
+SONNET = "claude-sonnet-4-5"
+
+
+def write(path: Path, rows: list[Row]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def usage(fresh: int, read: int, written: int, said: int) -> Row:
+    return {
+        "input_tokens": fresh,
+        "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": written,
+        "output_tokens": said,
+    }
+
+
+def dollars(fresh: int, read: int, written: int, said: int) -> float:
+    """At Sonnet 4.5's prices per million: 3 in, 15 out, 0.30 read, 3.75 written."""
+    return (fresh * 3 + read * 0.3 + written * 3.75 + said * 15) / 1e6
+
+
+def talk(session: str) -> list[Row]:
+    """Two turns, a compaction, and a third turn."""
+    more = {"model": SONNET, "stop_reason": "end_turn"}
+    rows = [
+        user("u1", None, "Set up the repo in src/setup.py."),
+        reply("a1", "u1", text("Done."), usage=usage(100, 20_000, 5_000, 200), **more),
+        user("u2", "a1", "Add tests."),
+        reply("a2", "u2", text("Added."), usage=usage(50, 25_000, 2_000, 300), **more),
+        boundary("b1", "a2"),
+        summary("s1", "b1", "The repo is set up."),
+        user("u3", "s1", "Go on."),
+        reply("a3", "u3", text("On it."), usage=usage(10, 9_000, 500, 40), **more),
+    ]
+    return [{**row, "sessionId": session} for row in rows]
+
+
+PAID = dollars(100, 20_000, 5_000, 200) + dollars(50, 25_000, 2_000, 300) + dollars(10, 9_000, 500, 40)
+OWN = dollars(60, 27_000, 1_500, 100)
+
+
+def fork(parent: list[Row], session: str, *, last: str = "a3") -> list[Row]:
+    """A fork as Claude Code's `/branch` writes it, with a turn of its own."""
+    copied = [
+        {
+            **row,
+            "sessionId": session,
+            "forkedFrom": {"sessionId": row["sessionId"], "messageUuid": row["uuid"]},
+        }
+        for row in parent
+    ]
+    used = usage(60, 27_000, 1_500, 100)
+    own = [
+        user(f"u-{session}", last, "Try it with sqlite instead."),
+        reply(f"a-{session}", f"u-{session}", text("Ok."), usage=used, model=SONNET, stop_reason="end_turn"),
+    ]
+    return [*copied, *({**row, "sessionId": session} for row in own)]
+
+
+def cost(session: Session) -> float:
+    told = inspector.price_session(session).cost
+    assert told is not None
+    return told.total
+
+
+def test_a_fork_s_bill_is_its_own_requests(tmp_path: Path) -> None:
+    parent = inspector.open_session(write(tmp_path / "p.jsonl", talk("p")))
+    child = inspector.open_session(write(tmp_path / "c.jsonl", fork(talk("p"), "c")))
+    assert cost(parent) == pytest.approx(PAID, abs=1e-9)
+    assert cost(child) == pytest.approx(OWN, abs=1e-9)
+    bill = inspector.price_session(child)
+    assert len(bill) == 1
+    told = f"3 requests are copied from session p (USD {PAID:.4f}): charged there, not in this bill."
+    assert told in bill.notes and told in repr(bill)
+    # The compaction that it copied is the parent's too.
+    assert not any("compaction" in note for note in bill.notes)
+    assert any("compaction" in note for note in inspector.price_session(parent).notes)
+    assert "5 messages are copied from session p: their requests are charged there" not in parent.warnings
+    assert any("copied from session p" in warning for warning in child.warnings)
+    # The sizes of the copied requests are known all the same.
+    assert child["a2"].usage == parent["a2"].usage
+
+
+def test_a_fork_of_a_fork_pays_for_neither(tmp_path: Path) -> None:
+    middle = fork(talk("p"), "c")
+    session = inspector.open_session(write(tmp_path / "g.jsonl", fork(middle, "g", last="a-c")))
+    assert cost(session) == pytest.approx(OWN, abs=1e-9)
+    (note,) = (note for note in inspector.price_session(session).notes if "copied" in note)
+    assert note.startswith(f"4 requests are copied from session c (USD {PAID + OWN:.4f})")
+
+
+def test_a_mark_of_the_session_itself_is_no_fork(tmp_path: Path) -> None:
+    rows = [{**row, "forkedFrom": {"sessionId": "p", "messageUuid": row["uuid"]}} for row in talk("p")]
+    assert cost(inspector.open_session(write(tmp_path / "p.jsonl", rows))) == pytest.approx(PAID, abs=1e-9)
+
+
+def test_what_a_fork_copied_of_sub_agents_is_charged_once(tmp_path: Path) -> None:
+    result = {"totalToolUseCount": 1, "agentId": "g", "usage": usage(7_000, 0, 0, 5), "status": "completed"}
+    said = user(
+        "r1", "a3", [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}], toolUseResult=result
+    )
+    parent = [*talk("p"), {**said, "sessionId": "p"}]
+    files = write(tmp_path / "p.jsonl", parent), write(tmp_path / "c.jsonl", fork(parent, "c", last="r1"))
+    bills = [inspector.price_session(inspector.open_session(file)) for file in files]
+    assert [bill.results.tokens.tolist() for bill in bills] == [[[7_000, 0, 0, 0, 5]], []]
+
+
+def names() -> Iterator[str]:
+    yield from (f"{number:08d}-0000-4000-8000-000000000000" for number in count(1))
+
+
+def test_a_session_that_was_reopened_pays_for_what_follows(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.jsonl", talk("p"))
+    make = names()
+    content = fork_session(
+        inspector.open_session(path), path.read_bytes(), "a2", "c", lambda: next(make), "Again"
+    )
+    (tmp_path / "c.jsonl").write_bytes(content)
+    session = inspector.open_session(tmp_path / "c.jsonl")
+    assert len(inspector.price_session(session)) == 0
+    last = session.entries[-1].id
+    used = usage(60, 27_000, 1_500, 100)
+    own = [
+        user("u9", last, "Rather so.", sessionId="c"),
+        reply("a9", "u9", text("Ok."), usage=used, model=SONNET, stop_reason="end_turn", sessionId="c"),
+    ]
+    with (tmp_path / "c.jsonl").open("a") as file:
+        file.writelines(json.dumps(row) + "\n" for row in own)
+    assert cost(inspector.open_session(tmp_path / "c.jsonl")) == pytest.approx(OWN, abs=1e-9)
+
+
+# pi
+
+
+def pi_message(name: str, parent: str | None, second: int, role: str, words: str) -> Row:
+    message: Row = {"role": role, "content": [{"type": "text", "text": words}], "timestamp": 0}
+    if role == "assistant":
+        tokens = {"input": 1_000, "output": 10, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 1_010}
+        message |= {"model": SONNET, "provider": "anthropic", "api": "anthropic-messages", "usage": tokens}
+        message |= {"stopReason": "stop"}
+    stamp = f"2026-05-01T10:00:{second:02d}.000Z"
+    return {"type": "message", "id": name, "parentId": parent, "timestamp": stamp, "message": message}
+
+
+def pi_header(session: str, second: int, **more: Any) -> Row:
+    stamp = f"2026-05-01T10:00:{second:02d}.000Z"
+    return {"type": "session", "version": 3, "id": session, "timestamp": stamp, "cwd": "/w", **more}
+
+
+PI = [
+    pi_message("m1", None, 1, "user", "Hi."),
+    pi_message("m2", "m1", 2, "assistant", "Hello."),
+]
+PI_OWN = [
+    pi_message("m3", "m2", 31, "user", "And?"),
+    pi_message("m4", "m3", 32, "assistant", "So."),
+]
+
+
+@pytest.mark.parametrize(
+    "parent",
+    ["/home/me/.pi/agent/sessions/--w--/2026-05-01T10-00-00-000Z_p-1.jsonl", "C:\\s\\x_p-1.jsonl", "p-1"],
+)
+def test_a_fork_of_pi_pays_for_what_follows_its_header(parent: str, tmp_path: Path) -> None:
+    rows = [pi_header("c-1", 30, parentSession=parent), *PI, *PI_OWN]
+    session = inspector.open_session(write(tmp_path / "c.jsonl", rows))
+    assert [entry.copied_from for entry in session.entries] == ["p-1", "p-1", None, None]
+    bill = inspector.price_session(session)
+    assert (len(bill), bill.fresh.tolist()) == (1, [1_000])
+    assert any("1 request is copied from session p-1" in note for note in bill.notes)
+    # A session that only names the one before it, as a hand-over does, holds no copies.
+    alone = [pi_header("c-1", 0, parentSession=parent), *PI, *PI_OWN]
+    assert len(inspector.price_session(inspector.open_session(write(tmp_path / "a.jsonl", alone)))) == 2
+
+
+def test_a_session_of_pi_that_was_reopened_pays_for_what_follows(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.jsonl", [pi_header("p-1", 0), *PI])
+    content = fork_session(
+        inspector.open_session(path), path.read_bytes(), "m2", "c-1", lambda: "abcdef01", "Again"
+    )
+    own = [PI_OWN[0] | {"parentId": json.loads(content.splitlines()[-1])["id"]}, PI_OWN[1]]
+    (tmp_path / "c.jsonl").write_bytes(content + b"".join(json.dumps(row).encode() + b"\n" for row in own))
+    bill = inspector.price_session(inspector.open_session(tmp_path / "c.jsonl"))
+    assert len(bill) == 1 and any("copied from session p-1" in note for note in bill.notes)
+
+
+# Codex
+
+
+def codex(second: float, kind: str, **payload: Any) -> Row:
+    stamp = f"2026-05-01T10:{int(second) // 60:02d}:{second % 60:06.3f}Z"
+    return {"timestamp": stamp, "type": kind, "payload": payload}
+
+
+def codex_turn(second: float, words: str, total: int, gap: float = 5) -> list[Row]:
+    """A prompt, a reply of 1,000 tokens, and a total."""
+    last = {"input_tokens": 990, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": 1_000}
+    sums = {"input_tokens": total - 10, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": total}
+    info = {"total_token_usage": sums, "last_token_usage": last, "model_context_window": 200_000}
+    said = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": f"{words} ok"}],
+    }
+    asked = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
+    return [
+        codex(second, "response_item", **asked),
+        codex(second + gap, "response_item", **said),
+        codex(second + gap, "event_msg", type="token_count", info=info),
+    ]
+
+
+def header(second: float, session: str, **more: Any) -> Row:
+    stamp = codex(second, "x")["timestamp"]
+    return codex(second, "session_meta", id=session, timestamp=stamp, cwd="/w", **more)
+
+
+SPAWNED = {"subagent": {"thread_spawn": {"parent_thread_id": "p", "depth": 1}}}
+PARENT = [*codex_turn(10, "First", 1_000), *codex_turn(30, "Second", 2_000)]
+REWRITTEN = [
+    *codex_turn(600.2, "First", 1_000, gap=0.3),
+    *codex_turn(600.9, "Second", 2_000, gap=0.9),
+]
+OWN_TURN = codex_turn(640, "Third", 3_000)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [header(600, "c", forked_from_id="p"), header(0, "p"), *PARENT, *OWN_TURN],
+        [header(600, "c", forked_from_id="p"), *PARENT, *OWN_TURN],
+        [header(600, "c", forked_from_id="p"), header(600.1, "p"), *REWRITTEN, *OWN_TURN],
+        [header(600, "c", forked_from_id="p"), header(600, "p"), *PARENT, header(600, "c"), *OWN_TURN],
+        [header(600, "c", source=SPAWNED), header(600.1, "p"), *REWRITTEN, *OWN_TURN],
+        [header(600, "c", parent_thread_id="p"), header(0, "p"), *PARENT, *OWN_TURN],
+    ],
+    ids=[
+        "its times",
+        "no second header",
+        "written anew",
+        "its header again",
+        "spawned",
+        "spawned, its times",
+    ],
+)
+def test_a_fork_of_codex_pays_for_what_follows_the_copies(rows: list[Row], tmp_path: Path) -> None:
+    session = inspector.open_session(write(tmp_path / "rollout-c.jsonl", rows))
+    bill = inspector.price_session(session)
+    assert [session.entries[at].text for at in bill.entry] == ["Third ok"]
+    assert (bill.fresh.tolist(), bill.output.tolist()) == ([990], [10])
+    assert any("2 requests are copied from session p" in note for note in bill.notes)
+    assert any("first 6 rows are a copy" in warning for warning in session.warnings)
+    assert len(session.turns) == 3 and session.records == len(rows)
+
+
+@pytest.mark.parametrize("second", [0, 300])
+def test_copies_that_nothing_tells_are_charged_and_the_file_says_so(second: int, tmp_path: Path) -> None:
+    """Times that were not written down, or all the same, tell no copy from what followed."""
+    rows = [header(0, "c", forked_from_id="p"), header(0, "p"), *PARENT, *OWN_TURN]
+    if second == 0:
+        rows = [{key: value for key, value in row.items() if key != "timestamp"} for row in rows]
+    else:
+        rows = [row | {"timestamp": rows[0]["timestamp"]} for row in rows]
+    session = inspector.open_session(write(tmp_path / "rollout-c.jsonl", rows))
+    assert len(inspector.price_session(session)) == 3
+    assert any("copied rows cannot be told from its own" in warning for warning in session.warnings)
+
+
+# Scans
+
+
+def test_a_scan_counts_a_compaction_of_a_parent_and_its_forks_once(tmp_path: Path) -> None:
+    write(tmp_path / "p.jsonl", talk("p"))
+    write(tmp_path / "c.jsonl", fork(talk("p"), "c"))
+    later = fork(talk("p"), "d")
+    own = [boundary("b9", "a-d"), summary("s9", "b9", "Sqlite."), user("u9", "s9", "On.")]
+    write(tmp_path / "d.jsonl", [*later, *({**row, "sessionId": "d"} for row in own)])
+    write(tmp_path / "g.jsonl", fork(fork(talk("p"), "c"), "g", last="a-c"))
+    table = inspector.scan(tmp_path, ["flue"], workers=0)
+    assert not table.errors
+    assert [(row.policy, row.compactions, row.sessions) for row in table.by_policy()] == [
+        ("recorded", 2, 2),
+        ("flue", 2, 2),
+    ]
+    assert sum(row.compactions for row in table.aftermath()) == 2
+    assert "3 compactions are copies that forks hold: counted once, where they were made." in table.notes
+    found = sorted(
+        (row["session"], row["moment"], row["copied_from"]) for row in table if row["policy"] == "flue"
+    )
+    assert found == [("c", 1, "p"), ("d", 1, "p"), ("d", 2, None), ("g", 1, "c"), ("p", 1, None)]
+    # Without the parent one of the forks stands for it.
+    (tmp_path / "p.jsonl").unlink()
+    alone = inspector.scan(tmp_path, ["flue"], workers=0)
+    assert [row.compactions for row in alone.by_policy()] == [2, 2]
