@@ -1,7 +1,7 @@
-"""Rows of another session that a Codex rollout begins with: a fork's, or those of a sub-agent's parent.
+"""Rows that a Codex rollout copied from another session: a fork from its origin, a sub-agent from its parent.
 
-What follows the rollout's own header is then the header of the other session and a copy of its rows, with
-their own times or with the time of the fork (FORMATS §1). Their requests are in the bill of that session.
+The rollout's own header is followed by the other session's header and a copy of its rows, with their original
+times or with the time of the fork (FORMATS §1). Their requests are in the bill of the other session.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ GAP = 1.0
 
 
 class CopiedHistory:
-    """Which rows of a rollout are copies, and of which session.
+    """The copied rows of a rollout, and the session that they were copied from.
 
     Attributes:
-        origin: The session that they are copied from; "" if there is none.
-        end: The number of the first row behind the copies; 0 if there are none, or if nothing tells them
-            from the rollout's own rows.
-        rows: How many rows are copies, headers aside.
+        origin: Id of that session; "" if nothing was copied.
+        end: The number of the first row after the copies; 0 if there are no copies, or if they cannot be
+            distinguished from the rollout's own rows.
+        rows: The number of copied rows without headers.
     """
 
     def __init__(self, rows: Sequence[Json]) -> None:
@@ -48,13 +48,13 @@ class CopiedHistory:
         return at < self.end
 
     def warnings(self) -> Iterator[str]:
-        """What is to be known of the copies."""
+        """Yield what the reader of the session should know about the copies."""
         if self.rows:
             by = f"session {self.origin:.60}" if self.forked else "the session that started it"
             copied = f"its first {plural(self.rows, 'row')} are a copy of {by}"
-            yield f"{copied}: they stand in its context, and their requests are charged there"
+            yield f"{copied}: they are in its context, and their requests are charged there"
         elif self.forked:
-            unknown = "copied rows cannot be told from its own, so all requests are charged"
+            unknown = "copied rows cannot be distinguished from its own, so all are charged"
             yield f"it was forked from session {self.forked:.60}: {unknown}"
 
 
@@ -63,7 +63,7 @@ def _is_header(row: Json) -> bool:
 
 
 def _find_ordinal(rows: Sequence[Json], first: float) -> int:
-    """The first row numbered so or higher, if rows with lower numbers stand before it."""
+    """The first row numbered so or higher, if rows with lower numbers come before it."""
     numbers = [None if _is_header(row) else Fields(row).number("ordinal") for row in rows]
     if not any(number is not None and number < first for number in numbers):
         return 0
@@ -72,7 +72,7 @@ def _find_ordinal(rows: Sequence[Json], first: float) -> int:
 
 
 def _find_gap(rows: Sequence[Json], began: str | None, others: list[int]) -> int:
-    """The first row that is no copy by its time; 0 if the times do not tell.
+    """The first row that is not a copy by its time; 0 if the times do not show it.
 
     A row from before the fork is a copy. So are rows that were written with the header of the other session,
     one right after another.

@@ -43,10 +43,10 @@ def turn(number: int, parent: str | None, **more: Any) -> list[Row]:
 
 def compact(number: int, last: str, tail: str, head: str) -> list[Row]:
     """A compaction that kept one message."""
-    kept = {"headUuid": head, "anchorUuid": f"s{number}", "tailUuid": tail}
+    segment = {"headUuid": head, "anchorUuid": f"s{number}", "tailUuid": tail}
     words = f"Summary {number}."
     return [
-        boundary(f"b{number}", last, preservedSegment=kept),
+        boundary(f"b{number}", last, preservedSegment=segment),
         summary(f"s{number}", f"b{number}", words),
     ]
 
@@ -55,8 +55,8 @@ def hook(name: str, parent: str) -> Row:
     return system(name, parent, "stop_hook_summary", hookCount=1)
 
 
-def tell(session: Session) -> Any:
-    """All that is read of a session but where its rows stand."""
+def outline(session: Session) -> Any:
+    """All content of a session without the positions of its rows."""
     entries = [entry.model_copy(update={"sources": ()}) for entry in session.entries]
     bill = inspector.price_session(session)
     return entries, path(session), live(session), session.turns, session.warnings, bill.tokens, bill.notes
@@ -72,12 +72,14 @@ def play(rounds: int, *, copies: bool, hooks: bool, start: int = 0, notes: bool 
     last: str | None = None
     until = 0  # copies end before this row
     for number in range(1, rounds + 1):
-        for each in (2 * number - 1, 2 * number):
-            rows += turn(each, last)
-            last = f"a{each}"
+        for turn_number in (2 * number - 1, 2 * number):
+            rows += turn(turn_number, last)
+            last = f"a{turn_number}"
             if notes:
-                rows.append({"type": "attachment", "uuid": f"n{each}", "parentUuid": last, "attachment": {}})
-                last = f"n{each}"
+                rows.append(
+                    {"type": "attachment", "uuid": f"n{turn_number}", "parentUuid": last, "attachment": {}}
+                )
+                last = f"n{turn_number}"
         end = last
         if copies and until > start:
             rows += rows[start:until]
@@ -102,9 +104,9 @@ def test_copies_before_a_compaction_change_nothing(
     rounds: int, hooks: bool, start: int, notes: bool, ends: bool
 ) -> None:
     rows = [play(rounds, copies=copies, hooks=hooks, start=start, notes=notes) for copies in (True, False)]
-    with_copies, without = (read(*(each[:-2] if ends else each)) for each in rows)
+    with_copies, without = (read(*(file[:-2] if ends else file)) for file in rows)
     assert with_copies.records > without.records or start > 2
-    assert tell(with_copies) == tell(without)
+    assert outline(with_copies) == outline(without)
     turns = 2 * rounds + (not ends)
     assert len(with_copies.turns) == turns
     every = (name for n in range(1, rounds + 1) for name in _names(n))
@@ -117,8 +119,8 @@ def test_copies_before_a_compaction_change_nothing(
 
 
 def _names(number: int) -> Iterator[str]:
-    for each in (2 * number - 1, 2 * number):
-        yield from (f"u{each}", f"a{each}")
+    for turn_number in (2 * number - 1, 2 * number):
+        yield from (f"u{turn_number}", f"a{turn_number}")
     yield f"b{number}"
 
 
@@ -142,16 +144,16 @@ def test_a_row_that_hangs_on_the_last_copy_follows_what_stood_before(next_row: s
         new = turn(4, "u2")
     session = read(*begun, *copies, *new)
     control = read(*begun, *(row | {"parentUuid": "a3"} if row["parentUuid"] == "u2" else row for row in new))
-    assert tell(session) == tell(control)
+    assert outline(session) == outline(control)
     assert path(session)[:7] == ["u1", "a1", "u2", "a2", "b1", "u3", "a3"]
     assert live(session)[:4] == ["b1", "a2", "u3", "a3"]
 
 
 def test_copies_at_the_end_leave_the_conversation_where_it_stands() -> None:
     begun = [*turn(1, None), *turn(2, "a1"), *compact(1, "a2", "a2", "a2"), *turn(3, "s1")]
-    assert tell(read(*begun, *begun[:3])) == tell(read(*begun))
+    assert outline(read(*begun, *begun[:3])) == outline(read(*begun))
     # After a resume the compaction itself and all that followed are written again.
-    assert tell(read(*begun, *begun[4:], *turn(4, "a3"))) == tell(read(*begun, *turn(4, "a3")))
+    assert outline(read(*begun, *begun[4:], *turn(4, "a3"))) == outline(read(*begun, *turn(4, "a3")))
 
 
 def test_a_prompt_that_is_sent_again_after_copies_is_a_branch_beside_the_first() -> None:
@@ -172,7 +174,7 @@ def test_copies_of_outputs_are_no_second_answer() -> None:
     ]
     copied = read(*begun, *begun[:4], hook("h", "r2"), *compact(2, "h", "h", "a3"), *turn(4, "s2"))
     control = read(*begun, hook("h", "a3"), *compact(2, "h", "h", "a3"), *turn(4, "s2"))
-    assert tell(copied) == tell(control)
+    assert outline(copied) == outline(control)
     assert copied.boundaries[1][1].kept == ("a3",)
 
 
@@ -181,7 +183,7 @@ def test_copies_in_the_lane_of_a_sub_agent_leave_it_whole() -> None:
     begun = [*turn(1, None), *turn(11, None, **side), *turn(12, "a11", **side)]
     session = read(*begun, *begun[2:4], *turn(13, "a11", **side), *turn(2, "a1"))
     control = read(*begun, *turn(13, "a12", **side), *turn(2, "a1"))
-    assert tell(session) == tell(control)
+    assert outline(session) == outline(control)
     assert session["u13"].parent == "a12"
     assert path(session) == ["u1", "a1", "u2", "a2"]
 
@@ -190,8 +192,8 @@ def test_a_queued_prompt_is_not_taken_by_the_copy_of_another_with_its_words() ->
     again = "Change src/file_1.py."
     begun = [*turn(1, None), *turn(2, "a1"), *compact(1, "a2", "a2", "a2"), *turn(3, "s1")]
     queued = {"type": "queue-operation", "operation": "enqueue", "content": again, "sessionId": "s"}
-    taken = {"type": "queue-operation", "operation": "dequeue", "sessionId": "s"}
-    new = [queued, *begun[:3], taken, user("u4", "u2", again), reply("a4", "u4", text("Again."))]
+    dequeued = {"type": "queue-operation", "operation": "dequeue", "sessionId": "s"}
+    new = [queued, *begun[:3], dequeued, user("u4", "u2", again), reply("a4", "u4", text("Again."))]
     session = read(*begun, *new)
     assert path(session)[-3:] == ["a3", "u4", "a4"]
     assert session["u4"].extra == {"way": "queued"}
@@ -205,4 +207,4 @@ def test_a_file_that_grows_is_read_the_same() -> None:
         if growing.feed(data[growing.offset : end]):
             with suppress(EmptySession):
                 session = growing.make_session()
-    assert tell(session) == tell(read(*rows))
+    assert outline(session) == outline(read(*rows))

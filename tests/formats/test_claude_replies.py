@@ -1,4 +1,4 @@
-"""Which rows of a Claude Code file are one reply, where ids of messages do not tell."""
+"""Rows of one reply in Claude Code files whose message ids do not identify it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Row = dict[str, Any]
 SONNET = "claude-sonnet-4-5"
 
 
-def usage(fresh: int, read: int, written: int, said: int) -> Row:
+def usage(fresh: int, read: int, written: int, out: int) -> Row:
     return {
         "input_tokens": fresh,
         "cache_read_input_tokens": read,
         "cache_creation_input_tokens": written,
-        "output_tokens": said,
+        "output_tokens": out,
     }
 
 
 def sums(session: Session) -> tuple[int, list[int]]:
     """Requests of the conversation, and their tokens: fresh, read, written and the replies'."""
     bill = price_session(session)
-    return len(bill), [int(each.sum()) for each in (bill.fresh, bill.read, bill.written, bill.output)]
+    return len(bill), [int(value.sum()) for value in (bill.fresh, bill.read, bill.written, bill.output)]
 
 
 def loop(requests: list[Row | None], ids: list[str], names: list[str | None]) -> list[Row]:
@@ -38,8 +38,8 @@ def loop(requests: list[Row | None], ids: list[str], names: list[str | None]) ->
     rows = [user("u1", None, "Fix the parser.")]
     parent = "u1"
     for number, (used, name, request) in enumerate(zip(requests, ids, names, strict=True)):
-        said = call(f"t{number}") if number < len(requests) - 1 else text("Done.")
-        row = reply(f"a{number}", parent, said, model=SONNET, stop_reason="tool_use")
+        out = call(f"t{number}") if number < len(requests) - 1 else text("Done.")
+        row = reply(f"a{number}", parent, out, model=SONNET, stop_reason="tool_use")
         row["message"] |= {"id": name} | ({} if used is None else {"usage": used})
         rows.append(row | ({} if request is None else {"requestId": request}))
         rows.append(user(f"r{number}", f"a{number}", [output(f"t{number}")]))
@@ -55,7 +55,7 @@ FIVE = [usage(2, 20_000 + 3_000 * number, 3_000, 50 + number) for number in rang
 def test_each_request_of_a_loop_is_billed_whatever_its_message_is_called(
     name: str, requests: list[str | None]
 ) -> None:
-    """20,000 + 23,000 + 26,000 + 29,000 + 32,000 read, 5 x 3,000 written, 50 + 51 + 52 + 53 + 54 said."""
+    """20,000 + 23,000 + 26,000 + 29,000 + 32,000 read, 5 x 3,000 written, 50 + 51 + 52 + 53 + 54 out."""
     session = read(*loop(FIVE, [name] * 5, requests))
     assert path(session) == ["u1", "a0", "r0", "a1", "r1", "a2", "r2", "a3", "r3", "a4"]
     assert sums(session) == (5, [10, 130_000, 15_000, 260])
@@ -100,13 +100,13 @@ PROMPTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, 
 
 @given(PROMPTS, st.sampled_from(("m", "")), st.sampled_from((None, "req")), st.booleans())
 def test_every_prompt_is_a_turn_and_every_reply_a_request(
-    turns: list[tuple[int, int]], name: str, request_id: str | None, told: bool
+    turns: list[tuple[int, int]], name: str, request_id: str | None, reported: bool
 ) -> None:
-    """A gateway that calls every message the same, and may tell the same figures of all requests."""
+    """A gateway that calls every message the same, and may report the same figures of all requests."""
     rows: list[Row] = []
     parent: str | None = None
     for number, (fresh, extra) in enumerate(turns):
-        used = usage(100 * fresh + 10, 0, 0, 5) if told else usage(0, 0, 0, 0)
+        used = usage(100 * fresh + 10, 0, 0, 5) if reported else usage(0, 0, 0, 0)
         rows.append(user(f"u{number}", parent, f"Prompt {number}"))
         parent = f"u{number}"
         for part in range(extra + 1):
@@ -117,8 +117,8 @@ def test_every_prompt_is_a_turn_and_every_reply_a_request(
     session = read(*rows)
     assert len(session.turns) == len(turns)
     assert path(session) == [x for n in range(len(turns)) for x in (f"u{n}", f"a{n}.0")]
-    if told:
-        fresh = sum(100 * each + 10 for each, _ in turns)
+    if reported:
+        fresh = sum(100 * value + 10 for value, _ in turns)
         assert sums(session) == (len(turns), [fresh, 0, 0, 5 * len(turns)])
 
 
@@ -167,5 +167,5 @@ def test_replies_of_two_sub_agents_in_rows_of_progress_are_told_apart() -> None:
         data = {"type": "agent_progress", "agentId": agent, "message": inner}
         rows.append({"type": "progress", "uuid": f"x{number}", "parentUuid": "a1", "data": data})
     session = read(*rows)
-    assert sorted(len(each.replies) for each in session.subagents) == [1, 2]
+    assert sorted(len(value.replies) for value in session.subagents) == [1, 2]
     assert price_session(session).subagents.tokens[:, 0].tolist() == [1_000, 2_000, 3_000]

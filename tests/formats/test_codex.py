@@ -153,7 +153,7 @@ def test_an_old_compaction_without_a_history_keeps_the_users_messages() -> None:
     assert live == ["Done so far.", "<permissions i", "# AGENTS.md in", "Add a function"]
 
 
-UNKNOWN_COPIES = "copied rows cannot be told from its own, so all requests are charged"
+UNKNOWN_COPIES = "copied rows cannot be distinguished from its own, so all are charged"
 
 
 def test_a_fork_and_a_history_in_another_file_are_told() -> None:

@@ -1,4 +1,4 @@
-"""What a fork copied is in its parent's bill, and a compaction that both hold is counted once in a scan."""
+"""Requests that a fork copied are in its parent's bill, and a scan counts a copied compaction once."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def write(path: Path, rows: list[Row]) -> Path:
     return path
 
 
-def usage(fresh: int, read: int, written: int, said: int) -> Row:
+def usage(fresh: int, read: int, written: int, out: int) -> Row:
     return {
         "input_tokens": fresh,
         "cache_read_input_tokens": read,
         "cache_creation_input_tokens": written,
-        "output_tokens": said,
+        "output_tokens": out,
     }
 
 
-def dollars(fresh: int, read: int, written: int, said: int) -> float:
+def dollars(fresh: int, read: int, written: int, out: int) -> float:
     """At Sonnet 4.5's prices per million: 3 in, 15 out, 0.30 read, 3.75 written."""
-    return (fresh * 3 + read * 0.3 + written * 3.75 + said * 15) / 1e6
+    return (fresh * 3 + read * 0.3 + written * 3.75 + out * 15) / 1e6
 
 
 def talk(session: str) -> list[Row]:
@@ -78,9 +78,9 @@ def fork(parent: list[Row], session: str, *, last: str = "a3") -> list[Row]:
 
 
 def cost(session: Session) -> float:
-    told = inspector.price_session(session).cost
-    assert told is not None
-    return told.total
+    result = inspector.price_session(session).cost
+    assert result is not None
+    return result.total
 
 
 def test_a_fork_s_bill_is_its_own_requests(tmp_path: Path) -> None:
@@ -90,14 +90,14 @@ def test_a_fork_s_bill_is_its_own_requests(tmp_path: Path) -> None:
     assert cost(child) == pytest.approx(OWN, abs=1e-9)
     bill = inspector.price_session(child)
     assert len(bill) == 1
-    told = f"3 requests are copied from session p (USD {PAID:.4f}): charged there, not in this bill."
-    assert told in bill.notes and told in repr(bill)
+    result = f"3 requests are copied from session p (USD {PAID:.4f}): charged there, not in this bill."
+    assert result in bill.notes and result in repr(bill)
     # The compaction that it copied is the parent's too.
     assert not any("compaction" in note for note in bill.notes)
     assert any("compaction" in note for note in inspector.price_session(parent).notes)
     assert "5 messages are copied from session p: their requests are charged there" not in parent.warnings
     assert any("copied from session p" in warning for warning in child.warnings)
-    # The sizes of the copied requests are known all the same.
+    # The sizes of the copied requests are still known.
     assert child["a2"].usage == parent["a2"].usage
 
 
@@ -116,10 +116,10 @@ def test_a_mark_of_the_session_itself_is_no_fork(tmp_path: Path) -> None:
 
 def test_what_a_fork_copied_of_sub_agents_is_charged_once(tmp_path: Path) -> None:
     result = {"totalToolUseCount": 1, "agentId": "g", "usage": usage(7_000, 0, 0, 5), "status": "completed"}
-    said = user(
+    out = user(
         "r1", "a3", [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}], toolUseResult=result
     )
-    parent = [*talk("p"), {**said, "sessionId": "p"}]
+    parent = [*talk("p"), {**out, "sessionId": "p"}]
     files = write(tmp_path / "p.jsonl", parent), write(tmp_path / "c.jsonl", fork(parent, "c", last="r1"))
     bills = [inspector.price_session(inspector.open_session(file)) for file in files]
     assert [bill.results.tokens.tolist() for bill in bills] == [[[7_000, 0, 0, 0, 5]], []]
@@ -217,15 +217,15 @@ def codex_turn(second: float, words: str, total: int, gap: float = 5) -> list[Ro
     last = {"input_tokens": 990, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": 1_000}
     sums = {"input_tokens": total - 10, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": total}
     info = {"total_token_usage": sums, "last_token_usage": last, "model_context_window": 200_000}
-    said = {
+    out = {
         "type": "message",
         "role": "assistant",
         "content": [{"type": "output_text", "text": f"{words} ok"}],
     }
-    asked = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
+    prompt = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
     return [
-        codex(second, "response_item", **asked),
-        codex(second + gap, "response_item", **said),
+        codex(second, "response_item", **prompt),
+        codex(second + gap, "response_item", **out),
         codex(second + gap, "event_msg", type="token_count", info=info),
     ]
 
@@ -275,7 +275,7 @@ def test_a_fork_of_codex_pays_for_what_follows_the_copies(rows: list[Row], tmp_p
 
 @pytest.mark.parametrize("second", [0, 300])
 def test_copies_that_nothing_tells_are_charged_and_the_file_says_so(second: int, tmp_path: Path) -> None:
-    """Times that were not written down, or all the same, tell no copy from what followed."""
+    """Missing or equal times do not distinguish copies from later rows."""
     rows = [header(0, "c", forked_from_id="p"), header(0, "p"), *PARENT, *OWN_TURN]
     if second == 0:
         rows = [{key: value for key, value in row.items() if key != "timestamp"} for row in rows]
@@ -283,7 +283,7 @@ def test_copies_that_nothing_tells_are_charged_and_the_file_says_so(second: int,
         rows = [row | {"timestamp": rows[0]["timestamp"]} for row in rows]
     session = inspector.open_session(write(tmp_path / "rollout-c.jsonl", rows))
     assert len(inspector.price_session(session)) == 3
-    assert any("copied rows cannot be told from its own" in warning for warning in session.warnings)
+    assert any("copied rows cannot be distinguished from its own" in warning for warning in session.warnings)
 
 
 # Scans
@@ -304,10 +304,10 @@ def test_a_scan_counts_a_compaction_of_a_parent_and_its_forks_once(tmp_path: Pat
     ]
     assert sum(row.compactions for row in table.aftermath()) == 2
     assert "3 compactions are copies that forks hold: counted once, where they were made." in table.notes
-    found = sorted(
+    listed = sorted(
         (row["session"], row["moment"], row["copied_from"]) for row in table if row["policy"] == "flue"
     )
-    assert found == [("c", 1, "p"), ("d", 1, "p"), ("d", 2, None), ("g", 1, "c"), ("p", 1, None)]
+    assert listed == [("c", 1, "p"), ("d", 1, "p"), ("d", 2, None), ("g", 1, "c"), ("p", 1, None)]
     # Without the parent one of the forks stands for it.
     (tmp_path / "p.jsonl").unlink()
     alone = inspector.scan(tmp_path, ["flue"], workers=0)

@@ -1,7 +1,8 @@
-"""Rows that Claude Code appends again, as they stand in the file already.
+"""Rows that Claude Code appends a second time to the file that holds them.
 
 Before the second compaction of one process, Claude Code appends copies of earlier rows, and the next new row
-hangs on the last copy instead of on the row that it follows (anthropics/claude-code issues 92089, 92849).
+names the last copy as its parent instead of the row that it follows (anthropics/claude-code issues 92089,
+92849).
 """
 
 from __future__ import annotations
@@ -13,34 +14,33 @@ from .rows import Row
 
 
 class RepeatedRows:
-    """The last copied row of each lane, and what stood at its end before the copies.
+    """The last copied row of each lane, and the end of that lane before the copies.
 
-    A new row that names the last copied row as its parent follows what stood there before.
+    A new row that names the last copied row as its parent follows that end.
     """
 
     def __init__(self) -> None:
         self._last: dict[Lane, tuple[str, str]] = {}
         self._parents: dict[str, str] = {}
 
-    def add(self, row: Row, known: Draft | None, end: Draft | None) -> None:
+    def add(self, row: Row, draft: Draft | None, end: Draft | None) -> None:
         """Take a row whose uuid is in the file already.
 
         Args:
-            row: The row that came again.
-            known: The draft that its uuid belongs to; None for a row that is no message.
+            row: The repeated row.
+            draft: The draft that its uuid belongs to; None if it is not a message.
             end: The last draft of its lane.
         """
         if row.uuid is None or end is None:
             return
-        if known is not None and known.lines[0].row == row.uuid:
-            written = self._parents.get(row.uuid, known.parent)
-            if row.parent_uuid != written:
-                return  # it was moved
-            row.parent_uuid = known.parent
+        if draft is not None and draft.lines[0].row == row.uuid:
+            if row.parent_uuid != self._parents.get(row.uuid, draft.parent):
+                return  # moved, not copied
+            row.parent_uuid = draft.parent
         self._last[row.lane] = row.uuid, end.id
 
     def mend(self, row: Row) -> None:
-        """Let a new row follow what stood before the copies, if it names the last copied row."""
+        """Let a new row follow the end before the copies, if it names the last copied row."""
         last, end = self._last.get(row.lane, ("", ""))
         if not last:
             return
@@ -54,8 +54,8 @@ class RepeatedRows:
 
 
 def _rename_tail(metadata: Any, last: str, end: str) -> Any:
-    """The metadata of a compaction with another name for the last row that it kept."""
-    kept = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
-    if not isinstance(kept, dict) or kept.get("tailUuid") != last:
+    """The metadata of a compaction with another name for the last preserved row."""
+    segment = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
+    if not isinstance(segment, dict) or segment.get("tailUuid") != last:
         return metadata
-    return {**metadata, "preservedSegment": {**kept, "tailUuid": end}}
+    return {**metadata, "preservedSegment": {**segment, "tailUuid": end}}

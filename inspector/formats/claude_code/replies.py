@@ -1,8 +1,8 @@
-"""Which rows of a Claude Code file make up one reply, and which replies are one request.
+"""Replies of a Claude Code file: the rows that belong together, and the replies that are the same request.
 
-The rows of a reply share its `message.id`, and outputs of its calls may stand between them. An id alone does
-not tell replies apart: gateways give all of them the same one, and the API did so for a time
-(anthropics/claude-code issue 64880). So a reply also ends where another request begins: where a row names
+The rows of a reply share its `message.id`, and outputs of its calls may come between them. An id alone does
+not identify a reply: gateways give all replies the same one, and the API did so for a time
+(anthropics/claude-code issue 64880). So a reply also ends when another request begins: if a row names
 another request, reports other tokens of its prompt, or comes after a prompt or a compaction.
 """
 
@@ -25,36 +25,36 @@ class ReplyIndex:
 
     def __init__(self) -> None:
         self._latest: dict[tuple[str, Lane], Draft] = {}
-        self._asked: dict[Lane, int] = {}
+        self._ends: dict[Lane, int] = {}
         self._drafts: dict[str, list[Draft]] = {}
 
     def find(self, row: Row, message: Message, above: Draft | None) -> Draft | None:
-        """The draft of the reply that a row goes on with; None if a new reply begins.
+        """Find the draft of the reply that a row continues; None if a new reply begins.
 
         Args:
-            row: A row of an assistant's.
+            row: A row of the assistant.
             message: Its message.
             above: The draft of the row that it names as its parent.
         """
         draft = None if message.id is None else self._latest.get((message.id, row.lane))
-        if draft is None or draft.order < self._asked.get(row.lane, -1):
+        if draft is None or draft.order < self._ends.get(row.lane, -1):
             return None
         reply = draft.reply
         if reply is not None and _differ(reply.request, row.request_id):
             return None
-        # What a reply reports of its prompt may be completed while it streams, with nothing in between.
-        told = None if reply is None or above is draft else reply.usage
-        return None if _differ(find_prompt(told), find_prompt(message.usage)) else draft
+        # The tokens of a prompt may be completed while its reply streams, with nothing in between.
+        usage = None if reply is None or above is draft else reply.usage
+        return None if _differ(find_prompt(usage), find_prompt(message.usage)) else draft
 
     def add(self, draft: Draft, message: Message, lane: Lane) -> None:
-        """A new reply."""
+        """Add a new reply."""
         if message.id is not None:
             self._latest[message.id, lane] = draft
             self._drafts.setdefault(message.id, []).append(draft)
 
     def end(self, lane: Lane, order: int) -> None:
         """End all replies of a lane before the draft with this number, a prompt or a compaction."""
-        self._asked[lane] = order
+        self._ends[lane] = order
 
     def names(self) -> frozenset[ReplyName]:
         """The names of all replies."""
@@ -63,17 +63,17 @@ class ReplyIndex:
     def charge_once(self, charged: frozenset[ReplyName], *, is_agent: bool) -> None:
         """Mark the replies that are charged elsewhere.
 
-        A sub-agent may be shown what was said before. That is charged in the conversation, or where it
-        stands first; the replies of `charged` are in another file of the session.
+        A sub-agent may be shown earlier replies. They are charged in the conversation, or at their first
+        place; the replies of `charged` are in another file of the session.
         """
         for drafts in self._drafts.values():
             if len(drafts) > 1 or is_agent:
-                for same in _group(drafts):
-                    first = next((draft for draft in same if draft.side is None), same[0])
-                    said = None if _name(first) in charged else first
-                    for draft in same:
-                        if draft.again != (draft is not said):
-                            draft.again, draft.made = draft is not said, None
+                for copies in _group(drafts):
+                    first = next((draft for draft in copies if draft.side is None), copies[0])
+                    payer = None if _name(first) in charged else first
+                    for draft in copies:
+                        if draft.again != (draft is not payer):
+                            draft.again, draft.made = draft is not payer, None
 
     def clear(self) -> None:
         """Keep no draft."""
@@ -82,19 +82,19 @@ class ReplyIndex:
 
 
 def name_reply(name: str, usage: Any) -> ReplyName:
-    """The name of a reply by the usage that is told of it, in the API's terms."""
+    """The name of a reply by its message's id and the usage in the API's terms."""
     return name, find_prompt(usage) or (0, 0, 0)
 
 
 def find_prompt(usage: Any) -> Prompt | None:
-    """The tokens of the request that a usage tells; None if it tells none."""
+    """The tokens of the request that a usage reports; None if it reports none."""
     if isinstance(usage, dict):
-        told = tuple(usage.get(name) for name in _PROMPT)
+        values = tuple(usage.get(name) for name in _PROMPT)
     elif type(usage) is UsageFields:
-        told = usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+        values = usage.input_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens
     else:
         return None
-    fresh, read, written = (each if isinstance(each, int | float) else 0 for each in told)
+    fresh, read, written = (value if isinstance(value, int | float) else 0 for value in values)
     return (fresh, read, written) if fresh or read or written else None
 
 
@@ -105,17 +105,17 @@ def _name(draft: Draft) -> ReplyName:
     return name_reply(draft.message or "", None if draft.reply is None else draft.reply.usage)
 
 
-def _differ(one: Any, other: Any) -> bool:
-    """Whether both are told and differ."""
-    return one is not None and other is not None and one != other
+def _differ(first: Any, second: Any) -> bool:
+    """Whether both values are known and differ."""
+    return first is not None and second is not None and first != second
 
 
 def _group(drafts: list[Draft]) -> Iterator[list[Draft]]:
-    """Those of the drafts that are the same reply, shown in several lanes; of one lane each is another."""
-    same: dict[tuple[ReplyName, int], list[Draft]] = {}
-    count: dict[tuple[ReplyName, Lane], int] = {}
+    """Group the drafts that show the same reply in several lanes. Drafts of one lane are always different."""
+    groups: dict[tuple[ReplyName, int], list[Draft]] = {}
+    counts: dict[tuple[ReplyName, Lane], int] = {}
     for draft in drafts:
         name = _name(draft)
-        number = count[name, draft.lane] = count.get((name, draft.lane), 0) + 1
-        same.setdefault((name, number), []).append(draft)
-    yield from same.values()
+        number = counts[name, draft.lane] = counts.get((name, draft.lane), 0) + 1
+        groups.setdefault((name, number), []).append(draft)
+    yield from groups.values()
