@@ -38,8 +38,8 @@ def mark_until(entries: Iterable[Entry], stamp: str | None, origin: str) -> list
 
 
 def warn_of_copies(entries: Iterable[Entry]) -> Iterator[str]:
-    """How many entries are copied from which session."""
-    counts = Counter(entry.copied_from for entry in entries if entry.copied_from is not None)
+    """Yield the number of requests that are copied from each session."""
+    counts = Counter(entry.copied_from for entry in entries if entry.copied_from and entry.usage is not None)
     for origin, count in counts.items():
-        copied = plural(count, "message is", "messages are")
-        yield f"{copied} copied from session {origin:.60}: their requests are charged there"
+        copied = plural(count, "request is", "requests are")
+        yield f"it is a fork: {copied} copied from session {origin:.60} and charged there"
