@@ -64,7 +64,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "demo": "errors session formats",
         "policies": "text errors session cuts tokens",
         "planning": "text errors mixins session cuts tokens formats policies",
-        "wire": "errors session tokens policies planning",
+        "wire": "errors session tokens policies planning formats",
         "files": "errors session tokens formats planning paths",
         "library": "text errors session formats tokens files paths",
         "facts": "text errors faults mixins session cuts tokens policies planning wire",

@@ -95,7 +95,7 @@ class StageSearch:
         # Half a pair cannot stand, so a pin does not help it; reasoning that is bound falls to other edits.
         self.barred = np.zeros(len(self.gain), bool)
         if not plan.tier.unpaired:
-            self.barred[np.concatenate([table.live.orphans, table.live.pending])] = True
+            self.barred[table.live.lone] = True
         self.unsure = (table.kind == REASONING) & plan.tiers.bound
         self.missing = tuple(
             search.wanted[at].fact.form for at in self.open if not self._units(at, self.barred)

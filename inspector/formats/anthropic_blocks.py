@@ -1,12 +1,13 @@
 """Message content as Anthropic's API and Claude Code write it -> blocks and usage.
 
 Every block keeps its place. A block of unknown type, or one whose fields are not what its type promises,
-becomes an `Unknown` holding its JSON.
+becomes an `Unknown` holding its JSON. Calls and results of tools that the provider runs itself keep the
+provider's own fields, and `write_tool_block` writes them as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from sys import intern
 from typing import Any, cast
 
@@ -150,30 +151,55 @@ def _tool_use(raw: dict[str, Any], names: Names) -> Block | None:
     if type(call) is not str or type(name) is not str:
         return None
     names[call] = name = intern(name)
-    return assemble(ToolCall, {"kind": "tool_call", "id": call, "name": name, "input": raw.get("input")})
+    fields = {
+        "kind": "tool_call",
+        "id": call,
+        "name": name,
+        "input": raw.get("input"),
+        "provider_fields": _find_call_fields(raw),
+    }
+    return assemble(ToolCall, fields)
+
+
+def _find_call_fields(raw: dict[str, Any]) -> dict[str, Any] | None:
+    """What a call's JSON says besides its id, name and input; None for a plain call."""
+    if raw["type"] == "tool_use":
+        if raw.keys() <= _PLAIN_CALL:
+            return None
+        if raw.get("caller") == DIRECT["caller"] and len(raw) == 5:
+            return DIRECT  # so it stands on most calls of newer files
+    return {"type": raw["type"]} | {key: item for key, item in raw.items() if key not in _CALL}
 
 
 def _tool_result(raw: dict[str, Any], names: Names) -> Block | None:
-    call, content = raw.get("tool_use_id"), raw.get("content")
+    call = raw.get("tool_use_id")
     if type(call) is not str:
         return None
-    parts: tuple[Part, ...] = ()
-    if type(content) is str:
-        parts = (_say(content),)
-    elif content is not None:
-        parts = tuple(map(_part, content if type(content) is list else [content]))
+    fields = None
+    if raw["type"] != "tool_result":
+        fields = {"type": raw["type"]}
+        fields |= {key: item for key, item in raw.items() if key not in ("tool_use_id", "cache_control")}
     return assemble(
         ToolOutput,
         {
             "kind": "tool_output",
             "call_id": call,
             "name": names.get(call),
-            "parts": parts,
+            "parts": _read_parts(raw.get("content")),
             "is_error": raw.get("is_error") is True,
             "status": None,
             "artifact": None,
+            "provider_fields": fields,
         },
     )
+
+
+def _read_parts(content: Any) -> tuple[Part, ...]:
+    if type(content) is str:
+        return (_say(content),)
+    if content is None:
+        return ()
+    return tuple(map(_part, content if type(content) is list else [content]))
 
 
 def _part(raw: Any) -> Part:
@@ -235,19 +261,24 @@ _READERS: dict[str, Callable[[dict[str, Any], Names], Block | None]] = {
     "document": _document,
 }
 
-# What a block of each type becomes; the rest of its JSON is kept beside it.
+SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
+"""Types of calls of tools that the provider runs itself; all other types that end in `_tool_result` are their
+results."""
+_CALL = ("id", "name", "input", "cache_control")
+_PLAIN_CALL = frozenset({"type", *_CALL})
+DIRECT = {"type": "tool_use", "caller": {"type": "direct"}}
+"""What a call says that the model itself made, as most are."""
+
+# Fields of a block's JSON that its block holds; the rest is kept beside it. Blocks of any other type that is
+# read are of tools, and hold all but the mark of the cache.
 _TAKEN: dict[str, tuple[str, ...]] = {
     "text": ("type", "text"),
     "thinking": ("type", "thinking", "signature"),
     "redacted_thinking": ("type", "data"),
-    "tool_use": ("type", "id", "name", "input"),
-    "server_tool_use": ("id", "name", "input"),
-    "mcp_tool_use": ("id", "name", "input"),
     "tool_result": ("type", "tool_use_id", "content", "is_error"),
     "image": ("type", "source"),
     "document": ("type", "source", "title"),
 }
-_ANSWER = ("tool_use_id", "content", "is_error")
 
 
 def read_with_rest(raw: Any, names: Names) -> tuple[Block, dict[str, Any]]:
@@ -257,6 +288,39 @@ def read_with_rest(raw: Any, names: Names) -> tuple[Block, dict[str, Any]]:
 
 
 def find_rest(raw: dict[str, Any]) -> dict[str, Any]:
-    """What of a block's JSON its block does not hold; the type too, where several types become one kind."""
-    taken = _TAKEN.get(raw["type"], _ANSWER)
-    return {key: item for key, item in raw.items() if key not in taken}
+    """Fields of a block's JSON that its block does not hold."""
+    taken = _TAKEN.get(raw["type"])
+    return {key: raw[key] for key in raw if (key == "cache_control" if taken is None else key not in taken)}
+
+
+def write_tool_block(block: ToolCall | ToolOutput) -> dict[str, Any]:
+    """A call, or the output of a tool that the provider ran, as the Messages API has it."""
+    fields = block.provider_fields or {"type": "tool_use"}
+    kind = {"type": fields.get("type")}
+    if isinstance(block, ToolCall):
+        return kind | {"id": block.id, "name": block.name, "input": block.input} | fields
+    written = kind | {"tool_use_id": block.call_id} | fields
+    if not _is_unchanged(block):
+        written["content"] = [{"type": "text", "text": block.text}]
+    return written
+
+
+def find_unwritable(blocks: Iterable[Block]) -> frozenset[str]:
+    """The ids of calls whose results cannot be sent back: the provider's own, with their text replaced.
+
+    Only what a server of the Model Context Protocol returned may be any text; the content of all other
+    results is of a type of its own.
+    """
+    return frozenset(
+        block.call_id
+        for block in blocks
+        if isinstance(block, ToolOutput)
+        and block.provider_fields is not None
+        and block.provider_fields.get("type") != "mcp_tool_result"
+        and not _is_unchanged(block)
+    )
+
+
+def _is_unchanged(output: ToolOutput) -> bool:
+    """Whether the parts of an output are those that the provider wrote."""
+    return _read_parts((output.provider_fields or {}).get("content")) == output.parts

@@ -269,7 +269,7 @@ def _read_system(fields: Fields) -> tuple[Text | Image, ...]:
 
 
 def _read_tools(fields: Fields) -> Iterator[Tool]:
-    """The tools the model is told about; a server's tool has a type in place of a schema."""
+    """The definitions of the tools; one without a name, such as a server's set, stays in the fields."""
     rest: dict[str, Any] = {}
     for at, raw in enumerate(fields.items("tools") or ()):
         inner = Fields(raw)
@@ -277,12 +277,10 @@ def _read_tools(fields: Fields) -> Iterator[Tool]:
         if name is None:
             rest[str(at)] = raw
             continue
-        tool = Tool(
-            name=name, description=inner.text("description") or "", input_schema=inner.any("input_schema")
-        )
-        if inner.rest:
-            rest[str(at)] = inner.rest
-        yield tool
+        described, schema = inner.text("description") or "", inner.any("input_schema")
+        if "cache_control" in inner.rest:
+            rest[str(at)] = {"cache_control": inner.any("cache_control")}
+        yield Tool(name=name, description=described, input_schema=schema, provider_fields=inner.rest or None)
     if rest:
         fields.rest["tools"] = rest
 

@@ -6,6 +6,7 @@ A log of requests holds messages of any of these forms; each tells itself by its
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,8 +15,8 @@ from typing import Any
 from ..session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
 from ..session.entries import Tool, Usage
 from ..session.json_text import stringify
+from .anthropic_blocks import SERVER_CALLS, read_with_rest
 from .anthropic_blocks import read_usage as read_anthropic_usage
-from .anthropic_blocks import read_with_rest
 from .json_document import Fields, Found, find_blocks, unknown
 from .recording import Json, make_output, parse_given, read_inclusive, take_time
 
@@ -28,7 +29,10 @@ ANSWERS = ("tool_call_id", "name", "tool_name")
 Names = dict[str, str]
 INSTRUCTIONS = ("system", "developer")
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
-_ANTHROPIC = ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
+_ANTHROPIC = ("tool_use", "thinking", "redacted_thinking", "image", "document", *SERVER_CALLS)
+"""Types of Anthropic's blocks, besides all that end in `tool_result`."""
+_VERSIONED = re.compile(r"_\d{8}$")
+"""How the types of Anthropic's own tools end."""
 _WORDS = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
 
 
@@ -192,7 +196,8 @@ def read_part(raw: Any, names: Names) -> Found:
         return Text(text=raw), {}
     fields = Fields(raw)
     kind = fields.rest.get("type")
-    if kind in _ANTHROPIC and ("source" in fields.rest or kind not in ("image", "document")):
+    anthropic = kind in _ANTHROPIC or (isinstance(kind, str) and kind.endswith("tool_result"))
+    if anthropic and ("source" in fields.rest or kind not in ("image", "document")):
         return read_with_rest(raw, names)
     fields.any("type")
     if kind in _WORDS or kind is None:
@@ -257,7 +262,10 @@ def read_chat_tools(raw: Any) -> tuple[Tool, ...]:
         name = fields.text("name")
         if name is not None:
             schema = fields.any("parameters") if "parameters" in fields.rest else fields.any("input_schema")
-            tools.append(Tool(name=name, description=fields.text("description") or "", input_schema=schema))
+            described, own = fields.text("description") or "", None
+            if _VERSIONED.search(str(fields.rest.get("type"))):
+                own = {key: fields.rest[key] for key in fields.rest if key != "cache_control"}
+            tools.append(Tool(name=name, description=described, input_schema=schema, provider_fields=own))
     return tuple(tools)
 
 

@@ -19,6 +19,7 @@ from ..session.queries import is_summary
 from ..session.session import Session
 from ..tokens.ledger import clear_output
 from . import flue, pi
+from .anthropic_blocks import DIRECT
 from .claude_code import write as claude_code
 from .gemini_write import write_gemini
 from .linearize import BranchEntry, Loss, find_twigs, leave_out, split_runs, tell
@@ -156,6 +157,8 @@ def _shown(session: Session) -> list[tuple[str, Block, bool]]:
 def _key(role: str, block: Block) -> str:
     """What the model gets of a block."""
     fields: dict[str, Any] = block.model_dump()
+    if fields.get("provider_fields") == DIRECT:
+        fields["provider_fields"] = None
     for name in LABELS if isinstance(block, ToolOutput) else ():
         fields.pop(name)
     return f"{role} {dump_lossless(fields)}"

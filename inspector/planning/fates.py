@@ -258,7 +258,7 @@ def close_pairs(table: Table, side: SideFates) -> SideFates:
     """Keep pairs whole: a half that would stand alone shares the other's fate; lone halves are dropped."""
     live = table.live
     stands = find_standing(side.fate)
-    lone = np.concatenate([live.orphans, live.pending])
+    lone = live.lone
     lone = lone[stands[lone]]
     # Where all of them stand, or none, no pair is torn: so it is on most sides.
     pairs = live.pairs if not stands.all() and stands.any() else live.pairs[:0]

@@ -169,7 +169,7 @@ def describe_plan(plan: Plan) -> list[str]:
     if fault := _beginning(plan):
         notes.append(fault)
     changed = plan.outcome.rule == BY_PAIR
-    lone = np.concatenate([live.orphans, live.pending])
+    lone = live.lone
     lost = int(changed[lone].sum())
     if lost:
         notes.append(

@@ -144,8 +144,13 @@ def _entry(entry: Entry, redactor: Redactor) -> Entry:
 def _block(block: Any, redactor: Redactor) -> Any:
     if isinstance(block, ToolCall):
         tidy = redactor.clean
+        own = redactor.clean_tree(block.provider_fields)
         return build(
-            ToolCall, id=tidy(block.id), name=tidy(block.name), input=redactor.clean_tree(block.input)
+            ToolCall,
+            id=tidy(block.id),
+            name=tidy(block.name),
+            input=redactor.clean_tree(block.input),
+            provider_fields=own,
         )
     if isinstance(block, Unknown):
         return build(Unknown, type=redactor.clean(block.type), raw=redactor.clean_tree(block.raw))
@@ -160,7 +165,8 @@ def _block(block: Any, redactor: Redactor) -> Any:
             name: _tidy(name, getattr(block, name), redactor.clean)
             for name in ("call_id", "name", "is_error", "status", "artifact")
         }
-        return build(ToolOutput, parts=parts, **rest)
+        own = redactor.clean_tree(block.provider_fields)
+        return build(ToolOutput, parts=parts, provider_fields=own, **rest)
     return _unsealed(block, redactor.clean)
 
 
@@ -257,11 +263,13 @@ def _tidy(name: str, value: Any, tidy: Callable[[str], str]) -> Any:
 def _texts(value: Any) -> Any:
     """A value as JSON, without the bytes of pictures, files and seals."""
     if isinstance(value, Value):
-        return {
-            name: _texts(getattr(value, name))
-            for name in type(value).model_fields
-            if name not in ("data", "signature", "encrypted", "sources", "source", "usage")
-        }
+        # The content of a provider's own result is among the parts already.
+        unread = {"data", "signature", "encrypted", "sources", "source", "usage"}
+        fields = {name: getattr(value, name) for name in type(value).model_fields if name not in unread}
+        if isinstance(value, ToolOutput) and value.provider_fields is not None:
+            own = value.provider_fields
+            fields["provider_fields"] = {key: own[key] for key in own if key != "content"}
+        return {name: _texts(item) for name, item in fields.items()}
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         return [_texts(item) for item in value]
     if isinstance(value, dict):

@@ -115,12 +115,17 @@ class Reasoning(Value):
 
 
 class ToolCall(Value):
-    """The model asks for a tool. `input` is any JSON value, nearly always an object."""
+    """A call of a tool. `input` is any JSON value, nearly always an object.
+
+    `provider_fields` holds what else the provider's block says, its `type` included: who called, or that the
+    provider runs the tool itself. It is sent back unchanged. None for a plain call.
+    """
 
     kind: Literal["tool_call"] = "tool_call"
     id: Chars
     name: Chars
     input: Any = None
+    provider_fields: dict[str, Any] | None = None
 
     @property
     def text(self) -> str:
@@ -170,7 +175,11 @@ Part = Annotated[Text | Image | Document | Unknown, Discriminator("kind")]
 
 
 class ToolOutput(Value):
-    """What a tool answered. `call_id` names the call; `name` is the tool's when the file tells."""
+    """The output of a tool. `call_id` names the call; `name` is the tool's, if the file states it.
+
+    `provider_fields` holds the provider's own block, without the id, of a tool that the provider runs itself.
+    It is sent back unchanged, next to the call, in the assistant's message.
+    """
 
     kind: Literal["tool_output"] = "tool_output"
     call_id: Chars
@@ -179,6 +188,7 @@ class ToolOutput(Value):
     is_error: bool = False
     status: Chars | None = None
     artifact: Chars | None = None
+    provider_fields: dict[str, Any] | None = None
 
     @property
     def text(self) -> str:
@@ -192,6 +202,19 @@ Block = Annotated[
     Text | Reasoning | ToolCall | ToolOutput | Image | Document | Unknown, Discriminator("kind")
 ]
 KINDS = ("text", "reasoning", "tool_call", "tool_output", "image", "document", "unknown")
+
+
+def is_run_by_provider(block: Block) -> bool:
+    """Whether a call or an output is of a tool that the provider runs itself, as part of its reply.
+
+    >>> search = {"type": "server_tool_use"}
+    >>> is_run_by_provider(ToolCall(id="s1", name="web_search", provider_fields=search))
+    True
+    >>> is_run_by_provider(ToolCall(id="t1", name="ls", provider_fields={"type": "tool_use"}))
+    False
+    """
+    fields = block.provider_fields if isinstance(block, ToolCall | ToolOutput) else None
+    return fields is not None and fields.get("type") != "tool_use"
 
 
 class BlockRef(NamedTuple):

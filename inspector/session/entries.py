@@ -224,11 +224,16 @@ class SubAgent(Value):
 
 
 class Tool(Value):
-    """A tool the model is told about. `input_schema` is JSON Schema."""
+    """A definition of a tool. `input_schema` is JSON Schema.
+
+    `provider_fields` holds what else the provider's definition says, such as the `type` of a tool that the
+    provider runs itself.
+    """
 
     name: Chars
     description: Chars = ""
     input_schema: Any = None
+    provider_fields: dict[str, Any] | None = None
 
 
 class Provided(Value):

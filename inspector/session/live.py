@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .tree import ASSISTANT, COMPACTION, MICRO, NOTE, Bools, Ints, Tree
+from .tree import ASSISTANT, COMPACTION, MICRO, NOTE, USER, Bools, Ints, Tree
 
 if TYPE_CHECKING:
     from .entries import Entry
@@ -47,6 +47,8 @@ class Live:
     pairs     int32[k,2]  rows of a call and of the output that answers it
     orphans   int32[·]    rows of outputs whose call is not in the context
     pending   int32[·]    rows of calls that nothing in the context answers
+    lone      int32[·]    rows of both kinds that no provider takes; a tool that the provider runs itself may
+                          still be at work at the end of the context
     summary   int         live position of the recorded summary (0), or -1 when there is none
 
     >>> from inspector import read_session
@@ -73,6 +75,7 @@ class Live:
     pairs: Ints
     orphans: Ints
     pending: Ints
+    lone: Ints
     summary: int
 
     def __len__(self) -> int:
@@ -129,7 +132,10 @@ def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> Live:
     block = np.arange(start[-1], dtype=np.int32) - start[position]
     rows = tree.start[kept[position]] + block
     role, opens = tree.role[kept], tree.opens[kept]
-    pairs, orphans, pending = _pairs(tree.call[rows], tree.answers[rows], _spells(role)[position])
+    server, stretch = tree.server[rows], np.cumsum(role == USER, dtype=np.int32)
+    spell = np.where(server, stretch[position], _spells(role)[position])
+    pairs, orphans, pending = _pairs(tree.call[rows], tree.answers[rows], spell)
+    at_work = server[pending] & (stretch[position[pending]] == stretch[-1:])
     return Live(
         entries=kept,
         role=role,
@@ -143,6 +149,7 @@ def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> Live:
         pairs=pairs,
         orphans=orphans,
         pending=pending,
+        lone=np.concatenate([orphans, pending[~at_work]]),
         summary=summary,
     )
 
@@ -209,7 +216,9 @@ def _pairs(call: Ints, answers: Bools, spell: Ints) -> tuple[Ints, Ints, Ints]:
     """Match outputs to calls as a provider does.
 
     An output answers the call of its id right before it in the same spell. A second answer, or one that
-    comes later, is an orphan; a call that is made again before it is answered stays pending.
+    comes later, is an orphan; a call that is made again before it is answered stays pending. The spell of a
+    tool that the provider runs itself ends only where the user speaks: its result may wait for those of the
+    client's tools.
     """
     rows = np.flatnonzero(call >= 0).astype(np.int32)
     # Calls and outputs of one id and spell come together, in their order.

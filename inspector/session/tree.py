@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import fields_of
+from .blocks import fields_of, is_run_by_provider
 from .entries import CUT_SHORT, SYNTHETIC
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class Tree:
     call    int32[r]     number of the call that a block makes or answers, -1 for other blocks
     answers bool[r]      the block is a tool's output
     failed  bool[r]      … that tells of an error
+    server  bool[r]      the block is a call or an output of a tool that the provider runs itself
     unknown int          blocks that no reader knows
 
     >>> from inspector import read_session
@@ -82,6 +83,7 @@ class Tree:
     call: Ints
     answers: Bools
     failed: Bools
+    server: Bools
     unknown: int
 
 
@@ -103,6 +105,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
     call: list[int] = []
     answers: list[bool] = []
     failed: list[int] = []
+    served: list[int] = []
     unknown = 0
     for i, entry in enumerate(entries):
         fields = fields_of(entry)
@@ -128,11 +131,15 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
             answered = False
             if said["kind"] == "tool_call":
                 number = calls.setdefault(said["id"], len(calls))
+                if said["provider_fields"] is not None and is_run_by_provider(block):
+                    served.append(len(call))
             elif said["kind"] == "tool_output":
                 answered = True
                 number = calls.setdefault(said["call_id"], len(calls))
                 if said["is_error"]:
                     failed.append(len(call))
+                if said["provider_fields"] is not None:
+                    served.append(len(call))
             elif said["kind"] == "unknown":
                 unknown += 1
             call.append(number)
@@ -157,6 +164,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         call=np.array(call, np.int32),
         answers=np.array(answers, bool),
         failed=np.isin(np.arange(len(call)), failed),
+        server=np.isin(np.arange(len(call)), served),
         unknown=unknown,
     )
 

@@ -13,8 +13,20 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import expect, expect_count
+from ..formats.anthropic_blocks import SERVER_CALLS, find_unwritable, write_tool_block
 from ..planning.context import Context, Piece
-from ..session.blocks import Block, BlockRef, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from ..session.blocks import (
+    Block,
+    BlockRef,
+    Document,
+    Image,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolOutput,
+    Unknown,
+    is_run_by_provider,
+)
 from .surrogates import has_lone_surrogate, replace_lone_surrogates
 
 Json = dict[str, Any]
@@ -22,8 +34,7 @@ Json = dict[str, Any]
 PASSTHROUGH = frozenset(
     [
         "search_result",
-        "server_tool_use",
-        "mcp_tool_use",
+        *SERVER_CALLS,
         "container_upload",
         "compaction",
         "tool_addition",
@@ -88,12 +99,13 @@ class Rendered:
 def render_request(context: Context, *, model: str | None = None, max_tokens: int = 4096) -> Rendered:
     """The request body that would show `context` to the model.
 
-    Neighbouring messages of one side become one message, as the provider merges them anyway; in a user
-    message all `tool_result` blocks come first, and a tool output is one wherever it stood. What context
-    providers contribute is appended to the system prompt, one block each, under its name in brackets:
-    it is recomputed for every request, and there it can neither split a call from its output nor open
-    the conversation. `model` overrides the context's; with neither the body has no `model`. What a provider
-    compacted for another model is sent as its words.
+    Neighbouring messages of one role become one message, as the provider merges them anyway. In a user
+    message all `tool_result` blocks come first; every output of a client's tool is one, whatever its entry's
+    role. Calls and results of tools that the provider ran go back as they came. What context providers
+    contribute is appended to the system prompt, one block each, under its name in brackets: it is recomputed
+    for every request, and there it can neither split a call from its output nor open the conversation.
+    `model` overrides the context's; with neither the body has no `model`. What a provider compacted for
+    another model is sent as its words.
 
     >>> from inspector.session.blocks import Text
     >>> say = lambda role, text, n: Piece(Text(text=text), role, n, (), "verbatim", 1)
@@ -134,6 +146,7 @@ class _Renderer:
         self.model = model
         self.left_out: list[LeftOut] = []
         self.measured: dict[int, Image] = {}
+        self.unwritable: frozenset[str] = frozenset()
 
     def system(self, context: Context) -> list[Json]:
         blocks: list[Json] = []
@@ -155,13 +168,18 @@ class _Renderer:
                 reason = "a tool's schema must be an object"
                 self.left_out.append(LeftOut(f"tools.{index}.input_schema", reason))
                 schema = None
-            described = {"description": tool.description} if tool.description else {}
-            tools.append({"name": tool.name, **described, "input_schema": schema or {"type": "object"}})
+            fields = dict(tool.provider_fields or {})
+            if tool.description:
+                fields["description"] = tool.description
+            if schema or fields.get("type") in (None, "custom"):
+                fields["input_schema"] = schema or {"type": "object"}
+            tools.append({"name": tool.name, **fields})
         return tools
 
     def turns(self, pieces: tuple[Piece, ...]) -> list[tuple[str, list[tuple[int, Json]]]]:
         """(role, [(index of the piece, its block)]): neighbours of one side together, results first."""
         turns: list[tuple[str, list[tuple[int, Json]]]] = []
+        self.unwritable = find_unwritable(piece.block for piece in pieces)
         for index, piece in enumerate(pieces):
             role = _side(piece)
             where = f"pieces.{index}"
@@ -189,9 +207,11 @@ class _Renderer:
         match block:
             case Text(text=text):
                 return self.text(text, where, origin)
-            case ToolCall(id=call, name=name, input=value):
-                given = {} if value is None else value
-                return [{"type": "tool_use", "id": call, "name": name, "input": given}]
+            case ToolCall(id=call) | ToolOutput(call_id=call) if call in self.unwritable:
+                reason = "the provider's own result cannot be replaced: it is sent whole or not at all"
+            case ToolCall():
+                call_ = write_tool_block(block)
+                return [call_ if block.input is not None else {**call_, "input": {}}]
             case ToolOutput():
                 return [self.tool_result(block, where, origin)]
             case Reasoning():
@@ -226,6 +246,8 @@ class _Renderer:
         return wire
 
     def tool_result(self, output: ToolOutput, where: str, origin: tuple[BlockRef, ...]) -> Json:
+        if is_run_by_provider(output):
+            return write_tool_block(output)
         content = [
             wire
             for index, part in enumerate(output.parts)
@@ -247,9 +269,10 @@ class _Renderer:
 
 
 def _side(piece: Piece) -> str | None:
-    """Whose side a piece is on: an output is a `tool_result`, so the user's, whatever the file calls its
-    speaker."""
-    return "user" if isinstance(piece.block, ToolOutput) else _ROLES.get(piece.role)
+    """The role of a piece in the request: the user's for a `tool_result`, whatever the file says; results of
+    tools that the provider ran stay with the assistant."""
+    client = isinstance(piece.block, ToolOutput) and not is_run_by_provider(piece.block)
+    return "user" if client else _ROLES.get(piece.role)
 
 
 def _spread(content: list[Json], path: str) -> Iterator[tuple[str, Json]]:

@@ -387,14 +387,34 @@ def test_calls_and_outputs_of_all_kinds() -> None:
         output("t1", None),
     ) == (
         ToolCall(id="t1", name="Read", input={"path": "a.py"}),
-        ToolCall(id="s1", name="web_search", input={"query": "x"}),
+        ToolCall(
+            id="s1",
+            name="web_search",
+            input={"query": "x"},
+            provider_fields={"type": "server_tool_use"},
+        ),
         ToolOutput(
             call_id="s1",
             name="web_search",
             parts=(Unknown(type="web_search_result", raw={"type": "web_search_result", "url": "u"}),),
+            provider_fields={
+                "type": "web_search_tool_result",
+                "content": [{"type": "web_search_result", "url": "u"}],
+            },
         ),
-        ToolCall(id="m1", name="query", input={}),
-        ToolOutput(call_id="m1", name="query", parts=(Text(text="no"),), is_error=True),
+        ToolCall(
+            id="m1",
+            name="query",
+            input={},
+            provider_fields={"type": "mcp_tool_use", "server_name": "db"},
+        ),
+        ToolOutput(
+            call_id="m1",
+            name="query",
+            parts=(Text(text="no"),),
+            is_error=True,
+            provider_fields={"type": "mcp_tool_result", "is_error": True, "content": [text("no")]},
+        ),
         ToolOutput(call_id="t1", name="Read"),
     )
 

@@ -1066,17 +1066,24 @@ def test_anthropic_blocks_of_every_kind() -> None:
     assert second.blocks == (
         Reasoning(signature="sig"),
         Reasoning(encrypted="enc"),
-        ToolCall(id="s1", name="web_search", input={"query": "x"}),
+        ToolCall(
+            id="s1",
+            name="web_search",
+            input={"query": "x"},
+            provider_fields={"type": "server_tool_use"},
+        ),
         ToolOutput(
             call_id="s1",
             name="web_search",
             parts=(Unknown(type="web_search_result", raw={"type": "web_search_result"}),),
+            provider_fields={
+                "type": "web_search_tool_result",
+                "content": [{"type": "web_search_result"}],
+            },
         ),
         Unknown(type="song", raw={"type": "song"}),
     )
-    assert second.extra == {
-        "blocks": {"2": {"type": "server_tool_use"}, "3": {"type": "web_search_tool_result"}}
-    }
+    assert second.extra == {}
     assert (third.role, third.blocks) == ("user", (ToolOutput(call_id="c", is_error=True), Text(text="hi")))
     assert (fourth.role, fourth.text, fourth.extra) == ("system", "mind the time", {"clear_at": "never"})
     assert session.entries[1].role == "assistant"
@@ -1118,10 +1125,14 @@ def test_anthropic_system_blocks_and_server_tools_keep_what_has_no_place() -> No
         context_management={"edits": []},
     )
     assert session.system == (Text(text="hi"),)
-    assert [tool.name for tool in session.tools] == ["web_search"]
+    (tool,) = session.tools
+    assert (tool.name, tool.provider_fields) == (
+        "web_search",
+        {"type": "web_search_20250305", "max_uses": 3},
+    )
     assert session.extra == {
         "system": {"0": {"cache_control": {"type": "ephemeral"}}, "1": {"raw": {"type": "song"}}},
-        "tools": {"0": {"type": "web_search_20250305", "max_uses": 3}, "1": {"no": "name"}},
+        "tools": {"1": {"no": "name"}},
         "context_management": {"edits": []},
     }
 

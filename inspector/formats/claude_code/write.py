@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from ...session.blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput
+from ...session.blocks import (
+    Block,
+    Document,
+    Image,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolOutput,
+    is_run_by_provider,
+)
 from ...session.entries import Entry, Request, Usage
 from ...session.json_text import dump_lossless
 from ...session.session import Session
 from ...session.speakers import judge, who_speaks
+from ..anthropic_blocks import find_unwritable, write_tool_block
 from ..linearize import BranchEntry, Json, LinearSession, take_line
 from .attached import WAY, write_provided
 
 NEVER = "1970-01-01T00:00:00.000Z"
+NO_CONTENT = "(no content)"
+"""What Claude Code itself writes for a message that would be empty, which no provider takes."""
 
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
@@ -42,8 +54,12 @@ def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, C
 def _write_rows(line: LinearSession, twigs: Sequence[BranchEntry], losses: Counter[str]) -> Iterator[Json]:
     """Other branches stand before the path's last entry: what is last in a file is its leaf."""
     last: dict[str | None, str | None] = {None: None}
+    written = [*line.entries, *(twig.entry for twig in twigs)]
+    unwritable = find_unwritable(block for entry in written for block in entry.blocks)
 
     def write(entry: Entry, parent: str | None, kept: tuple[str, ...]) -> Iterator[Json]:
+        if unwritable:
+            entry = _leave_out_tools(entry, unwritable)
         rows = [_write_row(entry)]
         if entry.kind == "compaction":
             rows = _write_compaction(entry, parent, kept)
@@ -65,6 +81,20 @@ def _write_rows(line: LinearSession, twigs: Sequence[BranchEntry], losses: Count
         if hangs in last:
             yield from write(entry, last[hangs], entry.boundary.kept if entry.boundary is not None else ())
     yield from end
+
+
+def _leave_out_tools(entry: Entry, calls: Collection[str]) -> Entry:
+    """The entry without calls and results of which nothing valid can be written."""
+    blocks = tuple(block for block in entry.blocks if _name_call(block) not in calls)
+    if entry.blocks and not blocks:
+        blocks = (Text(text=NO_CONTENT),)
+    return entry.model_copy(update={"blocks": blocks})
+
+
+def _name_call(block: Block) -> str | None:
+    if isinstance(block, ToolCall):
+        return block.id
+    return block.call_id if isinstance(block, ToolOutput) else None
 
 
 def _write_row(entry: Entry) -> Json:
@@ -147,8 +177,8 @@ def write_block(block: Block) -> Any:
             return {"type": "redacted_thinking", "data": block.encrypted}
         sealed = {} if block.signature is None else {"signature": block.signature}
         return {"type": "thinking", "thinking": block.text, **sealed}
-    if isinstance(block, ToolCall):
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+    if isinstance(block, ToolCall) or is_run_by_provider(block):
+        return write_tool_block(block)
     if isinstance(block, ToolOutput):
         failed = {"is_error": True} if block.is_error else {}
         content = [write_block(part) for part in block.parts]

@@ -88,7 +88,7 @@ def count_events(table: Table) -> Events:
     live = table.live
     n = len(live)
     paired = np.bincount(live.position[live.pairs.ravel()], minlength=n)
-    lone = np.bincount(live.position[np.concatenate([live.orphans, live.pending])], minlength=n)
+    lone = np.bincount(live.position[live.lone], minlength=n)
     blocks = np.diff(live.start)
     # A user's words beside outputs are a message of their own, what the model says beside calls is none.
     aside = (live.role == USER) & (blocks > paired + lone)

@@ -268,7 +268,7 @@ def _read_block(block: Json) -> Iterator[str]:
     match block:
         case {"type": "text", "text": str(text)} | {"type": "thinking", "thinking": str(text)}:
             yield text
-        case {"type": "tool_use", "name": name, "input": given}:
+        case {"type": "tool_use" | "server_tool_use" | "mcp_tool_use", "name": name, "input": given}:
             yield f"{name} {stringify(given)}"
         case {"type": "compaction", "content": str(text)}:
             yield text
@@ -277,6 +277,8 @@ def _read_block(block: Json) -> Iterator[str]:
         case {"type": "tool_result", "content": [*parts]}:
             for part in parts:
                 yield from _read_block(part)
+        case {"type": str(kind), "content": content} if kind.endswith("_tool_result"):
+            yield content if isinstance(content, str) else stringify(content)
 
 
 def digest_body(body: Mapping[str, Any]) -> str:

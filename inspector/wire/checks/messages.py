@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from ...formats.anthropic_blocks import SERVER_CALLS
 from ...session.json_text import stringify
 from ..parsed import ParsedRequest, WireFault, clip
 from ..render import PASSTHROUGH, PASSTHROUGH_IN_RESULT
@@ -163,7 +164,7 @@ def find_prefill(sent: ParsedRequest) -> Iterator[WireFault]:
     if not turns or turns[-1].role != "assistant" or sent.is_before((4, 6)):
         return
     ending = turns[-1].spots[-1].type if turns[-1].spots else ""
-    if ending in ("server_tool_use", "compaction") or ending.endswith("_tool_result"):
+    if ending in (*SERVER_CALLS, "compaction") or ending.endswith("_tool_result"):
         return
     error = "This model does not support assistant message prefill"
     yield WireFault(f"messages.{turns[-1].message}", "the last words are the assistant's own", error)

@@ -9,15 +9,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..parsed import ParsedRequest, Spot, WireFault, clip
+from ...formats.anthropic_blocks import SERVER_CALLS
+from ..parsed import ParsedRequest, Spot, WireFault, WireTurn, clip
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
-_SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 
 
 def is_server_result(kind: str) -> bool:
-    """Whether a block is what a server tool answered, inside the assistant's own turn."""
+    """Whether a block is the result of a server tool, which is in the assistant's own message."""
     return kind.endswith("_tool_result")
 
 
@@ -82,7 +82,7 @@ def find_misplaced_tool_block(sent: ParsedRequest) -> Iterator[WireFault]:
     for spot in sent.spots:
         if spot.type == "tool_result":
             owner = "user"
-        elif spot.type == "tool_use" or spot.type in _SERVER_CALLS or is_server_result(spot.type):
+        elif spot.type == "tool_use" or spot.type in SERVER_CALLS or is_server_result(spot.type):
             owner = "assistant"
         else:
             continue
@@ -108,7 +108,7 @@ def find_repeated_id(sent: ParsedRequest) -> Iterator[WireFault]:
     """No two calls share an id (§7.5: reported, not on the pages)."""
     seen: set[str] = set()
     for spot in sent.spots:
-        if spot.type == "tool_use" or spot.type in _SERVER_CALLS:
+        if spot.type == "tool_use" or spot.type in SERVER_CALLS:
             name = spot.name("id")
             if name in seen:
                 error = f"{spot.path}: `tool_use` ids must be unique"
@@ -119,7 +119,7 @@ def find_repeated_id(sent: ParsedRequest) -> Iterator[WireFault]:
 def find_input_not_object(sent: ParsedRequest) -> Iterator[WireFault]:
     """A call's input is an object (§13)."""
     for spot in sent.spots:
-        if spot.type in ("tool_use", *_SERVER_CALLS) and not isinstance(spot.block.get("input"), dict):
+        if spot.type in ("tool_use", *SERVER_CALLS) and not isinstance(spot.block.get("input"), dict):
             error = f"{spot.path}.{spot.type}.input: Input should be a valid dictionary"
             yield WireFault(spot.path, "the call's input is not an object", error)
 
@@ -200,23 +200,36 @@ def find_unexplained_error(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_unpaired_server_tool(sent: ParsedRequest) -> Iterator[WireFault]:
-    """A server tool's call and its result stand in one assistant turn (§7.4).
+    """A server tool's call and its result are in one assistant turn (§7.4), with two exceptions.
 
-    The very last turn may end in an open call: a paused turn is sent back as it is.
+    A result waits where the client's tools are called as well, above all by the server tool itself: it comes
+    in a later turn, after messages of nothing but tool results (anthropic, programmatic tool calling). And
+    the conversation may end while a call is open: a paused turn is sent back as it is.
     """
-    for index, turn in enumerate(sent.turns):
-        calls = {spot.name("id"): spot for spot in turn.spots if spot.type in _SERVER_CALLS}
-        results = {spot.name("tool_use_id"): spot for spot in turn.spots if is_server_result(spot.type)}
-        for name, spot in calls.items():
-            paused = index == len(sent.turns) - 1 and spot is turn.spots[-1]
-            if name not in results and not paused:
-                error = (
-                    f"{clip(spot.name('name'))} tool use was found without a corresponding tool_result block"
-                )
-                sentence = f"the server's call {clip(name)} has no result in this turn"
-                yield WireFault(spot.path, sentence, f"messages.{spot.message}: {error}")
-        for name, spot in results.items():
-            if name not in calls:
-                sentence = f"nothing in this turn made the server's call {clip(name)}"
-                error = f"unexpected `tool_use_id` found in `{spot.type}` blocks: {name}"
-                yield WireFault(spot.path, sentence, f"{spot.path}: {error}")
+    waiting: dict[str, Spot] = {}
+    lone: list[Spot] = []
+    for turn in sent.turns:
+        if turn.role == "user" and not _goes_on(turn):
+            lone += waiting.values()
+            waiting = {}
+        for spot in turn.spots:
+            if spot.type in SERVER_CALLS:
+                waiting[spot.name("id")] = spot
+            elif is_server_result(spot.type) and waiting.pop(spot.name("tool_use_id"), None) is None:
+                lone.append(spot)
+    for spot in sorted(lone, key=lambda spot: (spot.message, spot.at)):
+        if spot.type in SERVER_CALLS:
+            named = clip(spot.name("name"))
+            error = f"{named} tool use was found without a corresponding tool_result block"
+            error = f"messages.{spot.message}: {error}"
+            sentence = f"the server's call {clip(spot.name('id'))} has no result in this turn"
+        else:
+            name = spot.name("tool_use_id")
+            error = f"{spot.path}: unexpected `tool_use_id` found in `{spot.type}` blocks: {name}"
+            sentence = f"nothing in this turn made the server's call {clip(name)}"
+        yield WireFault(spot.path, sentence, error)
+
+
+def _goes_on(turn: WireTurn) -> bool:
+    """Whether a message only answers calls, so that the reply before it goes on."""
+    return bool(turn.spots) and all(spot.type == "tool_result" for spot in turn.spots)
