@@ -24,12 +24,12 @@ from ...planning.assemble import build_context, live_context
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Policy
 from ...policies.table import VERBATIM
-from ...session.blocks import BlockRef, ToolCall
+from ...session.blocks import BlockRef
 from ...session.queries import pair_calls
 from ...session.session import Session
-from ...session.toolcalls.arguments import read_call
 from ...session.toolcalls.call_paths import names
 from ...session.toolcalls.core_command import split_core
+from ...session.toolcalls.todo_list import find_open_todos
 from ...text import plural, printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
@@ -250,13 +250,8 @@ class _Look:
 
     @cached_property
     def todos(self) -> frozenset[str] | None:
-        """What the last todo list left open; None where there is no list."""
-        for i in reversed(self.session.path):
-            for block in reversed(self.session.entries[i].blocks):
-                if block.kind == "tool_call" and _lists_todos(block):
-                    named = read_call(block, block.text, self.session.cwd)
-                    return frozenset(one.form for one in named if one.kind == "todo")
-        return None
+        """The items that the todo list leaves open; None if there is no list."""
+        return find_open_todos(self.session, self.answers)
 
     @cached_property
     def error(self) -> tuple[str, BlockRef] | None:
@@ -366,21 +361,6 @@ _FAILED = re.compile(r"(?:--- )?FAIL(?:ED)?:?\s+([A-Za-z_]\w{3,})")
 _PAPERS = re.compile(
     r"(?:^|/)\.(?:claude|codex|gemini|cursor|pi|flue)/(?:plans?|tmp|todos|projects)/|^(?:/private)?/tmp/|^/var/folders/"
 )
-
-
-_LISTS = ("todo", "todos", "plan", "tasks")
-
-
-def _lists_todos(call: ToolCall) -> bool:
-    """Whether a call writes a todo list, an empty one too: a list of things that each have a status."""
-    given = call.input if isinstance(call.input, dict) else {}
-    by_name = any(word in call.name.lower() for word in _LISTS)
-    return any(
-        isinstance(value, list)
-        and (by_name or name.lower() in _LISTS)
-        and all(isinstance(one, dict) and "status" in one for one in value)
-        for name, value in given.items()
-    )
 
 
 def known(traced: TracedFact) -> list[Said]:

@@ -26,10 +26,10 @@ _PATCH_KEYS = names("input patch patch_text patchText patchContent")
 # Arguments that list or wrap what other tools are given one by one: an edit's files, a server's own tool.
 _NESTED = names("operations replacements edits changes requests reads arguments args parameters tool_input")
 _MOST = 1000  # things one call may list; each is looked up in its text
-_DONE = frozenset({"completed", "complete", "done", "cancelled", "canceled", "deleted"})
+DONE = frozenset({"completed", "complete", "done", "resolved", "cancelled", "canceled", "deleted"})
 _PATCH = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,400})$", re.MULTILINE)
 _PATCHED = {"Add File": "created", "Update File": "edited", "Delete File": "deleted", "Move to": "created"}
-_BOX = re.compile(r"^[ \t]*(?:[-*+] |\d+\. )?\[([ x~/-])\] (\S.{0,600})$", re.MULTILINE | re.IGNORECASE)
+BOX = re.compile(r"^[ \t]*(?:[-*+] |\d+\. )?\[([ x~/-])\] (\S.{0,600})$", re.MULTILINE | re.IGNORECASE)
 
 
 class Named(NamedTuple):
@@ -175,7 +175,7 @@ def _patched(patch: str, text: str, cwd: str | None, base: str | None = None) ->
 def _todos(items: Any, text: str) -> list[Named]:
     found: list[Named] = []
     for item in items[:_MOST] if isinstance(items, list) else ():
-        if isinstance(item, dict) and str(item.get("status", "")).lower() not in _DONE:
+        if isinstance(item, dict) and str(item.get("status", "")).lower() not in DONE:
             said = next((item[key] for key in _TODO_TEXTS if isinstance(item.get(key), str)), "")
             if said.strip():
                 found += _one("todo", fold(said), said, text, "content", None)
@@ -187,7 +187,7 @@ def _boxes(given: str, text: str, key: str) -> list[Named]:
     at = locate(text, key, given)
     if at is None:
         return []
-    still = [box for box in list(_BOX.finditer(given))[:_MOST] if box[1] not in "xX"]
+    still = [box for box in list(BOX.finditer(given))[:_MOST] if box[1] not in "xX"]
     places = place(given, at, [box.span(2) for box in still])
     return [
         Named("todo", fold(box[2]), start, end, None) for box, (start, end) in zip(still, places, strict=True)

@@ -399,6 +399,66 @@ def test_the_last_todo_list_decides_and_an_empty_one_too() -> None:
     assert "CI003" in codes(user("work"), *listed, *act(2, "ci", checks=[{"name": "lint", "status": "ok"}]))
 
 
+def create(number: int, subject: str, told: str = "", **given: Any) -> tuple[Entry, Entry]:
+    """A task as Claude Code's TaskCreate adds it to the list."""
+    told = told or f"Task #{number} created successfully: {subject}"
+    return act(number, "TaskCreate", told, subject=subject, description="all of it", **given)
+
+
+def update(number: int, task: Any, told: str = "Updated task", failed: bool = False, **given: Any) -> Any:
+    return act(number, "TaskUpdate", told, failed, taskId=task, **given)
+
+
+def open_todos(*before: Entry) -> list[str]:
+    """The texts of the open items that a compaction lost."""
+    return [f.fact.form for f in found(*before) if f.code == "CI003" and f.fact is not None]
+
+
+PORT, LEXER = "Port the CLI flags to click", "Write the lexer tests"
+
+
+@pytest.mark.parametrize("told", ["", '{"task": {"id": "2", "subject": "x"}}', "Created."])
+def test_tasks_that_are_written_one_by_one_are_a_todo_list(told: str) -> None:
+    """What is completed is named by its number alone, which the output of its creation states."""
+    both = (*create(1, PORT), *create(2, LEXER, told))
+    assert sorted(open_todos(user("work"), *both)) == [PORT, LEXER]
+    for done in ("completed", "deleted", "resolved"):
+        assert open_todos(user("work"), *both, *update(3, "2", status=done)) == [PORT]
+    assert open_todos(user("work"), *both, *update(3, 2, status="completed")) == [PORT]
+    started = update(3, "2", status="in_progress", activeForm="Writing")
+    assert sorted(open_todos(user("work"), *both, *started)) == [PORT, LEXER]
+
+
+def test_numbers_of_tasks_are_those_that_their_outputs_state() -> None:
+    """Also where they do not count up from 1, and come in another order."""
+    both = (
+        *act(1, "TaskCreate", f"Task #8 created successfully: {PORT}", subject=PORT),
+        *act(2, "TaskCreate", f"Task #7 created successfully: {LEXER}", subject=LEXER),
+    )
+    assert open_todos(user("work"), *both, *update(3, "7", status="completed")) == [PORT]
+    assert open_todos(user("work"), *both, *update(3, "1", status="completed")) == [PORT, LEXER]
+
+
+def test_a_task_that_is_renamed_reopened_or_not_updated() -> None:
+    one = create(1, PORT)
+    renamed = update(2, "1", subject="Port all flags to typer")
+    assert open_todos(user("work"), *one, *renamed) == ["Port all flags to typer"]
+    done = update(2, "1", status="completed")
+    assert open_todos(user("work"), *one, *done) == []
+    assert open_todos(user("work"), *one, *done, *update(3, "1", status="pending")) == [PORT]
+    assert open_todos(user("work"), *one, *update(2, "1", "No such task", True, status="completed")) == [PORT]
+    again = act(3, "TaskCreate", f"Task #1 created successfully: {LEXER}", subject=LEXER)
+    assert open_todos(user("work"), *one, *done, *again) == [LEXER]
+    missing = act(1, "TaskCreate", "Permission denied", True, subject=PORT)
+    assert open_todos(user("work"), *missing) == []
+
+
+def test_a_todo_list_of_lines_with_boxes_decides_too() -> None:
+    listed = act(1, "update_todo_list", todos=f"[ ] {PORT}\n[x] {LEXER}")
+    assert open_todos(user("work"), *listed) == [PORT]
+    assert open_todos(user("work"), *listed, *act(2, "update_todo_list", todos=f"[x] {PORT}")) == []
+
+
 def test_a_call_whose_id_comes_again_has_the_answer_that_follows_it() -> None:
     good = act(1, "Bash", "all passed", command="make good")
     bad = act(1, "Bash", "error: it broke in src/a.py", True, command="make bad")

@@ -1,0 +1,89 @@
+"""The todo list of a session: which items are open at the end of its path.
+
+Most tools write the whole list in each call. Claude Code's task tools write it item by item: `TaskCreate`
+adds one, whose number its output states, and `TaskUpdate` names it by that number alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..blocks import BlockRef, ToolCall, ToolOutput
+from ..session import Session
+from .arguments import BOX, DONE, read_call
+from .tool_names import bare_name
+
+_LISTS = ("todo", "todos", "plan", "tasks")
+_TASK_IDS = ("taskId", "task_id", "id")
+_CREATED = re.compile(r'#(\w[\w-]*)|"id"\s*:\s*"?(\w[\w-]*)')
+
+
+def find_open_todos(session: Session, outputs: Mapping[BlockRef, BlockRef]) -> frozenset[str] | None:
+    """Find the items that the session's tools left open, by their text; None if it has no todo list.
+
+    `outputs` maps each call on the path to its output, as `pair_calls` does.
+    """
+    listed: frozenset[str] | None = None
+    tasks: dict[str, _Task] | None = None
+    for position in session.path:
+        entry = session.entries[position]
+        for index, call in enumerate(entry.blocks):
+            if not isinstance(call, ToolCall):
+                continue
+            if bare_name(call.name) in ("taskcreate", "taskupdate"):
+                at = outputs.get(BlockRef(entry.id, index))
+                output = session.block(at) if at is not None else None
+                tasks = {} if tasks is None else tasks
+                _change_tasks(tasks, call, output if isinstance(output, ToolOutput) else None, session)
+            elif _writes_list(call):
+                listed = frozenset(_read_todos(call, session))
+    if listed is None and tasks is None:
+        return None
+    return (listed or frozenset()) | {task.text for task in (tasks or {}).values() if task.is_open}
+
+
+class _Task(NamedTuple):
+    text: str
+    is_open: bool
+
+
+def _change_tasks(
+    tasks: dict[str, _Task], call: ToolCall, output: ToolOutput | None, session: Session
+) -> None:
+    """Apply one call to the tasks, by number; a call that failed changed nothing."""
+    given: Any = call.input if isinstance(call.input, dict) else {}
+    if output is not None and output.is_error:
+        return
+    if bare_name(call.name) == "taskcreate":
+        stated = _CREATED.search(output.text) if output is not None else None
+        # Numbers count up from 1, so the next one is that of a call whose output does not state it.
+        number = (stated[1] or stated[2]) if stated else str(len(tasks) + 1)
+        text, is_open = "", True
+    else:
+        number = str(next((given[key] for key in _TASK_IDS if key in given), ""))
+        text, is_open = tasks.get(number, _Task("", True))
+    if "subject" in given:
+        text = next(iter(_read_todos(call, session)), text)
+    if "status" in given:
+        is_open = str(given["status"]).lower() not in DONE
+    tasks[number] = _Task(text, is_open)
+
+
+def _read_todos(call: ToolCall, session: Session) -> list[str]:
+    return [named.form for named in read_call(call, call.text, session.cwd) if named.kind == "todo"]
+
+
+def _writes_list(call: ToolCall) -> bool:
+    """Whether a call writes a whole list, maybe an empty one: things with a status, or lines with boxes."""
+    given = call.input if isinstance(call.input, dict) else {}
+    by_name = any(word in call.name.lower() for word in _LISTS)
+    for name, value in given.items():
+        if not (by_name or name.lower() in _LISTS):
+            continue
+        if isinstance(value, list) and all(isinstance(one, dict) and "status" in one for one in value):
+            return True
+        if isinstance(value, str) and name.lower() in _LISTS and BOX.search(value):
+            return True
+    return False
