@@ -15,12 +15,14 @@ from ..session.blocks import Image, Text
 from ..session.entries import Boundary, Corrupt, Entry, Tool
 from ..session.session import Session
 from ..session.speakers import judge
+from . import request_log
 from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
 from .chat_messages import read_chat_usage
 from .cline import is_cline
 from .cline_tasks import is_task
 from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
 from .json_lines import Data, Reader
+from .openai_fields import find_openai
 from .streamed import find_body
 
 NAME = "anthropic-messages"
@@ -47,6 +49,8 @@ def sniff(data: Data) -> str | None:
 
 
 def _judge(value: Any) -> str | None:
+    """Why a document is no request to Anthropic, or None."""
+    body = _find_request(value)[0]
     messages = _find_messages(value)
     if isinstance(value, dict) and ({"messages", "sessionId", "version"} <= set(value) or is_cline(value)):
         return "its messages stand in a session of Cline's"
@@ -60,8 +64,9 @@ def _judge(value: Any) -> str | None:
     if messages is None:
         return "no list of messages in it, in its `request` or in its `body`"
     if not messages:
-        body = value if isinstance(value, dict) else {}
-        return None if {"model", "system", "max_tokens"} & set(body) else "its list of messages is empty"
+        return None if {"model", "system", "max_tokens"} & set(around) else "its list of messages is empty"
+    if (openai := find_openai(body, messages)) and request_log.judge(value) is None:
+        return openai
     if isinstance(messages[0], dict) and messages[0].get("role") == "system":
         return "its first message is a system prompt, which stands apart in a request to Anthropic"
     for at, message in enumerate(messages, 1):

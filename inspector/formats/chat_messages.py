@@ -229,6 +229,8 @@ def read_part(raw: Any, names: Names) -> Found:
         answer: Any = fields.any(held)
         told = answer if isinstance(answer, str | list | None) else stringify(answer)
         return make_output(call, told, lambda part: read_part(part, names), names.get(call))
+    if kind in ("input_audio", "input_file") or (kind == "file" and isinstance(raw.get("file"), dict)):
+        return _read_file(kind, fields)
     if kind in ("blob", "uri", "file"):
         content, link = fields.text("data") or fields.text("content"), fields.text("uri")
         sort = fields.text("mime_type") or fields.text("modality")
@@ -238,6 +240,23 @@ def read_part(raw: Any, names: Names) -> Found:
     if kind == "compaction" and (text := fields.text("content")) is not None:
         return Text(text=text), {**fields.rest, "type": kind}
     return unknown(raw)
+
+
+def _read_file(kind: str, fields: Fields) -> Found:
+    """A recording or a file in a message of OpenAI's, by its data, its address or its id."""
+    inner = fields if kind == "input_file" else Fields(fields.object(kind))
+    given = inner.text("file_data") or inner.text("data")
+    head, comma, data = (given or "").partition(";base64,")
+    media_type = head.removeprefix("data:") if comma else None
+    if kind == "input_audio" and (form := inner.text("format")) is not None:
+        media_type = f"audio/{form}"
+    block = Document(
+        media_type=media_type,
+        title=inner.text("filename"),
+        data=data if comma else given,
+        url=inner.text("file_url"),
+    )
+    return block, inner.rest if inner is fields else {**fields.rest, **inner.rest}
 
 
 def _read_sdk_part(call: str, kind: str, fields: Fields, names: Names) -> Found:

@@ -19,6 +19,7 @@ from ..text import plural
 from .chat_messages import ANSWERS, ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .json_document import FILE, Fields, iso_time, load, place, sniff_document
 from .json_lines import Data, Reader, decode, iter_lines
+from .openai_fields import find_openai
 from .prefix import join_requests
 from .recording import Json, Recording, first_rows
 from .streamed import find_body, read_streamed
@@ -54,7 +55,7 @@ TASKS = ("traj_id", "trajectory_id", "instance_id", "custom_id")
 
 def sniff(data: Data) -> str | None:
     """None for a request of OpenAI's, a list or lines of requests, and a list of OpenAI's messages."""
-    reason = sniff_document(data, _judge)
+    reason = sniff_document(data, judge)
     if reason is None or "several" not in reason:
         return reason
     rows = first_rows(data)
@@ -63,7 +64,8 @@ def sniff(data: Data) -> str | None:
     return None
 
 
-def _judge(value: Any) -> str | None:
+def judge(value: Any) -> str | None:
+    """Why a document is no request of OpenAI's, no list of requests and no list of OpenAI's messages."""
     if (archive := _unpack_har(value)) is not value:
         return None if any(map(_is_request, archive)) else "none of its requests has messages"
     if isinstance(value, list):
@@ -94,12 +96,17 @@ def _judge(value: Any) -> str | None:
 
 
 def _judge_messages(messages: list[Any], around: Json) -> str | None:
-    """None where a list of messages can only be OpenAI's."""
+    """Why a list of messages may be another system's, or None if it can only be OpenAI's.
+
+    `around` is the body of the request, with what the objects around it hold besides.
+    """
     reason = next((why for message in messages if (why := _fault(message))), None)
     if reason is not None:
         return reason
     reply = around.get("response")
     if "choices" in around or (isinstance(reply, dict) and "choices" in reply):
+        return None
+    if find_openai(around, messages):
         return None
     first = messages[0].get("role") if messages else None
     if first in ("system", "developer") or any({"tool_calls", "tool_call_id"} & set(m) for m in messages):
@@ -178,7 +185,7 @@ def read(data: Data) -> Session:
 
 def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
     """The requests of a document or of lines, each with its place; a list of messages is one request."""
-    if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
+    if len(first_rows(data, 2)) < 2 or sniff_document(data, judge) is None:
         document = _unpack_har(load(data))
         if isinstance(document, list) and not any(isinstance(item, dict) for item in document):
             raise ReadError(FILE, detail="it holds no request")

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, cast
 from pydantic import BaseModel, ConfigDict, Discriminator, InstanceOf
 
 from ..mixins import Printable
-from .json_text import stringify
+from .json_text import shorten_base64, stringify
 
 Chars = InstanceOf[str]
 Number = int | float
@@ -160,7 +160,8 @@ class Document(Value):
 
 
 class Unknown(Value):
-    """A block no reader knows. `raw` is its JSON; it is kept, counted as opaque, and shown."""
+    """A block of a type that no reader knows. `raw` is its JSON, and `text` the same without what it holds in
+    base64: nobody reads that as text."""
 
     kind: Literal["unknown"] = "unknown"
     type: Chars = ""
@@ -168,7 +169,7 @@ class Unknown(Value):
 
     @property
     def text(self) -> str:
-        return "" if self.raw is None else stringify(self.raw)
+        return "" if self.raw is None else shorten_base64(stringify(self.raw))
 
 
 Part = Annotated[Text | Image | Document | Unknown, Discriminator("kind")]

@@ -53,6 +53,49 @@ def stringify(value: Any) -> str:
     return _write(value, stringify, _quote, _ordered)
 
 
+BASE64 = "[base64: "
+"""How the note begins that `shorten_base64` leaves."""
+_SHORTEST = 80
+_DATA = re.compile(
+    r"(?P<head>data:[\w.+-]+/[\w.+-]+(?:;[\w.+-]+=[^;,\"\\]*)*;base64,)[A-Za-z0-9+/_=\\-]*"
+    rf'|"(?P<run>[A-Za-z0-9+/_=\\-]{{{_SHORTEST},}})"'
+)
+
+
+def shorten_base64(text: str) -> str:
+    """Replace bytes written in base64, in a text of JSON, by a note of how many characters they took.
+
+    That are data URLs, and strings of 80 characters or more that are base64 and nothing else.
+
+    >>> shorten_base64('{"type":"song","data":"' + "UklGRiQA" * 20 + '"}')
+    '{"type":"song","data":"[base64: 160 characters]"}'
+    """
+
+    def shorten(match: re.Match[str]) -> str:
+        head, run = match["head"], match["run"]
+        if run is not None and not _is_base64(run):
+            return match[0]
+        size = len(match[0]) - len(head) if head else len(run)
+        note = f"{BASE64}{size:,} characters]"
+        return f"{head}{note}" if head else f'"{note}"'
+
+    return _DATA.sub(shorten, text)
+
+
+def _is_base64(run: str) -> bool:
+    """Whether a string, as JSON writes it, is base64: letters of both cases, digits and few marks."""
+    core = run.replace("\\n", "").replace("\\r", "").rstrip("=")
+    marks = sum(map(core.count, "+/-_"))
+    kinds = (str.isupper, str.islower, str.isdigit)
+    return (
+        len(core) >= _SHORTEST - 2
+        and "\\" not in core
+        and "=" not in core
+        and 10 * marks < len(core)
+        and all(any(map(kind, core)) for kind in kinds)
+    )
+
+
 def _write(
     value: Any,
     scalar: Callable[[Any], str],

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..session.blocks import KINDS, Block, Image, Text
 from ..session.entries import Entry, Tool
-from ..session.json_text import stringify
+from ..session.json_text import BASE64, stringify
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, ROLES, Ints, Tree
 from ..text import plural
@@ -45,10 +45,12 @@ HEAD = ("@system", "@tools", "@provided")
 """What stands for the entry's id in the reference of a head row, in the order of their sections."""
 
 SEALED, PICTURE, FILE = "sealed reasoning", "pictures of unknown cost", "documents that are no plain text"
+DATA = "blocks of unknown type that hold data"
 _ONE = {
     SEALED: "block of sealed reasoning",
     PICTURE: "picture of unknown cost",
     FILE: "document that is no plain text",
+    DATA: "block of unknown type that holds data",
 }
 """Why a block costs more than is counted."""
 
@@ -147,6 +149,9 @@ def _look_closer(
             rows.uncounted.append((row, PICTURE))
         else:
             rows.pictures.append((row, tokens))
+    elif block.kind == "unknown":
+        if BASE64 in block.text:
+            rows.uncounted.append((row, DATA))
     elif block.kind == "document":
         if not block.text:
             rows.uncounted.append((row, FILE))

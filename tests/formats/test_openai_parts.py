@@ -1,0 +1,169 @@
+"""Messages of OpenAI's with pictures, recordings and files: known by their parts, their data not counted."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from typing import Any
+
+import pytest
+
+from inspector import count_tokens, live_context, read_session
+from inspector.session.blocks import Document, Image, Text, Unknown
+from inspector.session.json_text import shorten_base64
+from inspector.session.session import Session
+
+Json = dict[str, Any]
+
+DATA = base64.b64encode(random.Random(7).randbytes(60_000)).decode()
+WORDS: Json = {"type": "text", "text": "What is on this picture?"}
+SAID = "What is on this picture?"
+PICTURE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{DATA}"}}
+PARTS: dict[str, Json] = {
+    "image_url": PICTURE,
+    "image_url, not yet typed": {"image_url": PICTURE["image_url"], "type": "image_url"},
+    "input_image": {"type": "input_image", "image_url": f"data:image/png;base64,{DATA}"},
+    "input_audio": {"type": "input_audio", "input_audio": {"data": DATA, "format": "wav"}},
+    "file": {
+        "type": "file",
+        "file": {"filename": "a.pdf", "file_data": f"data:application/pdf;base64,{DATA}"},
+    },
+    "file by id": {"type": "file", "file": {"file_id": "file-1"}},
+    "input_file": {
+        "type": "input_file",
+        "filename": "a.pdf",
+        "file_data": f"data:application/pdf;base64,{DATA}",
+    },
+}
+
+
+def read(value: Any) -> Session:
+    return read_session(json.dumps(value).encode())
+
+
+def count(session: Session) -> int:
+    """Tokens of the context."""
+    return live_context(session, count_tokens(session)).tokens
+
+
+ONE = {"role": "user", "content": "hi"}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+@pytest.mark.parametrize("form", ["body", "settings", "answered", "bare list"])
+def test_parts_tell_that_a_conversation_is_openai_s(kind: str, form: str) -> None:
+    """No message of Anthropic's has such a part; and what it holds counts no tokens of text."""
+    asked = {"role": "user", "content": [PARTS[kind], WORDS]}
+    answer = {"role": "assistant", "content": "A cat."}
+    value: Any = {"model": "gpt-5.5", "messages": [asked]}
+    if form == "settings":
+        value |= {"temperature": 0.2, "max_tokens": 100}
+    if form == "answered":
+        value["messages"] = [asked, answer, {"role": "user", "content": "Sure?"}]
+    if form == "bare list":
+        value = [asked, answer]
+    session = read(value)
+    assert session.format == "request-log"
+    assert not any(isinstance(block, Unknown) for block in session.entries[0].blocks)
+    assert count(session) < 40
+    assert session.entries[0].text == SAID
+
+
+def test_files_and_recordings_keep_their_data_and_names() -> None:
+    content = [PARTS[kind] for kind in ("input_audio", "file", "file by id", "input_file")]
+    session = read({"model": "gpt-5.5", "messages": [{"role": "user", "content": [*content, WORDS]}]})
+    assert session.entries[0].blocks == (
+        Document(media_type="audio/wav", data=DATA),
+        Document(media_type="application/pdf", title="a.pdf", data=DATA),
+        Document(),
+        Document(media_type="application/pdf", title="a.pdf", data=DATA),
+        Text(text=SAID),
+    )
+    assert session.entries[0].extra["blocks"]["2"]["file_id"] == "file-1"
+    assert "4 documents that are no plain text" in repr(count_tokens(session))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]},
+        {"max_completion_tokens": 100},
+        {"response_format": {"type": "json_object"}},
+    ],
+)
+def test_settings_and_tools_tell_it_too(more: Json) -> None:
+    session = read({"model": "gpt-5.5", "messages": [ONE], **more})
+    assert session.format == "request-log"
+    assert [tool.name for tool in session.tools] == (["f"] if "tools" in more else [])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": [WORDS]},
+        {
+            "role": "user",
+            "content": [{"type": "image", "source": {"type": "url", "url": "https://e.org/a.png"}}],
+        },
+        {"role": "user", "content": [{"type": "song", "data": DATA}]},
+        {"role": "user", "content": [PICTURE], "ts": 1},
+    ],
+)
+def test_what_no_part_tells_of_is_read_as_before(message: Json) -> None:
+    """Nor is a list of messages refused that no reader of OpenAI's takes."""
+    body = {"model": "claude-opus-4-6", "max_tokens": 9, "messages": [message, ONE]}
+    assert read(body).format == "anthropic-messages"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        DATA,
+        f"data:image/png;base64,{DATA}",
+        "data:image/png;base64,iVBORw0KGgo=",
+        DATA.replace("+", "-").replace("/", "_"),
+        "\n".join(DATA[at : at + 76] for at in range(0, len(DATA), 76)),
+        base64.b64encode(random.Random(1).randbytes(70)).decode(),
+        {"deep": [{"bytes": DATA}]},
+    ],
+)
+def test_data_in_a_block_of_unknown_type_is_not_counted_as_text(data: Any) -> None:
+    """In a message and in a tool's output; and the ledger says that something is not counted."""
+    song = {"type": "song", "title": "Tides", "data": data}
+    call = {"type": "tool_use", "id": "t1", "name": "sing", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": [song]}
+    talk = [
+        {"role": "user", "content": [song]},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [result]},
+    ]
+    session = read({"model": "claude-opus-4-6", "max_tokens": 9, "messages": talk})
+    assert count(session) < 150
+    assert "2 blocks of unknown type that hold data" in repr(count_tokens(session))
+    assert session.entries[0].blocks == (Unknown(type="song", raw=song),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "word " * 60,
+        "f" * 200,
+        "0123456789abcdef" * 20,
+        "src/Components/v2/Button/" * 20,
+        "A-Long-Branch-Name-2026-" * 10,
+        "C:\\Users\\Ada9\\Documents" * 10,
+        "abcDEF123",
+    ],
+)
+def test_text_that_only_looks_a_little_like_data_is_counted(text: str) -> None:
+    raw = json.dumps({"type": "song", "text": text})
+    assert shorten_base64(raw) == raw
+    session = read({"messages": [{"role": "user", "content": [json.loads(raw)]}], "max_tokens": 9})
+    assert "unknown type that hold" not in repr(count_tokens(session))
+
+
+def test_a_picture_is_still_one_of_unknown_cost() -> None:
+    session = read({"model": "gpt-5.5", "messages": [{"role": "user", "content": [PICTURE, WORDS]}]})
+    assert session.entries[0].blocks == (Image(media_type="image/png", data=DATA), Text(text=SAID))
+    assert "not counted: 1 picture of unknown cost" in repr(count_tokens(session))
