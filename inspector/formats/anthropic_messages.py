@@ -23,6 +23,7 @@ from .cline_tasks import is_task
 from .json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
 from .json_lines import Data, Reader
 from .openai_fields import find_openai
+from .sealed import ON_DEMAND, THRESHOLD, seal_block
 from .streamed import find_body
 
 NAME = "anthropic-messages"
@@ -131,18 +132,21 @@ def read(data: Data) -> Session:
     entries: list[Entry] = []
     corrupt: list[Corrupt] = []
     names: Names = {}
+    model, betas = fields.text("model"), _find_betas(body, around)
     rows = messages if reply is None else [*messages, reply]
     for line, raw in enumerate(rows, 1):
         parent = entries[-1].id if entries else None
         if isinstance(raw, dict):
-            entries.extend(_read_message(Fields(raw), line, parent, names))
+            # A compaction on demand is the first block of a request (CLAUDE §5.2).
+            own = betas or ((ON_DEMAND,) if line == 1 else (THRESHOLD,))
+            entries.extend(_read_message(Fields(raw), line, parent, names, model, own))
         else:
             corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
     if not entries:
         raise EmptySession(FILE, [(NAME, "")])
     return Session(
         format=NAME,
-        model=fields.text("model") or (entries[-1].model if reply is not None else None),
+        model=model or (entries[-1].model if reply is not None else None),
         system=_read_system(fields),
         tools=tuple(_read_tools(fields)),
         entries=tuple(entries),
@@ -169,8 +173,27 @@ def _take_reply(fields: Fields, around: dict[str, Any]) -> tuple[dict[str, Any] 
     return None, ()
 
 
-def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -> Iterator[Entry]:
-    """One message as an entry, or as several where a compaction block stands between its blocks."""
+def _find_betas(body: dict[str, Any], around: dict[str, Any]) -> tuple[str, ...]:
+    """The beta headers of compactions that a request names, or that its edits need."""
+    named = [each for holder in (body, around) for each in Fields(holder).strings("betas")]
+    edits = Fields(Fields(body).object("context_management")).items("edits") or ()
+    if any(Fields(edit).text("type") == "compact_20260112" for edit in edits):
+        named.append(THRESHOLD)
+    return tuple(dict.fromkeys(each for each in named if each in (THRESHOLD, ON_DEMAND)))
+
+
+def _read_message(
+    fields: Fields,
+    line: int,
+    parent: str | None,
+    names: Names,
+    model: str | None,
+    betas: tuple[str, ...],
+) -> Iterator[Entry]:
+    """One message as an entry, or as several if a compaction block stands between its blocks.
+
+    `model` and `betas` are those of the request: with them a compaction block goes back.
+    """
     refused = Fields(fields.object("error"))
     error = refused.text("message")
     if error is not None:
@@ -203,7 +226,8 @@ def _read_message(fields: Fields, line: int, parent: str | None, names: Names) -
         elif summary is None:
             yield _read_run(run, role, shared, names)
         else:
-            yield _read_compaction(run, summary, role, shared)
+            sealed = seal_block(run, betas, reply["model"] or model)
+            yield _read_compaction(run, summary, role, shared, sealed)
         parent = name
 
 
@@ -227,9 +251,12 @@ def _split(content: Any) -> list[tuple[Any, str | None]]:
     return runs or [([], None)]
 
 
-def _read_compaction(raw: dict[str, Any], summary: str, role: str, shared: dict[str, Any]) -> Entry:
-    """A summary the server wrote: what stands before it is ignored from here on (CLAUDE §5.1)."""
-    boundary = Boundary(summary=summary, extra=Fields(raw, "type", "content").rest)
+def _read_compaction(
+    raw: dict[str, Any], summary: str, role: str, shared: dict[str, Any], sealed: dict[str, Any]
+) -> Entry:
+    """A summary that the server wrote: what stands before it is ignored from here on (CLAUDE §5.1)."""
+    rest = {"cache_control": raw["cache_control"]} if "cache_control" in raw else {}
+    boundary = Boundary(summary=summary, extra=rest | sealed)
     return Entry(kind="compaction", role=role, blocks=(Text(text=summary),), boundary=boundary, **shared)
 
 

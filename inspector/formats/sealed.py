@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Self
 
@@ -44,6 +45,17 @@ class Sealed(Value):
     def suits(self, model: str | None) -> bool:
         """Whether it can be sent to a model."""
         return self.model is None or model is None or is_same(self.model, model)
+
+
+THRESHOLD, ON_DEMAND = "compact-2026-01-12", "compact-2026-09-04"
+"""The beta headers of the two ways in which Anthropic's API compacts: above a threshold (CLAUDE §5.1), and on
+demand (§5.2)."""
+
+
+def seal_block(block: dict[str, Any], betas: Sequence[str], model: str | None) -> dict[str, Any]:
+    """What a boundary's `extra` holds of a compaction block that the provider returned."""
+    whole = {key: item for key, item in block.items() if key != "cache_control"}
+    return Sealed(block=whole, betas=tuple(betas), model=model).fields()
 
 
 SEALED = "sealed"

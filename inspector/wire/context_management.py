@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import PolicyError
+from ..formats.sealed import THRESHOLD
 from ..policies.policy import Policy
 from ..policies.registry import find_policy
 from ..policies.rules.clear_thinking import ClearThinking, default_keep
@@ -19,7 +20,7 @@ Json = dict[str, Any]
 
 THINKING, TOOL_USES, COMPACT = "clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112"
 BETAS = {THINKING: "context-management-2025-06-27", TOOL_USES: "context-management-2025-06-27"} | {
-    COMPACT: "compact-2026-01-12"
+    COMPACT: THRESHOLD
 }
 """The beta header each edit asks for."""
 LEAST_TRIGGER = 50_000

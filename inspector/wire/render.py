@@ -184,11 +184,14 @@ class _Renderer:
             role = _side(piece)
             where = f"pieces.{index}"
             if piece.sealed is not None and not index and piece.sealed.suits(self.model):
-                # The provider's own compaction stands first, and what follows has another role (CLAUDE §5.2).
+                # The provider's own compaction comes first. As a reply of the assistant's it may go on with
+                # more of it (CLAUDE §5.1); else what follows has another role (§5.2).
                 follows = next((_side(other) for other in pieces[1:] if _side(other)), "user")
-                side = "user" if follows == "assistant" else "assistant"
+                side = "user" if follows == "assistant" != role else "assistant"
                 turns.append((side, [(index, dict(piece.sealed.block))]))
                 continue
+            if piece.sealed is not None and not index:
+                role = "user"  # its words alone, and no conversation opens with the assistant's
             if role is None:
                 reason = f"there is no role {piece.role!r} on the wire"
                 self.left_out.append(LeftOut(where, reason, piece.origin))

@@ -19,6 +19,7 @@ from inspector.formats.json_document import HEAD, peek
 from inspector.formats.json_lines import Data
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import READERS, read_session
+from inspector.formats.sealed import Sealed
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
@@ -1103,7 +1104,8 @@ def test_anthropic_a_compaction_block_replaces_what_stands_before_it() -> None:
         ("m3", "message"),
     ]
     assert [session.entries[i].text for i in session.live.entries] == ["so far", "hi", "new"]
-    assert session.entries[1].boundary == Boundary(summary="so far", extra={"encrypted_content": "enc"})
+    sealed = Sealed(block=compaction, betas=("compact-2026-01-12",), model=session.model).fields()
+    assert session.entries[1].boundary == Boundary(summary="so far", extra=sealed)
     assert session.entries[2].usage == Usage(input=1)
     assert session.records == 3
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...errors import AnswerRefused, PolicyError, RequestRefused
+from ...formats.sealed import ON_DEMAND
 from ...planning.assemble import live_context
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Reply, SummaryJob
@@ -24,8 +25,6 @@ from ...wire.render import render_request
 from ..prompts import write_prompt
 from .request import LONGEST, Json, RequestOptions, RequestRedactor, digest_body
 
-ON_DEMAND = "compact-2026-09-04"
-"""The beta header of a compaction on demand; every later request that holds its block needs it too (§5.2)."""
 MOST_INSTRUCTIONS = 16_384
 """Characters that instructions for it may have (§5.2)."""
 _THINKING = frozenset({"thinking", "redacted_thinking"})
