@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from inspector.cuts import find_cuts
+from inspector.planning.assemble import build_context
+from inspector.planning.plan import make_plan
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
+from inspector.tokens.ledger import count_tokens
 
 
 def build(*entries: Entry) -> Session:
@@ -66,6 +69,18 @@ def test_words_between_a_call_and_its_output_hold_the_place_too() -> None:
         "orphan-output",
         "orphan-output",
     ]
+
+
+def test_an_output_after_other_replies_stays_with_its_call_where_the_provider_takes_that() -> None:
+    """OpenAI's Responses do, which Codex sends; Anthropic takes it in the next message alone (CLAUDE §7.1)."""
+    late = build(user(), call("A", "B"), answer("B"), say("B is here"), answer("A"), say(), user())
+    assert late.live.pending.tolist() and late.live.orphans.tolist()
+    codex = late.model_copy(update={"format": "codex"})
+    inside = ["orphan-output", "inside-batch", "inside-batch"]
+    assert verdicts(codex) == ["nothing-before", "legal", *inside, "legal", "legal", "legal"]
+    assert codex.live.lone.tolist() == []
+    plan = make_plan(codex, count_tokens(codex), "pi", {"cut": "e1"})
+    assert [piece.block.kind for piece in build_context(codex, plan).pieces].count("tool_output") == 2
 
 
 def test_calls_nobody_answered_hold_nothing_back() -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .entries import Entry
 
 UNSEEN = (COMPACTION, MICRO, NOTE)
+ANY_ORDER = ("codex",)
+"""Formats of sessions whose provider takes a call's output anywhere after the call: OpenAI's Responses."""
 
 
 def find_members(values: Ints, some: Sequence[int]) -> Bools:
@@ -118,8 +120,11 @@ def _join(begins: Ints, ends: Ints) -> Ints:
     return out
 
 
-def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> Live:
-    """The live view at the end of a path: int32 positions of its entries, from the root."""
+def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints, any_order: bool = False) -> Live:
+    """The live view at the end of a path: int32 positions of its entries, from the root.
+
+    With `any_order` an output answers its call wherever it comes after it, as in `ANY_ORDER`.
+    """
     order, summary = _surviving(tree, entries, path)
     kept = path[order]
     turn = np.maximum(np.cumsum(tree.opens[path], dtype=np.int32), 1)[order] - 1
@@ -133,7 +138,8 @@ def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> Live:
     rows = tree.start[kept[position]] + block
     role, opens = tree.role[kept], tree.opens[kept]
     server, stretch = tree.server[rows], np.cumsum(role == USER, dtype=np.int32)
-    spell = np.where(server, stretch[position], _spells(role)[position])
+    spells = np.zeros(len(kept), np.int32) if any_order else _spells(role)
+    spell = np.where(server, stretch[position], spells[position])
     pairs, orphans, pending = _pairs(tree.call[rows], tree.answers[rows], spell)
     at_work = server[pending] & (stretch[position[pending]] == stretch[-1:])
     return Live(

@@ -181,9 +181,9 @@ class Session(Value):
     @cached_property
     def live(self) -> Live:
         """What the model would see at the leaf, as columns."""
-        from .live import find_live
+        from .live import ANY_ORDER, find_live
 
-        return find_live(self.tree, self.entries, self.trail)
+        return find_live(self.tree, self.entries, self.trail, self.format in ANY_ORDER)
 
     @property
     def live_names(self) -> list[str]:

@@ -21,6 +21,7 @@ import numpy as np
 from ...errors import expect
 from ...faults import Faults
 from ...planning.assemble import build_context, live_context
+from ...planning.context import Context
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Policy
 from ...policies.table import VERBATIM
@@ -34,6 +35,7 @@ from ...text import plural, printable
 from ...tokens.history import trace_history
 from ...tokens.ledger import Ledger, count_tokens
 from ...wire.checks import check_context
+from ...wire.parsed import Violation
 from ...wire.render import render_request
 from ..extract.errors import find_errors
 from ..facts import SPOKEN, Said, quote_form
@@ -108,18 +110,53 @@ def _check_plan(plan: Plan) -> Iterator[LintFinding]:
         yield LintFinding("CI012", LINT_CODES["CI012"].severity, sentence, last, None, "planned", "", plan)
         return
     before, after = live_context(plan.session, plan.ledger), build_context(plan.session, plan)
-    # What a provider refused before is the session's own fault.
+    for reason, refs in _find_refusals(
+        before, after, check_context(after, awaits_user=True, previous=before)
+    ):
+        sentence = f"{name} leaves what a provider refuses: {reason}."
+        yield LintFinding("CI013", LINT_CODES["CI013"].severity, sentence, refs, None, "planned", "", plan)
+
+
+def _find_refusals(
+    before: Context, after: Context, violations: Iterable[Violation]
+) -> Iterator[tuple[str, tuple[BlockRef, ...]]]:
+    """Why a provider refuses a context, once for each rule, and the blocks it refuses.
+
+    A rule that the context broke before, too, is left out: that is the session's own fault.
+    """
     known = {violation.rule for violation in check_context(before, awaits_user=True)}
     rendered = render_request(after)
-    for violation in check_context(after, awaits_user=True, previous=before):
+    for violation in violations:
         if violation.rule not in known:
             known.add(violation.rule)
             piece = rendered.piece_at(violation.path)
-            refs = after.pieces[piece].origin if piece is not None else ()
-            sentence = f"{name} leaves what a provider refuses: {printable(violation.sentence)}."
-            yield LintFinding(
-                "CI013", LINT_CODES["CI013"].severity, sentence, refs, None, "planned", "", plan
-            )
+            yield printable(violation.sentence), after.pieces[piece].origin if piece is not None else ()
+
+
+def _check_requests(
+    session: Session, compactions: Iterable[str], ledger: Ledger
+) -> Iterator[tuple[str, LintFinding]]:
+    """Recorded compactions after which a provider would refuse the next request, with the entry of each.
+
+    The request holds what follows the compaction up to the next reply. One before which the file holds
+    nothing is not judged: what was sent before it is not known.
+    """
+    places = {session.entries[index].id: place for place, index in enumerate(session.path)}
+    for name in compactions:
+        place = places[name]
+        if not place:
+            continue
+        before, after = session.entries[session.path[place - 1]].id, name
+        for index in session.path[place + 1 :]:
+            entry = session.entries[index]
+            if entry.role == "assistant" or entry.kind == "compaction":
+                break
+            after = entry.id
+        contexts = [live_context(session.at(moment), ledger) for moment in (before, after)]
+        violations = check_context(contexts[1], awaits_user=True)
+        for reason, refs in _find_refusals(*contexts, violations):
+            sentence = f"A provider refuses the request after compaction {printable(name)}: {reason}."
+            yield name, _make("CI013", sentence, refs, entry=name)
 
 
 def _plan(session: Session, policy: Any, ledger: Ledger | None, window: int | None) -> Plan:
@@ -143,15 +180,19 @@ def _check_recorded(
                 for line in grounding.unfounded:
                     ref = (BlockRef(grounding.entry, 0),)
                     found.append((grounding.entry, _make("CI008", line.sentence, ref, entry=grounding.entry)))
-    if "CI009" in chosen and traces:
+    order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
+    if {"CI009", "CI013"} & chosen and traces:
         ledger = count_tokens(session, "calibrated") if ledger is None else ledger
         ledger.check(session)
+    if "CI013" in chosen and ledger is not None:
+        with faults.isolate("CI013"):
+            found += _check_requests(session, order, ledger)
+    if "CI009" in chosen and traces and ledger is not None:
         with faults.isolate("CI009"):
             for regret in find_regret(session, session.facts, ledger):
                 refs = (regret.before, regret.again)
                 finding = _make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry)
                 found.append((regret.entry, finding))
-    order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
     found.sort(key=lambda pair: (order.index(pair[0]), SEVERITIES.index(pair[1].severity)))
     return [finding for _, finding in found], tell_looked(len(traces))
 

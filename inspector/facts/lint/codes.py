@@ -128,7 +128,7 @@ _CHECKS = (
         "CI013",
         "context refused",
         "error",
-        "What a policy leaves is no request that a provider takes.",
+        "A provider would refuse what a policy leaves, or the first request after a recorded compaction.",
         "inspect-trim leaves what a provider refuses: nothing in the previous message made the call 'c1'.",
     ),
     Check(
@@ -149,7 +149,7 @@ _CHECKS = (
 ASKED_FOR = frozenset({"CI010"})
 """Checks that take part only where a rule names them: of what they find too much stands in other words."""
 LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
-"""Every check by its code. Losses are of what could still be read before; CI012 and CI013 are of a policy."""
+"""Every check by its code. Losses are of what could still be read before; CI012 is of a policy alone."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -215,6 +215,69 @@ def test_CI013_what_a_provider_would_refuse_is_a_finding() -> None:
     assert "CI013" not in lint(SESSION, "flue").counts
 
 
+def called(*names: str) -> Entry:
+    return Entry(id="", role="assistant", blocks=tuple(ToolCall(id=n, name="Read") for n in names))
+
+
+def answered(name: str) -> Entry:
+    output = ToolOutput(call_id=name, name="Read", parts=(Text(text="ok"),))
+    return Entry(id="", role="tool", blocks=(output,))
+
+
+def keeping(first: str | None) -> Entry:
+    return compact("all is well").model_copy(
+        update={"boundary": Boundary(summary="all is well", first_kept=first)}
+    )
+
+
+ORPHAN = (
+    "A provider refuses the request after compaction {}: nothing in the previous message made the call 'B'."
+)
+
+
+@pytest.mark.parametrize(
+    ("entries", "compaction", "refused"),
+    [
+        ((user(), called("A", "B"), answered("A"), answered("B"), keeping("e3"), user()), "e4", "e3"),
+        ((user(), called("B"), keeping(None), answered("B"), say(), user()), "e2", "e3"),
+        ((user(), say(), user(), say(), keeping("e2"), answered("B"), say(), user()), "e4", "e5"),
+        (
+            (user(), say(), keeping(None), user(), called("B"), keeping(None), answered("B"), say()),
+            "e5",
+            "e6",
+        ),
+        ((user(), say(), user(), called("A"), keeping("e2"), answered("B"), user()), "e4", "e5"),
+    ],
+)
+def test_CI013_a_recorded_compaction_that_leaves_half_a_pair(
+    entries: tuple[Entry, ...], compaction: str, refused: str
+) -> None:
+    """Kept without its call, answered after it, or saved as its child."""
+    (finding,) = (f for f in lint(build(*entries), rules="CI013") if "made the call 'B'" in f.sentence)
+    assert finding.sentence == ORPHAN.format(compaction)
+    assert (finding.entry, finding.tier, finding.severity) == (compaction, "recorded", "error")
+    assert [str(ref) for ref in finding.refs] == [f"{refused}/0"]
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        (user(), called("B"), answered("B"), say(), keeping("e3"), user(), say()),
+        (user(), called("B"), answered("B"), keeping("e1"), say(), user()),
+        (user(), called("B"), keeping("e1"), answered("B"), say(), user()),
+        (user(), say(), keeping(None), user()),
+        (user(), say(), keeping(None)),
+        (answered("B"), user(), say(), user(), keeping("e0"), say(), user()),
+        (keeping(None), answered("B"), say(), user(), say()),
+    ],
+)
+def test_a_recorded_compaction_is_not_blamed_for_what_is_whole_or_was_broken_before(
+    entries: tuple[Entry, ...],
+) -> None:
+    """Nor one before which nothing is in the file."""
+    assert list(lint(build(*entries), rules="CI013")) == []
+
+
 def test_a_fault_of_the_session_itself_is_none_of_the_plans() -> None:
     # The session begins with the assistant, which a provider refuses before any plan does.
     session = build(say(), user("go on"), say(), user("and on"), say())
