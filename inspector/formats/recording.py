@@ -26,7 +26,10 @@ from .json_document import (
     tell_wordless,
 )
 from .json_lines import Data, decode, iter_lines
+from .sealed import ON_DEMAND, THRESHOLD, seal_block
 
+COMPACTION = "compaction"
+"""The type of the block in which Anthropic's API hands over a summary, kept beside the text that it holds."""
 Json = dict[str, Any]
 TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "date")
 LOOK = 16
@@ -77,8 +80,16 @@ class Recording:
     ) -> Entry:
         """Add a message: its blocks with what their JSON held besides, and what its row held besides.
 
-        A user's message that the harness wrote is known by its tags, unless `meta` says whose it is.
+        A user's message that the harness wrote is known by its tags, unless `meta` says whose it is. A reply
+        in which Anthropic's API compacted becomes several entries; the last is returned.
         """
+        if role == "assistant" and more.get("kind", "message") == "message":
+            found = list(found)
+            index = next(
+                (i for i in reversed(range(len(found))) if found[i][1].get("type") == COMPACTION), -1
+            )
+            if index >= 0:
+                return self._add_compacted(name, found, index, source, extra, more)
         blocks, rest = gather(found)
         if role == "user" and blocks and all(isinstance(block, ToolOutput) for block in blocks):
             role = "tool"
@@ -97,6 +108,26 @@ class Recording:
                 **more,
             )
         )
+
+    def _add_compacted(
+        self, name: str, found: list[Found], index: int, source: Source | None, extra: Json | None, more: Json
+    ) -> Entry:
+        """Add the blocks before a compaction block, its summary, and those after it."""
+        block, rest = found[index]
+        betas = (THRESHOLD,) if self.entries or index else (ON_DEMAND,)
+        raw = {**rest, "content": block.text}
+        boundary = Boundary(summary=block.text, extra=seal_block(raw, betas, more.get("model")))
+        compaction = {"kind": "compaction", "boundary": boundary}
+        part = {key: more[key] for key in ("parent", "timestamp", "model", "provider") if key in more}
+        if index:
+            part["parent"] = self.add(name, "assistant", found[:index], source, **part).id
+            source = None
+        summary: list[Found] = [(block, {})]
+        after = found[index + 1 :]
+        if not after:
+            return self.add(name, "assistant", summary, source, extra, **{**more, **part, **compaction})
+        part["parent"] = self.add(name, "assistant", summary, source, **part, **compaction).id
+        return self.add(name, "assistant", after, None, extra, **{**more, **part})
 
     def compact(
         self, name: str, summary: str | None, source: Source | None, boundary: Json, **more: Any

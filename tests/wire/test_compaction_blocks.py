@@ -93,6 +93,30 @@ def test_reasoning_after_it_stays_valid_where_it_is_bound() -> None:
     assert check_context(live_context(session, ledger), previous=before) == ()
 
 
+@pytest.mark.parametrize("kind", ["in a reply", "paused, then gone on with", "the second one"])
+@pytest.mark.parametrize("form", ["requests", "messages"])
+def test_logs_in_lines_know_the_block_too(kind: str, form: str) -> None:
+    """Requests with their replies, of which each holds all messages before; or the messages alone."""
+    messages, first, betas = TALKS[kind]
+    lines = list(messages)
+    if form == "requests":
+        lines = [
+            {"request": {"model": BOUND, "messages": messages[:at]}, "response": {**message, "model": BOUND}}
+            for at, message in enumerate(messages)
+            if message["role"] == "assistant"
+        ]
+        lines.append({"request": {"model": BOUND, "messages": messages}, "response": assistant(WORDS)})
+    session = read_session("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+    assert session.format == ("request-log" if form == "requests" else "message-lines")
+    context = live_context(session, count_tokens(session))
+    rendered = render_request(context, model=BOUND)
+    assert rendered.request["messages"][: len(messages) - first] == list(messages[first:])
+    assert rendered.betas == betas
+    assert sum(entry.kind == "compaction" for entry in session.entries) == str(messages).count(
+        "'signature': 'c2ln'"
+    )
+
+
 def test_a_request_that_names_its_header_has_it() -> None:
     """Else the place tells: only a compaction on demand is first in the messages."""
     edits = {"edits": [{"type": "compact_20260112"}]}

@@ -152,9 +152,9 @@ def _check_requests(
             if entry.role == "assistant" or entry.kind == "compaction":
                 break
             after = entry.id
-        contexts = [live_context(session.at(moment), ledger) for moment in (before, after)]
-        violations = check_context(contexts[1], awaits_user=True)
-        for reason, refs in _find_refusals(*contexts, violations):
+        left = live_context(session.at(after), ledger)
+        violations = check_context(left, awaits_user=True)
+        for reason, refs in _find_refusals(live_context(session.at(before), ledger), left, violations):
             sentence = f"A provider refuses the request after compaction {printable(name)}: {reason}."
             yield name, _make("CI013", sentence, refs, entry=name)
 

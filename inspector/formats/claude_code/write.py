@@ -177,9 +177,11 @@ def write_block(block: Block) -> Any:
             return {"type": "redacted_thinking", "data": block.encrypted}
         sealed = {} if block.signature is None else {"signature": block.signature}
         return {"type": "thinking", "thinking": block.text, **sealed}
-    if isinstance(block, ToolCall) or is_run_by_provider(block):
+    if isinstance(block, ToolCall):
         return write_tool_block(block)
     if isinstance(block, ToolOutput):
+        if is_run_by_provider(block):
+            return write_tool_block(block)
         failed = {"is_error": True} if block.is_error else {}
         content = [write_block(part) for part in block.parts]
         return {"type": "tool_result", "tool_use_id": block.call_id, "content": content, **failed}
