@@ -162,12 +162,16 @@ def _tool_use(raw: dict[str, Any], names: Names) -> Block | None:
 
 
 def _find_call_fields(raw: dict[str, Any]) -> dict[str, Any] | None:
-    """What a call's JSON says besides its id, name and input; None for a plain call."""
+    """The fields of the provider's in a call's JSON besides its id, name and input; None for a plain call.
+
+    A harness may add fields of its own to a client's call: no provider takes those, so they are left out.
+    """
     if raw["type"] == "tool_use":
-        if raw.keys() <= _PLAIN_CALL:
-            return None
-        if raw.get("caller") == DIRECT["caller"] and len(raw) == 5:
-            return DIRECT  # so it stands on most calls of newer files
+        told = {key: raw[key] for key in _TOLD if raw.get(key) is not None}
+        # Newer files say of most calls that the model made them.
+        if told == {"caller": DIRECT["caller"]}:
+            return DIRECT
+        return {"type": "tool_use"} | told if told else None
     return {"type": raw["type"]} | {key: item for key, item in raw.items() if key not in _CALL}
 
 
@@ -265,16 +269,17 @@ SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 """Types of calls of tools that the provider runs itself; all other types that end in `_tool_result` are their
 results."""
 _CALL = ("id", "name", "input", "cache_control")
-_PLAIN_CALL = frozenset({"type", *_CALL})
+_TOLD = ("caller", "toolset_name")
 DIRECT = {"type": "tool_use", "caller": {"type": "direct"}}
 """What a call says that the model itself made, as most are."""
 
 # Fields of a block's JSON that its block holds; the rest is kept beside it. Blocks of any other type that is
-# read are of tools, and hold all but the mark of the cache.
+# read are of tools that the provider runs, and hold all but the mark of the cache.
 _TAKEN: dict[str, tuple[str, ...]] = {
     "text": ("type", "text"),
     "thinking": ("type", "thinking", "signature"),
     "redacted_thinking": ("type", "data"),
+    "tool_use": ("type", "id", "name", "input", *_TOLD),
     "tool_result": ("type", "tool_use_id", "content", "is_error"),
     "image": ("type", "source"),
     "document": ("type", "source", "title"),

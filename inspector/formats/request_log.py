@@ -91,6 +91,8 @@ def judge(value: Any) -> str | None:
             if isinstance(item, dict) and "role" not in item
         ):
             return None
+        if isinstance(body["input"], list) and find_openai(body, body["input"]):
+            return None
         return "its `input` has no reply and no `instructions`"
     return _judge_messages(body["messages"], {**body, **around})
 

@@ -70,6 +70,13 @@ def test_parts_tell_that_a_conversation_is_openai_s(kind: str, form: str) -> Non
     assert session.entries[0].text == SAID
 
 
+def test_a_request_of_the_responses_needs_no_reply_to_be_known() -> None:
+    content = [{"type": "input_text", "text": SAID}, PARTS["input_image"]]
+    session = read({"model": "gpt-5.5", "input": [{"role": "user", "content": content}]})
+    assert session.format == "request-log"
+    assert session.entries[0].blocks == (Text(text=SAID), Image(media_type="image/png", data=DATA))
+
+
 def test_files_and_recordings_keep_their_data_and_names() -> None:
     content = [PARTS[kind] for kind in ("input_audio", "file", "file by id", "input_file")]
     session = read({"model": "gpt-5.5", "messages": [{"role": "user", "content": [*content, WORDS]}]})

@@ -213,6 +213,15 @@ def test_who_called_a_client_s_tool_is_kept(caller: str, tmp_path: Path) -> None
         assert ("tool_call" in elsewhere) == (caller != "direct")
 
 
+def test_what_a_harness_adds_to_a_call_is_not_sent() -> None:
+    """No provider takes a field of Claude.ai's export; it stays beside the entry."""
+    noted = client(start_timestamp="2026-09-01T10:00:00Z", integration_name="x")
+    session = read(body(user("Go."), assistant(noted), user(output())))
+    rendered = render_request(live_context(session, count_tokens(session)))
+    assert rendered.request["messages"][1] == assistant(client())
+    assert session.entries[1].extra["blocks"]["0"]["integration_name"] == "x"
+
+
 CODE, RESULT = PAIRS["code"]
 SEARCH, RESULTS = PAIRS["web search"]
 MCP, ROWS = PAIRS["mcp"]
