@@ -167,11 +167,11 @@ def _find_call_fields(raw: dict[str, Any]) -> dict[str, Any] | None:
     A harness may add fields of its own to a client's call: no provider takes those, so they are left out.
     """
     if raw["type"] == "tool_use":
-        told = {key: raw[key] for key in _TOLD if raw.get(key) is not None}
+        fields = {key: raw[key] for key in _CALLER_FIELDS if raw.get(key) is not None}
         # Newer files say of most calls that the model made them.
-        if told == {"caller": DIRECT["caller"]}:
+        if fields == {"caller": DIRECT["caller"]}:
             return DIRECT
-        return {"type": "tool_use"} | told if told else None
+        return {"type": "tool_use"} | fields if fields else None
     return {"type": raw["type"]} | {key: item for key, item in raw.items() if key not in _CALL}
 
 
@@ -269,17 +269,17 @@ SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 """Types of calls of tools that the provider runs itself; all other types that end in `_tool_result` are their
 results."""
 _CALL = ("id", "name", "input", "cache_control")
-_TOLD = ("caller", "toolset_name")
+_CALLER_FIELDS = ("caller", "toolset_name")
 DIRECT = {"type": "tool_use", "caller": {"type": "direct"}}
-"""What a call says that the model itself made, as most are."""
+"""Fields of a call that the model itself made, as most are."""
 
-# Fields of a block's JSON that its block holds; the rest is kept beside it. Blocks of any other type that is
-# read are of tools that the provider runs, and hold all but the mark of the cache.
-_TAKEN: dict[str, tuple[str, ...]] = {
+# Fields of a block's JSON that its block holds; the rest goes with the entry. Blocks of other types are of tools
+# that the provider runs, and hold all but the mark of the cache.
+_READ_FIELDS: dict[str, tuple[str, ...]] = {
     "text": ("type", "text"),
     "thinking": ("type", "thinking", "signature"),
     "redacted_thinking": ("type", "data"),
-    "tool_use": ("type", "id", "name", "input", *_TOLD),
+    "tool_use": ("type", "id", "name", "input", *_CALLER_FIELDS),
     "tool_result": ("type", "tool_use_id", "content", "is_error"),
     "image": ("type", "source"),
     "document": ("type", "source", "title"),
@@ -294,8 +294,8 @@ def read_with_rest(raw: Any, names: Names) -> tuple[Block, dict[str, Any]]:
 
 def find_rest(raw: dict[str, Any]) -> dict[str, Any]:
     """Fields of a block's JSON that its block does not hold."""
-    taken = _TAKEN.get(raw["type"])
-    return {key: raw[key] for key in raw if (key == "cache_control" if taken is None else key not in taken)}
+    read = _READ_FIELDS.get(raw["type"])
+    return {key: raw[key] for key in raw if (key == "cache_control" if read is None else key not in read)}
 
 
 def write_tool_block(block: ToolCall | ToolOutput) -> dict[str, Any]:

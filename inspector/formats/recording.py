@@ -29,7 +29,7 @@ from .json_lines import Data, decode, iter_lines
 from .sealed import ON_DEMAND, THRESHOLD, seal_block
 
 COMPACTION = "compaction"
-"""The type of the block in which Anthropic's API hands over a summary, kept beside the text that it holds."""
+"""The type of the block in which Anthropic's API hands over a summary, kept with the text that it holds."""
 Json = dict[str, Any]
 TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "date")
 LOOK = 16
@@ -117,8 +117,8 @@ class Recording:
         betas = (THRESHOLD,) if self.entries or index else (ON_DEMAND,)
         raw = {**rest, "content": block.text}
         boundary = Boundary(summary=block.text, extra=seal_block(raw, betas, more.get("model")))
-        compaction = {"kind": "compaction", "boundary": boundary}
-        part = {key: more[key] for key in ("parent", "timestamp", "model", "provider") if key in more}
+        compaction: Json = {"kind": "compaction", "boundary": boundary}
+        part: Json = {key: more[key] for key in ("parent", "timestamp", "model", "provider") if key in more}
         if index:
             part["parent"] = self.add(name, "assistant", found[:index], source, **part).id
             source = None

@@ -137,11 +137,11 @@ def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints, any_order: boo
     block = np.arange(start[-1], dtype=np.int32) - start[position]
     rows = tree.start[kept[position]] + block
     role, opens = tree.role[kept], tree.opens[kept]
-    server, stretch = tree.server[rows], np.cumsum(role == USER, dtype=np.int32)
+    server, prompt = tree.server[rows], np.cumsum(role == USER, dtype=np.int32)
     spells = np.zeros(len(kept), np.int32) if any_order else _spells(role)
-    spell = np.where(server, stretch[position], spells[position])
+    spell = np.where(server, prompt[position], spells[position])
     pairs, orphans, pending = _pairs(tree.call[rows], tree.answers[rows], spell)
-    at_work = server[pending] & (stretch[position[pending]] == stretch[-1:])
+    at_work = server[pending] & (prompt[position[pending]] == prompt[-1:])
     return Live(
         entries=kept,
         role=role,
@@ -223,7 +223,7 @@ def _pairs(call: Ints, answers: Bools, spell: Ints) -> tuple[Ints, Ints, Ints]:
 
     An output answers the call of its id right before it in the same spell. A second answer, or one that
     comes later, is an orphan; a call that is made again before it is answered stays pending. The spell of a
-    tool that the provider runs itself ends only where the user speaks: its result may wait for those of the
+    tool that the provider runs itself ends only when the user speaks: its result may wait for results of the
     client's tools.
     """
     rows = np.flatnonzero(call >= 0).astype(np.int32)

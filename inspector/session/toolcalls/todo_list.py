@@ -1,4 +1,4 @@
-"""The todo list of a session: which items are open at the end of its path.
+"""The open items of a session's todo list, at the end of its path.
 
 Most tools write the whole list in each call. Claude Code's task tools write it item by item: `TaskCreate`
 adds one, whose number its output states, and `TaskUpdate` names it by that number alone.
@@ -53,21 +53,21 @@ def _change_tasks(
     tasks: dict[str, _Task], call: ToolCall, output: ToolOutput | None, session: Session
 ) -> None:
     """Apply one call to the tasks, by number; a call that failed changed nothing."""
-    given: Any = call.input if isinstance(call.input, dict) else {}
+    arguments: Any = call.input if isinstance(call.input, dict) else {}
     if output is not None and output.is_error:
         return
     if bare_name(call.name) == "taskcreate":
         stated = _CREATED.search(output.text) if output is not None else None
-        # Numbers count up from 1, so the next one is that of a call whose output does not state it.
+        # Numbers count up from 1, so a call whose output states none has the next one.
         number = (stated[1] or stated[2]) if stated else str(len(tasks) + 1)
         text, is_open = "", True
     else:
-        number = str(next((given[key] for key in _TASK_IDS if key in given), ""))
+        number = str(next((arguments[key] for key in _TASK_IDS if key in arguments), ""))
         text, is_open = tasks.get(number, _Task("", True))
-    if "subject" in given:
+    if "subject" in arguments:
         text = next(iter(_read_todos(call, session)), text)
-    if "status" in given:
-        is_open = str(given["status"]).lower() not in DONE
+    if "status" in arguments:
+        is_open = str(arguments["status"]).lower() not in DONE
     tasks[number] = _Task(text, is_open)
 
 
@@ -77,9 +77,9 @@ def _read_todos(call: ToolCall, session: Session) -> list[str]:
 
 def _writes_list(call: ToolCall) -> bool:
     """Whether a call writes a whole list, maybe an empty one: things with a status, or lines with boxes."""
-    given = call.input if isinstance(call.input, dict) else {}
+    arguments = call.input if isinstance(call.input, dict) else {}
     by_name = any(word in call.name.lower() for word in _LISTS)
-    for name, value in given.items():
+    for name, value in arguments.items():
         if not (by_name or name.lower() in _LISTS):
             continue
         if isinstance(value, list) and all(isinstance(one, dict) and "status" in one for one in value):

@@ -202,14 +202,14 @@ def find_unexplained_error(sent: ParsedRequest) -> Iterator[WireFault]:
 def find_unpaired_server_tool(sent: ParsedRequest) -> Iterator[WireFault]:
     """A server tool's call and its result are in one assistant turn (§7.4), with two exceptions.
 
-    A result waits where the client's tools are called as well, above all by the server tool itself: it comes
+    A result waits if the client's tools are called as well, above all by the server tool itself: it comes
     in a later turn, after messages of nothing but tool results (anthropic, programmatic tool calling). And
     the conversation may end while a call is open: a paused turn is sent back as it is.
     """
     waiting: dict[str, Spot] = {}
     lone: list[Spot] = []
     for turn in sent.turns:
-        if turn.role == "user" and not _goes_on(turn):
+        if turn.role == "user" and not _continues(turn):
             lone += waiting.values()
             waiting = {}
         for spot in turn.spots:
@@ -230,6 +230,6 @@ def find_unpaired_server_tool(sent: ParsedRequest) -> Iterator[WireFault]:
         yield WireFault(spot.path, sentence, error)
 
 
-def _goes_on(turn: WireTurn) -> bool:
-    """Whether a message only answers calls, so that the reply before it goes on."""
+def _continues(turn: WireTurn) -> bool:
+    """Whether a message only answers calls, so that the reply before it continues."""
     return bool(turn.spots) and all(spot.type == "tool_result" for spot in turn.spots)
