@@ -273,8 +273,8 @@ _CALLER_FIELDS = ("caller", "toolset_name")
 DIRECT = {"type": "tool_use", "caller": {"type": "direct"}}
 """Fields of a call that the model itself made, as most are."""
 
-# Fields of a block's JSON that its block holds; the rest goes with the entry. Blocks of other types are of tools
-# that the provider runs, and hold all but the mark of the cache.
+# Fields of a block's JSON that its block holds; the rest goes with the entry. Blocks of other types are of
+# tools that the provider runs, and hold all but the mark of the cache.
 _READ_FIELDS: dict[str, tuple[str, ...]] = {
     "text": ("type", "text"),
     "thinking": ("type", "thinking", "signature"),
