@@ -62,11 +62,15 @@ class KeptFiles(NamedTuple):
     @contextmanager
     def _lock(self) -> Iterator[None]:
         """Lock the folder against other processes, if the system and the folder permit it."""
+        cache = find_cache_folder()
+        if cache is None:  # a user without a home: nothing is stored
+            yield
+            return
         with ExitStack() as stack:
             with suppress(ImportError, OSError):
                 from fcntl import LOCK_EX, flock
 
-                folder = self._find_place("").parent
+                folder = cache / self.folder
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 lock = os.open(folder / ".lock", os.O_WRONLY | os.O_CREAT, 0o600)
                 stack.callback(os.close, lock)
