@@ -129,16 +129,18 @@ def _check_session(session: Session, data: bytes, lines: bool) -> Iterator[str]:
     if session.leaf is not None and session.leaf not in session.index:
         yield f"its leaf {session.leaf!r} is no entry"
     if lines:
-        told = Counter(source.line for entry in session.entries for source in entry.sources)
-        told.update(note.source.line for note in session.notes)
-        told.update(corrupt.line for corrupt in session.corrupt)
+        read = Counter(source for entry in session.entries for source in entry.sources)
+        read.update(note.source for note in session.notes)
+        told = {source.line for source in read} | {corrupt.line for corrupt in session.corrupt}
         there = {source.line for source, _ in iter_lines(data)}
-        if missing := sorted(there - told.keys()):
+        for source in read:  # line breaks in a string
+            there -= {source.line + 1 + n for n in range(data.count(b"\n", source.offset, sum(source[1:])))}
+        if missing := sorted(there - told):
             yield f"row {missing[0]:,} and {len(missing) - 1:,} others are in no entry and no note"
-        if wrong := sorted(told.keys() - there):
+        if wrong := sorted(told - there):
             yield f"there is no row {wrong[0]:,} that it tells of"
-        if often := sorted(line for line, times in told.items() if times > 1):
-            yield f"row {often[0]:,} counts {told[often[0]]} times"
+        if often := sorted((source.line, times) for source, times in read.items() if times > 1):
+            yield f"row {often[0][0]:,} counts {often[0][1]} times"
 
 
 def _check_usage(session: Session, tokens: int | None) -> Iterator[str]:

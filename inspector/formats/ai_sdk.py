@@ -24,7 +24,7 @@ from ..session.json_text import stringify
 from ..session.session import Session
 from ..text import plural
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document, unknown
-from .json_lines import Data, Reader, decode, iter_lines
+from .json_lines import Data, Reader, iter_values
 from .recording import Json, Recording, first_rows, parse_given, read_inclusive, take_time
 
 NAME = "ai-sdk"
@@ -119,11 +119,8 @@ def read(data: Data) -> Session:
     """All messages. Raises `ReadError`, or `EmptySession` when nobody says anything."""
     reading = _SavedMessages()
     if "several" in (sniff_document(data, _judge) or ""):
-        for source, row in iter_lines(data):
-            try:
-                reading.take(source, decode(row))
-            except ValueError as error:
-                reading.made.spoil(source, str(error))
+        for source, row in iter_values(data, reading.made.corrupt):
+            reading.take(source, row)
         return reading.make_session()
     document = load(data)
     messages = document.get("messages") if isinstance(document, dict) else document

@@ -56,7 +56,7 @@ from .codex_parts import (
 )
 from .containers import unpack
 from .json_document import Fields, Found, find_blocks, unknown
-from .json_lines import Data, Reader, iter_lines, read_lines
+from .json_lines import Data, Reader, read_lines, take_all
 from .recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
 
 NAME = "codex"
@@ -105,8 +105,7 @@ def read_all(data: Data, beside: Mapping[str, Data]) -> Session:
         except ReadError:
             unread += 1
             continue
-        for source, line in iter_lines(content):
-            other.take(source, line)
+        take_all(other, content)
         if find_parent([row for _, row in other.rows]) == main.id:
             other.rows = list(known.leave_out(other.rows))
             with suppress(EmptySession):

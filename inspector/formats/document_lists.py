@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import dropwhile, islice
+from itertools import dropwhile
 from typing import Any
 
 from ..session.json_text import dump_lossless
@@ -28,8 +28,6 @@ NAMES = (
 """What a row is called by."""
 LONGEST = 200
 """So many characters of that are its name."""
-LARGEST = 1 << 26
-"""So many bytes one of the first two rows may have."""
 BESIDE = frozenset(
     [
         *("request", "response", "response_body", "choices", "output", "completion", "usage", "input"),
@@ -83,10 +81,7 @@ def _is_list(data: Data) -> bool:
 def _peek(data: Data) -> tuple[bool, list[Any]]:
     """Whether it is a JSON list, and the first of its rows; the last may be cut short in a long list."""
     if not _is_list(data):
-        rows = first_rows(data)
-        if len(rows) < 2 and len(list(islice(iter_lines(data), 2))) == 2:
-            rows = first_rows(data, 2, LARGEST)  # a trajectory may be long
-        return False, rows
+        return False, first_rows(data)
     whole = len(memoryview(data)) <= HEAD
     value, _ = peek_once(cut_head(data), whole)
     rows = value if isinstance(value, list) else []

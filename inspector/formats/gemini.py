@@ -22,7 +22,7 @@ from ..session.json_text import stringify
 from ..session.session import Session
 from .gemini_parts import make_google_usage, read_parts, read_response
 from .json_document import FILE, Fields, Found, load, place, sniff_document
-from .json_lines import Data, Reader, decode, iter_lines
+from .json_lines import Data, Reader, iter_values
 from .recording import Json, Recording, first_rows
 
 NAME = "gemini-cli"
@@ -89,11 +89,8 @@ def read(data: Data) -> Session:
         for line, raw in enumerate(messages if isinstance(messages, list) else (), 1):
             chat.take(place(line), raw)
         return chat.make_session()
-    for source, row in iter_lines(data):
-        try:
-            chat.take(source, decode(row))
-        except ValueError as error:
-            chat.made.spoil(source, str(error))
+    for source, row in iter_values(data, chat.made.corrupt):
+        chat.take(source, row)
     if not chat.about and not chat.line:
         raise ReadError(FILE, detail="it has no `sessionId` and no messages")
     return chat.make_session()

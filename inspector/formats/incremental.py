@@ -10,11 +10,11 @@ from itertools import islice
 from typing import BinaryIO
 
 from ..errors import ReadError
-from ..session.entries import Corrupt, Source
+from ..session.entries import Corrupt
 from ..session.garbage import paused_gc
 from ..session.session import Session
 from .json_document import HEAD
-from .json_lines import Data, FinishedLines, Reader, iter_lines
+from .json_lines import Data, FinishedLines, Reader, iter_lines, take_lines
 from .parts import list_parts
 from .readers import clear_usage, find_reader
 
@@ -63,12 +63,13 @@ def read_pieces(file: BinaryIO, head: bytes) -> Iterator[bytes]:
 class IncrementalReader:
     """What was read of a growing file. `offset` is where the next bytes are wanted from.
 
-    That is behind the last line that could be taken. A last line without a line end is taken when it is
-    whole; else it is a corrupt record for now, and read again with what follows.
+    That is behind the last line that could be taken. A last line without a line end is taken if it is
+    whole; else it is a corrupt record for now, and read again with what follows. So is a record whose string
+    may go on in the next line.
     """
 
     def __init__(self, reader: Reader, beside: Mapping[str, Data] | None = None) -> None:
-        """Nothing yet, with what lies `beside` it. Raises `ValueError` for a format that is none of lines."""
+        """Begin with the files `beside` it alone. Raises `ValueError` for a format that is not of lines."""
         if reader.start is None:
             raise ValueError(f"{reader.name} is no format of lines")
         self.reader = reader
@@ -83,38 +84,18 @@ class IncrementalReader:
         return not (self._unended and data) or data.startswith(b"\n")
 
     def feed(self, data: bytes) -> bool:
-        """Take the bytes from `offset` to the end of the file. Whether the session is another by them."""
-        taken, unfinished = False, self._unfinished
-        if self._unended and data:
-            # The line end of a line that was taken without it.
-            data, self._unended = data[1:], False
-            self.offset, self._line = self.offset + 1, self._line + 1
-        first, end = self.offset, data.rfind(b"\n") + 1
-        behind, last = 0, None
-        for source, line in iter_lines(data, self._line, first):
-            if source.offset - first >= end:
-                last = source, line
-                break
-            self._lines.take(source, line)
-            taken = True
-            self._line, behind = source.line, source.offset - first + source.size
-        self.offset, self._line = first + end, self._line + data.count(b"\n", behind, end)
-        self._unfinished = None
-        if last is not None:
-            taken = self._take_last(*last) or taken
-        return taken or self._unfinished != unfinished
-
-    def _take_last(self, source: Source, line: memoryview) -> bool:
-        """Take a line without a line end, if it is whole. Whether it is."""
-        corrupt = self._lines.corrupt
-        before = len(corrupt)
-        self._lines.take(source, line)
-        self._lines.check_last(source)
-        if len(corrupt) > before:
-            self._unfinished = corrupt.pop()
+        """Take the bytes from `offset` to the end of the file. Return whether the session changed."""
+        if not data:
             return False
-        self.offset, self._unended = source.offset + source.size, True
-        return True
+        unfinished = self._unfinished
+        if self._unended:
+            # The line end of a line that was taken without it.
+            data = data[1:]
+            self.offset, self._line = self.offset + 1, self._line + 1
+        last = take_lines(self._lines, data, self._line, self.offset)
+        self.offset, self._line = self.offset + last.end, self._line + data.count(b"\n", 0, last.end)
+        self._unfinished, self._unended = last.unfinished, last.unended
+        return last.taken or self._unfinished != unfinished
 
     def make_session(self, *, last: bool = False) -> Session:
         """The session of all that was fed. Raises `EmptySession` when nobody says anything in it yet.

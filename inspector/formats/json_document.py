@@ -11,16 +11,19 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 from ..errors import EmptySession, ReadError
 from ..session.blocks import Block, Document, Image, Number, Part, Text, ToolOutput, Unknown
 from ..session.entries import Corrupt, Cost, Entry, Note, Source, Usage
-from .json_lines import BOM, Data, decode, decode_document
+from .json_lines import BOM, Data, decode, decode_document, iter_lines
 
 FILE = "the file"
 """What a reader calls what it reads: only doors know names."""
 HEAD = 1 << 20
+NO_DOCUMENT = "not one JSON document"
+SEVERAL = f"{NO_DOCUMENT}: it holds several JSON values"
 _MAX = sys.float_info.max
 T = TypeVar("T")
 _MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]+|[\]}]+|[",]', re.DOTALL)
@@ -59,10 +62,18 @@ def tell_wordless(count: int, one: str, many: str = "", corrupt: Sequence[Corrup
 
 
 def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None:
-    """What `judge` says to the beginning of the document, or why there is no document to judge."""
+    """Return what `judge` says about the beginning of the document, or why there is no document to judge."""
     head = cut_head(data)
+    if len(head) == HEAD and b"\n" not in head and _holds_lines(data):
+        return SEVERAL
     value, reason = peek_once(head, len(head) == len(memoryview(data)))
     return reason or judge(value)
+
+
+def _holds_lines(data: Data) -> bool:
+    """Return whether the first two lines are objects of their own, as far as their brackets tell."""
+    lines = [bytes(line[:1]) + bytes(line[-2:]).rstrip()[-1:] for _, line in islice(iter_lines(data), 2)]
+    return len(lines) == 2 and lines[0] == b"{}" and lines[1][:1] == b"{"
 
 
 def cut_head(data: Data) -> bytes:
@@ -90,7 +101,7 @@ def peek_once(head: bytes, whole: bool) -> tuple[Any, str]:
     try:
         return peek(head, whole), ""
     except ValueError as error:
-        return None, f"not one JSON document: {_several(str(error))}"
+        return None, f"{NO_DOCUMENT}: {_several(str(error))}"
 
 
 def _several(reason: str) -> str:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
 from ..session.entries import Corrupt, Source
 from ..session.garbage import paused_gc
 from ..session.session import Session
+from ..text import plural
+from .damaged_lines import Repair, repair_line
 
 Data = bytes | memoryview
 """The content of a file, as the door hands it over."""
@@ -27,24 +29,29 @@ DEEPEST = 256
 """Levels of nesting that are kept as they are; what is nested further down becomes a string of its JSON."""
 _WILD = re.compile(r"[*?\[]")
 _LINE_END = re.compile(b"\n")
+_SOLID = re.compile(rb"[^ \t-\r]")
 _PIECE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},\n\r]', re.DOTALL)
 _MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]+|[\]}]+', re.DOTALL)
 _fast = msgspec.json.Decoder()
 
 
-class Lines(Protocol):
-    """What has been read of a file of lines. More may follow, also after a session was made of it."""
+class LineTaker(Protocol):
+    """What the lines of a file are given to, one after the other."""
 
     corrupt: list[Corrupt]
 
     def take(self, source: Source, line: memoryview) -> None:
-        """The next line. It goes to `corrupt`, and leaves no other trace, when it cannot be read."""
+        """Read the next line. If it cannot be read it goes to `corrupt` and leaves no other trace."""
 
     def check_last(self, source: Source) -> None:
-        """The line just taken is the last, and has no line end: it may still be being written."""
+        """Note that the line just taken is the last and has no line end: it may still be being written."""
+
+
+class Lines(LineTaker, Protocol):
+    """What has been read of a file of lines. More may follow, also after a session was made of it."""
 
     def make_session(self) -> Session:
-        """The session these lines make. Raises `EmptySession` when nobody says anything in it."""
+        """Return the session of these lines. Raises `EmptySession` if none of them is a message."""
 
 
 @runtime_checkable
@@ -103,20 +110,134 @@ def escape_name(name: str) -> str:
 
 
 def read_lines(lines: Lines, data: Data) -> Session:
-    """The session that all lines make. Raises `EmptySession` when nobody says anything in it."""
+    """Return the session of all lines. Raises `EmptySession` if none of them is a message."""
     with paused_gc():
-        source: Source | None = None
-        for source, line in iter_lines(data):
-            lines.take(source, line)
-        if source is not None and source.offset + source.size == len(data):
-            lines.check_last(source)
+        take_all(lines, data)
         return lines.make_session()
 
 
-def iter_lines(data: Data, number: int = 1, offset: int = 0) -> Iterator[tuple[Source, memoryview]]:
-    """Every line that is not blank, with its 1-based number, byte offset and size without the line end.
+def take_all(lines: LineTaker, data: Data) -> None:
+    """Give every line of a whole file to `lines`."""
+    last = take_lines(lines, data)
+    lines.corrupt.extend(filter(None, [last.unfinished]))
 
-    `number` and `offset` are those of the first line in `data`, where it is not a whole file.
+
+class LastLine(NamedTuple):
+    """How the data of a file of lines end.
+
+    end         the index behind the last line that was taken
+    taken       whether any line was
+    unfinished  what follows it if later data may complete it: a corrupt record for now
+    unended     whether the last line was taken although it has no line end
+    """
+
+    end: int
+    taken: bool
+    unfinished: Corrupt | None = None
+    unended: bool = False
+
+
+def take_lines(lines: LineTaker, data: Data, number: int = 1, offset: int = 0) -> LastLine:
+    """Give every line to `lines`, and the records that are whole in a damaged line one by one.
+
+    `number` and `offset` are those of the first line in `data`. A damaged line stays among `lines.corrupt`.
+    """
+    steps = _take_each(lines, data, number, offset)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            last: LastLine = stop.value
+            return last
+
+
+def iter_values(data: Data, corrupt: list[Corrupt]) -> Iterator[tuple[Source, Any]]:
+    """Return each JSON value of a file of lines with its place; what cannot be read goes to `corrupt`."""
+    for values in iter_line_values(data, corrupt):
+        yield from values
+
+
+def iter_line_values(data: Data, corrupt: list[Corrupt]) -> Iterator[list[tuple[Source, Any]]]:
+    """Return the values of line after line: one, or the whole ones in a damaged line."""
+    values = _Values(corrupt)
+    steps = _take_each(values, data, 1, 0)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            corrupt.extend(filter(None, [stop.value.unfinished]))
+            return
+        yield values.found
+        values.found = []
+
+
+class _Values:
+    """The values of lines."""
+
+    def __init__(self, corrupt: list[Corrupt]) -> None:
+        self.found: list[tuple[Source, Any]] = []
+        self.corrupt = corrupt
+
+    def take(self, source: Source, line: memoryview) -> None:
+        try:
+            self.found.append((source, decode(line)))
+        except ValueError as error:
+            self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=str(error)))
+
+    def check_last(self, source: Source) -> None:
+        pass
+
+
+def _take_each(lines: LineTaker, data: Data, number: int, offset: int) -> Generator[None, None, LastLine]:
+    """Do what `take_lines` does, and pause after each line."""
+    size = len(data)
+    end, taken = 0, False
+    for source, line in iter_lines(data, number, offset):
+        start = source.offset - offset
+        stop = start + source.size
+        if start < end:
+            continue  # it stands in a string of a record that begins above
+        corrupt = len(lines.corrupt)
+        lines.take(source, line)
+        if len(lines.corrupt) > corrupt:
+            repair = repair_line(data, start, stop)
+            if repair.spans:
+                _take_whole(lines, data, source, repair, start)
+                stop = repair.end
+            elif stop == size or repair.is_open:
+                if stop == size:
+                    lines.check_last(source)
+                return LastLine(start, taken, lines.corrupt.pop())
+        elif stop == size:
+            lines.check_last(source)
+        taken = True
+        yield
+        if stop == size:
+            return LastLine(size, True, unended=True)
+        end = stop + 1
+    return LastLine(end, taken)
+
+
+def _take_whole(lines: LineTaker, data: Data, source: Source, repair: Repair, start: int) -> None:
+    """Take the whole records of a damaged line, which stays corrupt."""
+    fault = lines.corrupt.pop()
+    read = 0
+    for begin, stop in repair.spans:
+        corrupt = len(lines.corrupt)
+        place = Source(source.line, source.offset + begin - start, stop - begin)
+        lines.take(place, memoryview(data)[begin:stop])
+        read += len(lines.corrupt) == corrupt
+        del lines.corrupt[corrupt:]
+    reason = f"{fault.reason}; {plural(read, 'whole record in it was', 'whole records in it were')} read"
+    lines.corrupt.append(
+        Corrupt(line=fault.line, offset=fault.offset, reason=reason if read else fault.reason)
+    )
+
+
+def iter_lines(data: Data, number: int = 1, offset: int = 0) -> Iterator[tuple[Source, memoryview]]:
+    """Return every line that is not blank, with its 1-based number, byte offset and size without line end.
+
+    `number` and `offset` are those of the first line in `data`, if it is not a whole file.
 
     >>> [(source.line, source.offset, bytes(line)) for source, line in iter_lines(b"1\\n\\n 2\\r\\n3")]
     [(1, 0, b'1'), (3, 3, b' 2\\r'), (4, 7, b'3')]
@@ -124,10 +245,28 @@ def iter_lines(data: Data, number: int = 1, offset: int = 0) -> Iterator[tuple[S
     view = memoryview(data)
     size = len(view)
     start = len(BOM) if not offset and bytes(view[: len(BOM)]) == BOM else 0
-    for line, end in enumerate(_line_ends(data, size), number):
+    line = number
+    while start < size:
+        end = _find_line_end(data, start, size)
         if end > start and (view[start] > 32 or bytes(view[start:end]).strip()):
             yield Source(line, offset + start, end - start), view[start:end]
-        start = end + 1
+            line, start = line + 1, end + 1
+            continue
+        # Blank lines are passed over at once: there may be a million of them.
+        solid = _SOLID.search(data, start)
+        blank = bytes(view[start : size if solid is None else solid.start()])
+        line += blank.count(b"\n")
+        start = size if solid is None else start + blank.rfind(b"\n") + 1
+
+
+def _find_line_end(data: Data, start: int, size: int) -> int:
+    """Return where the line that begins at `start` ends: the last one at the end of the data."""
+    if isinstance(data, memoryview):
+        found = _LINE_END.search(data, start)
+        return size if found is None else found.start()
+    # Three times as fast as an expression finds it.
+    end = data.find(b"\n", start)
+    return size if end < 0 else end
 
 
 def spread_list(data: Data) -> bytes:
@@ -153,19 +292,6 @@ def spread_list(data: Data) -> bytes:
         elif sign == b"," and depth == 1:
             spread[at] = 10
     return bytes(spread)
-
-
-def _line_ends(data: Data, size: int) -> Iterator[int]:
-    """Where each line ends, the last one at the end of the data."""
-    if isinstance(data, memoryview):
-        yield from (found.start() for found in _LINE_END.finditer(data))
-    else:
-        # Three times as fast as an expression finds them.
-        end = data.find(b"\n")
-        while end >= 0:
-            yield end
-            end = data.find(b"\n", end + 1)
-    yield size
 
 
 def decode(raw: bytes | memoryview) -> Any:

@@ -23,7 +23,7 @@ from ..session.session import Session
 from ..text import plural
 from .chat_messages import read_chat_tools, read_chat_usage, read_message, read_part
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document
-from .json_lines import Data, Reader, decode, iter_lines
+from .json_lines import Data, Reader, iter_values
 from .openhands_output import tell_ending
 from .recording import Json, Recording, first_rows, make_output
 
@@ -89,14 +89,9 @@ def read(data: Data) -> Session:
         for line, event in enumerate(events, 1):
             reading.take(place(line), event)
         return reading.make_session(Fields(document, *HOLDERS).rest)
-    rows = list(iter_lines(data))
+    rows = list(iter_values(data, reading.made.corrupt))
     about: Json = {}
-    for source, line_ in rows:
-        try:
-            row = decode(line_)
-        except ValueError as error:
-            reading.made.spoil(source, str(error))
-            continue
+    for source, row in rows:
         if (events := _find_events(row)) and isinstance(row, dict):
             if not about:
                 about = Fields(row, *HOLDERS).rest

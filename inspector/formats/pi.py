@@ -18,12 +18,13 @@ from ..session.entries import Corrupt, Entry, Note, Source
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from .copied_entries import mark_until, warn_of_copies
-from .json_document import FILE, HEAD, Fields, find_blocks, gather, merge, tell_wordless
+from .json_document import FILE, Fields, HEAD, find_blocks, gather, merge, tell_wordless
 from .json_lines import Data, Reader, decode, iter_lines, read_lines
 from .linearize import BranchEntry, Json, find_dropped, take_line
 from .parents import Chain
 from .pi_ai import SummaryWording, read_block, read_boundary, read_message, read_usage, write_records
 from .pi_beside import RecordsBeside
+from .recording import first_rows
 from .summary_wording import PI_INTRODUCTION
 
 NAME = "pi"
@@ -36,19 +37,13 @@ Record = tuple[Source, dict[str, Any]]
 
 def sniff(data: Data) -> str | None:
     """None when one of the first lines is pi's header or one of its messages."""
-    at = -1
-    for at, (source, line) in enumerate(iter_lines(data)):
-        if at == LOOK:
-            break
-        try:
-            record = decode(line) if source.size < HEAD else None
-        except ValueError:
-            continue
-        if isinstance(record, dict) and record.get("type") == "session_start":
+    rows = first_rows(data, LOOK)
+    for row in rows:
+        if row.get("type") == "session_start":
             return "its header is a `session_start`, which is another harness's"
-        if _is_pi(record):
+        if _is_pi(row):
             return None
-    return "none of its first lines is pi's header or a message of pi's" if at >= 0 else "it is empty"
+    return "none of its first lines is pi's header or a message of pi's" if rows else "it has no JSON objects"
 
 
 def _is_pi(record: Any) -> bool:
@@ -188,11 +183,16 @@ def _fault(item: Any) -> str | None:
 
 
 def _find_names(records: list[Record]) -> list[str]:
-    """The id of each record; one without (all of version 1, and the header) is named after its line."""
-    return [
-        item["id"] if isinstance(item.get("id"), str) and item["type"] != "session" else f"L{source.line:05d}"
-        for source, item in records
-    ]
+    """Return the id of each record; one without (in version 1 all, the header) is named by its line."""
+    names: list[str] = []
+    for source, item in records:
+        name = item.get("id")
+        if not isinstance(name, str) or item["type"] == "session":
+            name = f"L{source.line:05d}"
+            if names and names[-1].startswith(name):
+                name = f"{name}.{source.offset}"  # another record of a damaged line
+        names.append(name)
+    return names
 
 
 def _parent(item: dict[str, Any], names: list[str], at: int) -> str | None:

@@ -55,6 +55,7 @@ from .containers import GZIP, ZIP, ZSTD, unpack
 from .file_kind import describe_text, name_foreign
 from .json_lines import Data, Reader
 from .known_kinds import recognise
+from .recording import remember_rows
 from .row_lists import spread_rows
 
 if TYPE_CHECKING:
@@ -223,6 +224,11 @@ def find_reader(data: Data, name: str = "data", format: str | None = None) -> Re
     What is certainly a file of another kind is offered to readers of other packages only. Where two readers
     of `GENERAL`, or two of other packages, take it for theirs, neither is chosen.
     """
+    with remember_rows():
+        return _find_reader(data, name, format)
+
+
+def _find_reader(data: Data, name: str, format: str | None) -> Reader:
     kind = name_foreign(data)
     if format is not None:
         return _find_named(format, name, kind)

@@ -6,7 +6,10 @@ as they come, out comes a `Session` in which each of them is in an entry, a note
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import islice
 from typing import Any
 
 from ..errors import EmptySession
@@ -16,16 +19,19 @@ from ..session.session import Session
 from ..session.speakers import Speech, judge
 from .json_document import (
     FILE,
+    HEAD,
     Fields,
     Found,
+    cut_head,
     find_blocks,
     gather,
     is_number,
     iso_time,
     make_parts,
+    peek_once,
     tell_wordless,
 )
-from .json_lines import Data, decode, iter_lines
+from .json_lines import Data, decode, iter_line_values, iter_lines
 from .sealed import ON_DEMAND, THRESHOLD, seal_block
 
 COMPACTION = "compaction"
@@ -34,6 +40,11 @@ Json = dict[str, Any]
 TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "date")
 LOOK = 16
 """So many rows at the beginning tell a format of lines."""
+LOOK_BYTES, LOOK_LEAST = 1 << 22, 3
+"""Rows behind so many bytes are not looked at, except the first few: a header and two messages."""
+_known_rows: ContextVar[dict[tuple[int, int], tuple[Data, list[Json]]] | None] = ContextVar(
+    "_known_rows", default=None
+)
 
 
 class Recording:
@@ -205,19 +216,42 @@ class JsonRows:
         raise NotImplementedError
 
 
-def first_rows(data: Data, count: int = LOOK, largest: int = 1 << 20) -> list[Json]:
-    """The first rows of a file of lines that are objects; a line that is none is passed over."""
+def first_rows(data: Data, count: int = LOOK) -> list[Json]:
+    """Return the first rows of a file of lines that are objects, however long; other lines are left out.
+
+    Of `count` lines those are looked at that begin in the first `LOOK_BYTES`, and at least `LOOK_LEAST`.
+    """
+    known = _known_rows.get()
+    if known is not None and (id(data), count) in known:
+        return known[id(data), count][1]
     rows: list[Json] = []
-    for at, (source, line) in enumerate(iter_lines(data)):
-        if at == count:
+    lines = list(islice(iter_lines(data), 2))
+    if len(lines) == 1 and lines[0][0].size > HEAD:
+        # Rather a document, which is not decoded as a whole to tell what it is.
+        value, _ = peek_once(cut_head(data), False)
+        return [value] if isinstance(value, dict) else []
+    for number, values in enumerate(iter_line_values(data, []), 1):
+        rows += [value for _, value in values if isinstance(value, dict)]
+        far = bool(values) and values[-1][0].offset + values[-1][0].size > LOOK_BYTES
+        if max(number, len(rows)) >= count or (far and number >= LOOK_LEAST):
             break
-        try:
-            row = decode(line) if source.size < largest else None
-        except ValueError:
-            continue
-        if isinstance(row, dict):
-            rows.append(row)
+    del rows[count:]
+    if known is not None:
+        known[id(data), count] = data, rows
     return rows
+
+
+@contextmanager
+def remember_rows() -> Iterator[None]:
+    """Decode the first rows once for all readers that look at them within this block."""
+    if _known_rows.get() is not None:
+        yield
+        return
+    token = _known_rows.set({})
+    try:
+        yield
+    finally:
+        _known_rows.reset(token)
 
 
 def say_whose(blocks: Iterable[Block]) -> Speech:

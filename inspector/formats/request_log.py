@@ -18,7 +18,7 @@ from ..session.session import Session
 from ..text import plural
 from .chat_messages import ANSWERS, ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .json_document import FILE, Fields, iso_time, load, place, sniff_document
-from .json_lines import Data, Reader, decode, iter_lines
+from .json_lines import Data, Reader, decode, iter_lines, iter_values
 from .openai_fields import find_openai
 from .prefix import join_requests
 from .recording import Json, Recording, first_rows
@@ -200,11 +200,7 @@ def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
         for line, value in enumerate(document if isinstance(document, list) else [document], 1):
             yield place(line), value
         return
-    for source, line_ in iter_lines(data):
-        try:
-            yield source, decode(line_)
-        except ValueError as error:
-            made.spoil(source, str(error))
+    yield from iter_values(data, made.corrupt)
 
 
 class _RequestLog:

@@ -19,7 +19,7 @@ from ..session.garbage import paused_gc
 from ..session.session import Session
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .json_document import FILE, Fields, cut_head, load, place, sniff_document
-from .json_lines import Data, Reader, decode, iter_lines
+from .json_lines import Data, Reader, iter_values
 from .prefix import join_requests
 from .recording import Json, Recording, first_rows, read_inclusive
 from .threads import WholeRequest
@@ -197,11 +197,7 @@ def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
         for line, value in enumerate(document if isinstance(document, list) else [document], 1):
             yield place(line), value
         return
-    for source, row in iter_lines(data):
-        try:
-            yield source, decode(row)
-        except ValueError as error:
-            made.spoil(source, str(error))
+    yield from iter_values(data, made.corrupt)
 
 
 def _find_spans(value: Any) -> Iterator[Json]:

@@ -753,15 +753,17 @@ def test_pi_corrupt_lines_are_counted_with_place_and_reason() -> None:
     )
     session = pi.read(data)
     assert [one.line for one in session.corrupt] == [3, 4, 6, 7, 8]
-    assert session.corrupt[0].reason == "several JSON values on one line"
+    glued = "several JSON values on one line; 2 whole records in it were read"
+    assert session.corrupt[0].reason == glued
     assert data[session.corrupt[1].offset :].startswith(b"{oops")
     assert [one.reason for one in session.corrupt][2:] == [
         "not a JSON object",
         "a record without a type",
         "a message entry without a message",
     ]
-    assert session.records == 8
-    assert [session.entries[i].id for i in session.path] == ["L00002", "L00009"]
+    assert session.records == 10  # both records of the third line are read
+    names = [session.entries[i].id for i in session.path]
+    assert names == ["L00002", "L00003", f"L00003.{session.entries[2].sources[0].offset}", "L00009"]
 
 
 @needs_shared

@@ -19,7 +19,7 @@ from ...session.entries import Entry, SubAgent
 from ...session.session import Session
 from ...text import plural
 from ..json_document import load
-from ..json_lines import Data, Reader, escape_name, iter_lines, read_lines
+from ..json_lines import Data, Reader, escape_name, read_lines, take_all
 from ..set_apart import set_apart
 from .read import NAME, ClaudeCodeLines, read, sniff
 from .subagents import Spoken
@@ -141,8 +141,7 @@ class _JoinedLines(ClaudeCodeLines):
             lines = self.others.get(name)
             if lines is None:
                 lines = self.others[name] = ClaudeCodeLines(file)
-                for source, line in iter_lines(self.beside[name]):
-                    lines.take(source, line)
+                take_all(lines, self.beside[name])
             lines.charged = frozenset(charged)
             # What is not marked as a sub-agent's may be anybody's.
             if lines.spoken and False not in lines.spoken:

@@ -13,6 +13,8 @@ session (`agents`). Source: CLAUDE §3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -25,6 +27,7 @@ from ...session.session import Session
 from ...session.speakers import Speech, judge
 from ..anthropic_blocks import Names, read_content
 from ..copied_entries import warn_of_copies
+from ..damaged_lines import repair_line
 from ..json_document import tell_wordless
 from ..json_lines import Data, iter_lines, read_lines
 from ..qwen import is_qwen
@@ -45,6 +48,7 @@ from .rows import (
     Message,
     ProgressRow,
     Row,
+    Sign,
     ToolResult,
     UsageFields,
     decode_row,
@@ -55,27 +59,31 @@ from .subagents import Spoken, SubAgentRows, find_heard
 
 NAME = "claude-code"
 LOOK = 64
-HUGE = 1 << 26
 
 MAIN: Lane = (False, None)
 
 
 def sniff(data: Data) -> str | None:
-    """None when one of the first lines is a row of Claude Code's."""
+    """Return None if one of the first lines is a row of Claude Code's, else why not."""
     count = 0
-    for source, line in iter_lines(data):
+    for source, line in islice(iter_lines(data), LOOK):
         count += 1
-        try:
-            if source.size < HUGE and decode_sign(line).ours:
-                qwen = any(is_qwen(row) for row in first_rows(data))
-                return "its messages hold Qwen Code's `parts`" if qwen else None
-        except ValueError:
-            pass
-        if count == LOOK:
-            break
+        if any(sign.ours for sign in _read_signs(data, source, line)):
+            qwen = any(is_qwen(row) for row in first_rows(data))
+            return "its messages hold Qwen Code's `parts`" if qwen else None
     return (
         f"none of the first {count} lines is a row with a uuid and a parentUuid" if count else "it is empty"
     )
+
+
+def _read_signs(data: Data, source: Source, line: memoryview) -> Iterator[Sign]:
+    """Return what a line is known by, of a damaged one what the whole rows in it are known by."""
+    try:
+        yield decode_sign(line)
+    except ValueError:
+        for begin, end in repair_line(data, source.offset, source.offset + source.size).spans:
+            with suppress(ValueError):
+                yield decode_sign(memoryview(data)[begin:end])
 
 
 def read(data: Data) -> Session:
@@ -238,6 +246,8 @@ class ClaudeCodeLines:
         elif parent is not None and (above := self.chain.home.get(parent)) is not None and above.id == parent:
             parent = above.id  # one string, kept once
         name = row.uuid if row.uuid is not None else f"line-{source.line}"
+        if row.uuid is None and name in self.chain.home:
+            name = f"{name}.{source.offset}"  # another row of a damaged line
         draft = Draft(name, parent, role, len(self.drafts), lane)
         draft.timestamp, draft.copied_from = row.timestamp, row.copied_from
         self._add(draft, lane)

@@ -1,0 +1,273 @@
+"""Records that are whole in a damaged line are read, and the damage is counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector import Session, open_session, read_session
+from inspector.formats.incremental import IncrementalReader
+from inspector.formats.readers import READERS
+
+Row = dict[str, Any]
+TIME = "2026-09-01T10:00:0{}.000Z"
+BOM = b"\xef\xbb\xbf"
+
+
+def claude(number: int, role: str, text: str) -> Row:
+    usage = {"usage": {"input_tokens": number, "output_tokens": 1}} if role == "assistant" else {}
+    message = {"id": f"m{number}", "role": role, "model": "claude-sonnet-4-5", "content": text, **usage}
+    links = {"uuid": f"u{number}", "parentUuid": f"u{number - 1}" if number else None, "sessionId": "s"}
+    return {**links, "timestamp": TIME.format(number), "type": role, "message": message}
+
+
+def codex(number: int, role: str, text: str) -> Row:
+    kind = "input_text" if role == "user" else "output_text"
+    message = {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+    return {"timestamp": TIME.format(number), "type": "response_item", "payload": message}
+
+
+def copilot(number: int, role: str, text: str) -> Row:
+    links = {"id": f"e{number}", "parentId": f"e{number - 1}", "timestamp": TIME.format(number)}
+    return {"type": f"{role}.message", "data": {"content": text}, **links}
+
+
+def pi_row(number: int, role: str, text: str) -> Row:
+    message = {"role": role, "content": [{"type": "text", "text": text}]}
+    links = {"id": f"e{number}", "parentId": f"e{number - 1}", "timestamp": TIME.format(number)}
+    return {"type": "message", **links, "message": message}
+
+
+def stream(number: int, role: str, text: str) -> Row:
+    message = {"id": f"m{number}", "role": role, "content": [{"type": "text", "text": text}]}
+    return {
+        "type": role,
+        "message": message,
+        "session_id": "s",
+        "parent_tool_use_id": None,
+        "uuid": f"u{number}",
+    }
+
+
+def gemini(number: int, role: str, text: str) -> Row:
+    kind = "gemini" if role == "assistant" else "user"
+    return {"id": f"g{number}", "timestamp": TIME.format(number), "type": kind, "content": text}
+
+
+def qwen(number: int, role: str, text: str) -> Row:
+    message = {"role": "model" if role == "assistant" else "user", "parts": [{"text": text}]}
+    links = {"uuid": f"u{number}", "parentUuid": f"u{number - 1}" if number else None, "sessionId": "s"}
+    return {
+        **links,
+        "timestamp": TIME.format(number),
+        "type": role,
+        "cwd": "/w",
+        "version": "0.1",
+        "message": message,
+    }
+
+
+def message(number: int, role: str, text: str) -> Row:
+    return {"role": role, "content": text}
+
+
+START = {
+    "type": "session.start",
+    "id": "e",
+    "data": {"sessionId": "s", "copilotVersion": "1", "producer": "copilot"},
+}
+META = {"timestamp": TIME.format(0), "type": "session_meta", "payload": {"id": "x", "cwd": "/w"}}
+FORMATS: dict[str, tuple[Callable[[int, str, str], Row], list[Row]]] = {
+    "claude-code": (claude, []),
+    "codex": (codex, [META]),
+    "copilot-cli": (copilot, [START]),
+    "pi": (pi_row, [{"type": "session", "id": "s", "timestamp": TIME.format(0), "cwd": "/w"}]),
+    "claude-stream-json": (stream, []),
+    "gemini-cli": (gemini, [{"sessionId": "s", "projectHash": "h"}]),
+    "qwen": (qwen, []),
+    "message-lines": (message, []),
+}
+SAID = ("First", "Answer one", "Second", "Answer two", "Third", "Answer three")
+
+
+def write(format: str, texts: tuple[str, ...] = SAID) -> tuple[list[bytes], list[bytes]]:
+    """The lines of a header, and a line for each text."""
+    make, header = FORMATS[format]
+    rows = [make(n, ("user", "assistant")[n % 2], text) for n, text in enumerate(texts)]
+    return [dump(row) for row in header], [dump(row) for row in rows]
+
+
+def dump(row: Row) -> bytes:
+    return json.dumps(row, ensure_ascii=False).encode()
+
+
+def said(session: Session) -> list[str]:
+    return [entry.text for entry in session.entries]
+
+
+def cut(row: bytes, text: str) -> bytes:
+    """The row up to the middle of a text in it."""
+    return row[: row.index(text.encode()) + len(text) // 2]
+
+
+DAMAGES: dict[str, Callable[[list[bytes]], list[bytes]]] = {
+    "glued": lambda r: [*r[:2], r[2] + r[3], *r[4:]],
+    "three glued": lambda r: [*r[:1], r[1] + r[2] + b" " + r[3], *r[4:]],
+    "zero bytes before": lambda r: [*r[:2], b"\0" * 40 + r[2], *r[3:]],
+    "zero bytes behind": lambda r: [*r[:2], r[2] + b"\0" * 40, *r[3:]],
+    "zero bytes behind the last": lambda r: [*r[:5], r[5] + b"\0" * 40],
+    "zero bytes between": lambda r: [*r[:2], r[2] + b"\0\0" + r[3], *r[4:]],
+    "a byte order mark": lambda r: [*r[:2], BOM + r[2], *r[3:]],
+    "a byte order mark between": lambda r: [*r[:2], r[2] + BOM + r[3], *r[4:]],
+    "a record separator": lambda r: [*r[:2], b"\x1e" + r[2], *r[3:]],
+    "torn and whole": lambda r: [*r[:2], cut(r[2], SAID[2]) + r[2], *r[3:]],
+    "torn in a key and whole": lambda r: [*r[:2], r[2][:4] + r[2], *r[3:]],
+    "torn at an escape and whole": lambda r: [*r[:2], cut(r[2], SAID[2]) + b"\\" + r[2], *r[3:]],
+    "torn in an escape and whole": lambda r: [*r[:2], cut(r[2], SAID[2]) + b"\\u00" + r[2], *r[3:]],
+    "torn in a character and whole": lambda r: [*r[:2], cut(r[2], SAID[2]) + "é".encode()[:1] + r[2], *r[3:]],
+    "torn twice": lambda r: [*r[:2], cut(r[2], SAID[2]) + cut(r[2], SAID[2]) + r[2], *r[3:]],
+    "whole, torn, whole": lambda r: [*r[:2], r[2] + cut(r[2], SAID[2]) + r[3], *r[4:]],
+    "written in between": lambda r: [*r[:2], (part := cut(r[4], SAID[4])) + r[2] + r[4][len(part) :], *r[3:]],
+    "the first line": lambda r: [r[0] + r[1], *r[2:]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_is_whole_in_a_damaged_line_is_read_and_the_damage_counted(damage: str, format: str) -> None:
+    header, rows = write(format)
+    whole = read_session(b"\n".join([*header, *rows]))
+    assert (whole.format, said(whole), whole.corrupt) == (format, list(SAID), ())
+    for end in (b"", b"\n"):
+        session = read_session(b"\n".join([*header, *DAMAGES[damage](rows)]) + end)
+        assert (session.format, said(session)) == (format, list(SAID))
+        assert len(session.corrupt) == 1
+        assert [entry.usage for entry in session.entries] == [entry.usage for entry in whole.entries]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_line_breaks_in_a_string_are_read_as_they_stand(format: str) -> None:
+    text = "one\n\nPRICES {x}\nten euros"
+    header, rows = write(format, ("First", text, "Second", "Answer"))
+    rows[1] = rows[1].replace(b"\\n", b"\n")
+    for end in (b"", b"\n"):
+        session = read_session(b"\n".join([*header, *rows]) + end, format=format)
+        assert said(session) == ["First", text, "Second", "Answer"]
+        assert [corrupt.line for corrupt in session.corrupt] == [len(header) + 2]
+    torn = [rows[0], cut(rows[2], "Second"), *rows[2:]]
+    session = read_session(b"\n".join([*header, *torn]), format=format)
+    assert said(session) == ["First", "Second", "Answer"]
+    assert [corrupt.line for corrupt in session.corrupt] == [len(header) + 2]
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "gemini-cli"])
+@pytest.mark.parametrize("damage", [*DAMAGES, "line breaks"])
+def test_a_growing_file_with_damaged_lines_is_at_any_time_what_reading_it_anew_gives(
+    damage: str, format: str
+) -> None:
+    header, rows = write(format)
+    rows = (
+        DAMAGES[damage](rows)
+        if damage in DAMAGES
+        else [*rows[:2], rows[2].replace(b"Sec", b"S\ne\nc"), *rows[3:]]
+    )
+    data = b"\n".join([*header, *rows]) + b"\n"
+    reader = next(reader for reader in READERS if reader.name == format)
+    growth = IncrementalReader(reader)
+    ends = sorted({*range(0, len(data), 29), len(data)})
+    for end in ends:
+        if not growth.continues(data[growth.offset : end]):
+            growth = IncrementalReader(reader)
+        growth.feed(data[growth.offset : end])
+        try:
+            grown: Session | None = growth.make_session()
+        except Exception as error:
+            grown = None
+            with pytest.raises(type(error)):
+                reader.read(data[:end])
+        else:
+            assert grown == reader.read(data[:end])
+
+
+def test_a_part_of_a_broken_record_is_no_record() -> None:
+    inner = b'{"role": "assistant", "content": "nobody said this"}'
+    broken = [
+        b'{"role": "user", "content": "a" "b", "message": ' + inner + b"}",
+        b'{"role": "user", "content": "a" "b", "all": [' + inner + b", " + inner + b"]}",
+        b'{"role": "user", "content": "cut", "message": ' + inner,
+        b'tail of another", "message": ' + inner + b"}",
+        inner + b",",
+        inner + b"]}",
+    ]
+    for line in broken:
+        rows = [dump(message(0, "user", "Hi")), line, dump(message(1, "assistant", "Ho"))]
+        session = read_session(b"\n".join(rows), format="message-lines")
+        assert said(session) == ["Hi", "Ho"]
+        assert [corrupt.line for corrupt in session.corrupt] == [2]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_records_without_a_name_on_one_line_have_names_of_their_own(format: str) -> None:
+    header, rows = write(format)
+    bare = [
+        {key: value for key, value in json.loads(row).items() if key not in ("id", "uuid")} for row in rows
+    ]
+    for row in bare:
+        row.pop("parentUuid", row.pop("parentId", None))
+    session = read_session(b"\n".join([*header, b"".join(map(dump, bare))]) + b"\n", format=format)
+    assert said(session) == list(SAID)
+    assert len(session.index) == len(SAID)
+
+
+HOSTILE = {
+    "openings": b'{"',
+    "nested": b'{"a":',
+    "nested strings": b'{"a":"',
+    "broken": b'{"a":1',
+    "brackets": b"[",
+    "zero bytes": b"\0",
+    "quotes": b'"',
+    "escapes": b'{"a":"\\',
+    "lines that open": b'{",":":\n',
+    "lines that go on": b'", "k": {"a": "\n',
+    "torn lines": b'{"a": "x{"b": "y{"c": "z\n',
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_line_takes_a_time_that_grows_with_it(kind: str) -> None:
+    """Were each of these looked at from each of its beginnings, this would take hours."""
+    piece = HOSTILE[kind]
+    few = b"\n" in piece
+    first = dump(claude(0, "user", "Hi")) + b"\n"
+    session = read_session(first + piece * ((1 << (16 if few else 22)) // (1 if few else len(piece))))
+    assert said(session) == ["Hi"]
+    assert session.corrupt
+
+
+def test_text_behind_a_record_that_has_no_end_is_looked_at_once() -> None:
+    _, rows = write("claude-code")
+    data = b"\n".join([rows[0], cut(rows[1], SAID[1]), *[b"x" * 99] * 100_000, *rows[1:]])
+    session = read_session(data)
+    assert said(session) == list(SAID)
+    assert len(session.corrupt) == 100_001
+
+
+def test_a_large_file_is_read_in_pieces_with_its_damaged_lines(tmp_path: Path) -> None:
+    """Line breaks in strings stand on the borders of pieces too."""
+    count = 3_000
+    texts = tuple(f"{n}\n" + "y" * 12_000 for n in range(count))
+    _, rows = write("claude-code", texts)
+    rows = [rows[0], *[row.replace(b"\\n", b"\n") for row in rows[1:]]]
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"\n".join(rows) + b"\n")
+    assert path.stat().st_size > 1 << 25
+    session = open_session(path)
+    assert said(session) == list(texts)
+    assert [corrupt.line for corrupt in session.corrupt] == [2 * n for n in range(1, count)]
+    assert all(a.line < b.line for a, b in pairwise(session.corrupt))
