@@ -12,16 +12,18 @@ read.
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from ..errors import ReadError
 from ..session.json_text import dump_lossless
+from .json_document import FILE
 from .json_lines import Data, decode
 from .recording import Json
 
@@ -39,6 +41,17 @@ SESSIONS = ("session_v2", "session")
 """Where the rows of its sessions are; the first one that holds a session tells of it."""
 _NEXT = frozenset({"id", "session_id", "type", "data"})
 _DEEPEST = 64
+STEPS, LEAST_STEPS, STEPS_PER_BYTE = 10_000, 5_000_000, 10
+"""Steps of SQLite's machine: how often they are counted, and how many reading may take; a row takes 20."""
+LEAST_BYTES = 1 << 20
+"""Bytes beyond those of the file that may be read of it: no row is read twice."""
+FUNCTIONS = ("sum", "length", "count", "min")
+COMPUTED = "it is a database whose tables are computed, not stored: a view, or a column made of others"
+REFUSED = re.compile("not authorized|prohibited")
+"""What SQLite says of what `_authorise` refuses."""
+TOO_MUCH = (
+    "it is a database that gives more than a file of its size can hold: it is broken or made to be slow"
+)
 Stored = tuple[str, int, Callable[[], Data]]
 
 
@@ -53,39 +66,102 @@ def may_hold_sessions(head: Data) -> bool:
 
 
 def list_stored(data: Data) -> tuple[str, list[Stored]] | None:
-    """What kind of database it is, and its sessions: name, size, what gives each. None for any other."""
+    """Return what kind of database it is, and its sessions: name, size, what gives each. None for any other.
+
+    Raises `ReadError` if it computes what it holds, or takes longer to read than its size allows.
+    """
     if not may_hold_sessions(data):
         return None
     try:
-        with closing(_open(data)) as base:
-            tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            names = {str(row["name"]) for row in tables}
+        with _Database(data) as base:
+            names = {str(name) for (name,) in base.select("SELECT name FROM sqlite_master")}
             if OPENCODE[0] <= names or (any(age <= names for age in OPENCODE[1:]) and _has_next(base)):
                 return "a database of opencode's", _list_opencode(base, data)
-            if "checkpoints" in names:
+            if base.list_columns("checkpoints"):
                 return "a LangGraph database", _list_threads(base, data)
     except _broken():
         pass
     return None
 
 
-def _open(data: Data) -> sqlite3.Connection:
-    """The database in memory. Its header may say that a log of changes belongs to it: there is none here."""
+class _Database:
+    """A database in memory, of which nothing but plain tables is read.
+
+    A file of some KiB can describe views and columns that compute without end, and pages that lead back to
+    each other. So whatever is computed is refused, and the steps and the bytes that reading takes are limited
+    by the size of the file.
+    """
+
+    def __init__(self, data: Data) -> None:
+        """Open the data. Their header may name a log of changes; there is none here."""
+        import sqlite3
+
+        raw = bytearray(memoryview(data))
+        if len(raw) > 19 and raw[18:20] == b"\2\2":
+            raw[18:20] = b"\1\1"
+        self._steps = LEAST_STEPS + len(raw) * STEPS_PER_BYTE
+        self._bytes = LEAST_BYTES + len(raw)
+        self._base = sqlite3.connect(":memory:")
+        try:
+            self._base.deserialize(bytes(raw))
+            self._base.execute("PRAGMA query_only = 1")
+            self._base.execute("PRAGMA trusted_schema = 0")
+            self._base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LEAST_BYTES + len(raw))
+            self._base.set_progress_handler(self._count, STEPS)
+            self._base.set_authorizer(_authorise)
+        except BaseException:
+            self._base.close()
+            raise
+        self._base.row_factory = sqlite3.Row
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Close it. An error that its limits raise becomes a `ReadError`."""
+        import sqlite3
+
+        self._base.close()
+        if isinstance(error, MemoryError | sqlite3.DataError) or (error is not None and self._steps < 0):
+            raise ReadError(FILE, detail=TOO_MUCH) from error
+        if isinstance(error, sqlite3.DatabaseError) and REFUSED.search(str(error)):
+            raise ReadError(FILE, detail=COMPUTED) from error
+
+    def _count(self) -> bool:
+        self._steps -= STEPS
+        return self._steps < 0
+
+    def select(self, query: str, *values: Any) -> Iterator[sqlite3.Row]:
+        """Return the rows of a query."""
+        for row in self._base.execute(query, values):
+            self._bytes -= sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+            if self._bytes < 0:
+                raise MemoryError
+            yield row
+
+    def list_columns(self, table: str) -> frozenset[str]:
+        """Return the columns of a table; none if it is not there. Raises `ReadError` if any is computed."""
+        query = "SELECT type = 'table' AND rootpage > 0 FROM sqlite_master WHERE name = ?"
+        if not all(row[0] for row in self.select(query, table)):
+            raise ReadError(FILE, detail=COMPUTED)
+        columns = list(self.select(f"PRAGMA table_xinfo({table})"))
+        if any(column["hidden"] for column in columns):
+            raise ReadError(FILE, detail=COMPUTED)
+        return frozenset(str(column["name"]) for column in columns)
+
+
+def _authorise(
+    action: int, name: str | None, detail: str | None, base: str | None, source: str | None
+) -> int:
+    """Allow to read tables, and the functions that the queries below use; nothing on behalf of a view."""
     import sqlite3
 
-    raw = bytearray(memoryview(data))
-    if len(raw) > 19 and raw[18:20] == b"\2\2":
-        raw[18:20] = b"\1\1"
-    base = sqlite3.connect(":memory:")
-    try:
-        base.deserialize(bytes(raw))
-        base.execute("PRAGMA query_only = 1")
-        base.execute("PRAGMA trusted_schema = 0")
-    except BaseException:
-        base.close()
-        raise
-    base.row_factory = sqlite3.Row
-    return base
+    allowed = source is None and (
+        action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ)
+        or (action == sqlite3.SQLITE_PRAGMA and name == "table_xinfo")
+        or (action == sqlite3.SQLITE_FUNCTION and str(detail).lower() in FUNCTIONS)
+    )
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
 def _broken() -> tuple[type[Exception], ...]:
@@ -98,36 +174,29 @@ def _broken() -> tuple[type[Exception], ...]:
 # opencode
 
 
-def _list_columns(base: sqlite3.Connection, table: str) -> frozenset[str]:
-    """The columns of a table; none where it is not there."""
-    return frozenset(str(row["name"]) for row in base.execute(f"PRAGMA table_info({table})"))
+def _has_next(base: _Database) -> bool:
+    return base.list_columns("session_message") >= _NEXT
 
 
-def _has_next(base: sqlite3.Connection) -> bool:
-    return _list_columns(base, "session_message") >= _NEXT
-
-
-def _list_opencode(base: sqlite3.Connection, data: Data) -> list[Stored]:
+def _list_opencode(base: _Database, data: Data) -> list[Stored]:
     sizes = Counter[str]()
+    base.list_columns("message")
     for table in ("part", "session_message"):
-        if _list_columns(base, table) >= {"session_id", "data"}:
+        if base.list_columns(table) >= {"session_id", "data"}:
             query = f"SELECT session_id, SUM(LENGTH(data)) FROM {table} GROUP BY session_id"
-            sizes.update({str(row[0]): int(row[1] or 0) for row in base.execute(query)})
+            sizes.update({str(row[0]): int(row[1] or 0) for row in base.select(query)})
     names: set[str] = set()
     for table in SESSIONS:
-        if "id" in _list_columns(base, table):
-            names |= {str(row["id"]) for row in base.execute(f"SELECT id FROM {table}")}
+        if "id" in base.list_columns(table):
+            names |= {str(row["id"]) for row in base.select(f"SELECT id FROM {table}")}
     return [(name, sizes[name], partial(_export_opencode, data, name)) for name in sorted(names)]
 
 
-def _find_session(base: sqlite3.Connection, name: str) -> sqlite3.Row | None:
+def _find_session(base: _Database, name: str) -> sqlite3.Row | None:
     """The row of a session."""
-    import sqlite3
-
     for table in SESSIONS:
-        if "id" in _list_columns(base, table):
-            row = base.execute(f"SELECT * FROM {table} WHERE id = ?", (name,)).fetchone()
-            if isinstance(row, sqlite3.Row):
+        if "id" in base.list_columns(table):
+            for row in base.select(f"SELECT * FROM {table} WHERE id = ?", name):
                 return row
     return None
 
@@ -136,7 +205,7 @@ def _export_opencode(data: Data, name: str) -> bytes:
     """A session as `opencode export` writes it."""
     document: Json = {"info": {"id": name}, "messages": []}
     try:
-        with closing(_open(data)) as base:
+        with _Database(data) as base:
             row = _find_session(base, name)
             if row is not None:
                 document["info"] = _make_info(dict(zip(row.keys(), row, strict=True)))
@@ -150,34 +219,35 @@ def _export_opencode(data: Data, name: str) -> bytes:
     return dump_lossless(_make_plain(document)).encode("ascii")
 
 
-def _count_rows(base: sqlite3.Connection, table: str, name: str) -> int:
+def _count_rows(base: _Database, table: str, name: str) -> int:
     """The rows of a session in a table; 0 where the table is not there."""
-    if "session_id" not in _list_columns(base, table):
+    if "session_id" not in base.list_columns(table):
         return 0
-    return int(base.execute(f"SELECT COUNT(*) FROM {table} WHERE session_id = ?", (name,)).fetchone()[0])
+    query = f"SELECT COUNT(*) FROM {table} WHERE session_id = ?"
+    return sum(int(row[0]) for row in base.select(query, name))
 
 
-def _list_messages(base: sqlite3.Connection, name: str) -> Iterator[Json]:
+def _list_messages(base: _Database, name: str) -> Iterator[Json]:
     """The messages of a session with their parts."""
     parts: dict[str, list[Any]] = {}
     query = "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id"
-    for each in base.execute(query, (name,)):
+    for each in base.select(query, name):
         message = str(each["message_id"])
         held = _load(each["data"]) | {"id": each["id"], "messageID": message, "sessionID": name}
         parts.setdefault(message, []).append(held)
     query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
-    for each in base.execute(query, (name,)):
+    for each in base.select(query, name):
         info = _load(each["data"]) | {"id": each["id"], "sessionID": name}
         yield {"info": info, "parts": parts.get(str(each["id"]), [])}
 
 
-def _list_next(base: sqlite3.Connection, name: str) -> Iterator[Json]:
+def _list_next(base: _Database, name: str) -> Iterator[Json]:
     """The messages of a session in opencode's next form, in their order."""
     if _has_next(base):
         # Its first versions told no order but the time.
-        order = "seq" if "seq" in _list_columns(base, "session_message") else "time_created, id"
+        order = "seq" if "seq" in base.list_columns("session_message") else "time_created, id"
         query = f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}"
-        for row in base.execute(query, (name,)):
+        for row in base.select(query, name):
             yield _load(row["data"]) | {"id": row["id"], "type": row["type"]}
 
 
@@ -205,13 +275,13 @@ def _load(raw: Any) -> Json:
 # LangGraph
 
 
-def _list_threads(base: sqlite3.Connection, data: Data) -> list[Stored]:
+def _list_threads(base: _Database, data: Data) -> list[Stored]:
     query = (
         "SELECT thread_id, checkpoint_ns, SUM(LENGTH(checkpoint)) AS size FROM checkpoints "
         "GROUP BY thread_id, checkpoint_ns ORDER BY MIN(checkpoint_id)"
     )
     found: list[Stored] = []
-    for thread, space, size in base.execute(query):
+    for thread, space, size in base.select(query):
         name = f"{thread}/{space}" if space else str(thread)
         found.append((name, int(size or 0), partial(_export_thread, data, thread, space)))
     return found
@@ -221,12 +291,12 @@ def _export_thread(data: Data, thread: Any, space: Any) -> bytes:
     """The states of a thread that lead to its last one, each with its messages."""
     rows: dict[str, tuple[Any, Any, Any]] = {}
     try:
-        with closing(_open(data)) as base:
+        with _Database(data) as base:
             query = (
                 "SELECT checkpoint_id, parent_checkpoint_id, type, checkpoint FROM checkpoints "
                 "WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id"
             )
-            for name, parent, kind, blob in base.execute(query, (thread, space)):
+            for name, parent, kind, blob in base.select(query, thread, space):
                 rows[str(name)] = (parent, kind, blob)
     except _broken():
         pass  # what was read until then is kept

@@ -326,3 +326,95 @@ def test_a_database_of_anything_else_is_refused_as_before(tmp_path: Path) -> Non
         base.commit()
     with pytest.raises(ReadError, match="it is an SQLite database"):
         open_session(tmp_path / "other.db")
+
+
+def make_base(path: Path, *statements: str) -> Path:
+    """A database of opencode's tables with one session in it, and what the statements make of it."""
+    with closing(sqlite3.connect(path)) as base:
+        base.executescript(
+            "CREATE TABLE session (id TEXT PRIMARY KEY, title TEXT);"
+            "CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT);"
+            "CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);"
+            "INSERT INTO session VALUES ('ses_1', 'A talk');"
+            """INSERT INTO message VALUES ('msg_1', 'ses_1', '{"role": "user"}');"""
+            """INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', '{"type": "text", "text": "Hi"}');"""
+        )
+        for statement in statements:
+            base.execute(statement)
+        base.commit()
+    return path
+
+
+ENDLESS = "WITH RECURSIVE r(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM r) SELECT id"
+COMPUTED = {
+    "a view that never ends": [f"CREATE VIEW session_v2 AS {ENDLESS} FROM r WHERE id < 0"],
+    "a view of endless rows": [f"CREATE VIEW session_v2 AS {ENDLESS} FROM r"],
+    "a view in place of a table": [
+        "DROP TABLE part",
+        f"CREATE VIEW part AS {ENDLESS}, 1 AS message_id, 1 AS session_id, 1 AS data FROM r",
+    ],
+    "a plain view": ["ALTER TABLE session RENAME TO old", "CREATE VIEW session AS SELECT * FROM old"],
+    "a column that is computed": [
+        "DROP TABLE message",
+        "CREATE TABLE message (id, session_id, data GENERATED ALWAYS AS (hex(zeroblob(400000000))))",
+        "INSERT INTO message (id, session_id) VALUES ('msg_1', 'ses_1')",
+    ],
+    "a computed column of a session": [
+        "ALTER TABLE session ADD COLUMN more TEXT GENERATED ALWAYS AS (hex(zeroblob(400000000)))"
+    ],
+    "a virtual table": [
+        "DROP TABLE part",
+        "CREATE VIRTUAL TABLE part USING fts5(id, message_id, session_id, data)",
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", COMPUTED)
+def test_what_a_database_computes_is_refused(kind: str, tmp_path: Path) -> None:
+    """Each of the first would take for ever, or gigabytes."""
+    assert open_session(make_base(tmp_path / "plain.db")).entries[0].text == "Hi"
+    path = make_base(tmp_path / "opencode.db", *COMPUTED[kind])
+    with pytest.raises(ReadError, match="tables are computed, not stored"):
+        open_session(path)
+    with pytest.raises(ReadError, match="tables are computed, not stored"):
+        open_sessions(path)
+
+
+def test_a_view_that_stands_for_the_states_of_a_thread_is_refused(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "g.db")) as base:
+        columns = "1 AS thread_id, '' AS checkpoint_ns, 1 AS checkpoint_id, 1 AS checkpoint"
+        base.execute(f"CREATE VIEW checkpoints AS {ENDLESS}, {columns} FROM r")
+    with pytest.raises(ReadError, match="tables are computed, not stored"):
+        open_session(tmp_path / "g.db")
+
+
+def test_pages_that_lead_to_the_same_rows_again_and_again_are_refused(tmp_path: Path) -> None:
+    """The inner pages of a tree all name one child: its file of 3 MB holds five million rows."""
+    path = make_base(tmp_path / "opencode.db")
+    with closing(sqlite3.connect(path)) as base:
+        rows = [(f"prt_{n:06}", "msg_1", "ses_1", '{"type": "text", "text": "Hi"}') for n in range(2, 40_000)]
+        base.executemany("INSERT INTO part VALUES (?, ?, ?, ?)", rows)
+        base.commit()
+        size = base.execute("PRAGMA page_size").fetchone()[0]
+        root = base.execute("SELECT rootpage FROM sqlite_master WHERE name = 'part'").fetchone()[0]
+    assert len(open_session(path).entries[0].blocks) == 39_999
+    data = bytearray(path.read_bytes())
+
+    def find_links(page: int) -> list[slice]:
+        """Where an inner page of a table's tree names its children."""
+        start = (page - 1) * size
+        assert data[start] == 5
+        count = int.from_bytes(data[start + 3 : start + 5], "big")
+        cells = [int.from_bytes(data[start + 12 + 2 * n : start + 14 + 2 * n], "big") for n in range(count)]
+        return [slice(place, place + 4) for place in (start + 8, *(start + cell for cell in cells))]
+
+    first, second = (int.from_bytes(data[link], "big") for link in find_links(root)[:2])
+    leaf = bytes(data[find_links(first)[0]])
+    for page, child in ((root, second), (second, first)):
+        for link in find_links(page):
+            data[link] = child.to_bytes(4, "big")
+    for link in find_links(first):
+        data[link] = leaf
+    path.write_bytes(data)
+    with pytest.raises(ReadError, match=r"more than a file of its size can hold|none of them is a session"):
+        open_session(path)
