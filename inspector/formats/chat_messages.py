@@ -17,7 +17,8 @@ from ..session.entries import Tool, Usage
 from ..session.json_text import stringify
 from .anthropic_blocks import SERVER_CALLS, read_with_rest
 from .anthropic_blocks import read_usage as read_anthropic_usage
-from .json_document import Fields, Found, find_blocks, unknown
+from .bedrock_blocks import read_block, split_marks
+from .json_document import Fields, Found, find_blocks, make_usage, unknown
 from .recording import Json, make_output, parse_given, read_inclusive, take_time
 
 GIVEN = ("arguments", "input", "action", "operation", "code", "queries")
@@ -33,6 +34,8 @@ _ANTHROPIC = ("tool_use", "thinking", "redacted_thinking", "image", "document", 
 """Types of Anthropic's blocks, besides all that end in `tool_result`."""
 _VERSIONED = re.compile(r"_\d{8}$")
 """How the types of Anthropic's own tools end."""
+_TOOLS, _SCHEMAS = ("function", "toolSpec"), ("parameters", "input_schema", "inputSchema")
+_CONVERSE = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "totalTokens")
 _WORDS = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
 
 
@@ -105,6 +108,10 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
     if fields.rest.get("type") in ("message", told):
         fields.any("type")
     role = _ROLES.get(told, told)
+    for key in ("content", "parts"):
+        said, marks = split_marks(fields.rest.get(key))
+        if marks:
+            fields.rest |= {key: said, "marks": marks}
     if isinstance(parts := fields.rest.get("parts"), list):
         fields.any("parts")
         found = [read_part(part, names) for part in parts]
@@ -199,6 +206,8 @@ def read_part(raw: Any, names: Names) -> Found:
     anthropic = kind in _ANTHROPIC or (isinstance(kind, str) and kind.endswith("tool_result"))
     if anthropic and ("source" in fields.rest or kind not in ("image", "document")):
         return read_with_rest(raw, names)
+    if kind is None and (block := read_block(fields, names, lambda part: read_part(part, names))) is not None:
+        return block
     fields.any("type")
     if kind in _WORDS or kind is None:
         text = next(
@@ -273,14 +282,18 @@ def _read_sdk_part(call: str, kind: str, fields: Fields, names: Names) -> Found:
 
 
 def read_chat_tools(raw: Any) -> tuple[Tool, ...]:
-    """The tools that a request tells of, in the form of OpenAI or Anthropic; what has no name is left out."""
+    """Return the tools of a request of OpenAI, Anthropic or Bedrock; what has no name is left out."""
     tools: list[Tool] = []
     for item in raw if isinstance(raw, list) else ():
         outer = Fields(item)
-        fields = Fields(outer.object("function")) if isinstance(outer.rest.get("function"), dict) else outer
+        fields = next(
+            (Fields(outer.object(key)) for key in _TOOLS if isinstance(outer.rest.get(key), dict)), outer
+        )
         name = fields.text("name")
         if name is not None:
-            schema = fields.any("parameters") if "parameters" in fields.rest else fields.any("input_schema")
+            schema = next((fields.any(key) for key in _SCHEMAS if key in fields.rest), None)
+            if fields is not outer and isinstance(schema, dict) and schema.keys() == {"json"}:
+                schema = schema["json"]  # Bedrock's
             described, own = fields.text("description") or "", None
             if _VERSIONED.search(str(fields.rest.get("type"))):
                 own = {key: fields.rest[key] for key in fields.rest if key != "cache_control"}
@@ -299,7 +312,7 @@ def take_told(message: ChatMessage) -> Json:
 
 
 def read_chat_usage(raw: Any) -> Usage | None:
-    """Usage as OpenAI gives it, whose input holds the cache's, or as Anthropic does, whose does not.
+    """Return usage as OpenAI gives it, whose input holds the cache's, or as Anthropic and Bedrock give it.
 
     >>> read_chat_usage({"prompt_tokens": 9, "completion_tokens": 2}).prompt
     9
@@ -322,4 +335,6 @@ def read_chat_usage(raw: Any) -> Usage | None:
         return read_inclusive(told, "input_tokens", "output_tokens", "cached", "written", "total_tokens")
     if "input_tokens" in fields.rest:
         return read_anthropic_usage(fields.rest)
+    if "inputTokens" in fields.rest:
+        return make_usage(Fields({"usage": fields.rest}), "usage", _CONVERSE)
     return None

@@ -154,6 +154,8 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
             sent = sent_within[call] = pool.find_input(event, sent_within.get(call, sent))
             at, compaction = compactions.pop(call, (None, None))
             output = Fields(event.object("output"))
+            # Inspect repeats the usage of the call whose reply it kept: nothing was asked.
+            cached = event.rest.get("cache") == "read"
             choices = output.items("choices") or []
             reply = [
                 choice["message"]
@@ -165,7 +167,7 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
                     source,
                     list(sent),
                     read_chat([open_message(message, attached) for message in reply], names),
-                    usage=_read_usage(output.rest.get("usage")),
+                    usage=None if cached else _read_usage(output.rest.get("usage")),
                     model=output.text("model") or event.text("model"),
                     tools=read_chat_tools(open_message(event.any("tools"), attached)),
                     time=event.text("timestamp"),
@@ -173,6 +175,7 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
                     apart=call != "",
                     compaction=compaction,
                     compacted_at=at,
+                    extra={"cache": "read"} if cached else {},
                 )
             )
             continue

@@ -270,10 +270,12 @@ def _count_reply(value: Any) -> int | None:
 def _count_stored(value: Any) -> int | None:
     """No figure: the head of a session of opencode's, and each message and part, is a file of its own."""
     fields = Fields(value)
-    name = str(fields.text("id"))
-    head = name.startswith("ses_") and fields.text("projectID") is not None
-    inner = name.startswith(("msg_", "prt_")) and fields.text("sessionID") is not None
-    return 0 if head or inner else None
+    head = fields.text("projectID") is not None and fields.text("directory") is not None
+    inner = fields.text("sessionID") is not None and (
+        fields.text("role") is not None
+        or (fields.text("messageID") is not None and fields.text("type") is not None)
+    )
+    return 0 if fields.text("id") is not None and (head or inner) else None
 
 
 def _count_browsing(value: Any) -> int | None:

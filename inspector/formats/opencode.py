@@ -27,8 +27,8 @@ from .recording import Json, Recording, make_cost, make_output
 
 NAME = "opencode"
 UNSEEN = ("step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction")
-
-
+OWN = frozenset(["slug", "projectID", "directory", "version"])
+"""What the `info` of a session holds, of any version."""
 _TOLD = re.compile(rb"\s*Exporting session: [^\n{]{1,200}\n")
 
 
@@ -52,8 +52,7 @@ def _open_answer(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     name = _info(value[0]).get("sessionID") if value else None
-    parts = isinstance(value[0], dict) and isinstance(value[0].get("parts"), list) if value else False
-    return {"info": {"id": name}, "messages": value} if name and parts else value
+    return {"info": {"id": name}, "messages": value} if name and _is_message(value[0]) else value
 
 
 def _judge(value: Any) -> str | None:
@@ -61,11 +60,19 @@ def _judge(value: Any) -> str | None:
     if not isinstance(value, dict):
         return "not a JSON object"
     info, messages = value.get("info"), value.get("messages")
-    if not isinstance(info, dict) or not str(info.get("id")).startswith("ses_"):
+    if not isinstance(info, dict) or not isinstance(info.get("id"), str):
         return "it has no `info` of a session of opencode's"
     if not isinstance(messages, list):
         return "it has no list `messages`"
-    return None
+    # The id may be redacted: the rest of the export tells what it is.
+    if info["id"].startswith("ses_") or len(OWN & info.keys()) > 1 or any(map(_is_message, messages[:8])):
+        return None
+    return "neither its `info` nor its messages are those of opencode's"
+
+
+def _is_message(raw: Any) -> bool:
+    """Return whether a message has its `info` and its `parts` apart."""
+    return bool(_info(raw)) and isinstance(raw.get("parts"), list)
 
 
 @paused_gc()

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ReadError
-from ..session.blocks import Text, ToolCall
-from ..session.entries import Source, Tool
+from ..session.blocks import Number, Text, ToolCall
+from ..session.entries import Source, Tool, Usage
 from ..session.garbage import paused_gc
 from ..session.json_text import stringify
 from ..session.session import Session
@@ -25,7 +25,7 @@ from .chat_messages import read_chat_tools, read_chat_usage, read_message, read_
 from .json_document import FILE, Fields, Found, find_blocks, load, place, sniff_document
 from .json_lines import Data, Reader, iter_values
 from .openhands_output import tell_ending
-from .recording import Json, Recording, first_rows, make_output
+from .recording import Json, Recording, first_rows, make_cost, make_output, read_inclusive
 
 NAME = "openhands-trajectory"
 HOLDERS = ("history", "trajectory")
@@ -33,6 +33,9 @@ SILENT = ("agent_state_changed", "null", "recall", "condense")
 """Observations that no model is shown as the answer of a tool."""
 ASIDE = ("change_agent_state", "null", "recall", "condensation_request", "start", "pause", "resume", "stop")
 """Actions that no model asked for."""
+SUMS = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
+COST = "accumulated_cost"
+"""What a run took so far, as its events tell it."""
 OWN = ("thought", "confirmation_state", "security_risk", "hidden", "blocking", "is_input", "is_static")
 """Arguments of an action that the model did not give."""
 RECALLED = (
@@ -118,6 +121,7 @@ class _OldEvents:
         self.events: dict[str, list[int]] = {}
         self.live: list[str] = []
         self.times: list[str] = []
+        self.sums: dict[str, Number] = {}
         self.asked: str | None = None
 
     def take(self, source: Source, raw: Any) -> None:
@@ -166,7 +170,7 @@ class _OldEvents:
             )
             found = find_blocks([{"type": "text", "text": words}, *parts], self._read_part)
             role = "assistant" if speaker == "agent" else "user"
-            own = {"model": self.model} if role == "assistant" else {}
+            own = self._take_metrics(fields) if role == "assistant" else {}
             self._add(role, found, source, fields, timestamp=time, **own)
         elif kind in ASIDE or speaker == "environment":
             self.made.note(kind, source)
@@ -177,8 +181,8 @@ class _OldEvents:
 
     def _reply(self, source: Source, fields: Fields, time: str | None) -> None:
         """An action that the model asked for by a call: its whole reply stands beside it."""
-        told = Fields(fields.object("tool_call_metadata"))
-        answer = Fields(told.object("model_response"))
+        called = Fields(fields.object("tool_call_metadata"))
+        answer = Fields(called.object("model_response"))
         number = answer.text("id")
         if number is not None and (known := self.replies.get(number)) is not None:
             self.made.also(known, source)
@@ -187,13 +191,14 @@ class _OldEvents:
         choices = answer.items("choices") or [None]
         message, _ = read_message(Fields(choices[0]).rest.get("message") or {}, self.names)
         found = message.found
-        call, tool = told.text("tool_call_id") or "", told.text("function_name") or ""
+        call, tool = called.text("tool_call_id") or "", called.text("function_name") or ""
         if call not in (block.id for block, _ in found if isinstance(block, ToolCall)):
             found = [*found, (ToolCall(id=call, name=tool, input={}), {})]
         self.names[call] = tool
         self.model = answer.text("model") or self.model
         usage = read_chat_usage(answer.rest.get("usage"))
-        entry = self._add("assistant", found, source, fields, timestamp=time, model=self.model, usage=usage)
+        told = self._take_metrics(fields, usage)
+        entry = self._add("assistant", found, source, fields, timestamp=time, **told)
         if number is not None:
             self.replies[number] = entry
 
@@ -210,7 +215,27 @@ class _OldEvents:
             self._add("user", [(Text(text=words), {})], source, fields, timestamp=time)
         else:
             self.asked = call
-            self._add("assistant", found, source, fields, timestamp=time, model=self.model)
+            self._add("assistant", found, source, fields, timestamp=time, **self._take_metrics(fields))
+
+    def _take_metrics(self, fields: Fields, usage: Usage | None = None) -> Json:
+        """Return the model and the usage of a reply: what the run's sums grew by since the reply before.
+
+        A reply whose call has its response beside it tells its own `usage`; the sums tell what it cost.
+        """
+        sums = Fields(fields.rest.get("llm_metrics"))
+        used = Fields(sums.rest.get("accumulated_token_usage"))
+        now = {key: number for key in SUMS if (number := used.number(key)) is not None}
+        now |= {COST: number} if (number := sums.number(COST)) is not None else {}
+        # A run that goes on after a restart begins to count anew.
+        anew = any(now[key] < self.sums.get(key, 0) for key in now)
+        grown = {key: number - (0 if anew else self.sums.get(key, 0)) for key, number in now.items()}
+        self.sums |= now
+        if usage is None and (grown.get(SUMS[0]) or grown.get(SUMS[1])):
+            usage = read_inclusive(grown, *SUMS)
+        if usage is not None and (cost := grown.get(COST)):
+            usage = usage.model_copy(update={"cost": make_cost(cost)})
+        self.model = used.text("model") or self.model
+        return {"model": self.model, "usage": usage}
 
     def _observe(self, kind: str, source: Source, fields: Fields, time: str | None) -> None:
         extras = Fields(fields.any("extras"))
@@ -250,8 +275,9 @@ class _OldEvents:
         boundary: Json = {"kept": tuple(kept), "summary": summary}
         boundary["extra"] = {} if offset is None else {"summary_offset": offset}
         number = fields.rest.get("id")
+        own = self._take_metrics(fields) if "llm_metrics" in fields.rest else {}
         entry = self.made.compact(
-            f"e{number}", summary, source, boundary, timestamp=time, extra=fields.rest | args.rest
+            f"e{number}", summary, source, boundary, timestamp=time, extra=fields.rest | args.rest, **own
         )
         self._know(entry.id, number)
         self.live = kept  # only the newest summary is shown

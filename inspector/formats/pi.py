@@ -18,8 +18,8 @@ from ..session.entries import Corrupt, Entry, Note, Source
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from .copied_entries import mark_until, warn_of_copies
-from .json_document import FILE, Fields, HEAD, find_blocks, gather, merge, tell_wordless
-from .json_lines import Data, Reader, decode, iter_lines, read_lines
+from .json_document import FILE, Fields, find_blocks, gather, merge, tell_wordless
+from .json_lines import Data, Reader, decode, read_lines
 from .linearize import BranchEntry, Json, find_dropped, take_line
 from .parents import Chain
 from .pi_ai import SummaryWording, read_block, read_boundary, read_message, read_usage, write_records

@@ -18,7 +18,7 @@ from ..session.session import Session
 from ..text import plural
 from .chat_messages import ANSWERS, ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
 from .json_document import FILE, Fields, iso_time, load, place, sniff_document
-from .json_lines import Data, Reader, decode, iter_lines, iter_values
+from .json_lines import Data, Reader, decode, iter_values
 from .openai_fields import find_openai
 from .prefix import join_requests
 from .recording import Json, Recording, first_rows
@@ -48,6 +48,8 @@ OTHERS = frozenset(
     ]
 )
 """Fields of a message that say it is another system's."""
+CONVERSE = frozenset(["modelId", "inferenceConfig", "toolConfig"])
+"""Fields of a request to Bedrock's Converse API."""
 KEYS = ("session_id", "conversation_id", "thread_id", "conversation")
 TASKS = ("traj_id", "trajectory_id", "instance_id", "custom_id")
 """What names a row's task in data sets and batches: rows of two tasks are two conversations."""
@@ -106,7 +108,7 @@ def _judge_messages(messages: list[Any], around: Json) -> str | None:
     if reason is not None:
         return reason
     reply = around.get("response")
-    if "choices" in around or (isinstance(reply, dict) and "choices" in reply):
+    if CONVERSE & set(around) or "choices" in around or (isinstance(reply, dict) and "choices" in reply):
         return None
     if find_openai(around, messages):
         return None
@@ -243,9 +245,9 @@ class _RequestLog:
                 messages,
                 reply,
                 usage=read_chat_usage(usage.rest.get("usage")),
-                model=answer.text("model") or fields.text("model"),
+                model=answer.text("model") or fields.text("model") or fields.text("modelId"),
                 system=[m for given in system if given for m in _read_system(given, self.names)],
-                tools=read_chat_tools(fields.any("tools")),
+                tools=read_chat_tools(fields.any("tools") or Fields(fields.any("toolConfig")).any("tools")),
                 time=_read_time(told) or _read_time(fields) or _read_time(answer),
                 key=next((key for key in keys if isinstance(key, str)), ""),
                 extra={"request": fields.rest | told.rest | answer.rest},
@@ -273,6 +275,10 @@ class _RequestLog:
             first = Fields(choices[0] if choices else None)
             message = first.any("message")
             return read_chat([message], self.names) if isinstance(message, dict) else []
+        converse = Fields(answer.rest.get("output")).rest.get("message", answer.rest.get("message"))
+        if isinstance(converse, dict) and "content" in converse:
+            answer.any("message"), answer.any("output")
+            return read_chat([converse], self.names)
         if isinstance(answer.rest.get("output"), list):
             return read_chat(answer.any("output"), self.names)
         if "content" in answer.rest:

@@ -53,7 +53,7 @@ def read_run(run: Json, names: Names) -> WholeRequest | None:
         None,
         sent,
         reply,
-        usage=_add_cost(_read_reply_usage(reply, sums, run), run.get("total_cost")),
+        usage=add_cost(_read_reply_usage(reply, sums, run), run.get("total_cost")),
         model=next((model for model in models if isinstance(model, str)), None),
         tools=read_chat_tools(asked.get("tools")),
         time=read_time(run),
@@ -63,15 +63,14 @@ def read_run(run: Json, names: Names) -> WholeRequest | None:
     )
 
 
-def _add_cost(usage: Usage | None, told: Any) -> Usage | None:
-    """The usage with what the file says it cost as a whole; nothing is what is written where no price is
-    known."""
-    money = _read_money(told)
+def add_cost(usage: Usage | None, told: Any) -> Usage | None:
+    """Return the usage with what the file says it cost as a whole; 0 is written if no price is known."""
+    money = read_money(told)
     return usage.model_copy(update={"cost": Cost(total=money)}) if usage is not None and money else usage
 
 
-def _read_money(value: Any) -> float | None:
-    """Money, which may be written as a text."""
+def read_money(value: Any) -> float | None:
+    """Return a sum of money, which may be written as text; None for anything else."""
     try:
         money = float(value) if isinstance(value, str) else value
     except ValueError:
@@ -108,7 +107,7 @@ def read_observation(item: Json, names: Names) -> WholeRequest | None:
     cost = next(
         (each for each in (*costs, item.get("calculatedTotalCost"), item.get("totalCost")) if each), None
     )
-    usage = _add_cost(usage, cost)
+    usage = add_cost(usage, cost)
     model = item.get("model") or item.get("providedModelName")
     return WholeRequest(
         None,
@@ -180,7 +179,7 @@ def read_logged(span: Json, names: Names) -> WholeRequest | None:
         None,
         sent,
         read_body(chosen or answer, names),
-        usage=_add_cost(_read_logged_usage(used, _LOGGED[system]), money),
+        usage=add_cost(_read_logged_usage(used, _LOGGED[system]), money),
         model=next((model for model in models if isinstance(model, str)), None),
         provider=provider if isinstance(provider, str) else None,
         system=read_system(find_instructions(asked), names),

@@ -1,9 +1,10 @@
 """Traces of model calls: OpenTelemetry, OpenInference, MLflow, LangSmith, Langfuse, Braintrust and Opik.
 
 In go the bytes of an export, a document or lines; out comes a `Session`. Source: FORMATS §13. Every span of a
-model's call holds a whole request, so a session is made of them as `prefix.py` tells. Spans that hold no
-messages (agents, tools, chains) repeat what calls tell, and often their usage too: they are counted and not
-read. Spans are taken in the order of their times, and go together by the conversation that they name.
+model's call holds a whole request, so a session is made of them as `prefix.py` tells. Spans around calls
+(agents, tools, chains, cycles) repeat what calls tell, and often their usage too: they are counted, and read
+only if a trace has no call. Spans are taken in the order of their times, and go together by the conversation
+that they name.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from .trace_parts import (
     read_system,
     read_time,
 )
-from .trace_vendors import lay_logged, read_logged, read_observation, read_run
+from .trace_vendors import add_cost, lay_logged, read_logged, read_money, read_observation, read_run
 
 NAME = "traces"
 DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
@@ -43,8 +44,19 @@ WHOLE = (*DETAILS, "gen_ai.tool.definitions")
 """Attributes that are lists of objects, as JSON in a text or as they are."""
 NESTED = ("llm", "openinference", "gen_ai", "session", "tool")
 OPERATION = "gen_ai.operation.name"
-AROUND = ("invoke_agent", "create_agent", "execute_tool", "invoke_workflow")
-"""Operations that stand around calls of a model."""
+CALLS = ("chat", "text_completion", "generate_content", "completion", "responses", "message", "messages")
+"""Operations that are a call of a model. Any other, of an agent or a cycle, stands around calls."""
+KINDS = ("openinference.span.kind", "mlflow.spanType", "langfuse.observation.type", "traceloop.span.kind")
+MODELS = ("LLM", "CHAT_MODEL", "GENERATION")
+"""What tells the kind of a span, and the kinds that are a call of a model."""
+IDS = ("span_id", "spanId")
+PARENTS = (
+    *("parentSpanId", "parent_span_id", "parent_id", "parentId"),
+    *("parent_run_id", "parentObservationId", "parent_observation_id"),
+)
+"""What names the span that one stands in."""
+DEEPEST = 64
+"""So many spans around a call are looked at."""
 AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
 _OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
 _SDK = ("inputTokens", "outputTokens", "cachedInputTokens")
@@ -148,9 +160,8 @@ def read(data: Data) -> Session:
     """The session of all calls. Raises `ReadError`, or `EmptySession` when there is none with messages."""
     made = Recording(NAME)
     names: Names = {}
-    requests: list[tuple[str, int, WholeRequest]] = []
-    traces: list[str] = []  # of each request, by its number
-    around: set[int] = set()
+    found: list[tuple[str, WholeRequest, str, str, bool]] = []
+    nesting = _Nesting()
     count = 0
     for source, value in _find_values(data, made):
         count += 1
@@ -164,27 +175,77 @@ def read(data: Data) -> Session:
         for at, span in enumerate(spans):
             where = source if not at else None
             request = _read_span(span, names)
+            told = Fields(span.get("attributes")).rest
+            is_call = request is not None and _is_call(told)
+            nesting.add(span, request if is_call else None)
             if request is not None:
                 request.source = where
-                told = Fields(span.get("attributes")).rest
-                if told.get(OPERATION) in AROUND:
-                    around.add(len(requests))
-                requests.append((find_order(span), len(requests), request))
-                traces.append(find_key(told, span, TRACE))
+                trace = find_key(told, span, TRACE)
+                found.append((find_order(span), request, _name_span(span), trace, is_call))
             elif where is not None:
                 made.note(str(span.get("name") or "span"), where)
     if not count:
         raise ReadError(FILE, detail="it holds no span")
-    called = {trace for at, trace in enumerate(traces) if at not in around}
+    outer = nesting.find_outer()
+    called = {trace for *_, trace, is_call in found if is_call}
     calls: list[WholeRequest] = []
-    for _, at, request in sorted(requests, key=lambda each: each[:2]):
-        if at not in around or traces[at] not in called:
+    for _, request, name, trace, is_call in sorted(found, key=lambda each: each[0]):
+        if (name not in outer) if is_call else (trace not in called):
             calls.append(request)
         elif request.source is not None:
             # What an agent was asked and said in the end its calls tell, and what they took.
             made.note(str(request.extra.get("span") or "span"), request.source)
     keys = {request.key for request in calls}
     return join_requests(NAME, calls, made, id=min(keys, default=""))
+
+
+def _is_call(told: Json) -> bool:
+    """Return whether a span is a call of a model, by the kind or the operation that it names.
+
+    One that names neither is a call if it holds messages.
+    """
+    kinds = (open_value(told.get(name)) for name in KINDS)
+    kind = next((kind.upper() for kind in kinds if isinstance(kind, str) and kind), "UNKNOWN")
+    if kind not in ("UNKNOWN", "SPAN"):
+        return kind in MODELS
+    operation = told.get(OPERATION)
+    return not isinstance(operation, str) or operation.lower() in CALLS
+
+
+def _name_span(span: Json) -> str:
+    """Return the id of a span within all of them; "" for none."""
+    number = next((span[key] for key in (*IDS, "id") if isinstance(span.get(key), str)), "")
+    return f"{find_key({}, span, TRACE)}/{number}" if number else ""
+
+
+class _Nesting:
+    """Which span stands in which, and the requests of those that are calls."""
+
+    def __init__(self) -> None:
+        self._parents: dict[str, str] = {}
+        self._calls: dict[str, WholeRequest] = {}
+
+    def add(self, span: Json, call: WholeRequest | None) -> None:
+        """Note the parent of a span, and its request if it is a call."""
+        name = _name_span(span)
+        parent = next((span[key] for key in PARENTS if isinstance(span.get(key), str) and span[key]), "")
+        if name and parent:
+            self._parents[name] = _name_span({**span, "span_id": parent})
+        if name and call is not None:
+            self._calls[name] = call
+
+    def find_outer(self) -> set[str]:
+        """Return the calls in which another one sends the same again: two instrumentations told of both."""
+        outer: set[str] = set()
+        for name, call in self._calls.items():
+            above = self._parents.get(name, "")
+            for _ in range(DEEPEST):
+                asked = self._calls[above].messages[-1].print if above in self._calls else None
+                if asked is not None and any(message.print == asked for message in call.messages):
+                    outer.add(above)
+                if not (above := self._parents.get(above, "")):
+                    break
+        return outer
 
 
 def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
@@ -248,7 +309,7 @@ def _find_spans(value: Any) -> Iterator[Json]:
     elif system == "span":
         context = Fields(value.get("context")).rest
         flat = _lay_flat(Fields(open_value(value.get("attributes"))).rest)
-        yield {**{key: context[key] for key in TRACE if key in context}, **value, "attributes": flat}
+        yield {**{key: context[key] for key in (*TRACE, *IDS) if key in context}, **value, "attributes": flat}
 
 
 def _first(value: Any) -> Any:
@@ -332,7 +393,7 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
         None,
         sent,
         reply,
-        usage=_read_usage(told),
+        usage=add_cost(_read_usage(told), _find_cost(told)),
         model=model,
         provider=provider if isinstance(provider, str) else None,
         system=read_system(instructions, names),
@@ -479,6 +540,14 @@ def _read_usage(told: Json) -> Usage | None:
         return read_chat_usage(Fields(open_value(told.get("mlflow.spanOutputs"))).rest.get("usage"))
     keys_ = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return read_inclusive(used, *keys_, "total_tokens")
+
+
+def _find_cost(told: Json) -> Any:
+    """Return what a call cost as its span says: the total, or the sum of prompt and completion."""
+    if (total := told.get("llm.cost.total", told.get("gen_ai.usage.cost"))) is not None:
+        return total
+    parts = [read_money(told.get(f"llm.cost.{name}")) for name in ("prompt", "completion")]
+    return None if None in parts else sum(filter(None, parts))
 
 
 READER = Reader(NAME, "Traces of model calls", sniff, read)
