@@ -55,6 +55,7 @@ PARENTS = (
     *("parent_run_id", "parentObservationId", "parent_observation_id"),
 )
 """What names the span that one stands in."""
+STATED_COST = "gen_ai.usage.cost"
 DEEPEST = 64
 """So many spans around a call are looked at."""
 AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
@@ -517,7 +518,7 @@ def _read_inference(flat: Json) -> Json:
 
 def _read_usage(told: Json) -> Usage | None:
     """Usage as the attributes give it; the input holds what the cache gave."""
-    if any(key.startswith("gen_ai.usage.") for key in told):
+    if any(key.startswith("gen_ai.usage.") and key != STATED_COST for key in told):
         keys = [f"gen_ai.usage.{key}" for key in _OTEL]
         old = {
             keys[0]: told.get("gen_ai.usage.prompt_tokens"),
@@ -544,7 +545,7 @@ def _read_usage(told: Json) -> Usage | None:
 
 def _find_cost(told: Json) -> Any:
     """Return what a call cost as its span says: the total, or the sum of prompt and completion."""
-    if (total := told.get("llm.cost.total", told.get("gen_ai.usage.cost"))) is not None:
+    if (total := told.get("llm.cost.total", told.get(STATED_COST))) is not None:
         return total
     parts = [read_money(told.get(f"llm.cost.{name}")) for name in ("prompt", "completion")]
     return None if None in parts else sum(filter(None, parts))
