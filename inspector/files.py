@@ -544,11 +544,8 @@ class FollowedFile:
             growth = IncrementalReader(reader, _read_beside(reader, tail, self.path) if beside else {})
             file.seek(len(head))
             with named(reader, str(self.path)), paused_gc():
-                rest = b""
                 for piece in read_pieces(file, head):
-                    start = growth.offset
-                    growth.feed(rest := rest + piece)
-                    rest = rest[growth.offset - start :]  # of a record that goes on in the next piece
+                    growth.feed_piece(piece)
                     search |= dict.fromkeys(reader.name_beside(piece, self.path.name))
                 self._search = tuple(search)
                 if reader.start_all is None and self._look_beside():

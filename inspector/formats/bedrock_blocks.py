@@ -10,9 +10,11 @@ from typing import Any
 
 from ..session.blocks import Document, Image, Reasoning, Text, ToolCall
 from ..session.json_text import stringify
-from .json_document import Fields, Found
+from .json_document import Fields
+from .json_document import Found as BlockAndRest
 from .recording import make_output
 
+ReadPart = Callable[[Any], BlockAndRest]
 MARKS = frozenset(["cachePoint"])
 """Blocks that say nothing to the model."""
 
@@ -25,8 +27,8 @@ def split_marks(content: Any) -> tuple[Any, list[Any]]:
     return [part for part in content if part not in marks] if marks else content, marks
 
 
-def read_block(fields: Fields, names: dict[str, str], read_part: Callable[[Any], Found]) -> Found | None:
-    """Return the block that an object without a type is; None if it is none of Converse's.
+def read_block(fields: Fields, names: dict[str, str], read_part: ReadPart) -> BlockAndRest | None:
+    """Return the block that an object without a type is; None if no kind of Converse's fits.
 
     `names` are the names of tools by their calls; `read_part` reads what a tool answered.
     """
@@ -34,15 +36,15 @@ def read_block(fields: Fields, names: dict[str, str], read_part: Callable[[Any],
     if kind is None:
         return None
     inner = Fields(fields.rest[kind])
-    found = _READERS[kind](inner, names, read_part)
-    if found is None:
+    result = _READERS[kind](inner, names, read_part)
+    if result is None:
         return None
-    block, rest = found
+    block, rest = result
     others = {key: value for key, value in fields.rest.items() if key != kind}
     return block, others | rest | inner.rest
 
 
-def _read_call(inner: Fields, names: dict[str, str], _: Callable[[Any], Found]) -> Found | None:
+def _read_call(inner: Fields, names: dict[str, str], _: ReadPart) -> BlockAndRest | None:
     call, name = inner.text("toolUseId"), inner.text("name")
     if call is None or name is None:
         return None
@@ -50,7 +52,7 @@ def _read_call(inner: Fields, names: dict[str, str], _: Callable[[Any], Found]) 
     return ToolCall(id=call, name=name, input=inner.any("input")), {}
 
 
-def _read_result(inner: Fields, names: dict[str, str], read_part: Callable[[Any], Found]) -> Found | None:
+def _read_result(inner: Fields, names: dict[str, str], read_part: ReadPart) -> BlockAndRest | None:
     call = inner.text("toolUseId")
     if call is None:
         return None
@@ -62,22 +64,22 @@ def _read_result(inner: Fields, names: dict[str, str], read_part: Callable[[Any]
     return make_output(call, content, read_part, names.get(call), failed=failed)
 
 
-def _read_reasoning(inner: Fields, _: dict[str, str], __: Callable[[Any], Found]) -> Found | None:
-    told = Fields(inner.object("reasoningText"))
-    text, sealed = told.text("text"), told.text("signature")
+def _read_reasoning(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRest | None:
+    thought = Fields(inner.object("reasoningText"))
+    text, sealed = thought.text("text"), thought.text("signature")
     hidden = inner.text("redactedContent")
     if text is None and hidden is None:
         return None
-    return Reasoning(text=text or "", encrypted=sealed or hidden), told.rest
+    return Reasoning(text=text or "", encrypted=sealed or hidden), thought.rest
 
 
-def _read_image(inner: Fields, _: dict[str, str], __: Callable[[Any], Found]) -> Found | None:
+def _read_image(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRest | None:
     data, link, _words = _take_source(inner)
     sort = inner.text("format")
     return Image(media_type=f"image/{sort}" if sort else None, data=data, url=link), {}
 
 
-def _read_document(inner: Fields, _: dict[str, str], __: Callable[[Any], Found]) -> Found | None:
+def _read_document(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRest | None:
     data, link, words = _take_source(inner)
     sort, title = inner.text("format"), inner.text("name")
     return Document(media_type=sort, title=title, data=data, url=link, text=words or ""), {}
@@ -89,21 +91,21 @@ def _take_source(inner: Fields) -> tuple[str | None, str | None, str | None]:
     data, words = source.text("bytes"), source.text("text")
     link = Fields(source.object("s3Location")).text("uri")
     content = source.items("content") or source.items("chunks") or ()
-    words = words or "\n".join(text for each in content if (text := Fields(each).text("text"))) or None
+    words = words or "\n".join(text for part in content if (text := Fields(part).text("text"))) or None
     return data, link, words
 
 
-def _read_citations(inner: Fields, _: dict[str, str], __: Callable[[Any], Found]) -> Found | None:
-    said = [Fields(part).text("text") for part in inner.items("content") or ()]
-    return Text(text="".join(text for text in said if text)), {}
+def _read_citations(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRest | None:
+    texts = [Fields(part).text("text") for part in inner.items("content") or ()]
+    return Text(text="".join(text for text in texts if text)), {}
 
 
-def _read_guarded(inner: Fields, _: dict[str, str], __: Callable[[Any], Found]) -> Found | None:
+def _read_guarded(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRest | None:
     text = Fields(inner.rest.get("text")).text("text")
     return None if text is None else (Text(text=text), {})
 
 
-_READERS: dict[str, Callable[[Fields, dict[str, str], Callable[[Any], Found]], Found | None]] = {
+_READERS: dict[str, Callable[[Fields, dict[str, str], ReadPart], BlockAndRest | None]] = {
     "toolUse": _read_call,
     "toolResult": _read_result,
     "reasoningContent": _read_reasoning,

@@ -48,7 +48,7 @@ LEAST_BYTES = 1 << 20
 FUNCTIONS = ("sum", "length", "count", "min")
 COMPUTED = "it is a database whose tables are computed, not stored: a view, or a column made of others"
 REFUSED = re.compile("not authorized|prohibited")
-"""What SQLite says of what `_authorise` refuses."""
+"""SQLite's words for what `_authorise` refuses."""
 TOO_MUCH = (
     "it is a database that gives more than a file of its size can hold: it is broken or made to be slow"
 )

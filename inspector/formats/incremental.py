@@ -76,6 +76,7 @@ class IncrementalReader:
         self.offset = 0
         self._line = 1
         self._lines = reader.start_all(beside) if reader.start_all and beside else reader.start()
+        self._rest = b""
         self._unended = False
         self._unfinished: Corrupt | None = None
 
@@ -96,6 +97,12 @@ class IncrementalReader:
         self.offset, self._line = self.offset + last.end, self._line + data.count(b"\n", 0, last.end)
         self._unfinished, self._unended = last.unfinished, last.unended
         return last.taken or self._unfinished != unfinished
+
+    def feed_piece(self, piece: bytes) -> None:
+        """Take the next bytes of a file whose pieces are read once, one after the other."""
+        data, start = self._rest + piece, self.offset
+        self.feed(data)
+        self._rest = data[self.offset - start :]  # of a record that goes on in the next piece
 
     def make_session(self, *, last: bool = False) -> Session:
         """The session of all that was fed. Raises `EmptySession` when nobody says anything in it yet.

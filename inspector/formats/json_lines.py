@@ -152,7 +152,7 @@ def take_lines(lines: LineTaker, data: Data, number: int = 1, offset: int = 0) -
 
 
 def iter_values(data: Data, corrupt: list[Corrupt]) -> Iterator[tuple[Source, Any]]:
-    """Return each JSON value of a file of lines with its place; what cannot be read goes to `corrupt`."""
+    """Return each JSON value of a file of lines with its place; lines that cannot be read go to `corrupt`."""
     for values in iter_line_values(data, corrupt):
         yield from values
 
@@ -167,20 +167,20 @@ def iter_line_values(data: Data, corrupt: list[Corrupt]) -> Iterator[list[tuple[
         except StopIteration as stop:
             corrupt.extend(filter(None, [stop.value.unfinished]))
             return
-        yield values.found
-        values.found = []
+        yield values.values
+        values.values = []
 
 
 class _Values:
     """The values of lines."""
 
     def __init__(self, corrupt: list[Corrupt]) -> None:
-        self.found: list[tuple[Source, Any]] = []
+        self.values: list[tuple[Source, Any]] = []
         self.corrupt = corrupt
 
     def take(self, source: Source, line: memoryview) -> None:
         try:
-            self.found.append((source, decode(line)))
+            self.values.append((source, decode(line)))
         except ValueError as error:
             self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=str(error)))
 
@@ -196,7 +196,7 @@ def _take_each(lines: LineTaker, data: Data, number: int, offset: int) -> Genera
         start = source.offset - offset
         stop = start + source.size
         if start < end:
-            continue  # it stands in a string of a record that begins above
+            continue  # a part of a string of a record that begins above
         corrupt = len(lines.corrupt)
         lines.take(source, line)
         if len(lines.corrupt) > corrupt:

@@ -35,7 +35,7 @@ ASIDE = ("change_agent_state", "null", "recall", "condensation_request", "start"
 """Actions that no model asked for."""
 SUMS = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens")
 COST = "accumulated_cost"
-"""What a run took so far, as its events tell it."""
+"""Sums of a run so far, in its events."""
 OWN = ("thought", "confirmation_state", "security_risk", "hidden", "blocking", "is_input", "is_static")
 """Arguments of an action that the model did not give."""
 RECALLED = (
@@ -197,8 +197,8 @@ class _OldEvents:
         self.names[call] = tool
         self.model = answer.text("model") or self.model
         usage = read_chat_usage(answer.rest.get("usage"))
-        told = self._take_metrics(fields, usage)
-        entry = self._add("assistant", found, source, fields, timestamp=time, **told)
+        metrics = self._take_metrics(fields, usage)
+        entry = self._add("assistant", found, source, fields, timestamp=time, **metrics)
         if number is not None:
             self.replies[number] = entry
 
@@ -220,7 +220,7 @@ class _OldEvents:
     def _take_metrics(self, fields: Fields, usage: Usage | None = None) -> Json:
         """Return the model and the usage of a reply: what the run's sums grew by since the reply before.
 
-        A reply whose call has its response beside it tells its own `usage`; the sums tell what it cost.
+        A reply whose response is in the file has a `usage` of its own; the sums give its cost.
         """
         sums = Fields(fields.rest.get("llm_metrics"))
         used = Fields(sums.rest.get("accumulated_token_usage"))

@@ -128,3 +128,17 @@ def test_a_million_blank_lines_are_passed_over(blank: bytes, tmp_path: Any) -> N
     assert open_session(path).entries[0].sources == session.entries[0].sources
     with pytest.raises(ReadError, match="nothing but white space"):
         read_session(many)
+
+
+def test_a_file_of_one_line_opens_whatever_its_length() -> None:
+    message = {"role": "user", "content": "y" * (70 << 20)}
+    row = {
+        "type": "user",
+        "uuid": "u",
+        "parentUuid": None,
+        "sessionId": "s",
+        "timestamp": TIME,
+        "message": message,
+    }
+    session = read_session(json.dumps(row).encode())
+    assert (session.format, len(session.entries[0].text)) == ("claude-code", 70 << 20)
