@@ -6,7 +6,6 @@ its records is new, so that the copy can lie beside the original. No other branc
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..errors import EditError
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import brief
+from .json_lines import iter_values
 from .readers import read_session
 from .writers import compare_contexts
 
@@ -49,8 +49,8 @@ def _fork_claude_code(
     moment: Session, data: bytes, name: str, make_id: Callable[[], str], title: str
 ) -> bytes:
     """Every row of the path, and what stands between those, each with `forkedFrom`; and a title."""
-    wanted = {source.line for at in moment.path for source in moment.entries[at].sources}
-    others = {source.line for entry in moment.entries for source in entry.sources} - wanted
+    wanted = {source.offset for at in moment.path for source in moment.entries[at].sources}
+    others = {source.offset for entry in moment.entries for source in entry.sources} - wanted
     rows = dict(_read_rows(data))
     lines = {row["uuid"]: number for number, row in rows.items() if isinstance(row.get("uuid"), str)}
 
@@ -96,7 +96,7 @@ def _fork_claude_code(
 
 def _fork_pi(moment: Session, data: bytes, name: str, make_id: Callable[[], str], title: str) -> bytes:
     """The records of the path under a header of their own; their names are the file's alone, and stay."""
-    wanted = {source.line for position in moment.path for source in moment.entries[position].sources}
+    wanted = {source.offset for position in moment.path for source in moment.entries[position].sources}
     rows = dict(_read_rows(data))
     lines = {row["id"]: number for number, row in rows.items() if isinstance(row.get("id"), str)}
     if lines.keys() <= {row.get("id") for row in rows.values() if row.get("type") == "session"}:
@@ -125,14 +125,10 @@ FORKS = {"claude-code": _fork_claude_code, "pi": _fork_pi}
 
 
 def _read_rows(data: bytes) -> Iterable[tuple[int, Json]]:
-    """Each line that is a JSON object, with its number from 1."""
-    for number, line in enumerate(data.split(b"\n"), 1):
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
+    """Return each row that is a JSON object with its offset, those in damaged lines too."""
+    for source, row in iter_values(data, []):
         if isinstance(row, dict):
-            yield number, row
+            yield source.offset, row
 
 
 def _rename(value: Any, names: dict[str, str]) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from inspector import Session, open_session, read_session
+from inspector.formats.fork import fork_session
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import READERS
 
@@ -271,3 +272,18 @@ def test_a_large_file_is_read_in_pieces_with_its_damaged_lines(tmp_path: Path) -
     assert list_texts(session) == list(texts)
     assert [corrupt.line for corrupt in session.corrupt] == [2 * n for n in range(1, count)]
     assert all(a.line < b.line for a, b in pairwise(session.corrupt))
+
+
+@pytest.mark.parametrize("format", ["claude-code", "pi"])
+@pytest.mark.parametrize("damage", [*DAMAGES, "line breaks"])
+def test_a_fork_of_a_damaged_file_holds_its_rows_one_a_line(damage: str, format: str) -> None:
+    header, rows = write(format)
+    broken = [*rows[:2], rows[2].replace(b"Sec", b"S\ne\nc"), *rows[3:]]
+    data = b"\n".join([*header, *(DAMAGES[damage](rows) if damage in DAMAGES else broken)]) + b"\n"
+    session = read_session(data)
+    for number, entry in enumerate(session.entries, 1):
+        numbers = iter(range(100))
+        copy = fork_session(session, data, entry.id, "fork", lambda n=numbers: f"new-{next(n)}", "A fork")  # type: ignore[misc]
+        again = read_session(copy)
+        assert list_texts(again) == list_texts(session)[:number]
+        assert again.corrupt == ()
