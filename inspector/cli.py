@@ -262,7 +262,7 @@ def _show(asked: Namespace) -> list[str]:
     title = moment.title or moment.id
     head = [title] if title else []
     bill = price_session(model.session)
-    cost = ["", repr(bill)] if bill.tokens or bill.has_unknown else []
+    cost = ["", repr(bill)] if bill.lines else []
     source = model.ledger.source
     return [*head, repr(model.session), "", repr(plan), *plan.notes, "", *table, "", source, *cost]
 

@@ -49,7 +49,7 @@ class FoundSession(NamedTuple):
     project      the folder it worked in, "" where it does not say
     prompt       the last words of the user
     turns, compactions   counts of the whole file
-    cost         dollars by its own usage, as far as prices are known; None where nothing is known
+    cost         dollars by its own usage, as far as prices are known; None, shown as "?", if none is known
     problem      why it could not be read, "" where it was; "not read yet" where there was no time
     """
 
@@ -296,8 +296,7 @@ def _read_facts(path: Path) -> dict[str, Any]:
         opening = [session.entries[session.path[turn.first]] for turn in session.turns]
         prompts = [typed_words(entry) or entry.text for entry in opening]
         kinds = [boundary.kind for _, boundary in session.boundaries]
-        has_usage = any(entry.usage is not None for entry in session.entries)
-        cost = price_session(session).cost if has_usage else None
+        cost = price_session(session).cost
     except (InspectorError, OSError) as error:
         # After the first dash stands what the file is, or what to do with one whose kind is told already.
         pieces = str(error).removeprefix(f"{printable(str(path))} ").split(" — ")
@@ -326,7 +325,7 @@ def _describe(one: FoundSession) -> tuple[str, ...]:
     size = f"{one.size / 1e6:,.1f} MB"
     if one.problem:
         return (when, one.harness, project, one.problem, "", "", size, "")
-    cost = "" if one.cost is None else f"${one.cost:,.2f}"
+    cost = "?" if one.cost is None else f"${one.cost:,.2f}"
     title = shorten(one.title, 60, placeholder="…")
     return (when, one.harness, project, title, f"{one.turns:,}", f"{one.compactions:,}", size, cost)
 

@@ -25,7 +25,7 @@ from ..session.blocks import (
     assemble,
     build,
 )
-from ..session.entries import Request, Usage
+from ..session.entries import Request, Terms, Usage
 from .image_size import measure
 
 Names = dict[str, str]
@@ -82,8 +82,42 @@ def read_usage(raw: Any) -> Usage | None:
             "total": None,
             "cost": None,
             "requests": requests,
+            "terms": _read_terms(raw),
         },
     )
+
+
+def _read_terms(raw: dict[str, Any]) -> Terms | None:
+    """What else a usage says of the price; None for the standard one."""
+    used = raw.get("server_tool_use")
+    tools = {name: count for name, count in used.items() if _tokens(count)} if type(used) is dict else {}
+    searches = int(tools.pop("web_search_requests", 0))
+    others = int(sum(count for name, count in tools.items() if name not in _FREE_TOOLS))
+    words = [
+        value if value and value not in standard else None
+        for value, standard in ((_chars(raw, name), standard) for name, standard in _STANDARD)
+    ]
+    if not (searches or others or any(words)):
+        return None
+    speed, tier, geo = words
+    return build(
+        Terms,
+        speed=speed,
+        service_tier=tier,
+        inference_geo=geo,
+        web_searches=searches,
+        other_tools=others,
+    )
+
+
+_FREE_TOOLS = ("web_fetch_requests", "tool_search_requests")
+"""Server tools without a price of their own: the tokens they add are in the usage."""
+_STANDARD = (
+    ("speed", ("standard",)),
+    ("service_tier", ("standard",)),
+    ("inference_geo", ("global", "not_available")),
+)
+"""Fields of a usage and their values at the standard price."""
 
 
 def _request(raw: dict[str, Any]) -> Request:

@@ -3,10 +3,11 @@
 In go the bytes, out comes a `Session`. Source: FORMATS §3. What the model got of a prompt is its
 `transformedContent`. A compaction tells of tokens before and after by section: they stand in the boundary's
 `extra`. It removes the first messages, and what came while it was being written stays. What a request took
-stands in a `session.usage_record` since 1.0.9x, and the reply of the same `apiCallId` has it, once; older
-logs tell only what it replied with (`outputTokens`, kept beside each reply) and, in the end, sums by model
-(`modelMetrics`). Events of sub-agents (`agentId`, in older logs `parentToolCallId`) stand apart, and change
-nothing of the conversation's own model or context.
+stands in a `session.usage_record` since 1.0.9x, and the reply of the same `apiCallId` has it, once. Older
+logs hold the output of each reply (`outputTokens`, kept in its `extra`) and, in `session.shutdown`, sums by
+model (`modelMetrics`): one shutdown for each time the session was left, each counting from zero
+(PanAchy/copilot-arewecooked pull 45), so they add up as `Session.totals`. Events of sub-agents (`agentId`, in
+older logs `parentToolCallId`) stand apart, and change nothing of the conversation's own model or context.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from typing import Any
 
 from ..session.blocks import Reasoning, Text, ToolCall
-from ..session.entries import Source, Usage
+from ..session.entries import Source, StatedTotal, Usage, is_tokens
 from ..session.session import Session
 from ..text import plural
 from .json_document import Fields, Found, unknown
@@ -101,7 +102,9 @@ class _LogReading:
         self.window: int | None = None
         self.system: dict[str, str] = {}  # by the role it is given in: the system's, or a developer's
         self.ends: Json = {}
+        self.totals: list[StatedTotal] = []
         self.names: dict[str, str] = {}
+        self.callers: dict[str, str] = {}  # the reply that made each call
         self.line: list[str] = []
         self.aside: dict[str, str] = {}
         self.used: dict[str, Usage] = {}  # by the call that took it, until its reply is met
@@ -187,8 +190,21 @@ class _LogReading:
             model = told.text("model") or self.model
             return self._read_reply(told, name), "assistant", {"model": model}
         if kind == "tool.execution_complete":
+            self._name_model(told)
             return [self._read_output(told)], "tool", {}
         return [], None, {}
+
+    def _name_model(self, told: Fields) -> None:
+        """Give the reply that made a call its model, which some versions state only with the result."""
+        model, call = Fields(told.rest).text("model"), Fields(told.rest).text("toolCallId")
+        reply = self.callers.get(call or "")
+        if model is None or reply is None:
+            return
+        entry = self.made.entries[self.made.where[reply]]
+        if entry.model is None:
+            self.made.change(reply, model=model)
+        if entry.sidechain is None:
+            self.model = self.model or model
 
     def _read_reply(self, told: Fields, name: str) -> list[Found]:
         found: list[Found] = []
@@ -204,7 +220,7 @@ class _LogReading:
             if call is None or tool is None:
                 rest.append(raw)
                 continue
-            self.names[call] = tool
+            self.names[call], self.callers[call] = tool, name
             block = ToolCall(id=call, name=tool, input=parse_given(inner.any("arguments")))
             found.append((block, inner.rest))
         if rest:
@@ -251,6 +267,22 @@ class _LogReading:
         elif kind == "session.shutdown":
             metrics = told.object("modelMetrics")
             self.ends = {} if metrics is None else {"modelMetrics": metrics}
+            self._add_totals(metrics or {})
+            self.model = self.model or told.text("currentModel")
+
+    def _add_totals(self, metrics: Json) -> None:
+        """Take the sums of a shutdown: they cover what was added since the one before."""
+        after = self.totals[-1].until if self.totals else None
+        for model, figures in metrics.items():
+            usage = read_inclusive(Fields(figures).object("usage"), *USED)
+            if usage is None or not usage.tokens:
+                continue
+            count = Fields(Fields(figures).object("requests")).number("count")
+            whole = round(count) if count is not None and is_tokens(count) else None
+            until = self.made.last or ""
+            self.totals.append(
+                StatedTotal(model=model, requests=whole, usage=usage, after=after, until=until)
+            )
 
     def _rewind(self, data: Json) -> None:
         """Take events off the line: those that are named, else one and all that came after it."""
@@ -343,9 +375,11 @@ class _LogReading:
         if lost := [usage for usage in self.used.values() if usage not in summaries]:
             count = plural(len(lost), "call whose reply is", "calls whose replies are")
             self.made.warnings.append(f"it tells what {count} not in the file took: that is not counted")
+        named = {total.model for total in self.totals}
         return self.made.make_session(
             id=about.text("sessionId") or "",
-            model=self.model,
+            model=self.model or (named.pop() if len(named) == 1 else None),
+            totals=tuple(self.totals),
             window=self.window,
             cwd=where.text("cwd"),
             created=about.text("startTime"),

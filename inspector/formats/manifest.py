@@ -51,9 +51,19 @@ def dump_manifest(session: Session) -> str:
     True
     """
     fields = session.model_dump()
-    if not session.labels:
-        del fields["labels"]  # earlier versions do not know the field
+    # Earlier versions refuse fields that they do not know.
+    for name in ("labels", "totals"):
+        if not fields[name]:
+            del fields[name]
+    replies = [*fields["entries"], *(one for agent in fields["subagents"] for one in _replies(agent))]
+    for usage in (entry["usage"] for entry in replies):
+        if usage is not None and usage["terms"] is None:
+            del usage["terms"]
     return dump_lossless(fields)
+
+
+def _replies(agent: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*agent["replies"], *agent["results"]]
 
 
 def session_schema() -> dict[str, Any]:

@@ -2,20 +2,23 @@
 
 In go the bytes of the lines, or of one array of them; out comes a `Session`. Source: FORMATS §2. One message
 of the model comes in several rows, a block each, with the same usage on each: they are one entry, and count
-once. Rows with a `parent_tool_use_id` are a sub-agent's and stand apart. A row that a later one supersedes,
-or takes back because it was refused, is no longer on the path. Whether the words of a compaction are in the
-stream is not published: where the next message is the summary that Claude Code writes, they are taken from
-there, else the summary is unreadable here and stands in the session's own file, `<session_id>.jsonl`.
+once, also with results of its tools between them (anthropics/claude-code issue 87303). The cost of a `result`
+row is that of the process so far (issue 83239), so it covers all rows before it. Rows with a
+`parent_tool_use_id` are a sub-agent's and stand apart. A row that a later one supersedes, or takes back
+because it was refused, is no longer on the path. Whether the words of a compaction are in the stream is not
+published: if the next message is the summary that Claude Code writes, they are taken from there, else the
+summary is unreadable here and stands in the session's own file, `<session_id>.jsonl`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..session.entries import Corrupt, Source
+from ..session.blocks import Number
+from ..session.entries import Corrupt, Cost, Source, StatedTotal, Usage, is_tokens
 from ..session.session import Session
 from .anthropic_blocks import Names, read_usage, read_with_rest
-from .json_document import Fields, Found, find_blocks, load, peek_once, place
+from .json_document import Fields, Found, find_blocks, is_number, load, peek_once, place
 from .json_lines import Data, Reader, decode, iter_lines, read_lines
 from .recording import Json, JsonRows, Recording, first_rows
 
@@ -140,6 +143,8 @@ class _StreamReading:
         self.wordless: str | None = None
         self.lost = False
         self.updated: str | None = None
+        self.totals: list[StatedTotal] = []
+        self.stated: Json = {}  # the last result with a cost
 
     def take(self, source: Source, row: Json) -> None:
         """One row."""
@@ -153,6 +158,7 @@ class _StreamReading:
                 self.about = row
             elif kind == "result":
                 self.result = row
+                self._add_cost(row)
             self.lost = self.lost or (kind == "system" and subtype == "session_writes_lost")
             told = f"{kind}/{subtype}" if isinstance(subtype, str) else str(kind)
             known = isinstance(kind, str) and kind in BOOKKEEPING
@@ -168,12 +174,7 @@ class _StreamReading:
         usage = read_usage(message.rest.get("usage")) if kind == "assistant" else None
         key = (agent, number or "")
         void = name in self.void and kind == "assistant"
-        if (
-            number is not None
-            and key in self.replies
-            and not void
-            and self.ends.get(agent) == self.replies[key]
-        ):
+        if kind == "assistant" and not void and self._continues(key, usage, row):
             self._go_on(self.replies[key], found, source, name, usage)
             return
         more: Json = {
@@ -201,11 +202,31 @@ class _StreamReading:
             **more,
         )
         self.aliases[name] = entry.id
+        if entry.opens_turn:
+            self._forget(agent)
         if void:
             return
         self.ends[agent] = entry.id
         if number is not None and kind == "assistant":
             self.replies[key] = entry.id
+
+    def _continues(self, key: tuple[str | None, str], usage: Usage | None, row: Json) -> bool:
+        """Whether a row goes on with the reply of its `message.id`.
+
+        Gateways give one id to several replies: after other rows, the request must be the same one.
+        """
+        reply = self.replies.get(key)
+        if reply is None or self.ends.get(key[0]) == reply:
+            return reply is not None
+        entry = self.made.entries[self.made.where[reply]]
+        known, new = entry.extra.get("request_id"), row.get("request_id")
+        if known is not None and new is not None:
+            return bool(known == new)
+        return usage is None or entry.usage is None or _asked(usage) == _asked(entry.usage)
+
+    def _forget(self, agent: str | None) -> None:
+        """No reply goes on after a prompt or a compaction."""
+        self.replies = {key: reply for key, reply in self.replies.items() if key[0] != agent}
 
     def _go_on(self, reply: str, found: list[Found], source: Source, name: str, usage: Any) -> None:
         """The next blocks of a reply: the figures of its last row are the whole's."""
@@ -222,7 +243,21 @@ class _StreamReading:
             extra=extra,
         )
 
+    def _add_cost(self, row: Json) -> None:
+        """Take the cost that a result states. It grows with the process, and falls where a new one begins."""
+        fields = Fields(row)
+        money = fields.number("total_cost_usd")
+        if not money or not is_tokens(money):
+            return
+        if self.totals and _grew(self.stated, row):
+            self.totals.pop()
+        after = self.totals[-1].until if self.totals else None
+        usage = Usage(cost=Cost(total=money))
+        self.totals.append(StatedTotal(usage=usage, after=after, until=self.made.last or ""))
+        self.stated = row
+
     def _compact(self, source: Source, row: Json) -> None:
+        self._forget(None)
         told = Fields(row.get("compact_metadata"))
         preserved = Fields(told.rest.get("preserved_messages")).strings("uuids")
         segment = Fields(told.rest.get("preserved_segment"))
@@ -281,10 +316,28 @@ class _StreamReading:
             cwd=Fields(self.about).text("cwd"),
             updated=self.updated,
             leaf=self.ends.get(None),
+            totals=tuple(self.totals),
             extra=({"version": version} if version else {})
             | Fields(self.about, "type", "subtype", "session_id", "cwd", "model", "uuid").rest
             | ({"result": sums} if sums else {}),
         )
+
+
+def _grew(before: Json, now: Json) -> bool:
+    """Whether a result sums up on top of an earlier one: of the same session, and no figure is smaller."""
+    if before.get("session_id") != now.get("session_id"):
+        return False
+    pairs = [(before.get("total_cost_usd"), now.get("total_cost_usd"))]
+    models = Fields(now.get("modelUsage")).rest
+    for model, figures in Fields(before.get("modelUsage")).rest.items():
+        later = Fields(models.get(model)).rest
+        pairs += [(value, later.get(name, 0)) for name, value in Fields(figures).rest.items()]
+    return all(one <= other for one, other in pairs if is_number(one) and is_number(other))
+
+
+def _asked(usage: Usage) -> tuple[Number, Number, Number]:
+    """Tokens of a request, which are the same in every row of its reply."""
+    return usage.input, usage.cache_read, usage.cache_write
 
 
 READER = Reader(NAME, "Claude Code stream-json", sniff, read, Stream)

@@ -166,7 +166,7 @@ def _row(row: Compared) -> dict[str, Any]:
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    money = "" if row["cost"] is None else f"{row['currency']} {row['cost']:,.2f}"
+    money = "?" if row["cost"] is None else f"{row['currency']} {row['cost']:,.2f}"
     ended = "" if row["status"] == "finished" else f" ({row['status']})"
     return (
         row["policy"] + ended,

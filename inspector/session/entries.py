@@ -37,12 +37,27 @@ class Request(Value):
     cache_write_1h: Number | None = None
 
 
+class Terms(Value):
+    """What a usage reports beside tokens that changes the price of its requests.
+
+    `speed`, `service_tier` and `inference_geo` are the provider's words, None for the standard price.
+    `web_searches` are paid by the piece; `other_tools` counts uses of other server tools.
+    """
+
+    speed: Chars | None = None
+    service_tier: Chars | None = None
+    inference_geo: Chars | None = None
+    web_searches: int = 0
+    other_tools: int = 0
+
+
 class Usage(Value):
     """Tokens one reply cost, as the provider reported them. `total` is the provider's own sum, if given.
 
     Of `cache_write`, `cache_write_1h` tokens were written to live an hour and the others five minutes; None
     where that is not told. A reply that took several `requests` has the figures of the last one that made
-    it, which is its context, and is charged for all of them (CLAUDE §5.1).
+    it, which is its context, and is charged for all of them (CLAUDE §5.1). `terms` apply to all of them; the
+    sum of two usages has none.
 
     >>> usage = Usage(input=10, cache_read=9_000, cache_write=990, output=200)
     >>> usage.prompt, usage.tokens, (usage + usage).output
@@ -57,6 +72,7 @@ class Usage(Value):
     total: Number | None = None
     cost: Cost | None = None
     requests: tuple[Request, ...] = ()
+    terms: Terms | None = None
 
     @property
     def prompt(self) -> Number:
@@ -207,6 +223,21 @@ class Entry(Value):
             and self.extra.get("way") != "shell"
             and any(block.kind != "tool_output" for block in self.blocks)
         )
+
+
+class StatedTotal(Value):
+    """What a file states for several requests together: tokens of one model, or the cost of a run.
+
+    `usage` holds the sums; `requests` is their number, None if the file does not state it. The figures cover
+    the entries after `after` (None: from the first one) up to `until`, including requests whose replies are
+    not in the file.
+    """
+
+    model: Chars | None = None
+    requests: int | None = None
+    usage: Usage
+    after: Chars | None = None
+    until: Chars | None = None
 
 
 class SubAgent(Value):

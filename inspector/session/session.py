@@ -17,7 +17,7 @@ from ..errors import EditError, expect
 from ..mixins import ask
 from ..text import plural, printed
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
-from .entries import Boundary, Corrupt, Entry, Note, Provided, SubAgent, Tool, Turn
+from .entries import Boundary, Corrupt, Entry, Note, Provided, StatedTotal, SubAgent, Tool, Turn
 from .labels import TextLabels
 from .provenance import Provenance, find_provenance
 
@@ -58,6 +58,7 @@ class Session(Value):
     entries: tuple[Entry, ...] = ()
     leaf: Chars | None = None
     subagents: tuple[SubAgent, ...] = ()
+    totals: tuple[StatedTotal, ...] = ()
     notes: tuple[Note, ...] = ()
     corrupt: tuple[Corrupt, ...] = ()
     warnings: tuple[str, ...] = ()

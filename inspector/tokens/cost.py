@@ -8,8 +8,6 @@ one real reset: what it leaves behind the first place it rewrote is written to t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from math import floor, isfinite, nan
 from typing import NamedTuple
 
@@ -17,259 +15,61 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InspectorError, expect
-from ..session.entries import MOST_TOKENS, Cost
+from ..session.entries import MOST_TOKENS, StatedTotal, Terms
 from ..session.session import Session
-from ..session.tree import Bools, Ints
-from ..text import plural, printed
+from ..session.tree import ASSISTANT, MESSAGE, Bools, Ints
+from ..text import plural, printable
+from .bill import (
+    COMPACTION as COMPACTION,
+)
+from .bill import (
+    KINDS as KINDS,
+)
+from .bill import (
+    RESULTS as RESULTS,
+)
+from .bill import (
+    SUBAGENTS as SUBAGENTS,
+)
+from .bill import (
+    UNKNOWN as UNKNOWN,
+)
+from .bill import (
+    WHOLE as WHOLE,
+)
+from .bill import (
+    WRITE as WRITE,
+)
+from .bill import (
+    Bill as Bill,
+)
+from .bill import (
+    BillLine as BillLine,
+)
+from .bill import (
+    Charged as Charged,
+)
+from .bill import (
+    Reset as Reset,
+)
+from .bill import (
+    Sum,
+    no_requests,
+)
 from .cache_rebuilds import find_among, tell_cache_rebuilds
 from .counter import Longs
-from .prices import MILLION, PRICES, TTL, Doubles, Price, Priced, check_ttl, find_price
-from .spent import REPLY, RESULT, SNAPSHOTS, SUBAGENT, SUMMARY, Spent, find_spent, tell_copied
-
-KINDS = ("input", "cache read", "cache write 5m", "cache write 1h", "output")
-"""The kinds of tokens that are paid for: fresh ones, those of the cache, and the reply."""
-WRITE = "cache write"
-"""The line of a bill for both of its kinds, where nothing tells how long what was written lives."""
-COMPACTION = "compaction"
-"""The line of a bill for the requests of a summariser (S1-31, S4-66)."""
-SUBAGENTS, RESULTS = "sub-agents", "sub-agents' last replies"
-"""The lines for requests of sub-agents: those whose replies the file holds, and last ones, of which only the
-result of the call tells."""
-WHOLE = "cost told as a whole"
-"""The line for requests of which the file tells the cost, and not what each kind of tokens cost."""
-UNKNOWN = "unknown"
-"""How the lines begin for what has no price, and for what the file does not tell of."""
-
-
-class Charged(NamedTuple):
-    """Requests and what they cost.
-
-    tokens  int64[k, 5]    in the order of KINDS
-    money   float64[k, 6]  the same, then the total; NaN where there is no price
-    """
-
-    tokens: Longs
-    money: Doubles
-
-
-class BillLine(NamedTuple):
-    """One line of a bill: how many requests, their tokens, and money.
-
-    Without a price `money` is None, and so are the `tokens` of what the file does not tell of.
-    """
-
-    name: str
-    calls: int
-    tokens: int | None
-    money: float | None
-
-
-class Reset(NamedTuple):
-    """A step whose request parts from the one before, so that what follows is processed again.
-
-    `kept` tokens at its front are the same, `lost` tokens of the one before are not there any more, and
-    `rewritten` tokens come after those kept, what is new at this step among them.
-    """
-
-    step: int
-    kept: int
-    lost: int
-    rewritten: int
-
-
-def _no_requests() -> Charged:
-    return Charged(np.zeros((0, len(KINDS)), np.int64), np.zeros((0, len(KINDS) + 1)))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Bill:
-    """What k requests cost, and apart from them the `calls` of a summariser and those of sub-agents.
-
-    `prices` are those that were used. `estimated`: tokens are counted, not reported. `entry` int32[k]: for
-    a recorded session, the position of each reply in `session.entries`. So many replies were `counted`,
-    because what is reported is less than they say. `results` are last replies of
-    `subagents` of which the file tells in the result of the call alone. `split`: the usage tells how long
-    what was written to the cache lives. Of `silent_subagents` and `silent_compactions` the file does not
-    tell, at least of some requests.
-
-    >>> opus = Price(model="mine", input=5, output=25, source="an example")
-    >>> bill: Bill = price_steps([10_000, 12_000], [0, 10_000], [500, 500], opus)
-    >>> bill.read.tolist(), bill.written.tolist(), round(bill.cost.total, 3)
-    ([0, 10000], [10000, 2000], 0.105)
-    """
-
-    requests: Charged
-    summaries: Charged
-    calls: int = 0
-    resets: tuple[Reset, ...] = ()
-    prices: tuple[Price, ...] = ()
-    notes: tuple[str, ...] = ()
-    estimated: bool = False
-    entry: Ints | None = None
-    counted: int = 0
-    subagents: Charged = field(default_factory=_no_requests)
-    results: Charged = field(default_factory=_no_requests)
-    split: bool = False
-    silent_subagents: int = 0
-    silent_compactions: int = 0
-
-    @property
-    def fresh(self) -> Longs:
-        """int64[k]: tokens of each request at the full price."""
-        return self.requests.tokens[:, 0]
-
-    @property
-    def read(self) -> Longs:
-        """int64[k]: tokens read from the cache."""
-        return self.requests.tokens[:, 1]
-
-    @property
-    def written(self) -> Longs:
-        """int64[k]: tokens written to the cache."""
-        written: Longs = self.requests.tokens[:, 2:4].sum(axis=1)
-        return written
-
-    @property
-    def output(self) -> Longs:
-        """int64[k]: tokens of the reply."""
-        return self.requests.tokens[:, 4]
-
-    @property
-    def money(self) -> Doubles:
-        """float64[k]: what each request and its reply cost, NaN where there is no price."""
-        return self.requests.money[:, -1]
-
-    @cached_property
-    def lines(self) -> tuple[BillLine, ...]:
-        """The kinds of tokens of the requests; then sub-agents and a summariser's calls, if there were any;
-        then what has no price where other requests have one, and what the file does not tell of."""
-        known, rest = _part(self.requests)
-        lines = _list_kinds(known, self.split)
-        whole = np.isnan(known.money[:, 0]) & np.isfinite(known.money[:, -1])
-        if whole.any():
-            lines.append(BillLine(WHOLE, int(whole.sum()), None, float(known.money[whole, -1].sum())))
-        unpriced, calls = [rest], len(rest)
-        for name, group, asked in (
-            (SUBAGENTS, self.subagents, None),
-            (RESULTS, self.results, None),
-            (COMPACTION, self.summaries, self.calls),
-        ):
-            known, rest = _part(group)
-            unpriced, calls = [*unpriced, rest], calls + len(rest)
-            if count := len(known.tokens) if asked is None else asked:
-                lines.append(BillLine(name, count - len(rest) * (asked is not None), *_sum(known)))
-        if calls:
-            tokens = sum(int(each.sum()) for each in unpriced)
-            lines.append(BillLine(f"{UNKNOWN}: no price", calls, tokens, None))
-        for name, count in (("sub-agents", self.silent_subagents), ("compactions", self.silent_compactions)):
-            if count:
-                lines.append(BillLine(f"{UNKNOWN}: {name}", count, None, None))
-        return tuple(lines)
-
-    @cached_property
-    def cost(self) -> Cost | None:
-        """All that has a price; None where there is something to pay and no price."""
-        money = np.concatenate([group.money for group in self._groups])
-        known = money[np.isfinite(money[:, -1])]
-        if len(money) and not len(known):
-            return None
-        fresh, read, minutes, hour, output, total = np.nansum(known, axis=0).tolist()
-        return Cost(input=fresh, output=output, cache_read=read, cache_write=minutes + hour, total=total)
-
-    @property
-    def _groups(self) -> tuple[Charged, ...]:
-        return self.requests, self.subagents, self.results, self.summaries
-
-    @property
-    def unpriced(self) -> int:
-        """Requests that have tokens and no price."""
-        return sum(
-            int((group.tokens.any(axis=1) & ~np.isfinite(group.money[:, -1])).sum()) for group in self._groups
-        )
-
-    @property
-    def has_unknown(self) -> bool:
-        """Whether there is something that has no price, or of which the file does not tell."""
-        return bool(self.unpriced or self.silent_subagents or self.silent_compactions)
-
-    @property
-    def tokens(self) -> int:
-        """All tokens of all lines."""
-        return sum(line.tokens or 0 for line in self.lines)
-
-    @property
-    def currency(self) -> str:
-        return self.prices[0].currency if self.prices else "USD"
-
-    def __len__(self) -> int:
-        return len(self.requests.tokens)
-
-    @printed
-    def __repr__(self) -> str:
-        return _draw(self)
-
-
-def _part(group: Charged) -> tuple[Charged, Longs]:
-    """The requests that have a price, and the tokens of the others; all in one where none has."""
-    known = np.isfinite(group.money[:, -1])
-    if not known.any():
-        known[:] = True
-    return Charged(group.tokens[known], group.money[known]), group.tokens[~known]
-
-
-def _sum(group: Charged) -> tuple[int, float | None]:
-    return int(group.tokens.sum()), _add(group.money[:, -1])
-
-
-def _list_kinds(group: Charged, split: bool) -> list[BillLine]:
-    """A line for each kind of tokens; one for those written to the cache, where they are not told apart."""
-    columns = [(name, [at]) for at, name in enumerate(KINDS)]
-    if not split:
-        columns[2:4] = [(WRITE, [2, 3])]
-    return [
-        BillLine(
-            name,
-            int(group.tokens[:, at].any(axis=1).sum()),
-            int(group.tokens[:, at].sum()),
-            _add(group.money[:, at].sum(axis=1)),
-        )
-        for name, at in columns
-    ]
-
-
-def _add(money: Doubles) -> float | None:
-    known = money[np.isfinite(money)]
-    return float(known.sum()) if len(known) or not len(money) else None
-
-
-def _draw(bill: Bill) -> str:
-    """The bill as a small table, its prices with source and date below it."""
-    said = "estimate: tokens are counted, not reported" if bill.estimated else "usage as reported"
-    if bill.counted:
-        said += f", {plural(bill.counted, 'reply', 'replies')} counted"
-    asked = int(bill.requests.tokens.any(axis=1).sum())
-    apart = len(bill.subagents.tokens) + len(bill.results.tokens)
-    total = BillLine(
-        "total known" if bill.has_unknown and bill.cost is not None else "total",
-        asked + apart + bill.calls,
-        bill.tokens,
-        None if bill.cost is None else bill.cost.total,
-    )
-    table = [("", "calls", "tokens", bill.currency)]
-    for name, calls, tokens, money in (*bill.lines, total):
-        counted = "?" if tokens is None else f"{tokens:,}"
-        table.append((name, f"{calls:,}", counted, "?" if money is None else f"{money:,.4f}"))
-    wide = [max(len(row[at]) for row in table) for at in range(4)]
-    lines = [f"Bill: {plural(asked, 'request')} ({said})"]
-    for name, *figures in table:
-        cells = (f"{figure:>{width}}" for figure, width in zip(figures, wide[1:], strict=True))
-        lines.append(f"  {name:<{wide[0]}}  " + "  ".join(cells))
-    if bill.resets:
-        steps = ", ".join(str(reset.step) for reset in bill.resets[:8]) + ", …" * (len(bill.resets) > 8)
-        lines.append(f"  prefix resets: {len(bill.resets):,}, at step {steps}")
-    if bill.unpriced:
-        lines.append(f"  without a price: {bill.unpriced:,}")
-    return "\n".join([*lines, *(f"  {note}" for note in bill.notes)])
+from .prices import MILLION, PRICES, SEARCH, TTL, Doubles, Price, Priced, check_ttl, find_factor, find_price
+from .spent import (
+    REPLY,
+    RESULT,
+    SNAPSHOTS,
+    SUBAGENT,
+    SUMMARY,
+    Spent,
+    covered_entries,
+    find_spent,
+    tell_copied,
+)
 
 
 class SummaryCall(NamedTuple):
@@ -397,41 +197,148 @@ def price_spent(
     given = np.array(spent.given, np.float64).reshape(-1, len(KINDS) + 1)
     told = np.isfinite(given[:, -1]) & (price is None)
     money = np.where(told[:, None], given, nan)
-    prices: list[Price] = []
-    notes: list[str] = []
-    for model in sorted(set(spent.model), key=str):
-        mine = np.array([each == model for each in spent.model]) & ~told
-        if mine.any():
-            found = find_price(model, table) if price is None else Priced(price, price.note)
-            money[mine] = _charge(tokens[mine], found.price).money
-            prices += [found.price] if found.price and found.price not in prices else []
-            notes += [found.note] if found.note not in notes else []
-    if len({each.currency for each in prices}) > 1:
+    prices: dict[str | None, Priced] = {}
+    terms = _Terms(price is not None)
+    sums = []
+    for model in sorted({*spent.model, *(one.model for one in spent.sums)}, key=str):
+        mine = np.array([each == model for each in spent.model], bool) & ~told
+        summed = [one for one in spent.sums if one.model == model]
+        if not (mine.any() or summed):
+            continue
+        found = find_price(model, table) if price is None else Priced(price, price.note)
+        prices[model] = found
+        money[mine] = _charge(tokens[mine], found.price).money
+        for row in np.flatnonzero(mine).tolist():
+            money[row] *= terms.take(model, spent.terms[row], found.price)
+        for one in summed:
+            name = printable(model or "unnamed model", 60)
+            charged = _charge(np.array([one.tokens], np.int64), found.price, one.calls)
+            sums.append(Sum(name, one.calls, charged))
+    used = list(dict.fromkeys(found.price for found in prices.values() if found.price))
+    if len({each.currency for each in used}) > 1:
         raise InspectorError("one bill in several currencies: give one price for all of it as price=")
     whose, entry = np.array(spent.whose, np.int8), np.array(spent.entry, np.int32)
     groups = [Charged(tokens[whose == group], money[whose == group]) for group in range(4)]
     requests, at = _join(groups[REPLY], entry[whose == REPLY])
-    silent = _count_silent(session, entry[whose == SUMMARY].tolist())
+    totals = [total for total in session.totals if total.usage.cost is not None] if price is None else []
+    stated = _StatedCost(session, totals, entry, money, tokens)
+    silent = _count_silent(session, spent)
     return Bill(
         requests,
         groups[SUMMARY],
         len(groups[SUMMARY].tokens),
-        prices=tuple(prices),
+        prices=tuple(used),
         notes=(
             *_say_told(told),
-            *notes,
+            *dict.fromkeys(found.note for found in prices.values()),
+            *(_say_sum(one) for one in sums),
+            *terms.notes(),
+            *stated.notes(),
             *_say_guessed(spent, tokens, ~told, ttl),
             *_say_silent(*silent),
-            *tell_copied(session, spent, money[:, -1], prices[0].currency if prices else "USD"),
+            *tell_copied(session, spent, money[:, -1], used[0].currency if used else "USD"),
             *tell_cache_rebuilds(find_among(session, spent, price, table)),
         ),
         entry=at,
         counted=spent.snapshots,
         subagents=groups[SUBAGENT],
         results=groups[RESULT],
+        sums=tuple(sums),
+        searches=terms.searches,
+        searched=_one_amount(terms.searches * SEARCH) if terms.searches else no_requests(),
+        stated=stated.row,
+        covered=stated.covered,
         split=spent.split,
-        silent_subagents=silent[0],
-        silent_compactions=silent[1],
+        silent_replies=silent[0],
+        silent_subagents=silent[1],
+        silent_compactions=silent[2],
+    )
+
+
+class _Terms:
+    """Collects what the usages report beside tokens: searches, and terms without a published price.
+
+    With a price of the caller's own (`own`) none of them is charged, and all are listed.
+    """
+
+    def __init__(self, own: bool) -> None:
+        self.own, self.searches, self.others = own, 0, 0
+        self.unknown: dict[str, int] = {}
+
+    def take(self, model: str | None, terms: Terms | None, price: Price | None) -> float:
+        """Count the terms of one request, and return what multiplies its price."""
+        if terms is None:
+            return 1.0
+        self.others += terms.other_tools
+        if self.own or price is None or price.currency != "USD":
+            named = (("speed", terms.speed), ("service_tier", terms.service_tier))
+            told = [f"{name} {word}" for name, word in named if word]
+            told += [f"inference_geo {terms.inference_geo}"] if terms.inference_geo else []
+            self._list(told)
+            if terms.web_searches:
+                self.unknown["web searches"] = self.unknown.get("web searches", 0) + terms.web_searches
+            return 1.0
+        self.searches += terms.web_searches
+        factor = find_factor(model, terms)
+        self._list(factor.unknown)
+        return factor.times
+
+    def _list(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.unknown[name] = self.unknown.get(name, 0) + 1
+
+    def notes(self) -> Iterator[str]:
+        """What is not in the bill, as sentences."""
+        for name, count in self.unknown.items():
+            if name == "web searches":
+                yield f"{plural(count, 'web search', 'web searches')} not in the bill."
+            else:
+                what = f"{plural(count, 'request')} with {printable(name, 60)}"
+                yield f"{what}: charged as standard, the difference is not in the bill."
+        if self.others:
+            yield f"{plural(self.others, 'use')} of other server tools: their price is not in the bill."
+
+
+class _StatedCost:
+    """The cost that the file states for runs as a whole, beside what their requests come to.
+
+    `row` is the difference, `covered` the requests without a price that it includes.
+    """
+
+    def __init__(
+        self, session: Session, totals: list[StatedTotal], entry: Ints, money: Doubles, tokens: Longs
+    ) -> None:
+        self.total = float(sum(total.usage.cost.total for total in totals if total.usage.cost is not None))
+        inside = np.zeros(len(entry), bool)
+        for total in totals:
+            covered = covered_entries(session, total)
+            inside |= (entry >= covered.start) & (entry < covered.stop)
+        known = np.isfinite(money[:, -1])
+        self.itemised = float(money[inside & known, -1].sum())
+        self.covered = int((inside & ~known & tokens.any(axis=1)).sum())
+        self.row = _one_amount(self.total - self.itemised) if totals else no_requests()
+
+    def notes(self) -> Iterator[str]:
+        """What is stated, and what the requests in the file come to, as a sentence."""
+        if len(self.row.money):
+            yield (
+                f"The file states USD {self.total:,.4f} as the total of its runs; the requests in it come to "
+                f"{self.itemised:,.4f}."
+            )
+
+
+def _one_amount(money: float) -> Charged:
+    """A row of money without tokens."""
+    row = np.full((1, len(KINDS) + 1), nan)
+    row[0, -1] = money
+    return Charged(np.zeros((1, len(KINDS)), np.int64), row)
+
+
+def _say_sum(one: Sum) -> str:
+    fresh, read, minutes, hour, output = one.charged.tokens[0].tolist()
+    return (
+        f"{one.name}: {plural(one.calls, 'request')} stated only as a sum, {fresh:,} input, {read:,} cache "
+        f"read, {minutes + hour:,} cache write and {output:,} output tokens."
     )
 
 
@@ -444,16 +351,28 @@ def _join(group: Charged, entry: Ints) -> tuple[Charged, Ints]:
     return Charged(tokens, money), at
 
 
-def _count_silent(session: Session, summaries: list[int]) -> tuple[int, int]:
-    """Sub-agents and compactions that the file tells no usage of. A reply may report its compaction's."""
-    recorded = (session.entries[at] for at in session.tree.bounded.tolist())
+def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
+    """Replies, sub-agents and compactions whose usage the file does not report, nor includes in a total.
+
+    Replies count if none of those outside the totals reports usage. A reply may report its compaction's.
+    """
+    entries, paid = session.entries, set(spent.entry)
+    summed = {at for total in session.totals for at in covered_entries(session, total)}
+    tree = session.tree
+    spoken = np.flatnonzero((tree.role == ASSISTANT) & (tree.sort == MESSAGE)).tolist()
+    replies = [at for at in spoken if at not in summed and entries[at].sidechain is None]
+    silent = 0 if paid.intersection(replies) else sum(entries[at].error is None for at in replies)
     untold = sum(
-        entry.boundary is not None and entry.boundary.kind == "compact" and entry.usage is None
-        for entry in recorded
-        if entry.copied_from is None
+        boundary.kind == "compact" and entries[at].usage is None and entries[at].copied_from is None
+        for at in session.tree.bounded.tolist()
+        if (boundary := entries[at].boundary) is not None and at not in summed
     )
-    reported = sum(session.entries[at].kind == "message" for at in summaries)
-    return sum(agent.silent for agent in session.subagents), max(untold - reported, 0)
+    reported = sum(
+        entries[at].kind == "message"
+        for at, whose in zip(spent.entry, spent.whose, strict=True)
+        if whose == SUMMARY
+    )
+    return silent, sum(agent.silent for agent in session.subagents), max(untold - reported, 0)
 
 
 def _say_told(told: Bools) -> Iterator[str]:
@@ -477,7 +396,10 @@ def _say_guessed(spent: Spent, tokens: Longs, charged: Bools, ttl: TTL) -> Itera
         )
 
 
-def _say_silent(subagents: int, compactions: int) -> Iterator[str]:
+def _say_silent(replies: int, subagents: int, compactions: int) -> Iterator[str]:
+    if replies:
+        count = plural(replies, "reply reports", "replies report")
+        yield f"{count} no usage, so what they cost is not known."
     if subagents:
         runs = plural(subagents, "run of sub-agents is", "runs of sub-agents are")
         yield f"{runs} told without requests that were made, so that cost is not in the bill."
@@ -581,10 +503,12 @@ def _place(fresh: ArrayLike, read: ArrayLike, written: ArrayLike, output: ArrayL
     return np.stack([fresh, read, minutes, hour, output], axis=1).astype(np.int64)
 
 
-def _charge(tokens: Longs, price: Price | None) -> Charged:
+def _charge(tokens: Longs, price: Price | None, calls: int = 1) -> Charged:
+    """The money of each row. A row that sums up `calls` requests pays what requests of the mean size pay,
+    where the price depends on the size."""
     if price is None:
         return Charged(tokens, np.full((len(tokens), len(KINDS) + 1), nan))
-    base, reply = price.rates(tokens[:, :4].sum(axis=1))
+    base, reply = price.rates(tokens[:, :4].sum(axis=1) / calls)
     cached = (base * price.read, base * price.write_5m, base * price.write_1h)
     money = tokens * np.stack([base, *cached, reply], axis=1) / MILLION
     return Charged(tokens, np.column_stack([money, money.sum(axis=1)]))

@@ -1,8 +1,8 @@
 """What a million tokens cost: a dated table of published prices, and how to give one of your own.
 
 In goes a model's name, out comes a `Price` or None with a sentence, never a guess. The figures are those of
-Anthropic's own API. Discounts and premiums on top of them are not here: batches, fast mode, regional
-endpoints, data residency, cloud platforms.
+Anthropic's own API. What a usage reports of batches, fast mode, data residency and web searches is charged
+(`find_factor`, `SEARCH`); regional endpoints and cloud platforms, which no usage names, are not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from ..errors import InspectorError
 from ..session.blocks import Value
-from ..session.entries import Request, Usage
+from ..session.entries import Request, Terms, Usage
 from ..text import printable
 from .models import ClaudeName, find_claude
 
@@ -200,6 +200,49 @@ def find_price(model: str | None, table: Mapping[str, Price] = PRICES) -> Priced
         return Priced(found, found.note)
     asked = printable(model, 80) if model else "an unnamed model"
     return Priced(None, f"No price is known here for {asked}; give one as price=Price(…).")
+
+
+SEARCH = 0.01
+"""US dollars for one web search: $10 per 1,000 (pricing page, 2026-09)."""
+_BATCH = 0.5
+_US, _US_SINCE = 1.1, (4, 6)
+_FAST = {"claude-opus-4-6": 6.0, "claude-opus-4-7": 6.0, "claude-opus-4-8": 2.0, "claude-opus-5": 2.0}
+
+
+class Factor(NamedTuple):
+    """What multiplies all token prices of a request, and the terms that have no published price."""
+
+    times: float
+    unknown: tuple[str, ...] = ()
+
+
+def find_factor(model: str | None, terms: Terms) -> Factor:
+    """The multiplier of a request's token prices, cached tokens included, for what its usage reports.
+
+    Batches cost half. Inference in the US costs 1.1 times as much from the 4.6 models on. Fast mode costs 6
+    times as much for Opus 4.6 and 4.7 ($30 in, $150 out) and twice for Opus 4.8 and 5 ($10 in, $50 out).
+    Source: Anthropic's pricing page as of September 2026, sections batch processing, data residency and
+    fast mode.
+
+    >>> find_factor("claude-opus-4-8", Terms(speed="fast"))
+    Factor(times=2.0, unknown=())
+    >>> find_factor("claude-haiku-4-5", Terms(speed="fast"))
+    Factor(times=1.0, unknown=('speed fast',))
+    """
+    claude, times, unknown = find_claude(model), 1.0, []
+    if terms.speed is not None:
+        fast = _FAST.get(_name(claude)) if claude is not None and terms.speed == "fast" else None
+        times *= fast or 1.0
+        unknown += [] if fast else [f"speed {terms.speed}"]
+    if terms.service_tier == "batch" and claude is not None:
+        times *= _BATCH
+    elif terms.service_tier is not None:
+        unknown.append(f"service_tier {terms.service_tier}")
+    if terms.inference_geo == "us" and claude is not None:
+        times *= _US if claude.version >= _US_SINCE else 1.0
+    elif terms.inference_geo is not None:
+        unknown.append(f"inference_geo {terms.inference_geo}")
+    return Factor(times, tuple(unknown))
 
 
 def _name(claude: ClaudeName) -> str:

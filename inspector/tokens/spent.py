@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..session.blocks import fields_of
-from ..session.entries import MOST_TOKENS, Entry, Usage
+from ..session.entries import MOST_TOKENS, Entry, StatedTotal, Terms, Usage
 from ..session.session import Session
 from ..text import plural, printable
 from .counter import Longs
 from .counters import find_counter
+from .models import is_same
 from .prices import TTL, Doubles
 from .reported import is_snapshot, request_tokens, whole_tokens
 
@@ -31,15 +32,29 @@ SNAPSHOTS = "o200k_base"
 """What counts a reply whose usage was written down while it was still streaming."""
 
 
+class SumRow(NamedTuple):
+    """Requests of one model that the file states only together; tokens are in the order of `Spent.tokens`."""
+
+    model: str | None
+    calls: int
+    tokens: list[int]
+
+
 @dataclass
 class Spent:
     """Requests in file order, as lists of the same length.
 
-    `tokens` are fresh, read from the cache, written to it for five minutes, for an hour, and the reply's.
-    `given` is what the file says the same cost, and the total; NaN where it does not. `entry` is the
-    position of the reply in the session's entries, -1 for a sub-agent beside them. `untold`: the file does
-    not tell how long what was written lives. `reported` and `counted` are output tokens of the replies
-    that were counted, `snapshots` of them.
+    Attributes:
+        whose: REPLY, SUMMARY, SUBAGENT or RESULT.
+        entry: position of the reply in the session's entries, -1 for a sub-agent beside them.
+        model: the model that is charged for it.
+        tokens: fresh, read from the cache, written to it for five minutes, for an hour, and the reply's.
+        given: what the file says the same cost, and the total; NaN if it does not.
+        untold: the file does not tell how long what was written lives.
+        terms: what else changes the price. Uses of tools count at the last request of a reply.
+        sums: requests that the file states only together.
+        snapshots: replies whose output was counted by `counter`: `reported` tokens, `counted` as so many.
+        split: some usage tells how long cache writes live.
     """
 
     whose: list[int] = field(default_factory=list)
@@ -48,6 +63,8 @@ class Spent:
     tokens: list[list[int]] = field(default_factory=list)
     given: list[tuple[float, ...]] = field(default_factory=list)
     untold: list[bool] = field(default_factory=list)
+    terms: list[Terms | None] = field(default_factory=list)
+    sums: list[SumRow] = field(default_factory=list)
     snapshots: int = 0
     reported: int = 0
     counted: int = 0
@@ -76,6 +93,7 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: L
             spent.tokens.append(_split(fields, ttl, None if parts else request_tokens(usage)))
             spent.given.append(given)
             spent.untold.append(fields["cache_write_1h"] is None)
+            spent.terms.append(fields["terms"])
             spent.split |= fields["cache_write_1h"] is not None
             requests = ()
         for request in requests:
@@ -85,6 +103,7 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: L
             spent.tokens.append(_split(fields_of(request), ttl))
             spent.given.append(given)
             spent.untold.append(request.cache_write_1h is None)
+            spent.terms.append(_at_most_once(fields["terms"], request is requests[-1]))
             spent.split |= request.cache_write_1h is not None
         if not counted or whose == COPIED:
             continue
@@ -94,6 +113,7 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: L
             spent.tokens[own[-1]][OUTPUT] += counted - said
             spent.snapshots, spent.reported = spent.snapshots + 1, spent.reported + said
             spent.counted += counted
+    spent.sums = list(_find_sums(session, spent, ttl))
     return spent
 
 
@@ -116,6 +136,49 @@ def tell_copied(session: Session, spent: Spent, money: Doubles, currency: str) -
         count = len({spent.entry[row] for row in mine})
         copied = plural(count, "request is copied", "requests are copied")
         yield f"{copied} from session {printable(origin, 60)}{paid}: charged there, not in this bill."
+
+
+def _at_most_once(terms: Terms | None, last: bool) -> Terms | None:
+    """The terms of one of a reply's requests: the uses of tools count for the last one alone."""
+    if terms is None or last:
+        return terms
+    return terms.model_copy(update={"web_searches": 0, "other_tools": 0})
+
+
+def covered_entries(session: Session, total: StatedTotal) -> range:
+    """Positions of the entries that a stated total covers."""
+    first = session.index.get(total.after or "", -1) + 1
+    end = len(session.entries) if total.until is None else session.index.get(total.until, -1) + 1
+    return range(first, end)
+
+
+def _find_sums(session: Session, spent: Spent, ttl: TTL) -> Iterator[SumRow]:
+    """What the sums of a file hold beyond the requests of the same model that it reports one by one.
+
+    Whether a sum includes the requests of compactions is not published: they count as included if they fit.
+    """
+    rest: dict[str | None, tuple[int, Longs]] = {}
+    for total in session.totals:
+        if not total.usage.tokens:
+            continue
+        covered = covered_entries(session, total)
+        left = np.array(_split(fields_of(total.usage), ttl), np.int64)
+        calls = total.requests or 0
+        for compactions in (False, True):
+            rows = [
+                tokens
+                for whose, at, model, tokens in zip(
+                    spent.whose, spent.entry, spent.model, spent.tokens, strict=True
+                )
+                if (whose == SUMMARY) == compactions and at in covered and is_same(model, total.model)
+            ]
+            less = left - np.array(rows, np.int64).reshape(-1, len(left)).sum(axis=0)
+            if not compactions or (less >= 0).all():
+                left, calls = np.maximum(less, 0), calls - len(rows)
+        if left.any():
+            known, before = rest.get(total.model, (0, np.zeros_like(left)))
+            rest[total.model] = known + max(calls, 1), before + left
+    yield from (SumRow(model, calls, left.tolist()) for model, (calls, left) in rest.items())
 
 
 Told = tuple[int, int, Entry, Usage]

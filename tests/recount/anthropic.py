@@ -89,7 +89,9 @@ def recount(path: Path) -> Figures:
                 figures.largest_context, sent + int(sizes.get("output_tokens") or 0)
             )
     figures.turns = max(figures.turns, 1)
-    write_bill(figures, replies, apart, {"compactions": max(silent - len(apart["compaction"]), 0)})
+    write_bill(
+        figures, replies, apart, {"compactions": max(silent - len(apart["compaction"]), 0)}, figures.replies
+    )
     return figures
 
 

@@ -66,7 +66,7 @@ def recount(path: Path) -> Figures:
         replies.append([Request(model, tokens, {**cost, "total": float(told.get("cost") or 0)})])
         figures.largest_request = max(figures.largest_request, sent)
         figures.largest_context = max(figures.largest_context, sent + reply)
-    write_bill(figures, replies, {}, {"compactions": figures.compactions})
+    write_bill(figures, replies, {}, {"compactions": figures.compactions}, figures.replies)
     return figures
 
 

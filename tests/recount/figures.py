@@ -116,7 +116,7 @@ class Figures:
     largest_context: int = 0
     counted: int = 0
     lines: dict[str, tuple[int, int | None, float | None]] = field(default_factory=dict)
-    total: float | None = 0.0
+    total: float | None = None
 
 
 def write_bill(
@@ -124,12 +124,17 @@ def write_bill(
     replies: Iterable[list[Request]],
     apart: dict[str, list[Request]],
     unknown: dict[str, int],
+    spoken: int,
+    sums: dict[str, tuple[int, Request]] | None = None,
+    stated: float | None = None,
 ) -> None:
     """Put the lines of the bill into the figures.
 
     `replies` are the conversation's, each with the requests it took; `apart` the requests of everyone else by
     the line they belong to; `unknown` what the file names and tells no usage of. Where some requests of a
-    line have a price and others none, the others are in the line "unknown: no price".
+    line have a price and others none, the others are in the line "unknown: no price". `spoken` are replies
+    outside all sums: of a file that reports no usage for any of them, all are unknown. `sums` are requests
+    stated together, by model, and `stated` is the money that the file gives as the total.
     """
     rows = [(reply, _add(reply)) for reply in replies if reply]
     split = any(request.hour_told for reply, _ in rows for request in reply)
@@ -161,11 +166,18 @@ def write_bill(
     if count:
         spent = sum(sum(request.tokens) for request in homeless)
         figures.lines["unknown: no price"] = count, spent, None
-    for name, number in unknown.items():
+    for name, (calls, sum_of) in (sums or {}).items():
+        money = sum_of.money
+        figures.lines[f"{name}, stated as a sum"] = calls, sum(sum_of.tokens), money and money[5]
+        known, paid = known + (money[5] if money else 0.0), paid or money is not None
+    if stated is not None:
+        figures.lines["stated total beyond these"] = 0, None, stated - known
+        known, paid = stated, True
+    silent = {} if rows or stated is not None else {"replies": spoken}
+    for name, number in (silent | unknown).items():
         if number:
             figures.lines[f"unknown: {name}"] = number, None, None
-    asked = bool(rows) or any(apart.values())
-    figures.total = known if paid or not asked else None
+    figures.total = known if paid else None
 
 
 def _add(reply: list[Request]) -> list[float] | None:

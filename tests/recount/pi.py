@@ -51,7 +51,7 @@ def recount(path: Path) -> Figures:
             replies += [[request]] if request else []
             sent = request.tokens if request else [0] * 5
             figures.largest_request = max(figures.largest_request, sum(sent[:4]))
-    write_bill(figures, replies, {"compaction": summaries}, {"compactions": silent})
+    write_bill(figures, replies, {"compaction": summaries}, {"compactions": silent}, figures.replies)
     figures.emptied = _count_edits(records)
     way = _walk(records, names, leaf)
     figures.turns = max(sum(_opens(record, leaf is None) for record in way), 1)

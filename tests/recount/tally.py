@@ -119,7 +119,9 @@ class Tally:
         self.replies: list[list[Request]] = []
         self.agents: list[Request] = []
         self.compactions: list[Request] = []
-        self.silent = self.silent_agents = 0
+        self.silent = self.silent_agents = self.summed = 0
+        self.sums: dict[str, tuple[int, Request]] = {}
+        self.stated: float | None = None
 
     def reply(
         self,
@@ -172,7 +174,8 @@ class Tally:
         self.figures.turns = max(turns, 1)
         apart = {"sub-agents": self.agents, "compaction": self.compactions}
         unknown = {"sub-agents": self.silent_agents, "compactions": self.silent}
-        write_bill(self.figures, self.replies, apart, unknown)
+        spoken = self.figures.replies - self.summed
+        write_bill(self.figures, self.replies, apart, unknown, spoken, self.sums, self.stated)
         return self.figures
 
 

@@ -66,7 +66,7 @@ def test_what_is_known_of_all_is_told_as_whole() -> None:
 def test_a_session_that_reports_no_usage_has_no_bill() -> None:
     session = Session(format="demo", entries=(Entry(id="u"),), leaf="u")
     shown = describe_bill(count_tokens(session))
-    assert (shown.rows, shown.notes, shown.total) == ([], [], 0)
+    assert (shown.rows, shown.notes, shown.total) == ([], [], None)
 
 
 def test_the_screen_is_sent_the_bill_of_the_whole_file_at_every_moment() -> None:

@@ -89,6 +89,10 @@ class UsageFields(msgspec.Struct, gc=False):
     cache_creation_input_tokens: Any = None
     cache_creation: Any = None
     iterations: Any = None
+    server_tool_use: Any = None
+    speed: Any = None
+    service_tier: Any = None
+    inference_geo: Any = None
 
 
 class Message(msgspec.Struct, gc=False):
@@ -158,6 +162,7 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     is_api_error_message: bool | None = None
     error: Any = None
     data: ProgressRow | str | list[Any] | bool | int | float | None = None
+    cost: Any = msgspec.field(name="costUSD", default=None)
     tool_use_result: ToolResult | str | list[Any] | bool | int | float | None = None
     summary: str | None = None
     content: Any = None

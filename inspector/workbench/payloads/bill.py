@@ -29,7 +29,7 @@ class BillRow(Payload, frozen=True):
 class BillPayload(Payload, frozen=True):
     """The lines, what of them is known together, and sentences on prices and on what was taken for what.
 
-    `rows` are none where no reply reports its usage.
+    `total` is None if nothing is known; `rows` is empty if there are no replies.
     """
 
     currency: str
@@ -42,7 +42,7 @@ class BillPayload(Payload, frozen=True):
 def describe_bill(ledger: Ledger) -> BillPayload:
     """The bill of the ledger's session, worked out once."""
     bill = _BILLS.of(ledger, lambda: _price(ledger))
-    rows = [BillRow(*line) for line in bill.lines] if bill.tokens or bill.has_unknown else []
+    rows = [BillRow(*line) for line in bill.lines]
     total = None if bill.cost is None else bill.cost.total
     return BillPayload(bill.currency, total, not bill.has_unknown, rows, list(bill.notes) if rows else [])
 

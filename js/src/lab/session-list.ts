@@ -112,7 +112,7 @@ export class SessionList extends Widget {
     if (problem) return [...parts, problem].join(" · ");
     parts.push(this.trans._n("1 turn", "%1 turns", turns));
     if (compactions > 0) parts.push(`◆ ${compactions}`);
-    if (cost !== null) parts.push(`$${cost.toFixed(2)}`);
+    parts.push(cost === null ? this.trans.__("cost ?") : `$${cost.toFixed(2)}`);
     return parts.join(" · ");
   }
 }
