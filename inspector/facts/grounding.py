@@ -257,8 +257,8 @@ def is_whole(session: Session) -> bool:
     size = 0
     for i in live:
         entry = session.entries[i]
-        if entry.usage is not None and entry.usage.prompt:
-            return bool(entry.usage.prompt < _LARGE or size >= entry.usage.prompt)
+        if entry.usage is not None and entry.usage.request:
+            return bool(entry.usage.request < _LARGE or size >= entry.usage.request)
         size += sum(len(block.text) for block in entry.blocks)
     return bool(live)
 

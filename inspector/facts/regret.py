@@ -295,7 +295,7 @@ def _price(walk: PathAnswers, ref: BlockRef, tokens: int) -> Paid:
     written = entry.role == "assistant"
     reply = entry if written else walk.reader(ref.entry)
     model = walk.model if reply is None or not reply.model else reply.model
-    request = 0 if reply is None or reply.usage is None else int(reply.usage.prompt)
+    request = 0 if reply is None or reply.usage is None else int(reply.usage.request)
     share = (0, tokens) if written else (tokens, 0)
     return Paid(ref, tokens, price_tokens(model, *share, request=request))
 

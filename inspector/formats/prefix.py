@@ -138,7 +138,7 @@ class _Joining:
             self._set_aside(thread, asked)
         boundary: Json = {
             "tokens_before": None if before is None else before.prompt if asked else before.tokens,
-            "tokens_after": request.usage.prompt if request.usage is not None else None,
+            "tokens_after": request.usage.request if request.usage is not None else None,
             "kept": kept,
             "summary": summary or None,
             "extra": {} if summary or not words else {"unreadable": True},

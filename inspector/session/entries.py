@@ -76,9 +76,23 @@ class Usage(Value):
 
     @property
     def prompt(self) -> Number:
-        """Tokens of the request: input + cache_read + cache_write."""
+        """Tokens that are paid for a request: input + cache_read + cache_write."""
         told = fields_of(self)
         return cast(Number, told["input"] + told["cache_read"] + told["cache_write"])
+
+    @property
+    def request(self) -> Number:
+        """Size of the request: `prompt`, or what `total` leaves of it if the parts add up to more.
+
+        Some files sum the parts over all requests of a turn; `total` is the context after the last one.
+
+        >>> Usage(input=12, cache_read=600_000, output=5_000, total=125_000).request
+        120000
+        """
+        prompt, total, output = self.prompt, fields_of(self)["total"], fields_of(self)["output"]
+        if total and (not prompt or total < prompt + output):
+            return cast(Number, max(total - output, 0))
+        return prompt
 
     @property
     def tokens(self) -> Number:

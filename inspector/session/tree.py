@@ -46,6 +46,7 @@ class Tree:
     named   bool[n]      the entry says which model wrote it
     reports int32[k]     entries that tell the provider's usage
     usages  float64[k,4] of each the figures of `FIGURES`, as they stand there; NaN where none is a float
+    totals  float64[k]   … and its total, 0 if there is none
     short   bool[k]      … and whether the reply was aborted, or failed
     chain   int32[n]     the first of the entries before this one that are each the parent of the next
     start   int32[n+1]   blocks of entry i are rows start[i] … start[i+1]
@@ -76,6 +77,7 @@ class Tree:
     named: Bools
     reports: Ints
     usages: Figures
+    totals: Figures
     short: Bools
     chain: Ints
     start: Ints
@@ -99,6 +101,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
     named: list[bool] = []
     reports: list[int] = []
     figures: list[float] = []
+    totals: list[float] = []
     short: list[bool] = []
     start = [0]
     calls: dict[str, int] = {}
@@ -125,6 +128,7 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         if usage is not None:
             reports.append(i)
             figures += _FIGURES(fields_of(usage))
+            totals.append(fields_of(usage)["total"] or 0)
             short.append(fields["stop_reason"] in CUT_SHORT)
         for block in fields["blocks"]:
             number, said = -1, fields_of(block)
@@ -156,7 +160,8 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
         bounded=np.array(bounded, np.int32),
         named=np.array(named, bool),
         reports=np.array(reports, np.int32),
-        usages=_read_figures(figures),
+        usages=_read_figures(figures).reshape(-1, len(FIGURES)),
+        totals=_read_figures(totals),
         short=np.array(short, bool),
         chain=_chain(parent),
         start=np.array(start, np.int32),
@@ -171,10 +176,9 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
 
 def _read_figures(figures: list[float]) -> Figures:
     try:
-        table = np.array(figures, np.float64)
+        return np.array(figures, np.float64)
     except OverflowError:
-        table = np.array(list(map(_to_float, figures)), np.float64)
-    return table.reshape(-1, len(FIGURES))
+        return np.array(list(map(_to_float, figures)), np.float64)
 
 
 def _to_float(figure: float) -> float:

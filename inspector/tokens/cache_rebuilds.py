@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..errors import expect
+from ..session.entries import Usage
 from ..session.session import Session
 from ..session.tree import COMPACTION
 from ..text import plural
@@ -100,7 +101,7 @@ def find_among(
     last: dict[int, tuple[list[int], str | None]] = {
         at: (tokens, model)
         for whose, at, tokens, model in zip(spent.whose, spent.entry, spent.tokens, spent.model, strict=True)
-        if whose == REPLY
+        if whose == REPLY and not _is_summed(session.entries[at].usage)
     }
     models = {model for _, model in last.values()}
     prices = {model: price or find_price(model, table).price for model in models}
@@ -141,6 +142,11 @@ def describe_rebuild(rebuild: CacheRebuild) -> str:
     """
     money = "" if rebuild.cost is None else f", {rebuild.currency} {rebuild.cost:.2f} above reading them"
     return f"Cache rebuilt {CAUSES[rebuild.cause]}: {rebuild.again:,} tokens sent again{money}"
+
+
+def _is_summed(usage: Usage | None) -> bool:
+    """Whether the figures are sums over several requests, so that they say nothing of one cache."""
+    return usage is not None and usage.request < usage.prompt
 
 
 def _find(

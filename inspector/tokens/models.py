@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from math import ceil, isfinite
+from math import ceil
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from ..session.entries import SYNTHETIC as SYNTHETIC
+from ..session.entries import is_tokens
 from ..session.session import Session
 
 ModelClass = Literal["strip", "keep", "bound"]
@@ -133,7 +136,8 @@ def window_of(session: Session) -> Window:
 
     What the file tells comes first, then what is published for the model. The published figure is a
     default: a session that was compacted, not by hand, without ever reaching 200,000 tokens had the
-    smaller window, and a request that was answered above it had the larger one.
+    smaller window, and a request that was answered above it had the larger one. What a compaction records as
+    the size before it proves no larger window (anthropics/claude-code issue 82863).
     """
     if session.window:
         return Window(session.window, "told by the file")
@@ -143,13 +147,16 @@ def window_of(session: Session) -> Window:
         return Window(
             None, f"not told by the file, and none is published here for {model or 'an unnamed model'}"
         )
-    largest = _largest_context(session)
-    if published > _WINDOW >= largest and _LARGE_SUFFIX not in (model or "").lower():
+    largest = _largest_answered(session, model)
+    # A recorded size before a compaction is an estimate, and may be of a request that was refused: it is no
+    # evidence of a larger window, only against a smaller one.
+    before = max((boundary.tokens_before or 0 for _, boundary in session.boundaries), default=0)
+    if published > _WINDOW >= max(largest, before) and _LARGE_SUFFIX not in (model or "").lower():
         if any(b.kind == "compact" and b.trigger != "manual" for _, b in session.boundaries):
             return Window(
                 _WINDOW,
                 f"observed: {published:,} is published for {model}, but the session was compacted and "
-                f"its largest context was {largest:,} tokens",
+                f"its largest context was {ceil(max(largest, before)):,} tokens",
             )
     if session.format == CLAUDE_CODE and _is_extended(model) and largest <= _WINDOW:
         return Window(
@@ -175,15 +182,20 @@ def _is_extended(model: str | None) -> bool:
     return claude.family in ("opus", "sonnet") and claude.version == (4, 6)
 
 
-def _largest_context(session: Session) -> int:
-    fresh, read, written, output = session.tree.usages.T
-    used = (fresh + read + written + output).tolist()
-    if not all(map(isfinite, used)):
-        used = [
-            entry.usage.prompt + entry.usage.output for entry in session.entries if entry.usage is not None
-        ]
-    before = (boundary.tokens_before or 0 for _, boundary in session.boundaries)
-    return ceil(max(max(used, default=0), max(before, default=0)))
+def _largest_answered(session: Session, model: str | None) -> int:
+    """The largest context that a model answered in, in tokens: after one of its replies, as reported.
+
+    Requests that were refused or failed count for nothing, nor do those of other models.
+    """
+    tree = session.tree
+    sizes = np.where(tree.totals > 0, tree.totals, tree.usages.sum(axis=1))
+    for row in np.argsort(-np.nan_to_num(sizes), kind="stable").tolist():
+        entry = session.entries[tree.reports[row]]
+        if entry.usage is None or entry.cut_short or not is_tokens(entry.usage.tokens):
+            continue
+        if is_same(entry.model or session.model, model):
+            return ceil(entry.usage.tokens)
+    return 0
 
 
 def image_tier(model: str | None) -> Literal["standard", "high"] | None:

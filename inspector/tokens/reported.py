@@ -35,10 +35,10 @@ def whole_tokens(value: Number) -> int:
 
 
 def read_usages(session: Session) -> tuple[Longs, Longs, Longs]:
-    """int64[k] each, of the entries that tell usage (`Tree.reports`): tokens of the request, of the reply,
+    """int64[k] each, of the entries that report usage (`Tree.reports`): tokens of the request, of the reply,
     and what was read from a cache.
 
-    One by one `request_tokens` and `whole_tokens` tell them.
+    Request and reply add up to the context after the reply: the total if there is one.
 
     >>> told = [Usage(input=10, cache_read=90, output=2.5), Usage(total=100, output=10**400)]
     >>> entries = tuple(Entry(id=str(at), usage=usage) for at, usage in enumerate(told))
@@ -46,15 +46,19 @@ def read_usages(session: Session) -> tuple[Longs, Longs, Longs]:
     (array([100,   0]), array([2, 0]), array([90,  0]))
     """
     table = session.tree.usages
-    prompt = table[:, 0] + table[:, 1] + table[:, 2]
-    # Where a figure is none, or the request is not told by its parts, the row is read by itself.
+    prompt, total = table[:, 0] + table[:, 1] + table[:, 2], session.tree.totals
+    # Rows with odd figures, and those whose total is not the sum of their parts, are read one by one.
     plain = ((table >= 0) & (table < _FAR)).all(axis=1) & (prompt > 0)
+    plain &= (total == 0) | (total == prompt + table[:, 3])
     columns = [
         np.rint(np.where(plain, one, 0)).astype(np.int64) for one in (prompt, table[:, 3], table[:, 1])
     ]
     for at in np.flatnonzero(~plain).tolist():
         usage = session.entries[session.tree.reports[at]].usage or Usage()
-        row = request_tokens(usage), whole_tokens(usage.output), whole_tokens(usage.cache_read)
+        sent = request_tokens(usage)
+        whole = whole_tokens(usage.total or 0)
+        replied = max(whole - sent, 0) if whole and sent else whole_tokens(usage.output)
+        row = sent, replied, whole_tokens(usage.cache_read)
         for column, value in zip(columns, row, strict=True):
             column[at] = value
     return columns[0], columns[1], columns[2]
@@ -83,14 +87,14 @@ _STREAMED = "claude-code"
 
 
 def request_tokens(usage: Usage | None) -> int:
-    """Tokens of the request that a reply answered. Of a total alone it is what the output leaves.
+    """Tokens of the request that a reply answered (`Usage.request`).
 
     >>> request_tokens(Usage(input=10, cache_read=90, output=5)), request_tokens(Usage(total=100, output=5))
     (100, 95)
     """
     if usage is None:
         return 0
-    return whole_tokens(usage.prompt or max((usage.total or 0) - usage.output, 0))
+    return whole_tokens(usage.request)
 
 
 def context_tokens(usage: Usage | None, said: int = 0) -> int:

@@ -22,6 +22,7 @@ def test_the_columns_say_of_every_entry_what_the_entry_says(session: Session) ->
     assert tree.usages.tolist() == [
         [use.input, use.cache_read, use.cache_write, use.output] for *_, use in told
     ]
+    assert tree.totals.tolist() == [use.total or 0 for *_, use in told]
     assert tree.short.tolist() == [entry.cut_short for _, entry, _ in told]
     for i, entry in enumerate(session.entries):
         parent = tree.parent[i]

@@ -326,8 +326,8 @@ def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, s
         entry = session.entries[i]
         if entry.boundary is not None:
             break
-        if sort[i] == MESSAGE and entry.usage is not None and entry.usage.prompt:
-            asked = f"{whole_tokens(entry.usage.prompt):,}"
+        if sort[i] == MESSAGE and entry.usage is not None and entry.usage.request:
+            asked = f"{whole_tokens(entry.usage.request):,}"
             told.append(("after", asked, "usage of the first request after it, with what was said by then"))
             break
     if found.boundary.tokens_saved is not None:

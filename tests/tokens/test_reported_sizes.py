@@ -1,0 +1,139 @@
+"""Sizes that files report in two ways that disagree: the total of a usage, and the size before a compaction."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from inspector import live_context, make_plan, price_session, read_session, replay
+from inspector.session.blocks import Text
+from inspector.session.entries import Boundary, Entry, Usage
+from inspector.session.session import Session
+from inspector.tokens.history import trace_history
+from inspector.tokens.ledger import count_tokens
+from inspector.tokens.models import window_of
+
+M = 1_000_000
+TIME = "2026-09-01T10:00:00.000Z"
+
+
+def pi_session(turns: int, calls: int, *, total: bool = True) -> Session:
+    """Replies that made several calls each: what was read is summed over them, `totalTokens` is the context."""
+    rows: list[dict[str, Any]] = [
+        {"type": "session", "version": 3, "id": "s", "cwd": "/w", "timestamp": TIME}
+    ]
+    context, free = 9_000, dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "total"), 0)
+
+    def add(**message: Any) -> None:
+        number, parent = f"{len(rows):08x}", rows[-1]["id"] if len(rows) > 1 else None
+        rows.append({"type": "message", "id": number, "parentId": parent, "timestamp": TIME})
+        rows[-1]["message"] = message | {"timestamp": 1}
+
+    for turn in range(turns):
+        add(role="user", content=f"step {turn} " + "alpha beta gamma " * 1_000)
+        context += 13_000
+        used = {"input": 12, "output": 10_000, "cacheRead": calls * (context - 10_012), "cacheWrite": 3_000}
+        add(
+            role="assistant",
+            content=[{"type": "text", "text": "delta epsilon " * 5_000}],
+            provider="anthropic",
+            model="claude-opus-4-8",
+            usage=used | {"totalTokens": context if total else 0, "cost": free},
+            stopReason="stop",
+        )
+    return read_session("\n".join(map(json.dumps, rows)).encode())
+
+
+def test_the_total_is_the_context_wherever_a_size_is_shown() -> None:
+    session = pi_session(12, 6)
+    after = 9_000 + 12 * 13_000
+    ledger = count_tokens(session)
+    assert live_context(session, ledger).tokens == pytest.approx(after, abs=1)
+    assert make_plan(session, ledger, "pi", window=300_000).before == pytest.approx(after, abs=1)
+    assert int(trace_history(session, ledger).reported.max()) == after
+    assert len(replay(session, "pi", window=300_000).compactions) == 0
+    assert window_of(session).tokens == M, "960,000 tokens were read, and never stood in one context"
+
+
+def test_the_bill_still_charges_the_parts() -> None:
+    session = pi_session(3, 6)
+    read = sum(6 * (9_000 + 13_000 * turn - 10_012) for turn in (1, 2, 3))
+    bill = price_session(session)
+    assert bill.cost is not None and int(bill.read.sum()) == read
+    by_hand = 3 * 12 * 5 + read * 0.50 + 9_000 * 6.25 + 30_000 * 25
+    assert bill.cost.total == pytest.approx(by_hand / M)
+    assert not any("cache was built anew" in note for note in bill.notes)
+
+
+def test_without_a_total_the_parts_are_the_context() -> None:
+    session = pi_session(2, 1, total=False)
+    used = [entry.usage for entry in session.entries if entry.usage is not None][-1]
+    expected = pytest.approx(used.prompt + used.output, abs=1)
+    assert live_context(session, count_tokens(session)).tokens == expected
+
+
+@pytest.mark.parametrize(
+    ("usage", "request_size", "context"),
+    [
+        (Usage(input=100, output=20), 100, 120),
+        (Usage(input=100, output=20, total=120), 100, 120),
+        (Usage(input=100, output=20, total=150), 100, 150),
+        (Usage(input=900, output=20, total=150), 130, 150),
+        (Usage(input=100, output=20, total=0), 100, 120),
+        (Usage(output=20, total=150), 130, 150),
+        (Usage(input=900, output=200, total=150), 0, 150),
+    ],
+)
+def test_request_and_context_of_one_usage(usage: Usage, request_size: int, context: int) -> None:
+    text = (Text(text="Well."),)
+    reply = Entry(id="b", parent="a", role="assistant", model="m", usage=usage, blocks=text)
+    session = Session(format="demo", entries=(Entry(id="a", blocks=text), reply), leaf="b")
+    assert (usage.request, usage.tokens) == (request_size, context)
+    if request_size:
+        assert live_context(session, count_tokens(session)).tokens == context
+
+
+# -- the window ------------------------------------------------------------------------------------------
+
+
+def claude(model: str, *sizes: int, before: int | None = None, **more: Any) -> Session:
+    """Replies after contexts of these sizes, then an automatic compaction that records the size before it."""
+    entries = [Entry(id="u")]
+    for number, size in enumerate(sizes):
+        usage = Usage(cache_read=size - 100, output=100)
+        name = f"r{number}"
+        entries.append(
+            Entry(id=name, parent=entries[-1].id, role="assistant", model=model, usage=usage, **more)
+        )
+    if before is not None:
+        boundary = Boundary(trigger="auto", tokens_before=before)
+        entries.append(Entry(id="c", parent=entries[-1].id, kind="compaction", boundary=boundary))
+    return Session(format="claude-code", entries=tuple(entries), leaf=entries[-1].id, model=model)
+
+
+@pytest.mark.parametrize("model", ["claude-haiku-4-5", "claude-opus-4-5", "claude-sonnet-4-5-20250929"])
+def test_an_overflow_that_was_refused_proves_no_larger_window(model: str) -> None:
+    assert window_of(claude(model, 150_000, 190_000, before=203_512)).tokens == 200_000
+
+
+def test_a_size_before_a_compaction_above_the_window_leaves_it_as_published() -> None:
+    assert window_of(claude("claude-sonnet-5", 350_000, 566_955, before=1_364_156)).tokens == M
+    assert window_of(claude("claude-sonnet-5", before=900_000)).tokens == M, "and it is no smaller one"
+
+
+def test_an_answer_above_the_published_window_proves_the_larger_one() -> None:
+    assert window_of(claude("claude-haiku-4-5", 190_000, 240_000)).tokens == M
+
+
+@pytest.mark.parametrize("more", [{"stop_reason": "error"}, {"stop_reason": "aborted"}])
+def test_a_request_that_failed_proves_nothing(more: dict[str, Any]) -> None:
+    assert window_of(claude("claude-haiku-4-5", 240_000, **more)).tokens == 200_000
+
+
+def test_another_models_answer_proves_nothing() -> None:
+    session = claude("claude-haiku-4-5", 150_000)
+    usage = Usage(cache_read=400_000, output=10)
+    aside = Entry(id="x", role="assistant", model="claude-opus-4-8", usage=usage, sidechain="agent")
+    assert window_of(session.with_entries((*session.entries, aside), session.leaf)).tokens == 200_000
