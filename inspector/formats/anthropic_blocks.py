@@ -25,7 +25,7 @@ from ..session.blocks import (
     assemble,
     build,
 )
-from ..session.entries import Request, Terms, Usage
+from ..session.entries import MOST_TOKENS, Request, Terms, Usage
 from .image_size import measure
 
 Names = dict[str, str]
@@ -90,9 +90,9 @@ def read_usage(raw: Any) -> Usage | None:
 def _read_terms(raw: dict[str, Any]) -> Terms | None:
     """What else a usage says of the price; None for the standard one."""
     used = raw.get("server_tool_use")
-    tools = {name: count for name, count in used.items() if _tokens(count)} if type(used) is dict else {}
-    searches = int(tools.pop("web_search_requests", 0))
-    others = int(sum(count for name, count in tools.items() if name not in _FREE_TOOLS))
+    tools = {name: _uses(count) for name, count in used.items()} if type(used) is dict else {}
+    searches = tools.pop("web_search_requests", 0)
+    others = sum(count for name, count in tools.items() if name not in _FREE_TOOLS)
     words = [
         value if value and value not in standard else None
         for value, standard in ((_chars(raw, name), standard) for name, standard in _STANDARD)
@@ -108,6 +108,10 @@ def _read_terms(raw: dict[str, Any]) -> Terms | None:
         web_searches=searches,
         other_tools=others,
     )
+
+
+def _uses(value: Any) -> int:
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
 
 
 _FREE_TOOLS = ("web_fetch_requests", "tool_search_requests")

@@ -264,6 +264,7 @@ class _Terms:
     def __init__(self, own: bool) -> None:
         self.own, self.searches, self.others = own, 0, 0
         self.unknown: dict[str, int] = {}
+        self.applied: dict[float, int] = {}
 
     def take(self, model: str | None, terms: Terms | None, price: Price | None) -> float:
         """Count the terms of one request, and return what multiplies its price."""
@@ -281,6 +282,8 @@ class _Terms:
         self.searches += terms.web_searches
         factor = find_factor(model, terms)
         self._list(factor.unknown)
+        if factor.times != 1:
+            self.applied[factor.times] = self.applied.get(factor.times, 0) + 1
         return factor.times
 
     def _list(self, names: Iterable[str]) -> None:
@@ -288,7 +291,10 @@ class _Terms:
             self.unknown[name] = self.unknown.get(name, 0) + 1
 
     def notes(self) -> Iterator[str]:
-        """What is not in the bill, as sentences."""
+        """What was charged otherwise, and what is not in the bill, as sentences."""
+        for times, count in sorted(self.applied.items()):
+            what = f"{plural(count, 'request')} charged x{times:.3g}"
+            yield f"{what} for what the usage reports (batch, fast mode, region)."
         for name, count in self.unknown.items():
             if name == "web searches":
                 yield f"{plural(count, 'web search', 'web searches')} not in the bill."

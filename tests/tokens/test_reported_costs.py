@@ -13,6 +13,7 @@ from inspector.cli import main
 from inspector.library import sessions
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
+from inspector.tokens.prices import Price
 from inspector.workbench.payloads.bill import describe_bill
 
 Row = dict[str, Any]
@@ -291,3 +292,126 @@ def test_totals_and_terms_survive_a_manifest(tmp_path: Path) -> None:
     save_session(session, tmp_path / "saved.json")
     assert open_session(tmp_path / "saved.json") == session
     assert total(open_session(tmp_path / "saved.json")) == pytest.approx(0.25)
+
+
+# -- Claude Code: costs of old versions, and what else changes a price ---------------------------------------
+
+
+def claude_code(*replies: Row) -> Session:
+    """A prompt, and replies to it: each gives its usage, and what else its row and message hold."""
+    rows: list[Row] = [{"type": "user", "message": {"role": "user", "content": "Go"}}]
+    for number, given in enumerate(replies):
+        message = {
+            "id": given.get("id", f"m{number}"),
+            "role": "assistant",
+            "model": given.get("model", "claude-opus-4-8"),
+            "content": [{"type": "text", "text": "done"}],
+            "stop_reason": "end_turn",
+            "usage": given["usage"],
+        }
+        rows.append({"type": "assistant", "message": message} | given.get("row", {}))
+    for at, row in enumerate(rows):
+        row |= {"uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "sessionId": "s"}
+        row["timestamp"] = f"2026-09-01T10:00:{at:02d}.000Z"
+    return read_session(dump(*rows))
+
+
+BIG = {"input_tokens": 100_000, "output_tokens": 2_000}
+"""At $5 in and $25 out: 0.50 + 0.05."""
+
+
+def test_the_cost_that_a_row_states_is_taken() -> None:
+    stated = claude_code({"usage": BIG, "row": {"costUSD": 0.0425}}, {"usage": BIG})
+    bill = price_session(stated)
+    assert total(stated) == pytest.approx(0.0425 + 0.55)
+    assert "1 of 2 at the cost the file gives." in bill.notes
+    rows = [{"usage": BIG, "id": "same", "row": {"costUSD": 0.04}}] * 2
+    assert total(claude_code(*rows)) == pytest.approx(0.04), "the rows of one reply state it once"
+
+
+@pytest.mark.parametrize("cost", [None, 0, -0.5, "0.04", True, 1e999])
+def test_a_cost_that_is_no_amount_is_not_taken(cost: Any) -> None:
+    assert total(claude_code({"usage": BIG, "row": {"costUSD": cost}})) == pytest.approx(0.55)
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "money"),
+    [
+        ("claude-opus-4-8", {"speed": "fast"}, 1.10),  # $10 in, $50 out
+        ("claude-opus-5", {"speed": "fast"}, 1.10),
+        ("claude-opus-4-6", {"speed": "fast"}, 3.30),  # $30 in, $150 out
+        ("claude-opus-4-8", {"inference_geo": "us"}, 0.605),
+        ("claude-opus-4-5", {"inference_geo": "us"}, 0.55),  # the premium begins with the 4.6 models
+        ("claude-opus-4-8", {"service_tier": "batch"}, 0.275),
+        ("claude-opus-4-8", {"service_tier": "batch", "inference_geo": "us"}, 0.3025),
+        (
+            "claude-opus-4-8",
+            {"speed": "standard", "service_tier": "standard", "inference_geo": "global"},
+            0.55,
+        ),
+        ("claude-opus-4-8", {"inference_geo": "not_available"}, 0.55),
+        ("claude-opus-4-8", {"inference_geo": "global"}, 0.55),
+        ("claude-opus-4-8", {"speed": None, "service_tier": None, "inference_geo": None}, 0.55),
+        ("claude-opus-4-8", {"server_tool_use": {"web_search_requests": 5, "web_fetch_requests": 3}}, 0.60),
+        ("claude-opus-4-8", {"speed": "fast", "server_tool_use": {"web_search_requests": 1}}, 1.11),
+    ],
+)
+def test_what_the_usage_says_of_the_price_is_charged(model: str, more: Row, money: float) -> None:
+    session = claude_code({"model": model, "usage": BIG | more})
+    bill = price_session(session)
+    assert total(session) == pytest.approx(money)
+    assert sum(line.money or 0 for line in bill.lines) == pytest.approx(money)
+    assert not any("not in the bill" in note for note in bill.notes)
+
+
+def test_premiums_apply_to_cached_tokens_too() -> None:
+    cached = {"cache_read_input_tokens": 100_000, "cache_creation_input_tokens": 10_000}
+    session = claude_code({"usage": {"output_tokens": 0, **cached, "service_tier": "batch"}})
+    assert total(session) == pytest.approx((100_000 * 0.50 + 10_000 * 6.25) / M / 2)
+
+
+def test_searches_are_a_line_of_their_own() -> None:
+    usage = {"input_tokens": 1_000, "output_tokens": 200, "server_tool_use": {"web_search_requests": 5}}
+    session = claude_code({"model": "claude-sonnet-4-5", "usage": usage}, {"usage": BIG})
+    (line,) = (line for line in price_session(session).lines if line.name == "web searches")
+    assert (line.calls, line.money) == (5, pytest.approx(0.05))
+    assert total(session) == pytest.approx(0.006 + 0.05 + 0.55)
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ({"speed": "turbo"}, "1 request with speed turbo: charged as standard"),
+        ({"service_tier": "priority"}, "1 request with service_tier priority: charged as standard"),
+        ({"inference_geo": "mars"}, "1 request with inference_geo mars: charged as standard"),
+        ({"server_tool_use": {"code_execution_requests": 2}}, "2 uses of other server tools"),
+    ],
+)
+def test_what_has_no_published_price_is_said(more: Row, sentence: str) -> None:
+    session = claude_code({"usage": BIG | more})
+    (note,) = (note for note in price_session(session).notes if "not in the bill" in note)
+    assert note.startswith(sentence) and total(session) == pytest.approx(0.55)
+
+
+def test_fast_mode_of_a_model_without_a_fast_price_is_said() -> None:
+    bill = price_session(claude_code({"model": "claude-haiku-4-5", "usage": BIG | {"speed": "fast"}}))
+    assert any(note.startswith("1 request with speed fast") for note in bill.notes)
+
+
+def test_a_price_of_ones_own_is_charged_as_it_is() -> None:
+    own = Price(model="mine", input=1, output=1)
+    searched = BIG | {"speed": "fast", "server_tool_use": {"web_search_requests": 5}}
+    bill = price_session(claude_code({"usage": searched}), own)
+    assert bill.cost is not None and bill.cost.total == pytest.approx(0.102)
+    assert "5 web searches not in the bill." in bill.notes
+
+
+def test_searches_of_a_reply_with_several_requests_are_paid_once() -> None:
+    each = {"type": "message", "input_tokens": 1_000, "output_tokens": 10}
+    usage = each | {"iterations": [each, each], "server_tool_use": {"web_search_requests": 2}}
+    assert total(claude_code({"usage": usage})) == pytest.approx(2 * (1_000 * 5 + 10 * 25) / M + 0.02)
+
+
+@pytest.mark.parametrize("used", [None, 5, [], {"web_search_requests": "x"}, {"web_search_requests": -3}])
+def test_searches_that_are_no_number_are_none(used: Any) -> None:
+    assert total(claude_code({"usage": BIG | {"server_tool_use": used}})) == pytest.approx(0.55)

@@ -1,4 +1,4 @@
-"""Sizes that files report in two ways that disagree: the total of a usage, and the size before a compaction."""
+"""Sizes that files report in two ways that disagree: a usage's total, and the size before a compaction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TIME = "2026-09-01T10:00:00.000Z"
 
 
 def pi_session(turns: int, calls: int, *, total: bool = True) -> Session:
-    """Replies that made several calls each: what was read is summed over them, `totalTokens` is the context."""
+    """Replies of several calls each: what was read is summed, `totalTokens` is the context."""
     rows: list[dict[str, Any]] = [
         {"type": "session", "version": 3, "id": "s", "cwd": "/w", "timestamp": TIME}
     ]

@@ -36,6 +36,7 @@ class ReplyFields(msgspec.Struct, gc=False):
     usage: UsageFields | None = None
     error: str | None = None
     request: str | None = None
+    cost: float | None = None
 
 
 class CompactionFields(msgspec.Struct, gc=False):

@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 from ...session.blocks import Number, assemble
 from ...session.entries import Boundary, Entry, Usage, is_tokens
 from ..anthropic_blocks import read_usage
+from ..recording import make_cost
 from .chain import LineChain
 from .draft import Draft, ReplyFields
 from .rows import UsageFields
@@ -60,10 +61,16 @@ _NO_REPLY = ReplyFields()
 
 
 def _read_usage(usage: UsageFields, draft: Draft, reply: ReplyFields) -> Usage | None:
-    """What the provider reported, once; words of Claude Code's own cost nothing and are told apart."""
+    """What the provider reported, once, with the cost that versions until mid-2025 wrote (`costUSD`).
+
+    Messages that Claude Code itself wrote have none.
+    """
     if draft.again or reply.model == SYNTHETIC or reply.error is not None:
         return None
-    return read_usage(asdict(usage))
+    read = read_usage(asdict(usage))
+    if read is None or not reply.cost:
+        return read
+    return read.model_copy(update={"cost": make_cost(reply.cost)})
 
 
 def make_boundaries(chain: LineChain, drafts: list[Draft]) -> dict[int, Boundary]:

@@ -28,7 +28,7 @@ from ...session.speakers import Speech, judge
 from ..anthropic_blocks import Names, read_content
 from ..copied_entries import warn_of_copies
 from ..damaged_lines import repair_line
-from ..json_document import tell_wordless
+from ..json_document import is_number, tell_wordless
 from ..json_lines import Data, iter_lines, read_lines
 from ..qwen import is_qwen
 from ..recording import first_rows
@@ -423,6 +423,8 @@ class ClaudeCodeLines:
         usage = message.usage
         if type(usage) is UsageFields and (reply.usage is None or _output(usage) >= _output(reply.usage)):
             reply.usage = usage
+        if is_number(row.cost):
+            reply.cost = row.cost
         if row.is_api_error_message:
             reply.error = row.error if isinstance(row.error, str) else "api_error"
 
