@@ -453,7 +453,7 @@ class RequestRefused(SummaryError):
 class AnswerRefused(SummaryError):
     """An answer came, but it cannot stand for what it was to write up: none of it is kept. `kind` says why.
 
-    cut_off, empty, refusal, tool, interrupted, broken, unknown.
+    cut_off, empty, refusal, tool, interrupted, broken, too_long, unknown.
 
     >>> error = AnswerRefused("cut_off", "The answer was cut off.")
     >>> error.kind, str(error)

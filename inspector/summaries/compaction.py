@@ -201,6 +201,9 @@ def compact(
     if checkpoint is not None and checkpoint.error is not None:
         tell("failed", tell.before, error="SummarizeFailed")
         return replace(start, checkpoint=checkpoint, why=checkpoint.error)
+    if checkpoint is not None and (reason := find_unusable(core, checkpoint)):
+        tell("failed", tell.before, error="SummarizeFailed")
+        return replace(start, checkpoint=checkpoint, why=reason)
     name = _free_name(session)
     told: dict[str, Any] = {
         "policy": plan.policy.name,
@@ -218,6 +221,26 @@ def compact(
     boundary = after[name].boundary
     tell("completed", None if boundary is None else boundary.tokens_after)
     return replace(start, after=after, checkpoint=checkpoint, entry=name)
+
+
+_TAKES_EMPTY = ("flue", "flue-2", "pi")
+"""Dialects of harnesses that take an empty summary (FLUE §10.3)."""
+
+
+def find_unusable(plan: Plan, checkpoint: Checkpoint) -> str:
+    """Why the plan's harness would not compact with this summary, "" if it would.
+
+    Flue and pi take an empty one, no other does: a provider refuses the context that is left. A harness that
+    adopts only what is smaller, as Gemini CLI, throws away a result that is not.
+    """
+    harness = plan.policy.harness
+    if checkpoint.sealed is None and not checkpoint.text.strip() and harness.dialect not in _TAKES_EMPTY:
+        return "The summary is empty."
+    if harness.adopt == "smaller":
+        after = promise_context(plan, checkpoint).tokens
+        if after >= plan.before:
+            return f"The context would not become smaller: {after:,} tokens, {plan.before:,} before."
+    return ""
 
 
 class _Teller:

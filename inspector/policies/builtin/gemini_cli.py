@@ -3,9 +3,10 @@
 Source: google-gemini/gemini-cli at 02b2885cb824fecd2f9ed666aa6c7e397fc26384, chatCompressionService.ts with
 tokenCalculation.ts and fileUtils.ts (Apache-2.0), read and not run; PEERS §1.
 
-Not reproduced: the second pass in which the summariser checks its own snapshot, and the words of thanks that
-the model is made to say after it; that a result larger than before is thrown away; the smaller limit of
-shown characters when little of the window is left; after a failed summary, that only outputs are shortened.
+A result that is not smaller is thrown away, and so is an empty snapshot. Not reproduced: the second pass in
+which the summariser checks its own snapshot, and the words of thanks that the model is made to say after it;
+the smaller limit of shown characters when little of the window is left; after a failed summary, that only
+outputs are shortened.
 Messages are measured as JSON of Gemini's form, whatever the session's format.
 """
 
@@ -24,7 +25,7 @@ GEMINI_CLI = Policy(
     title="Gemini CLI, chat compression",
     source="google-gemini/gemini-cli at 02b2885c: half the window, 30 %, 50,000 of outputs (Apache-2.0)",
     trigger=Trigger(ratio=0.5, check="request"),
-    harness=Harness(recover=False, retries=0, reset=False),
+    harness=Harness(recover=False, retries=0, reset=False, adopt="smaller"),
     rules=(
         KeepSystem(),
         BudgetOutputs(tokens=50_000, characters=40_000),

@@ -1,8 +1,9 @@
 """DOOR: one call of the Anthropic API, by the `anthropic` package, that can be given up at any moment.
 
 The call runs in a thread of its own and the caller looks at it: whatever the network does, giving up works at
-once, and nothing is sent afterwards. The key is read from the environment for each call and kept nowhere;
-what goes wrong comes out as one of our errors, with nothing of the request in it.
+once, and nothing is sent afterwards. A provider that asks to wait longer than `LONGEST_WAIT` is not asked
+again, and of an answer no more is read than its `max_tokens` can be. The key is read from the environment for
+each call and kept nowhere; what goes wrong is raised as one of our errors, with nothing of the request in it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from email.utils import mktime_tz, parsedate_tz
 from typing import Any
 
 from ...errors import AnswerRefused, InspectorError, KeyMissing, RequestRefused, Stopped
@@ -24,7 +27,11 @@ Json = dict[str, Any]
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 """Where the key is looked for, in this order; nowhere else."""
+LONGEST_WAIT = 60.0
+"""Seconds that a provider may ask to wait before a request is repeated."""
 _MOST_SAID, _MOST_LOOKED_AT = 300, 20_000
+_FRAME, _BYTES_PER_TOKEN = 1 << 20, 1_000
+"""Bytes of an answer beside its tokens, and for each token, which comes in an event of about 150 bytes."""
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:api_?key|key|token|secret|pass(?:word|wd)?|pwd|credentials?)(?:_|$)", re.I
 )
@@ -76,7 +83,8 @@ class ApiCall:
         self.counted: Json = {}
         self._sums: dict[str, int] = {}
         self._apart: dict[str, int] = {}
-        self.tries, self.statuses = 0, list[int]()
+        self.tries, self.statuses, self.waits = 0, list[int](), list[float]()
+        self._most_bytes = _FRAME
         self._begun = self._ended = self._given_up = False
         self._error: InspectorError | None = None
         self._socket: Any = None
@@ -112,6 +120,7 @@ class ApiCall:
 
     def listen(self, body: Json, betas: tuple[str, ...] = ()) -> None:
         """Send a Messages request and read the stream that answers it."""
+        self._most_bytes = _FRAME + _BYTES_PER_TOKEN * int(body["max_tokens"])
         with self._open() as client:
             for event in self._create(client, body, betas):
                 if self._given_up:
@@ -215,6 +224,22 @@ class ApiCall:
 
     def _after(self, response: Any) -> None:
         self.statuses.append(response.status_code)
+        wait = read_wait(response.headers)
+        self.waits.append(wait)
+        if wait > LONGEST_WAIT:
+            response.headers["x-should-retry"] = "false"  # what the client obeys
+        read = response.iter_bytes
+        response.iter_bytes = lambda *arguments: self._limit(read(*arguments))
+
+    def _limit(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces of an answer. Raises `AnswerRefused` when they are more than it can have."""
+        size = 0
+        for piece in pieces:
+            size += len(piece)
+            if size > self._most_bytes:
+                reason = f"The answer is longer than {self._most_bytes:,} bytes; none of it was kept."
+                raise AnswerRefused("too_long", reason, self.usage)
+            yield piece
 
     def _trace(self, event: str, info: Mapping[str, Any]) -> None:
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
@@ -251,7 +276,10 @@ class ApiCall:
             kind = "server" if status >= 500 else "redirect" if status < 400 else "invalid"
         said = printable(self._scrub(said[:_MOST_LOOKED_AT]), _MOST_SAID).strip()
         tail = f": {said.rstrip('.')}" if said else ""
-        return RequestRefused(kind, f"{_SAYS[kind]} ({status}){self._tried}{tail}.", self.usage, status)
+        wait = read_wait(error.response.headers)
+        asked = f"; it asks to wait {_say_seconds(wait)}" if wait > LONGEST_WAIT else ""
+        reason = f"{_SAYS[kind]} ({status}){self._tried}{asked}{tail}."
+        return RequestRefused(kind, reason, self.usage, status)
 
     @property
     def _tried(self) -> str:
@@ -264,6 +292,30 @@ _USAGE = {
     "cache_read": "cache_read_input_tokens",
     "cache_write": "cache_creation_input_tokens",
 }
+
+
+def read_wait(headers: Mapping[str, str]) -> float:
+    """Seconds that the headers of an answer ask to wait: a number or a date; 0 if they ask for none.
+
+    >>> read_wait({"retry-after": "90"}), read_wait({"retry-after": "soon"})
+    (90.0, 0.0)
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        with suppress(ValueError):
+            seconds = float(headers.get(name, "")) / unit
+            return seconds if seconds > 0 else 0.0
+    date = parsedate_tz(headers.get("retry-after", ""))
+    with suppress(ValueError, OverflowError, TypeError):
+        return max(mktime_tz(date) - time.time(), 0.0) if date is not None else 0.0
+    return 0.0
+
+
+def _say_seconds(seconds: float) -> str:
+    """A wait in the largest unit that it holds twice."""
+    for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{min(seconds / size, 1e9):,.0f} {unit}"
+    return f"{seconds:,.0f} seconds"
 
 
 def _interrupted(text: str) -> str:

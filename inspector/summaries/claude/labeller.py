@@ -25,6 +25,7 @@ from ...session.session import Session
 from ...text import plural, printed
 from ...tokens.counters import ESTIMATE
 from ...tokens.prices import PRICES, Price, find_price
+from .allowance import Allowance, SpendingLimit, find_limit
 from .anthropic_api import ApiCall
 from .request import Json, RequestPreview, RequestRedactor, count_body, price_requests
 from .summariser import ClaudeSummariser, OnSummaryProgress, find_fault
@@ -33,6 +34,8 @@ LONGEST_PART = 10_000
 """Characters of a text that are read at a time; a longer one is read in parts."""
 LONGEST_ANSWER = 8_192
 """Tokens that an answer may have, which nearly every model can write."""
+MOST_AGAIN = 12
+"""How many more requests than its preview lists a run may have answered: to read texts in halves."""
 MOST_REFUSED = 3
 """So many requests that the provider refuses one after the other are told as its refusal."""
 _TOGETHER = 12_000  # characters of texts that go into one request
@@ -51,6 +54,7 @@ _SAYS = {
     "invalid": "the provider refused it",
     "unknown": "the model stopped for a reason that is not known here",
     "broken": "what came back is no list of rules and choices",
+    "limit": "the run has used what its preview states as the most; call it again for the rest",
 }
 
 SYSTEM = """\
@@ -211,20 +215,27 @@ class ClaudeLabeller:
         found = cleaner.findings(bodies)
         money = price_requests(asked, price, None)
         notes = self._describe(session, parts)
+        limit = self._limit(bodies, cleaner)
+        most = limit.price(price, None)
         return RequestPreview(
-            self.model, tuple(asked), ESTIMATE.name, ESTIMATE.source, money, told, *found, notes
+            self.model, tuple(asked), ESTIMATE.name, ESTIMATE.source, money, told, *found, notes, limit, most
         )
 
     def __call__(self, session: Session) -> LabellingResult:
-        """Ask, and give the labels of every typed text that had none."""
+        """Ask, and return the labels of every typed text that had none, within the limit of `preview`."""
         stops = self._claude.stops
         cleaner = self._claude.cleaner(session)
         todo = [(some, self._write(some, cleaner)) for some in _put_together(self._part(session, cleaner))]
         cleaner.check_keep()
+        allowance = Allowance(self._limit([body for _, body in todo], cleaner))
         used, unread, refused = self._owed, dict[str, str](), list[SummaryError]()
         self._owed = Usage()
         while todo:
             some, body = todo.pop(0)
+            if not allowance.allows(body):
+                left = [part.digest for parts in (some, *(parts for parts, _ in todo)) for part in parts]
+                unread |= {digest: "limit" for digest in left if digest not in unread}
+                break
             work = partial(ApiCall.listen, body=body)
             try:
                 call = self._claude.follow(cleaner, "labels", body["max_tokens"], work, stops)
@@ -232,6 +243,7 @@ class ClaudeLabeller:
                 self._owed = used
                 raise
             except SummaryError as error:
+                allowance.pay(body, error.used)
                 used += error.used or Usage()
                 error.used = used
                 refused.append(error)
@@ -240,12 +252,14 @@ class ClaudeLabeller:
                     raise
                 fault = error.kind
             else:
+                allowance.pay(body, call.usage)
                 used += call.usage
                 refused.clear()
                 fault = self._take(call, some)
             if fault and len(some) > 1:
+                # After all others: whatever a run may take, everything is asked for once.
                 halves = some[: len(some) // 2], some[len(some) // 2 :]
-                todo[:0] = [(half, self._write(half, cleaner)) for half in halves]
+                todo += [(half, self._write(half, cleaner)) for half in halves]
             elif fault:
                 unread[some[0].digest] = fault
                 todo = list(self._without(todo, some[0].digest, cleaner))
@@ -258,6 +272,10 @@ class ClaudeLabeller:
                 else AnswerRefused(why, f"No typed text could be read: {_SAYS[why]}.", used)
             )
         return LabellingResult(self.model, labels, left_out, len(unread), _SAYS.get(why, ""), used)
+
+    def _limit(self, bodies: list[Json], cleaner: RequestRedactor) -> SpendingLimit:
+        """The most that a run may take that begins with these requests."""
+        return find_limit(bodies, MOST_AGAIN, fixed=self._write([], cleaner))
 
     def _without(
         self, todo: list[tuple[list[_Part], Json]], digest: str, cleaner: RequestRedactor

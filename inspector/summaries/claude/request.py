@@ -23,6 +23,7 @@ from ...tokens.counter import Counter
 from ...tokens.prices import TTL, Money, Price, add_money
 from ...wire.surrogates import replace_lone_surrogates
 from ..prompts import write_prompt
+from .allowance import NOTHING, SpendingLimit
 from .shorten import take_part
 
 Json = dict[str, Any]
@@ -78,8 +79,10 @@ class PreviewedRequest(NamedTuple):
 class RequestPreview:
     """What would be sent for a plan. Nothing was.
 
-    `tokens` and `price` are for asking once: `price` is the most that can cost, with each answer as long as
-    it may be and nothing read from a cache; None when no price is known, which `price_note` says. `counter`
+    `tokens` and `price` are for asking once, with each answer as long as it may be and nothing read from a
+    cache. A run may ask again, within `limit`, which costs at most `most`. Both are None when no price is
+    known, which `price_note` says. Requests that the provider refuses are free, so they are not limited by
+    it; an attempt that ends without an answer may be charged, and is repeated `max_retries` times. `counter`
     names who counted. `redacted` was taken out, `kept` was left in by name, `personal` was found and left in.
     `notes` say what else to know.
     """
@@ -94,6 +97,8 @@ class RequestPreview:
     kept: tuple[str, ...] = ()
     personal: tuple[SecretFinding, ...] = ()
     notes: tuple[str, ...] = ()
+    limit: SpendingLimit = NOTHING
+    most: Money | None = None
 
     @property
     def tokens(self) -> int:
@@ -108,11 +113,17 @@ class RequestPreview:
     def __repr__(self) -> str:
         if not self.requests:
             return f"Sending({self.model}, nothing to send)"
-        price = f"at most {self.price}" if self.price is not None else "price not known"
+        price = "price not known"
+        if self.price is not None and self.most is not None:
+            price = f"{self.price} for asking once, at most {self.most}"
         many = plural(len(self.requests), "request")
         lines = [f"Sending({self.model}, {many}, {self.tokens:,} tokens by {self.counter}, {price})"]
         lines += [f"  redacted {item.name:<34} ×{item.times:<5,} {item.hint}" for item in self.redacted]
         lines += [f"  kept     {name}" for name in self.kept]
+        lines.append(
+            f"  limit: {plural(self.limit.requests, 'answer')}, {self.limit.sent:,} tokens sent, "
+            f"{self.limit.output:,} tokens answered"
+        )
         lines += [f"  {note}" for note in self.notes]
         return "\n".join(lines)
 

@@ -84,10 +84,10 @@ def shorten_job(job: SummaryJob, session: Session, most: int) -> Shortened | Non
     )
 
 
-def find_limit(message: str) -> float | None:
+def find_share(message: str) -> float | None:
     """The share of what was asked that the provider would take, by its own figures; None if it tells none.
 
-    >>> find_limit("prompt is too long: 250000 tokens > 200000 maximum")
+    >>> find_share("prompt is too long: 250000 tokens > 200000 maximum")
     0.8
     """
     found = _FIGURES.search(message)

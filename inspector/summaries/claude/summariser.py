@@ -27,6 +27,7 @@ from ...tokens.prices import PRICES, TTL, Price, find_price
 from ..material import job_text
 from ..prompts import find_prompt
 from ..write import covered
+from .allowance import NOTHING, Allowance, SpendingLimit, find_limit
 from .anthropic_api import ApiCall, read_secrets
 from .request import (
     LONGEST,
@@ -44,7 +45,7 @@ from .request import (
     write_body,
 )
 from .server_side import Compacted, ProviderSide, ask_edits, ask_provider, read_compacted, tell_binding
-from .shorten import MARGIN, Shortened, find_limit, shorten_job
+from .shorten import MARGIN, Shortened, find_share, shorten_job
 
 MOST_SHORTENED = 5
 """How often a request is made shorter before the provider's refusal is told."""
@@ -64,6 +65,8 @@ class JobRunner:
         self.used: Usage | None = None
         self.oversize: list[Oversize] = []
         self.shortened = self.tightened = self.size = 0
+        self.body = self._write()
+        self.allowance = Allowance(limit_job(self.body))
 
     def run(self) -> Reply:
         while True:
@@ -72,15 +75,15 @@ class JobRunner:
             except SummaryError as error:
                 self._pay(error.used)
                 error.used = self.used
-                if not self._shorten(error.kind, str(error)):
+                if not (self._shorten(error.kind, str(error)) and self._may_ask()):
                     raise
                 continue
             self._pay(call.usage)
             if (kind := find_fault(call)) is None:
                 return self._answer(call)
-            if kind == "token_overflow" and self._shorten(kind, ""):
+            if kind == "token_overflow" and self._shorten(kind, "") and self._may_ask():
                 continue
-            if kind == "cut_off" and self._tighten(call):
+            if kind == "cut_off" and self._tighten(call) and self._may_ask():
                 continue
             if kind == "cut_off" and call.text.strip() and not self.job.strict:
                 return self._truncate(call)
@@ -106,20 +109,28 @@ class JobRunner:
         self.claude.note("summary_truncated", size=size, budget=self.budget)
         return self._answer(call).model_copy(update={"truncated": True})
 
-    def _ask(self) -> ApiCall:
+    def _may_ask(self) -> bool:
+        """Write the next request; False if it does not fit what the preview stated as the most."""
+        self.body = self._write()
+        return self.allowance.allows(self.body)
+
+    def _write(self) -> Json:
         asking, job, session = self.claude.asking, self.job, self.session
         if self.short is not None:
             job, session = self.short.job, self.short.session
             asking = replace(
                 asking, additions={**asking.additions, "compaction-inspector": self.short.notice}
             )
-        body = write_body(job, session, asking, self.cleaner, limit=self.limit)
-        self.size = sum(map(len, read_texts(body)))
-        work = partial(ApiCall.listen, body=body)
-        return self.claude.follow(self.cleaner, job.kind, self.budget, work, self.stops)
+        return write_body(job, session, asking, self.cleaner, limit=self.limit)
+
+    def _ask(self) -> ApiCall:
+        self.size = sum(map(len, read_texts(self.body)))
+        work = partial(ApiCall.listen, body=self.body)
+        return self.claude.follow(self.cleaner, self.job.kind, self.budget, work, self.stops)
 
     def _pay(self, used: Usage | None) -> None:
-        """What an answer cost that is not kept was paid all the same."""
+        """Count what an answer cost, whether it is kept or not."""
+        self.allowance.pay(self.body, used)
         if used is not None and used.tokens:
             self.used = used if self.used is None else self.used + used
 
@@ -128,7 +139,7 @@ class JobRunner:
         if kind not in _OVERFLOWS or self.shortened >= MOST_SHORTENED:
             return False
         before = self.short.characters if self.short is not None else len(job_text(self.session, self.job))
-        share = find_limit(said) if kind == "token_overflow" else None
+        share = find_share(said) if kind == "token_overflow" else None
         # Only the conversation can give way: instructions and the summary before stay whole.
         over = self.size * (1 - share * MARGIN) if share is not None else before / 2
         most = int(before - over)
@@ -152,6 +163,11 @@ class JobRunner:
         self.claude.note("summary_oversize", **told)
         self.oversize.append(Oversize(size=size, budget=self.budget, limit=self.limit))
         return True
+
+
+def limit_job(body: Json) -> SpendingLimit:
+    """The most that one job may take: it is asked for again when its answer or its request is too long."""
+    return find_limit([body], TIGHTER + MOST_SHORTENED)
 
 
 def find_fault(call: ApiCall) -> str | None:
@@ -423,8 +439,10 @@ class ClaudeSummariser:
         finally:
             call.give_up()
             self._calls.discard(call)
-            for status in call.statuses[: max(call.tries - 1, 0)]:
-                self.note("retried", error=f"http-{status}")
+            again = max(call.tries - 1, 0)
+            for status, wait in zip(call.statuses[:again], call.waits[:again], strict=True):
+                waited = {"wait": round(wait)} if wait >= 1 else {}
+                self.note("retried", error=f"http-{status}", **waited)
 
     def note(self, kind: str, **data: Any) -> None:
         """Put down a moment that whoever asked should hear of."""
@@ -452,5 +470,11 @@ class ClaudeSummariser:
     ) -> RequestPreview:
         price, told = find_price(self.model, self.prices)
         money = price_requests(asked, price, self.asking.cache)
-        found = cleaner.findings([one.body for one in asked])
-        return RequestPreview(self.model, tuple(asked), counter, note, money, told, *found, notes)
+        bodies = [one.body for one in asked]
+        found = cleaner.findings(bodies)
+        limits = [find_limit([body], asks=1) if self.provider_side else limit_job(body) for body in bodies]
+        limit = sum(limits, start=NOTHING)
+        most = limit.price(price, self.asking.cache)
+        return RequestPreview(
+            self.model, tuple(asked), counter, note, money, told, *found, notes, limit, most
+        )
