@@ -327,7 +327,7 @@ def _grew(before: Json, now: Json) -> bool:
     """Whether a result sums up on top of an earlier one: of the same session, and no figure is smaller."""
     if before.get("session_id") != now.get("session_id"):
         return False
-    pairs = [(before.get("total_cost_usd"), now.get("total_cost_usd"))]
+    pairs: list[tuple[Any, Any]] = [(before.get("total_cost_usd"), now.get("total_cost_usd"))]
     models = Fields(now.get("modelUsage")).rest
     for model, figures in Fields(before.get("modelUsage")).rest.items():
         later = Fields(models.get(model)).rest

@@ -201,9 +201,9 @@ def compact(
     if checkpoint is not None and checkpoint.error is not None:
         tell("failed", tell.before, error="SummarizeFailed")
         return replace(start, checkpoint=checkpoint, why=checkpoint.error)
-    if checkpoint is not None and (reason := find_unusable(core, checkpoint)):
+    if checkpoint is not None and (unusable := find_unusable(core, checkpoint)):
         tell("failed", tell.before, error="SummarizeFailed")
-        return replace(start, checkpoint=checkpoint, why=reason)
+        return replace(start, checkpoint=checkpoint, why=unusable)
     name = _free_name(session)
     told: dict[str, Any] = {
         "policy": plan.policy.name,

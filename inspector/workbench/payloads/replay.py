@@ -401,7 +401,6 @@ def _summarise(run: Run, recorded: int, bill: Bill) -> list[tuple[str, str]]:
         facts.append(("unchanged prefix", f"{cached / sent:.0%}"))
     if bill.calls:
         facts.append(("summariser", plural(bill.calls, "call")))
-    if sent:
-        cost = bill.cost if bill.prices else None
-        facts.append(("estimated cost", "?" if cost is None else f"{bill.currency} {cost.total:,.2f}"))
+    if bill.cost is not None and bill.prices:
+        facts.append(("estimated cost", f"{bill.currency} {bill.cost.total:,.2f}"))
     return facts

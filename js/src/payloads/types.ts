@@ -143,7 +143,7 @@ export interface PolicyName {
 /**
  * The lines, what of them is known together, and sentences on prices and on what was taken for what.
  *
- * `rows` are none where no reply reports its usage.
+ * `total` is None if nothing is known; `rows` is empty if there are no replies.
  */
 export interface BillPayload {
   currency: string;
