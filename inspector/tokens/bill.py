@@ -20,14 +20,14 @@ from .prices import Doubles, Price
 KINDS = ("input", "cache read", "cache write 5m", "cache write 1h", "output")
 """The kinds of tokens that are paid for: fresh ones, those of the cache, and the reply."""
 WRITE = "cache write"
-"""The line of a bill for both of its kinds, where nothing tells how long what was written lives."""
+"""The line for both kinds of cache writes, if the usage does not say how long they live."""
 COMPACTION = "compaction"
 """The line of a bill for the requests of a summariser (S1-31, S4-66)."""
 SUBAGENTS, RESULTS = "sub-agents", "sub-agents' last replies"
-"""The lines for requests of sub-agents: those whose replies the file holds, and last ones, of which only the
-result of the call tells."""
+"""The lines for requests of sub-agents: those whose replies are in the file, and last ones, which only the
+result of the call reports."""
 WHOLE = "cost told as a whole"
-"""The line for requests of which the file tells the cost, and not what each kind of tokens cost."""
+"""The line for requests whose cost the file states as a whole, not by kind of tokens."""
 SUMS = "stated as a sum"
 """How the lines are marked for requests whose usage the file states only as a sum over all of them."""
 SEARCHES = "web searches"
@@ -35,7 +35,7 @@ SEARCHES = "web searches"
 STATED = "stated total beyond these"
 """The line for the difference between the total that the file states and the lines before."""
 UNKNOWN = "unknown"
-"""How the lines begin for what has no price, and for what the file does not tell of."""
+"""How the lines begin for requests without a price, and for those that the file does not report."""
 
 
 class Charged(NamedTuple):
@@ -52,7 +52,7 @@ class Charged(NamedTuple):
 class BillLine(NamedTuple):
     """One line of a bill: how many requests, their tokens, and money.
 
-    Without a price `money` is None, and so are the `tokens` of what the file does not tell of.
+    `money` is None if there is no price, `tokens` if the file does not report them.
     """
 
     name: str
@@ -225,7 +225,7 @@ class Bill:
 
     @property
     def has_unknown(self) -> bool:
-        """Whether there is something that has no price, or of which the file does not tell."""
+        """Whether some requests have no price, or are not reported."""
         silent = self.silent_replies or self.silent_subagents or self.silent_compactions
         return bool(self.unpriced > self.covered or silent)
 
@@ -259,7 +259,7 @@ def _sum(group: Charged) -> tuple[int, float | None]:
 
 
 def _list_kinds(group: Charged, split: bool) -> list[BillLine]:
-    """A line for each kind of tokens; one for those written to the cache, where they are not told apart."""
+    """A line for each kind of tokens; one for all cache writes, unless they are split."""
     columns = [(name, [at]) for at, name in enumerate(KINDS)]
     if not split:
         columns[2:4] = [(WRITE, [2, 3])]

@@ -190,7 +190,7 @@ def _largest_answered(session: Session, model: str | None) -> int:
     tree = session.tree
     sizes = np.where(tree.totals > 0, tree.totals, tree.usages.sum(axis=1))
     for row in np.argsort(-np.nan_to_num(sizes), kind="stable").tolist():
-        entry = session.entries[tree.reports[row]]
+        entry = session.entries[int(tree.reports[row])]
         if entry.usage is None or entry.cut_short or not is_tokens(entry.usage.tokens):
             continue
         if is_same(entry.model or session.model, model):
