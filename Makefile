@@ -155,7 +155,7 @@ install = rm -rf $(EXTENSION) $(EXTENSIONS)/context-inspector && SKIP_JUPYTER_BU
   && rm -rf $(EXTENSION) && ln -s '$(CURDIR)/inspector/labextension' $(EXTENSION)
 
 $(MADE)/lab-needs: pyproject.toml $(MADE)/venv
-	$(call step,What the package and JupyterLab need,$(PY) tests/requirements.py lab > $@.txt && $(call fetch,-r $@.txt))
+	$(call step,What the package and JupyterLab need,$(PY) tests/requirements.py lab fast > $@.txt && $(call fetch,-r $@.txt))
 	@touch $@
 
 $(MADE)/lab: js/jupyter/server.json $(MADE)/lab-needs | $(BUNDLE)

@@ -1,6 +1,6 @@
-"""What an extra of the package asks for, without the package: `python tests/requirements.py EXTRA`, by line.
+"""List the requirements of the package and of extras: `python tests/requirements.py EXTRA ...`, one a line.
 
-So that it can be installed while the front end, which the package's own installation waits for, is built.
+They can then be installed while the front end is built, which installing the package itself needs.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import tomllib
 from pathlib import Path
 
 
-def list_requirements(extra: str) -> list[str]:
-    """The requirements of the package, of an extra, and of the extras that it names."""
+def list_requirements(*wanted: str) -> list[str]:
+    """Return the requirements of the package, of these extras, and of the extras that they name."""
     text = (Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8")
     project = tomllib.loads(text)["project"]
-    found, extras = list(project["dependencies"]), [extra]
+    found, extras = list(project["dependencies"]), list(wanted)
     for name in extras:
         for line in project["optional-dependencies"][name]:
             own = re.fullmatch(rf"{re.escape(project['name'])}\[(.+)\]", line)
@@ -27,4 +27,4 @@ def list_requirements(extra: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(*list_requirements(sys.argv[1]), sep="\n")
+    print(*list_requirements(*sys.argv[1:]), sep="\n")

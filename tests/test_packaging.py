@@ -17,8 +17,11 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 import inspector
+from tests.requirements import list_requirements
 from tests.test_floors import MODULES, imports, room
 
 ROOT = Path(__file__).parents[1]
@@ -190,6 +193,39 @@ def test_every_library_that_is_imported_is_asked_for() -> None:
         top for top in needed - {"inspector"} if not {name.lower() for name in known.get(top, ())} & asked
     }
     assert missing == set()
+
+
+# The first version of each with a wheel for a Python that its older versions have none for, by the package index.
+FIRST_WHEELS = {
+    ("numpy", "3.13"): "2.1.0",
+    ("pyarrow", "3.13"): "18.0.0",
+    ("zstandard", "3.13"): "0.23.0",
+}
+
+
+def test_the_lowest_version_asked_for_has_a_wheel_for_every_declared_python() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = [found for line in project["classifiers"] if (found := re.search(r":: (3\.\d+)$", line))]
+    assert [found[1] for found in declared] == ["3.11", "3.12", "3.13"]
+    asked = [
+        Requirement(line) for line in [*project["dependencies"], *project["optional-dependencies"]["scout"]]
+    ]
+    for (name, python), version in FIRST_WHEELS.items():
+        here = [one for one in asked if one.name == name and one.marker]
+        (one,) = [one for one in here if one.marker and one.marker.evaluate({"python_version": python})]
+        (lowest,) = [Version(part.version) for part in one.specifier if part.operator == ">="]
+        assert lowest >= Version(version), f"{one} cannot be installed on Python {python}"
+
+
+def test_only_the_extras_for_it_ask_for_the_fast_counter() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert not [line for line in project["dependencies"] if line.startswith("toktok")]
+    assert [name for name, lines in project["optional-dependencies"].items() if "toktok" in str(lines)] == [
+        "fast"
+    ]
+    for wanted in (["lab", "fast"], ["test"]):
+        assert any(line.startswith("toktok-rs") for line in list_requirements(*wanted))
+    assert "tests/requirements.py lab fast" in (ROOT / "Makefile").read_text("utf-8")
 
 
 WORKFLOWS = {
