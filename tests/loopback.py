@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -41,8 +40,11 @@ SUMMARY = "\n\n".join(
 
 @dataclass(frozen=True)
 class Cue:
-    """What happens to one request. `after`: pieces of the answer before it is cut or hangs; `pause`: seconds
-    before each piece."""
+    """The answer to one request.
+
+    `after` is the number of pieces before the fault: the answer is cut off, or hangs for good, or waits for
+    `Loopback.released` and goes on ("waits").
+    """
 
     status: int = 200
     message: str = ""
@@ -52,7 +54,6 @@ class Cue:
     details: Json | None = None
     fault: str = ""
     after: int = 0
-    pause: float = 0.0
 
 
 def fail(status: int, message: str = "", **headers: str) -> Cue:
@@ -201,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
             here.most_together = max(here.most_together, here.together)
         try:
             if here.barrier is not None:
-                here.barrier.wait(10)
+                here.barrier.wait(120)
             self._answer(json.loads(raw), headers)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
@@ -280,7 +281,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header(*(("transfer-encoding", "chunked") if chunked else ("connection", "close")))
         self.end_headers()
         for number, event in enumerate(_events(body, cue, self.loopback.use(body))):
-            if cue.fault and number == cue.after:
+            if cue.fault == "waits" and number == cue.after:
+                self.loopback.hanging.set()
+                self.loopback.released.wait(120)
+            elif cue.fault and number == cue.after:
                 if cue.fault == "hangs":
                     self._hang()
                 elif cue.fault == "bad json":
@@ -290,7 +294,6 @@ class _Handler(BaseHTTPRequestHandler):
                     self._piece(b"event: error\ndata: " + json.dumps(error).encode() + b"\n\n", chunked)
                 self.close_connection = True
                 return None
-            time.sleep(cue.pause)
             line = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
             self._piece(line.encode(), chunked)
         self._piece(b"", chunked)
@@ -302,7 +305,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _hang(self) -> None:
         self.loopback.hanging.set()
-        self.loopback.released.wait(30)
+        self.loopback.released.wait(120)
         self.close_connection = True
 
     def _send(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:

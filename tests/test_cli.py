@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +20,7 @@ from inspector.demo import LOST_PATH, read_demo
 from inspector.facts.lint.codes import REPORTS
 from inspector.facts.lint.report import FORMATS
 from inspector.tokens.counters import ESTIMATE
+from tests.work import wait_until
 
 
 @pytest.fixture
@@ -358,9 +358,7 @@ def test_the_demo_opens_as_a_workbench_in_jupyterlab(tmp_path: Path, temporary: 
         try:
             assert process.stdout is not None
             session = Path(process.stdout.readline().decode().strip())
-            end = time.monotonic() + 60
-            while not (tmp_path / "opened").exists() and process.poll() is None and time.monotonic() < end:
-                time.sleep(0.1)
+            wait_until(lambda: (tmp_path / "opened").exists() or process.poll() is not None)
             (told,) = [
                 json.loads(path.read_text()) for path in (tmp_path / "running").glob("jpserver-*.json")
             ]

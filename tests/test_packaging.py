@@ -195,7 +195,7 @@ def test_every_library_that_is_imported_is_asked_for() -> None:
     assert missing == set()
 
 
-# The first version of each with a wheel for a Python that its older versions have none for, by the package index.
+# The first version of each with wheels for a Python, as the package index has them.
 FIRST_WHEELS = {
     ("numpy", "3.13"): "2.1.0",
     ("pyarrow", "3.13"): "18.0.0",

@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -215,31 +213,33 @@ def test_a_file_that_takes_too_much_memory_costs_one_row(tmp_path: Path) -> None
     assert told["large.jsonl"].split(":")[0] in ("MemoryError", "WorkerDied")
 
 
-def test_a_worker_that_is_killed_in_the_middle_loses_nothing(tmp_path: Path) -> None:
+# Runs in every Python that has its folder on the path: the first worker that opens the session is killed.
+KILLED_WHILE_READING = """
+import os, signal, sys
+
+def strike(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("s3.jsonl"):
+        try:
+            os.close(os.open(os.environ["KILLED"], os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        os.kill(os.getpid(), signal.SIGKILL)
+
+if "inspector.corpus.worker" in sys.orig_argv:
+    sys.addaudithook(strike)
+"""
+
+
+def test_a_worker_that_is_killed_in_the_middle_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = make_folder(tmp_path / "corpus", 6)
     expected = timeless(scan(folder, POLICIES, workers=0))
-    killed: list[str] = []
-
-    def kill() -> None:
-        until = time.monotonic() + 30
-        while not killed and time.monotonic() < until:
-            found = subprocess.run(
-                ["pgrep", "-P", str(os.getpid()), "-f", "inspector.corpus.worker"],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            for pid in found.stdout.split()[:1]:
-                time.sleep(0.4)
-                os.kill(int(pid), signal.SIGKILL)
-                killed.append(pid)
-            time.sleep(0.02)
-
-    hand = threading.Thread(target=kill)
-    hand.start()
+    (tmp_path / "sitecustomize.py").write_text(KILLED_WHILE_READING)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("KILLED", str(tmp_path / "killed"))
     table = scan(folder, POLICIES, workers=1)
-    hand.join()
-    assert killed
+    assert (tmp_path / "killed").exists()
     assert timeless(table) == expected
 
 

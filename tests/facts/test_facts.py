@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from inspector.session.toolcalls.positions import fold, unescape
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
 from tests.telling import CWD, forms, talk, tell
+from tests.work import count_calls, limit_work
 
 
 def test_text_of_a_recorded_summary_is_kept_apart() -> None:
@@ -159,21 +159,18 @@ HOSTILE = (
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_no_text_is_slow(piece: str) -> None:
-    """Four times the text takes at most some four times as long: nothing backtracks without bound."""
+    """Four times the text takes at most some four times the calls, and nothing backtracks without bound."""
 
-    def spend(size: int) -> float:
+    def find(size: int) -> None:
         text = piece * (size // len(piece))
         session = talk(
             ("user", Text(text=text)), ("assistant", ToolCall(id="c", name="bash", input={"command": text}))
         )
-        # The processor's time: what else the machine does is nothing to it.
-        start = time.process_time()
         find_facts(session)
-        return time.process_time() - start
 
-    small = min(spend(20_000) for _ in range(2))
-    # The quicker of two tries; one that is quick enough needs no other.
-    assert any(spend(80_000) < 10 * small + 0.5 for _ in range(2))
+    with limit_work():
+        assert count_calls(lambda: find(80_000)) < 8 * count_calls(lambda: find(20_000))
+        find(400_000)
 
 
 def test_a_huge_path_is_no_fact() -> None:

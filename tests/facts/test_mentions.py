@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +25,7 @@ from inspector.session.toolcalls.call_paths import canonical_path
 from inspector.tokens.ledger import count_tokens
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.test_cuts import build, say, user
+from tests.work import limit_work
 
 
 def compacted(summary: str, *before: Entry) -> Session:
@@ -274,10 +274,10 @@ def test_law_a_long_text_holds_what_a_short_one_holds(text: str, other: str, at:
 
 
 def test_a_long_output_full_of_facts_is_traced_in_a_time_that_grows_with_it() -> None:
-    """Half a megabyte of a log took 4 s, four megabytes as many minutes."""
+    """Half a megabyte of a log once took 4 s, four megabytes as many minutes."""
     log = "\n".join(
         f"src/part{n % 7}/file_{n}.py:{n}: error E{n}: see http://example.org/{n} and use name_{n} = {n * 7}"
-        for n in range(5_600)
+        for n in range(45_000)
     )
     assert len(log) > 4 * mentions.LONG
     output = ToolOutput(call_id="c1", name="Bash", parts=(Text(text=log),))
@@ -285,7 +285,6 @@ def test_a_long_output_full_of_facts_is_traced_in_a_time_that_grows_with_it() ->
     session = build(user("go"), call("Bash", command="cat log"), answer, say("done"))
     plan = make_plan(session, count_tokens(session, "chars4_utf16"), "flue", {"cut": END})
     assert len(session.facts) > 10_000
-    began = time.process_time()
-    fates = [traced.fate for traced in plan.trace]
-    assert time.process_time() - began < 3
+    with limit_work():
+        fates = [traced.fate for traced in plan.trace]
     assert len(fates) == len(session.facts)

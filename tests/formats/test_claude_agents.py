@@ -568,7 +568,7 @@ def test_a_named_pipe_is_not_opened(name: str, tmp_path: Path) -> None:
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
-    thread.join(20)
+    thread.join(120)
     # Of a folder every file is tried, and the pipe refused when its turn comes.
     assert done == [2, 3, {}, 2]
 

@@ -8,9 +8,7 @@ same in every run.
 from __future__ import annotations
 
 import json
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -22,10 +20,9 @@ from inspector.formats.readers import READERS, read_session
 from inspector.session.session import Session
 from tests.formats.test_every_format import FILES, at_way, check_shape, reader_of
 from tests.formats.test_readers import SAMPLES, paths_of, replaced
+from tests.work import limit_work
 
 ROUNDS = 3
-PATIENCE = 20
-"""Seconds for one file of some kilobytes; each takes a hundredth of one."""
 JUNK: tuple[Any, ...] = (None, True, -1, 1e300, "", "x", [], ["role"], {}, {"type": "text"}, [[["deep"]]])
 
 CORPUS = {name: (name, data) for name, data in SAMPLES.items()} | {
@@ -79,27 +76,8 @@ def swap(data: bytes, chance: Random) -> bytes:
 DAMAGES: tuple[Callable[[bytes, Random], bytes], ...] = (cut, flip, shuffle, swap)
 
 
-@contextmanager
-def in_time(seconds: int) -> Iterator[None]:
-    """Raise `TimeoutError` where it takes longer; without limit where the system knows no such signal."""
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"longer than {seconds} s")
-
-    if not hasattr(signal, "SIGALRM"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def read_in_time(data: bytes, format: str | None) -> Session | None:
-    with in_time(PATIENCE):
+def read_or_refuse(data: bytes, format: str | None) -> Session | None:
+    with limit_work():
         try:
             return read_session(data, format=format)
         except ReadError:
@@ -121,7 +99,7 @@ def test_a_damaged_file_opens_as_what_it_is_or_is_refused(
         damaged = damage(data, Random(f"{label} {damage.__name__} {number}"))
         claimed = [reader.name for reader in READERS if reader.sniff(damaged) is None]
         assert set(claimed) <= {name}, damaged[:200]
-        found, session = read_in_time(damaged, None), read_in_time(damaged, name)
+        found, session = read_or_refuse(damaged, None), read_or_refuse(damaged, name)
         assert found is None or found == session
         # A manifest tells of the format that the session had.
         assert found is None or name == "session-manifest" or found.format == name
@@ -141,12 +119,12 @@ def test_a_damaged_file_opens_as_what_it_is_or_is_refused(
 def test_a_document_in_another_order_holds_as_much(label: str) -> None:
     """However its elements stand, each is counted: in an entry, a note or among the corrupt ones."""
     name, data = CORPUS[label]
-    whole = read_in_time(data, name)
+    whole = read_or_refuse(data, name)
     if whole is None:
         assert label == "cline.json", "it names a session whose messages lie beside it, and holds none"
         return
     for number in range(ROUNDS):
-        session = read_in_time(shuffle(data, Random(f"{label} order {number}")), name)
+        session = read_or_refuse(shuffle(data, Random(f"{label} order {number}")), name)
         assert session is None or session.records == whole.records
 
 
@@ -168,7 +146,7 @@ def test_what_a_longer_run_found_stays_found(label: str, way: tuple[Any, ...], j
     changed = replaced(value, way, junk)
     raw = b"\n".join(json.dumps(row).encode() for row in (changed if log else [changed]))
     for asked in (None, name):
-        session = read_in_time(raw, asked)
+        session = read_or_refuse(raw, asked)
         if session is not None:
             check_shape(session)
 

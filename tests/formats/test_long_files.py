@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 
 from inspector import Session, open_session
+from tests.work import count_calls, limit_work
 
 LONG, STACK = 20_000, 1 << 19
 """Entries in a row, and the bytes of stack that a thread has on macOS."""
@@ -163,13 +162,6 @@ def write_unanswered(folder: Path, count: int) -> Path:
     return path
 
 
-@pytest.fixture(autouse=True, scope="module")
-def stay() -> None:
-    """What other tests keep is no garbage, and is not looked through before each measurement."""
-    gc.collect()
-    gc.freeze()
-
-
 @pytest.mark.parametrize(
     ("write", "count"),
     [
@@ -190,21 +182,11 @@ def stay() -> None:
 def test_what_reading_takes_grows_with_the_file(
     write: Callable[[Path, int], Path], count: int, tmp_path: Path
 ) -> None:
-    def measure(path: Path) -> float:
-        # A collection walks through all that other tests left, and would be counted to either.
-        gc.collect()
-        gc.disable()
-        try:
-            start = time.process_time()
-            open_session(path)
-            return time.process_time() - start
-        finally:
-            gc.enable()
-
     short, long = write(tmp_path, count), write(tmp_path, count * TIMES)
-    measure(short)
-    # As much text either way, so that a short file's reading is no moment too small to be measured.
-    assert measure(long) < 2.5 * sum(measure(short) for _ in range(TIMES))
+    open_session(short)  # modules and caches are loaded now
+    with limit_work():
+        few, many = (count_calls(lambda path=path: open_session(path)) for path in (short, long))
+    assert many < 2 * TIMES * few
 
 
 def test_a_conversation_of_any_length_opens_and_its_reader_is_freed(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from inspector.demo import read_demo
 from tests.jupyter.test_server import Server, start
+from tests.work import wait_until
 
 NAME = "long.jsonl"
 READING = "Reading the file"
@@ -48,10 +48,7 @@ def open_and_close(server: Server, home: Path, **inputs: Any) -> dict[str, Any]:
     """The first frame; the document is closed when its picture is kept."""
     before = look(home)
     first = server.open(NAME, **inputs)
-    end = time.monotonic() + 60
-    while (kept := look(home)) == before or not all(size for _, size in kept):
-        assert time.monotonic() < end, f"no picture is kept: {first['_work'], first['_error']}"
-        time.sleep(0.05)
+    wait_until(lambda: (kept := look(home)) != before and all(size for _, size in kept))
     server.ask("DELETE", f"inspector/desks/{first['desk']}")
     return first
 

@@ -31,7 +31,7 @@ def ask(workbench: Workbench, question: str, **query: Any) -> dict[str, Any]:
     controller = workbench._controller
     controller.begin()
     assert controller.ask({"type": question, "id": "1", **query}, replies.append)
-    controller._tasks.wait("query", 60)
+    controller._tasks.wait("query", 120)
     (reply,) = replies
     return reply
 

@@ -417,7 +417,7 @@ def test_a_widget_that_the_browser_puts_away_works_no_more(
     workbench = Workbench(tmp_path / "story.jsonl", follow=True)
     (pulse,) = (thread for thread in threading.enumerate() if thread.name == "compaction-inspector-follow")
     workbench.comm.handle_close({"content": {"data": {}}})
-    pulse.join(5)
+    pulse.join(120)
     assert not pulse.is_alive()
     workbench.close()
 

@@ -297,7 +297,7 @@ def test_the_workbench_saves_beside_the_sessions_file_and_a_session_in_this_fold
         wb = Workbench(session)
         replies: Queue[dict[str, Any]] = Queue()
         wb._controller.ask({"type": "save", "id": "s"}, replies.put)
-        reply = replies.get(timeout=20)
+        reply = replies.get(timeout=120)
         assert reply["type"] == "save"
         again = open_plan(reply["path"], open_demo() if session != "runs/a.jsonl" else session)
         assert again.fate.tolist() == wb.plan.fate.tolist()

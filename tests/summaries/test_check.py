@@ -227,7 +227,7 @@ class Pair:
 
     def __call__(self, job: SummaryJob, session: Session) -> Reply:
         if self.side_by_side:
-            self.barrier.wait(timeout=20)
+            self.barrier.wait(timeout=120)
         return Reply(text=job.kind)
 
 
@@ -248,10 +248,10 @@ class Failing:
         self.barrier, self.told = threading.Barrier(2), threading.Event()
 
     def __call__(self, job: SummaryJob, session: Session) -> Reply:
-        self.barrier.wait(timeout=20)
+        self.barrier.wait(timeout=120)
         if job.kind == self.first:
             raise RuntimeError("the line is dead")
-        assert self.told.wait(timeout=20)
+        assert self.told.wait(timeout=120)
         raise Stopped
 
     def stop(self) -> None:

@@ -6,7 +6,6 @@ import json
 import re
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from functools import cache
@@ -47,6 +46,7 @@ from inspector.tokens.prices import Price
 from tests.loopback import KEY, SUMMARY, Cue, Loopback, fail
 from tests.redaction.test_redact import PLANTED
 from tests.test_checklist_s0 import count, grow, heavy, talk
+from tests.work import wait_until
 
 MODEL = "claude-opus-4-5"
 OPEN = Callable[..., Loopback]
@@ -257,13 +257,10 @@ def test_an_answer_is_told_as_it_grows(serve: OPEN, plan: Plan, job: SummaryJob)
 def test_a_stop_works_at_once_and_cuts_the_connection(serve: OPEN, cue: Cue) -> None:
     server = serve(cue)
     model = claude(server)
-    threading.Thread(target=lambda: (server.hanging.wait(20), model.stop()), daemon=True).start()
+    threading.Thread(target=lambda: (server.hanging.wait(120), model.stop()), daemon=True).start()
     with pytest.raises(Stopped):
         model(TALK_JOB, TALK)
-    begun = time.monotonic()
-    while any(thread.name == "anthropic" for thread in threading.enumerate()):
-        assert time.monotonic() - begun < 5, "the call still listens"
-        time.sleep(0.01)
+    wait_until(lambda: all(thread.name != "anthropic" for thread in threading.enumerate()))
     assert len(server.asked) == 1
     assert claude(serve())(TALK_JOB, TALK).text == SUMMARY  # and the next one is not stopped
 
@@ -281,7 +278,7 @@ def test_nothing_is_sent_again_after_a_stop(serve: OPEN) -> None:
         model(TALK_JOB, TALK)
     for thread in threading.enumerate():
         if thread.name == "anthropic":
-            thread.join(5)
+            thread.join(120)
     assert len(server.asked) == 1
 
 
@@ -305,11 +302,12 @@ def test_it_asks_three_times_at_most_where_nobody_says_how_often(serve: OPEN) ->
     assert len(server.asked) == 3
 
 
-def test_a_wait_in_seconds_is_kept_to(serve: OPEN) -> None:
-    server = serve(Cue(429, headers={"retry-after": "0.2"}))
-    begun = time.monotonic()
+def test_a_wait_in_seconds_is_kept_to(serve: OPEN, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
+    server = serve(Cue(429, headers={"retry-after": "7"}))
     assert claude(server)(TALK_JOB, TALK).text == SUMMARY
-    assert time.monotonic() - begun >= 0.2 and len(server.asked) == 2
+    assert 7 in waits and len(server.asked) == 2
 
 
 REFUSALS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +31,7 @@ from inspector.summaries.claude.labeller import LONGEST_ANSWER, ClaudeLabeller
 from inspector.workbench.controller import Controller
 from inspector.workbench.model import WorkbenchModel
 from tests.loopback import Cue, Loopback, fail
+from tests.work import limit_work
 
 MODEL = "claude-opus-4-5"
 OPEN = Callable[..., Loopback]
@@ -422,10 +422,9 @@ def test_a_placeholder_that_no_text_holds_stands_in_none_and_is_looked_for_at_on
     serve: OPEN, quote: str
 ) -> None:
     said = "Please add the sum and push it when done. " + "a " * 4_000
-    start = time.process_time()
-    result = labeller(serve(answer((1, "rule", quote))))(talk(said))
+    with limit_work():
+        result = labeller(serve(answer((1, "rule", quote))))(talk(said))
     assert (result.rules, result.left_out) == (0, 1)
-    assert time.process_time() - start < 5, "it had taken minutes"
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ class Together:
     side_by_side = True
 
     def __init__(self, jobs: int) -> None:
-        self.gate = threading.Barrier(jobs, timeout=5)
+        self.gate = threading.Barrier(jobs, timeout=120)
 
     def __call__(self, job: SummaryJob, session: Session) -> str:
         self.gate.wait()

@@ -116,7 +116,7 @@ def test_a_page_is_of_one_state_while_the_session_grows(tmp_path: Path) -> None:
                 assert len(held["rows"]) == held["scene"]["columns"][0]["length"]
         finally:
             done.set()
-        growing.result(60)
+        growing.result(120)
     workbench.close()
 
 
