@@ -2,11 +2,10 @@
 
 The browser's tests run first, then all others: `unit` has those that are quick, `slow` those of `slow.txt`.
 They wait a fifth of their time, for pages, kernels and other processes, so they have one process more than
-there are cores. The steps that keep one core busy run beside them with less right to the processor, each told
-of when it is over. A test that measures time measures its own processor time, so none need run alone. A
-failing step does not hide the next one. A browser test that failed runs once more when nothing runs beside
-it, and the summary says so. The last line adds everything up: a tool's tests one by one, a check that only
-says yes or no as one.
+there are cores. The steps that keep one core busy run beside them with lower priority, and print when they
+end. No test judges time, so none needs to run alone, and none is run again. A failing step does not hide
+the next one. The last line adds everything up: a tool's tests one by one, a check that only says yes or no as
+one.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ NBVAL = (
     *("-p", "tests.kernels", "--nbval", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg"),
     *("--nbval-kernel-startup-timeout", "180"),  # seconds, on a machine that others share
     "--ignore-glob=notebooks/*.py",  # what builds the documentation
-    *("-p", "no:cacheprovider"),  # which failed last is asked of the browser's tests, which run beside it
 )
 SPHINX = (sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", "dist/.doctrees", "-b", "html")
 BARE = ("-p", "no:nbval")  # a second of imports in each process
@@ -44,14 +42,13 @@ ORDERED = ("--no-loadscope-reorder",)
 UNIT = (*PYTEST, *BARE, *SPREAD, "worksteal")
 LIMIT = 1500  # seconds; a step that hangs is ended
 MODEST = ("nice", "-n", "10")  # a step that takes what another one leaves
-MOST_AGAIN = 5  # more failures than these are no matter of time
 
 
 class Step(NamedTuple):
-    """One command. `tests` tells that its output counts tests, and that none is a failure.
+    """One command.
 
-    One that is `spread` shares its tests out to all cores, and no other such step runs beside it. `again`
-    runs the few tests that failed once more, one at a time: what fails only beside others ran out of time.
+    If `tests` is set, its output counts tests, and no test at all is a failure. If `spread` is set, it uses
+    all cores, and no other such step runs beside it.
     """
 
     group: str
@@ -60,7 +57,6 @@ class Step(NamedTuple):
     folder: str = "."
     tests: bool = False
     spread: bool = False
-    again: tuple[str, ...] = ()
 
 
 # The longest first, so that the others fit beside it.
@@ -81,7 +77,6 @@ STEPS = (
         (*PYTEST, *BARE, *SPREAD, "loadfile", *ORDERED, "tests/browser"),
         tests=True,
         spread=True,
-        again=(*PYTEST, *BARE, "--last-failed", "--last-failed-no-failures", "none", "tests/browser"),
     ),
     Step("unit", "pytest", (*UNIT, "-m", "not slow"), tests=True, spread=True),
     Step("slow", "pytest", (*UNIT, "-m", "slow"), tests=True, spread=True),
@@ -95,14 +90,13 @@ VITEST_LINE = re.compile(r"^\s*Tests\s+(.*)\(\d+\)")
 
 
 class Outcome(NamedTuple):
-    """How a step ended. Of those that passed, `later` passed only when nothing ran beside them."""
+    """The result of a step."""
 
     step: Step
     seconds: float
     passed: int
     failed: int
     skipped: int
-    later: int = 0
 
 
 def tally(lines: list[str]) -> tuple[int, int, int]:
@@ -167,18 +161,6 @@ def run(step: Step) -> Outcome:
     return Outcome(step, seconds, passed, failed, skipped)
 
 
-def run_again(first: Outcome) -> Outcome:
-    """Run the few tests that failed in a step once more, by themselves."""
-    step = first.step
-    if not step.again or not 0 < first.failed <= MOST_AGAIN:
-        return first
-    print(f"\n== {step.group}: those {first.failed} once more, one at a time", flush=True)
-    second = run(step._replace(command=step.again))
-    later = second.passed if second.passed + second.failed == first.failed else 0
-    seconds = first.seconds + second.seconds
-    return Outcome(step, seconds, first.passed + later, first.failed - later, first.skipped, later)
-
-
 def run_all(steps: list[Step]) -> Iterator[Outcome]:
     """Run the steps that are spread one after the other, and beside them the others, some at a time."""
     spread = [step for step in steps if step.spread]
@@ -190,7 +172,7 @@ def run_all(steps: list[Step]) -> Iterator[Outcome]:
         beside = pool.map(run, light)
         done = [run(step) for step in spread]
         yield from beside
-        yield from map(run_again, done)
+        yield from done
     finally:
         for process in tuple(_under_way):
             os.killpg(process.pid, signal.SIGTERM)
@@ -216,8 +198,7 @@ def main(wanted: list[str]) -> int:
     print("\n== all together")
     for outcome in outcomes:
         mark = "FAILED" if outcome.failed else "passed"
-        told = f", {outcome.later} only when run by themselves" if outcome.later else ""
-        print(f"   {outcome.step.group:9} {outcome.step.name:12} {mark}  {outcome.seconds:6.1f} s{told}")
+        print(f"   {outcome.step.group:9} {outcome.step.name:12} {mark}  {outcome.seconds:6.1f} s")
     passed, failed, skipped = (sum(outcome[at] for outcome in outcomes) for at in (2, 3, 4))
     print(f"   {'':22} {'':6}  {time.monotonic() - start:6.1f} s\n")
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))

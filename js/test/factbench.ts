@@ -4,6 +4,9 @@ import { MemoryHost } from "../dev/host";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
 import { smallPlan, smallScene } from "./small";
+import { settle } from "./wait";
+
+export { settle };
 
 export const { wire, data, scene } = smallScene();
 export const planned = smallPlan(scene);
@@ -18,11 +21,7 @@ const traits = (changes: Partial<Traits> = {}): Traits => ({
   ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },
   ...changes,
 });
-/** Until everything asked so far is answered and drawn: by frames, not by the clock. */
-export const settle = async (time = 0) => {
-  await new Promise(done => setTimeout(done, time));
-  for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame);
-};
+
 export const find = (id: string) =>
   document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 export const press = (key: string, target: Element) =>

@@ -6,6 +6,7 @@ import * as all from "../src/layout/later-tabs";
 import type { Requests } from "../src/payloads/requests";
 import { EVERYTHING, type Picture, type View } from "../src/store/view";
 import { h } from "../src/ui/dom";
+import { until } from "./wait";
 
 afterEach(() => vi.useRealTimers());
 
@@ -39,7 +40,7 @@ test("a tab that is opened is fetched at once, and takes the place of the line t
   expect(place.textContent).toBe("");
   view.draw(picture("rules"), parts);
   expect(place.textContent).toBe("Loading…");
-  await vi.waitFor(() => expect(place.textContent).toBe("the tab"));
+  await until(() => expect(place.textContent).toBe("the tab"));
   expect(shown).toEqual([tab]);
   expect(view.node).toBe(tab.node);
   view.draw(picture("rules"), parts);
@@ -59,7 +60,7 @@ test("what a key asks of it is done once it is there, after it was drawn", async
   const { tab, view } = lay(async () => all);
   view.use(one => one.act());
   expect(tab.done).toEqual([]);
-  await vi.waitFor(() => expect(tab.done).toEqual(["used"]));
+  await until(() => expect(tab.done).toEqual(["used"]));
 });
 
 test("where it does not come the tab says why, and it is tried again when it is opened again", async () => {
@@ -69,9 +70,9 @@ test("where it does not come the tab says why, and it is tried again when it is 
     return all;
   });
   view.draw(picture("rules"), parts);
-  await vi.waitFor(() => expect(place.textContent).toBe("Python has not answered."));
+  await until(() => expect(place.textContent).toBe("Python has not answered."));
   view.draw(picture("rules"), parts);
-  await vi.waitFor(() => expect(place.textContent).toBe("the tab"));
+  await until(() => expect(place.textContent).toBe("the tab"));
   expect(answers).toBe(2);
 });
 

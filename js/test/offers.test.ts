@@ -8,6 +8,7 @@ import type { RuleOffer } from "../src/payloads/types";
 import type { Actions, Picture } from "../src/store/view";
 import { h } from "../src/ui/dom";
 import { smallPlan, smallScene } from "./small";
+import { settle } from "./wait";
 
 const { scene } = smallScene();
 const { plan } = smallPlan(scene);
@@ -30,7 +31,7 @@ const OFFERS = [
 const find = <T extends HTMLElement>(id: string) => document.querySelector(`[data-testid="${id}"]`) as T;
 const press = (node: HTMLElement, key: string) =>
   node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-const answered = () => new Promise(resolve => setTimeout(resolve, 10));
+const answered = () => settle(10);
 
 const openRules = (changes: Partial<Picture> = {}) => {
   const ask = vi.fn().mockResolvedValue({ rules: OFFERS, numbers: [] });

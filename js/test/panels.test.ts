@@ -5,6 +5,7 @@ import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
 import { watchTheme } from "../src/ui/theme";
 import { smallPlan, smallScene } from "./small";
+import { settle } from "./wait";
 
 const { wire, data, scene } = smallScene();
 const plan = (changes: Parameters<typeof smallPlan>[1]) => {
@@ -13,9 +14,6 @@ const plan = (changes: Parameters<typeof smallPlan>[1]) => {
 };
 const cutAt = (place: number, by: "you" | "policy" = "you") =>
   ({ place, id: scene.entryIds[place] ?? "end", by, sentence: "" }) as const;
-const settle = async () => {
-  for (let i = 0; i < 6; i++) await new Promise(requestAnimationFrame);
-};
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 const press = (node: Element, key: string) =>
   node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
@@ -175,12 +173,10 @@ test("a summary is asked for where the hand lets go of the cut, not where it pas
   await settle();
   point("pointerdown", 0);
   point("pointermove", 5000);
-  await new Promise(done => setTimeout(done, 150));
-  await settle();
+  await settle(150);
   const places = () => (asked(host, "summary") as unknown as { place: number }[]).map(({ place }) => place);
   expect([grip.getAttribute("aria-valuenow"), places()]).toEqual(["5", [3]]);
   point("lostpointercapture", 5000);
-  await new Promise(done => setTimeout(done, 150));
-  await settle();
+  await settle(150);
   expect(places()).toEqual([3, 5]);
 });

@@ -1,15 +1,16 @@
 // @vitest-environment happy-dom
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
 import { smallPlan, smallRun, smallScene } from "./small";
+import { settle, until } from "./wait";
 
 const { wire: _scene, data: _scene_data, scene } = smallScene();
 
-const frames = () => new Promise(done => setTimeout(done, 60));
+const frames = () => settle(60);
 /** What a component changes of itself is drawn a moment later. */
-const soon = () => new Promise(done => setTimeout(done, 5));
+const soon = () => settle(5);
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 const press = async (node: Element, key: string) => {
   node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
@@ -244,7 +245,7 @@ test("S2-12 the plan's stages stand in one line between input and output, each w
 
 test("a plan without stages has no such line", async () => {
   await open();
-  await vi.waitFor(() => expect(find("stages").closest("[hidden]")).not.toBeNull());
+  await until(() => expect(find("stages").closest("[hidden]")).not.toBeNull());
 });
 
 test("comma and point over a replay play no lesson", async () => {

@@ -6,6 +6,7 @@ import { makeRules } from "../src/panels/rules/panel";
 import type { Knob } from "../src/payloads/types";
 import type { Actions, Picture } from "../src/store/view";
 import { smallPlan, smallScene } from "./small";
+import { settle } from "./wait";
 
 const { scene } = smallScene();
 const { plan } = smallPlan(scene);
@@ -35,7 +36,7 @@ const openRules = async (changes: Partial<Picture> = {}, numbers: readonly strin
       { ...picture, needsKernel: "", ...changes, ...more } as Picture,
       new Set(["scene", "plan", "tab"]),
     );
-    await new Promise(done => setTimeout(done, 10));
+    await settle(10);
   };
   await draw();
   return { actions, draw };
@@ -97,14 +98,14 @@ test("all settings are found by what they are called or say", async () => {
   expect(shown()).toEqual(["takes part", "size", "errors too", "takes part", "fate"]);
   search.value = "ERROR";
   search.dispatchEvent(new Event("input"));
-  await new Promise(done => setTimeout(done, 10));
+  await settle(10);
   expect(shown()).toEqual(["errors too"]);
 });
 
 test("a value outside its bounds is not sent and says why", async () => {
   const { actions } = await openRules();
   change(knob("pointer.over"), "501");
-  await new Promise(done => setTimeout(done, 10));
+  await settle(10);
   expect(actions.setKnob).not.toHaveBeenCalled();
   expect(document.querySelector('[role="alert"]')?.textContent).toBe("size must be at most 500.");
   expect(knob("pointer.over").getAttribute("aria-invalid")).toBe("true");

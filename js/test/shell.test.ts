@@ -6,6 +6,7 @@ import { KEYS } from "../src/layout/keymap";
 import type { Traits } from "../src/payloads/host";
 import type { LessonReply, SearchHit } from "../src/payloads/types";
 import { smallPlan, smallPlayed, smallScene } from "./small";
+import { settle, until } from "./wait";
 
 const { wire, data, scene } = smallScene();
 const planned = smallPlan(scene);
@@ -14,7 +15,7 @@ const traits = (changes: Partial<Traits> = {}): Traits => ({
   ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },
   ...changes,
 });
-const frames = (time = 60) => new Promise(done => setTimeout(done, time));
+const frames = (time = 60) => settle(time);
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 const root = () => document.querySelector(".ci") as HTMLElement;
 const slider = () => find("cut-handle");
@@ -180,7 +181,7 @@ test("keys that move the cut without a pause are one step", async () => {
   const host = await open();
   press("ArrowRight", {}, slider());
   press("ArrowRight", {}, slider());
-  await vi.waitFor(() => expect(host.get("cut")).toBe("end"));
+  await until(() => expect(host.get("cut")).toBe("end"));
   host.receive(plan({ seq: host.get("_seq"), cut: { place: 5, id: "end", by: "you", sentence: "" } }));
   await frames();
   press("z");

@@ -7,6 +7,7 @@ import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { PlanPayload, RunPayload, ScenePayload } from "../src/payloads/types";
+import { settle } from "./wait";
 
 const read = (name: string): [object, DataView] => {
   const file = (ending: string) =>
@@ -18,7 +19,7 @@ const read = (name: string): [object, DataView] => {
   ];
 };
 
-const frames = () => new Promise(done => setTimeout(done, 60));
+const frames = () => settle(60);
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 const says = (id: string) => find(id)?.textContent;
 const isSeen = (id: string) => find(id) !== null && find(id).closest("[hidden]") === null;
@@ -176,7 +177,7 @@ test("S1-2 S1-11 while warned the user is offered to compact, to stop or to go o
   expect(says("offered")).toBe("/compactthe user may also: /reset · continue · stop");
   expect(isSeen("offered")).toBe(true);
   // Nothing is chosen by itself, however long it takes.
-  await new Promise(done => setTimeout(done, 400));
+  await settle(400);
   expect([host.get("_seq"), isSeen("summary")]).toEqual([7, false]);
   host.receive({ cut: "m8" });
   find("offered").querySelector("button")?.click();

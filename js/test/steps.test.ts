@@ -1,14 +1,15 @@
 // @vitest-environment happy-dom
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
 import type { LessonStepReply, LessonsReply } from "../src/payloads/types";
 import { smallPlan, smallScene } from "./small";
+import { settle, until } from "./wait";
 
 const { wire: _scene, data: _scene_data, scene } = smallScene();
 /** What a component asks comes after its picture, and what it is told in one more. */
-const frames = () => new Promise(done => setTimeout(done, 160));
+const frames = () => settle(160);
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 
 let dispose = () => {};
@@ -24,7 +25,7 @@ const open = async (changes: Partial<Traits> = {}) => {
 const asked = (host: MemoryHost, type: string) =>
   host.sent.filter(message => (message as { type: string }).type === type) as Record<string, unknown>[];
 const answer = async (host: MemoryHost, type: string, reply: object) => {
-  await vi.waitFor(() => expect(asked(host, type)).not.toEqual([]));
+  await until(() => expect(asked(host, type)).not.toEqual([]));
   host.emit("msg:custom", { type, ...reply, id: asked(host, type).at(-1)?.id });
   await frames();
 };

@@ -1,22 +1,16 @@
 // @vitest-environment happy-dom
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { startKernel } from "../dev/kernel";
 import { SUMMARY } from "../dev/scribe";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
+import { settle, until } from "./wait";
 
 const find = <T extends HTMLElement = HTMLButtonElement>(id: string) =>
   document.querySelector<T>(`[data-testid="${id}"]`) as T;
 const press = (target: Element, key: string) =>
   target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-/** Until everything asked so far is answered and drawn. */
-const settle = async () => {
-  for (let i = 0; i < 6; i++) {
-    await new Promise(done => setTimeout(done, 4));
-    await new Promise(requestAnimationFrame);
-  }
-};
 const panel = () => document.querySelector<HTMLElement>('[data-panel="summary"]') as HTMLElement;
 const status = () => find("writing-status").textContent;
 const cutLine = () => document.querySelector(".ci-cutline .ci-fate")?.textContent;
@@ -60,7 +54,7 @@ const look = async () => {
   find("summary-look").click();
   await settle();
 };
-const until = (words: string) => vi.waitFor(() => expect(status()).toContain(words), { timeout: 4_000 });
+const says = (words: string) => until(() => expect(status()).toContain(words));
 
 afterEach(() => {
   dispose();
@@ -141,7 +135,7 @@ test("a moved cut, another model or another wish make the look stale, and the wa
     "The plan has changed: look again.",
   ]);
   press(find("cut-handle"), "ArrowRight");
-  await vi.waitFor(() => expect(write.disabled).toBe(false));
+  await until(() => expect(write.disabled).toBe(false));
   type("summary-focus", "the names of files");
   expect([write.disabled, find("summary-note").textContent]).toEqual([
     true,
@@ -173,26 +167,20 @@ test("writing streams, the button to cancel has the focus, and at its end the te
   expect(status()).toBe("Writing …");
   expect(document.activeElement).toBe(find("writing-cancel"));
   const seen = new Set<number>();
-  await vi.waitFor(
-    () => {
-      seen.add(find("summary-text").textContent?.length ?? 0);
-      expect(status()).toContain("Written by claude-sonnet-4-5");
-    },
-    { timeout: 4_000 },
-  );
+  await until(() => {
+    seen.add(find("summary-text").textContent?.length ?? 0);
+    expect(status()).toContain("Written by claude-sonnet-4-5");
+  });
   expect(seen.size).toBeGreaterThan(2);
   expect(find("summary-text").textContent).toBe(SUMMARY);
   expect(document.activeElement).toBe(find("summary-text"));
   expect(find("writing-cost").textContent).toContain("$0.07");
   // The plan that its end has changed may ask who wrote it once more; then nothing asks again.
-  await vi.waitFor(
-    async () => {
-      const asks = asked("writing").length;
-      await new Promise(done => setTimeout(done, 400));
-      expect(asked("writing").length).toBe(asks);
-    },
-    { timeout: 4_000 },
-  );
+  await until(async () => {
+    const asks = asked("writing").length;
+    await settle(400);
+    expect(asked("writing").length).toBe(asks);
+  });
 });
 
 test("a text that begins again is shown from its beginning", async () => {
@@ -200,9 +188,9 @@ test("a text that begins again is shown from its beginning", async () => {
   type("summary-focus", "again");
   await look();
   find("summary-write").click();
-  await until("try 2");
+  await says("try 2");
   expect(SUMMARY.startsWith(find("summary-text").textContent ?? "?")).toBe(true);
-  await until("Written by");
+  await says("Written by");
   expect(find("summary-text").textContent).toBe(SUMMARY);
 });
 
@@ -214,7 +202,7 @@ test("cancelling keeps nothing and says so", async () => {
   await settle();
   find("writing-cancel").click();
   expect(find("writing-cancel").disabled).toBe(true);
-  await until("Stopped; nothing of it was kept.");
+  await says("Stopped; nothing of it was kept.");
   expect(asked("stop")[0]?.what).toBe("summary");
   expect(find("summary-text")).toBeNull();
   expect(host.get("_plan")).toMatchObject({ summary: null });
@@ -226,7 +214,7 @@ test("a failure reads as a sentence and can be tried again", async () => {
   type("summary-focus", "fail");
   await look();
   find("summary-write").click();
-  await until("overloaded");
+  await says("overloaded");
   expect(find("writing-status").classList.contains("ci-bad")).toBe(true);
   find("writing-again").click();
   await settle();
@@ -243,7 +231,7 @@ test("a summary stands until another is done, and can be let go meanwhile", asyn
   find("summary-write").click();
   await settle();
   find("writing-cancel").click();
-  await until("Stopped");
+  await says("Stopped");
   expect(find("written-away").textContent).toMatch(/^The summary by extractive stands: \d+ tokens\.$/);
   expect(cutLine()).toContain("by extractive");
   find("writing-drop").click();
@@ -289,7 +277,7 @@ test("a summary of another cut says where it belongs, and leads there", async ()
   await settle();
   const { cut } = host.get("_plan") as { cut: { id: string } };
   press(find("cut-handle"), "ArrowLeft");
-  await vi.waitFor(() =>
+  await until(() =>
     expect([find("written-away").hidden, cutLine()?.startsWith("placeholder summary")]).toEqual([
       false,
       true,
@@ -297,7 +285,7 @@ test("a summary of another cut says where it belongs, and leads there", async ()
   );
   expect(find("writing-drop").hidden).toBe(true);
   find("writing-go").click();
-  await vi.waitFor(() =>
+  await until(() =>
     expect([find("written-away").hidden, cutLine()?.startsWith("summary")]).toEqual([true, true]),
   );
   expect(host.get("cut")).toBe(cut.id);
@@ -312,8 +300,7 @@ test("the text at the cut is asked for again once it is written", async () => {
   find("summarise").click();
   await settle();
   find("summary-write").click();
-  await settle();
-  expect(text()).toBe(SUMMARY);
+  await until(() => expect(text()).toBe(SUMMARY));
 });
 
 test("a reload in the middle of writing finds it, and can cancel it", async () => {
@@ -327,7 +314,7 @@ test("a reload in the middle of writing finds it, and can cancel it", async () =
   await settle();
   expect([panel().hidden, status()]).toEqual([false, "Writing …"]);
   find("writing-cancel").click();
-  await until("Stopped");
+  await says("Stopped");
 });
 
 test("an answer that comes after the panel is gone changes nothing and asks nothing", async () => {
@@ -338,7 +325,7 @@ test("an answer that comes after the panel is gone changes nothing and asks noth
   dispose();
   dispose = () => {};
   const polls = asked("writing").length;
-  await new Promise(done => setTimeout(done, 400));
+  await settle(400);
   expect(asked("writing").length).toBe(polls);
   expect([...host.listeners.values()].every(set => set.size === 0)).toBe(true);
 });
@@ -351,7 +338,7 @@ test("a Python that does not answer any more is told, and asked again when told 
     throw new Error("gone");
   };
   find("summary-write").click();
-  await until("Python has not answered");
+  await says("Python has not answered");
   host.send = send;
   find("writing-again").click();
   await settle();
@@ -362,9 +349,9 @@ test("a writing that Python knows nothing of any more is told as gone, and can b
   const { host } = await open();
   await look();
   find("summary-write").click();
-  await until("Writing");
+  await says("Writing");
   host.send({ type: "unsummarise", id: "another view" });
-  await until("not written any more");
+  await says("not written any more");
   expect([find("writing-again").hidden, find("summary-write").disabled]).toEqual([false, false]);
   find("writing-again").click();
   await settle();
@@ -382,7 +369,7 @@ test("what can no longer be left in is not ticked, and not wished for any more",
   host.send = send;
   expect(find("summary-write").disabled).toBe(false);
   find("summary-write").click();
-  await until("Writing");
+  await says("Writing");
   expect(asked("summarise").at(-1)?.keep).toEqual([]);
 });
 
@@ -400,6 +387,6 @@ test("by keys alone: open, look, send and cancel", async () => {
   await settle();
   expect(document.activeElement).toBe(find("writing-cancel"));
   (document.activeElement as HTMLElement).click();
-  await until("Stopped");
+  await says("Stopped");
   expect(document.activeElement).toBe(find("summary-write"));
 });

@@ -8,6 +8,7 @@ import { foldRows, nextDiffering } from "../src/model/folds";
 import type { Traits } from "../src/payloads/host";
 import type { PlanPayload } from "../src/payloads/types";
 import { smallPlan, smallScene } from "./small";
+import { settle } from "./wait";
 
 const { wire, data, scene } = smallScene();
 const a = smallPlan(scene);
@@ -78,7 +79,7 @@ test("A and B change places only where B is a plan of a policy", () => {
 
 // -- drawn -------------------------------------------------------------------------------------------------
 
-const frames = () => new Promise(done => setTimeout(done, 80));
+const frames = () => settle(80);
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 let dispose = () => {};
 

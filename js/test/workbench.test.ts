@@ -1,9 +1,10 @@
 // @vitest-environment happy-dom
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
 import { smallPlan, smallScene } from "./small";
+import { settle, until } from "./wait";
 
 const { wire, data, scene } = smallScene();
 const planned = smallPlan(scene);
@@ -22,7 +23,7 @@ const traits = (changes: Partial<Traits> = {}): Traits => ({
   ...changes,
 });
 
-const frames = () => new Promise(done => setTimeout(done, 60));
+const frames = () => settle(60);
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`) as HTMLElement;
 const press = (node: Element, key: string) =>
   node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
@@ -78,9 +79,7 @@ test("keys move to the next legal cut at once and tell Python with a number", as
   expect(slider().getAttribute("aria-valuetext")).toBe("turn 1, legal, 158 after, splits the turn");
   expect([host.get("cut"), host.get("_seq")]).toEqual(["e1", 1]);
   press(slider(), "End");
-  await vi.waitFor(() =>
-    expect([host.get("cut"), slider().getAttribute("aria-valuenow")]).toEqual(["end", "5"]),
-  );
+  await until(() => expect([host.get("cut"), slider().getAttribute("aria-valuenow")]).toEqual(["end", "5"]));
 });
 
 test("an answer to an older question does not move the cut back", async () => {

@@ -4,7 +4,7 @@
 // Python is at the other end of one socket. A message is a line of JSON, after which `buffers` binary messages follow.
 // To every message that goes out, Python says {"type": "idle"} once it is done with it.
 
-const PATIENCE = 20_000; // milliseconds
+const PATIENCE = 120_000; // milliseconds
 
 const models = new Map();
 const awaited = new Map();

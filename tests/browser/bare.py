@@ -35,7 +35,7 @@ FILES = {
     "/light.css": (THEMES / "theme-light-extension" / "index.css", "text/css"),
     "/dark.css": (THEMES / "theme-dark-extension" / "index.css", "text/css"),
 }
-STARTUP = 20  # seconds
+STARTUP = 120  # seconds
 
 
 class WidgetServer:

@@ -22,6 +22,7 @@ from tests.browser.product import Workbench, export_html, open_demo
 from tests.browser.screen import Watch
 from tests.browser.traffic import Traffic
 from tests.loopback import KEY, Loopback
+from tests.work import PATIENCE
 
 # The same engine without a browser's own windows, which take as much of the processor as the pages do.
 SHELL = "chromium-headless-shell"
@@ -44,8 +45,8 @@ TOGETHER = "--in-process-gpu"
 SIZE = ViewportSize(width=1280, height=900)
 BUTTONS: tuple[Literal["left", "middle", "right"], ...] = ("left", "middle", "right")
 MODIFIERS = ("Shift", "Control", "Alt", "Meta")
-# Several tests at a time share the machine: what comes at all is waited for.
-expect.set_options(timeout=30_000)
+# Only what never happens takes that long: a busy machine changes no result.
+expect.set_options(timeout=1000 * PATIENCE)
 # The files that take longest come first, so that no worker is left with one of them at the end.
 SLOW = (
     "test_labextension",
@@ -99,7 +100,7 @@ def traffic(all_traffic: Traffic) -> Iterator[Traffic]:
 def window(browser: Browser) -> BrowserContext:
     """One browser window for all tests: what a page consists of is loaded once."""
     window = browser.new_context(viewport=SIZE, permissions=["clipboard-read", "clipboard-write"])
-    window.set_default_timeout(20_000)
+    window.set_default_timeout(1000 * PATIENCE)
     return window
 
 
@@ -217,6 +218,7 @@ def show(browser: Browser) -> Iterator[OpenOffline]:
     def show(path: Path, hash: str = "", **options: object) -> tuple[Page, list[str]]:
         given = {"viewport": {"width": 1280, "height": 900}, "offline": True, "accept_downloads": True}
         context = browser.new_context(**{**given, **options})  # type: ignore[arg-type]
+        context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
         page, told = context.new_page(), []
         page.on("console", lambda message: told.append(f"{message.type}: {message.text}"))

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 NAMES = ("firefox-esr", "firefox")
-STARTUP = 60  # seconds
+STARTUP = 180  # seconds
 # Nothing is looked for, updated or told to anybody; no other host can be reached.
 PREFERENCES = {
     "app.update.enabled": False,

@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.screen import wait_for_frame
+
 
 def shown_place(page: Page) -> int:
     """Where the cut is drawn."""
@@ -41,8 +43,9 @@ def drag_handle(page: Page, share: float) -> None:
 
 def open_tab(page: Page | Locator, tab: str) -> None:
     """Open a tab, behind "More" where there is no room for all of them."""
-    # The tabs come with the first picture.
+    # The tabs come with the first picture, and go behind "More" a frame after it.
     page.locator("[role=tab]:visible").first.wait_for()
+    wait_for_frame(page if isinstance(page, Page) else page.page)
     if page.get_by_test_id(f"tab-{tab}").is_visible():
         page.get_by_test_id(f"tab-{tab}").click()
     else:

@@ -85,7 +85,7 @@ class Lab(NamedTuple):
         request = urllib.request.Request(
             f"{self.base}/{path}", method=method, headers={"Authorization": f"token {self.token}"}
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             body = answer.read()
         return json.loads(body) if body else None
 

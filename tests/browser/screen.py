@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import ConsoleMessage, Page, Request, WebSocket
 
+from tests.work import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = Path(__file__).parent / "shots"
 AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
@@ -23,6 +25,26 @@ JUDGE = """async scope => {
       const why = [...any, ...all, ...none].map(check => check.message).join("; ");
       return `${id}: ${target.join(" ")} ${html.slice(0, 160)} (${why.slice(0, 200)})`;
     }));
+}"""
+
+
+FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+STILL = """async ([least, most]) => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const ends = ({ effect, playState }) =>
+    playState === "running" && effect?.getComputedTiming().endTime !== Infinity;
+  const end = performance.now() + most;
+  for (let frames = 0, since = performance.now(), before = ""; ; frames++) {
+    const now = document.documentElement.outerHTML;
+    const waits = document.querySelector(".ci[aria-busy]") !== null || document.getAnimations().some(ends);
+    if (waits || now !== before) {
+      [frames, since, before] = [0, performance.now(), now];
+      await window.bare?.settle();
+    }
+    if (frames >= 4 && performance.now() - since >= least) return;
+    if (performance.now() > end) throw new Error("the page does not come to rest");
+    await frame();
+  }
 }"""
 
 
@@ -84,12 +106,27 @@ def screenshot(page: Page, name: str, selector: str = "") -> Path:
     return path
 
 
-def wait_until(fulfilled: Callable[[], bool], page: Page, seconds: float = 15) -> None:
-    """Look again and again, while the page goes on."""
-    end = time.monotonic() + seconds
+def wait_until(fulfilled: Callable[[], bool], page: Page) -> None:
+    """Wait for a condition outside the page, while the page goes on."""
+    end = time.monotonic() + PATIENCE
     while not fulfilled():
         assert time.monotonic() < end, "it did not happen"
         page.wait_for_timeout(50)
+
+
+def wait_for_frame(page: Page) -> None:
+    """Wait until the page has drawn what happened to it so far."""
+    page.evaluate(FRAME)
+
+
+def wait_until_still(page: Page, least: int = 100) -> None:
+    """Wait until the page waits for nothing, no animation runs and nothing changes for a few frames.
+
+    Args:
+        page: Shows a workbench, or a page with workbenches in it.
+        least: Milliseconds without a change: longer than the pause after which the page would go on.
+    """
+    page.evaluate(STILL, [least, 1000 * PATIENCE])
 
 
 @cache
@@ -99,8 +136,12 @@ def axe_source() -> str:
 
 
 def find_violations(page: Page, scope: str = ".ci") -> list[str]:
-    """What axe holds against an element and all in it, a line each. It must be on the screen: what is
-    scrolled away has no contrast to judge."""
+    """Return what axe finds against an element and all in it, a line each, once the page has come to rest.
+
+    The element must be on the screen: what is scrolled away has no contrast to judge, and neither has what is
+    still fading in.
+    """
+    wait_until_still(page)
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(axe_source())
     found: list[str] = page.evaluate(JUDGE, scope)

@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.browser.traffic import own_server
 
-STARTUP = 60  # seconds
+STARTUP = 180  # seconds
 ATTEMPTS = 3
 # A port is closed again before the server opens it, and anyone on the machine may come between.
 TAKEN = re.compile(r"already in use|is not available", re.I)
@@ -49,7 +49,7 @@ def start_server(
             finally:
                 server.terminate()
                 try:
-                    server.wait(20)
+                    server.wait(60)
                 except subprocess.TimeoutExpired:
                     server.kill()
                     server.wait()

@@ -21,7 +21,6 @@ TEXT = "\n\n".join(
         ("Critical context", f"{LOST_PATH} <img src=x onerror=alert(1)>"),
     )
 )
-SLOW = 0.15  # seconds before each piece of 16 characters
 
 
 def choose(page: Page | Locator, by: str) -> None:

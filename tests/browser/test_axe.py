@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.bare import set_theme, wait_for_python
 from tests.browser.product import TABS, EditError, Workbench
-from tests.browser.screen import find_violations
+from tests.browser.screen import find_violations, wait_until_still
 
 NARROW = 560
 
@@ -62,7 +62,7 @@ def look_closely(page: Page, workbench: Workbench) -> None:
     workbench.tab = "blocks"
     page.get_by_test_id("fates").locator("[data-fold]").first.click()
     page.get_by_test_id("fate-row").nth(1).click()
-    page.wait_for_timeout(300)
+    wait_until_still(page)
 
 
 def fail(page: Page, workbench: Workbench) -> None:
@@ -86,7 +86,7 @@ def narrow(page: Page, workbench: Workbench) -> None:
     page.evaluate(
         "width => { document.querySelector('.ci').parentElement.style.width = `${width}px` }", NARROW
     )
-    page.wait_for_timeout(300)
+    wait_until_still(page)
 
 
 STATES: tuple[Callable[[Page, Workbench], None], ...] = (
@@ -123,7 +123,6 @@ def judge(page: Page) -> None:
     found = []
     for dark in (False, True):
         set_theme(page, dark)
-        page.wait_for_timeout(200)
         found += [f"{'dark' if dark else 'light'}: {line}" for line in find_violations(page)]
     assert not found, "\n" + "\n".join(found)
 
@@ -134,7 +133,6 @@ def test_axe_finds_nothing_in_an_exported_page(page: Page, exported_page: Path) 
     found = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        page.wait_for_timeout(200)
         found += [f"{scheme}: {line}" for line in find_violations(page, "html")]
     assert not found, "\n" + "\n".join(found)
 

@@ -11,7 +11,7 @@ from inspector.workbench.words import label_of
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.hand import choose_policy, focus_workbench
 from tests.browser.product import FATES, Workbench, describe_body, find_recorded, trace_history
-from tests.browser.screen import Watch, find_violations, screenshot
+from tests.browser.screen import Watch, find_violations, screenshot, wait_until_still
 
 WIDE, NARROW = ViewportSize(width=1440, height=2000), ViewportSize(width=780, height=3000)
 
@@ -33,7 +33,7 @@ def choose(page: Page, value: str) -> None:
             family.click()
     chosen.click()
     wait_for_python(page)
-    page.wait_for_timeout(200)
+    wait_until_still(page)
 
 
 def edit(page: Page, policy: str) -> None:
@@ -103,7 +103,7 @@ def test_rows_of_two_plans_say_what_python_says(page: Page, workbench: Workbench
     seen = 0
     for _ in range(12):
         page.get_by_role("button", name="Next difference").click()
-        page.wait_for_timeout(80)
+        wait_until_still(page)
         chosen = page.locator(".ci-chosen")
         if chosen.count() == 0:
             continue
@@ -153,7 +153,7 @@ def test_keys_step_through_the_differences_and_agreement_is_folded(page: Page, w
     marks = []
     for key in ("n", "n", "N"):
         page.keyboard.press(key)
-        page.wait_for_timeout(80)
+        wait_until_still(page)
         marks.append(grid.get_attribute("aria-activedescendant"))
     assert marks[0] == marks[2] != marks[1]
     active = page.locator(f"[id='{marks[2]}']")
@@ -203,10 +203,10 @@ def test_pictures_of_the_comparison(
     page.get_by_role("button", name="Next difference").click()
     for dark in (False, True):
         set_theme(page, dark=dark)
-        page.wait_for_timeout(300)
+        wait_until_still(page)
         screenshot(page, f"compare-{'dark' if dark else 'light'}", ".ci")
     page.set_viewport_size(NARROW)
-    page.wait_for_timeout(400)
+    wait_until_still(page)
     screenshot(page, "compare-narrow", ".ci")
     assert watch.errors == []
     assert watch.strangers(widgets) == []

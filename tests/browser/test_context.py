@@ -68,7 +68,7 @@ def read_whole(page: Page) -> list[dict[str, Any]]:
     Of a long request only what is in sight exists in the page.
     """
     pieces: list[dict[str, Any]] | None
-    pieces, most = page.evaluate(READ, 60)
+    pieces, most = page.evaluate(READ, 600)
     # Some hundred elements, however long the request is.
     assert most < 700
     assert pieces is not None, "the end was not reached"

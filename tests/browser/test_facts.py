@@ -20,7 +20,7 @@ from tests.browser.product import (
     open_demo,
     write_focus,
 )
-from tests.browser.screen import Watch, find_violations, screenshot, wait_until
+from tests.browser.screen import Watch, find_violations, screenshot, wait_until, wait_until_still
 
 NARROW = 560
 MOST_NODES = 3000
@@ -46,7 +46,7 @@ def type_query(page: Page, words: str) -> None:
     expect(page.get_by_test_id("facts-search")).to_be_focused()
     page.keyboard.type(words)
     # What is typed is asked for after a pause; what was found for its beginning goes then.
-    page.wait_for_timeout(400)
+    wait_until_still(page, 400)
 
 
 def find_lost(page: Page) -> Locator:
@@ -263,7 +263,7 @@ def test_a_recorded_summary_shows_what_has_no_ground(page: Page, workbench: Work
     page.get_by_test_id("show-text").click()
     figure = page.locator(".ci-bodies figure").first
     figure.wait_for()
-    page.wait_for_timeout(500)
+    wait_until_still(page)
     assert figure.locator("u").all_text_contents() == [mark["words"] for mark in wanted] or not wanted
     if not wanted:
         expect(figure).to_contain_text("Everything the summary mentions occurs in the summarised messages.")
@@ -273,7 +273,7 @@ def narrow(page: Page) -> None:
     page.evaluate(
         "width => { document.querySelector('.ci').parentElement.style.width = `${width}px` }", NARROW
     )
-    page.wait_for_timeout(300)
+    wait_until_still(page)
 
 
 def test_the_panel_holds_together_where_it_is_narrow(page: Page, workbench: Workbench) -> None:
@@ -306,11 +306,11 @@ def test_a_page_without_a_kernel_has_neither_the_tab_of_facts_nor_its_key(
 def test_pictures_of_the_facts(page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer) -> None:
     for dark in (False, True):
         set_theme(page, dark=dark)
-        page.wait_for_timeout(300)
+        wait_until_still(page)
         screenshot(page, f"facts-all-{'dark' if dark else 'light'}", ".ci")
     open_lost(page)
     for dark in (False, True):
         set_theme(page, dark=dark)
-        page.wait_for_timeout(300)
+        wait_until_still(page)
         screenshot(page, f"facts-{'dark' if dark else 'light'}", ".ci")
     assert watch.strangers(widgets) == []

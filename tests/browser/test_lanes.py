@@ -14,7 +14,7 @@ from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page, grasp_pill, shown_place
 from tests.browser.product import Workbench
-from tests.browser.screen import Watch, screenshot
+from tests.browser.screen import Watch, screenshot, wait_for_frame, wait_until, wait_until_still
 
 TURNS = 12
 ALL = re.compile("^all ")
@@ -93,7 +93,7 @@ def drag(page: Page, start: float, end: float, y: float) -> None:
     page.mouse.down()
     page.mouse.move(end, y, steps=8)
     page.mouse.up()
-    page.wait_for_timeout(80)
+    wait_until_still(page)
 
 
 def test_the_brush_is_drawn_moved_resized_and_forgotten_by_mouse(page: Page, workbench: Workbench) -> None:
@@ -122,19 +122,19 @@ def test_the_brush_follows_the_keyboard(page: Page, workbench: Workbench) -> Non
     brush.focus()
     brush.press("+")
     brush.press("Home")
-    page.wait_for_timeout(80)
+    wait_until_still(page)
     first = said(brush)
     assert first.startswith("steps 1–")
     assert brush.get_attribute("aria-valuenow") == "1"
     brush.press("ArrowRight")
-    page.wait_for_timeout(80)
+    wait_until_still(page)
     assert said(brush) != first
     brush.press("Shift+ArrowLeft")
     brush.press("End")
-    page.wait_for_timeout(80)
+    wait_until_still(page)
     assert int(brush.get_attribute("aria-valuenow") or 0) > 1
     brush.press("Escape")
-    page.wait_for_timeout(80)
+    wait_until_still(page)
     expect(brush).to_have_attribute("aria-valuetext", ALL)
 
 
@@ -145,7 +145,7 @@ def test_zooming_goes_from_turns_to_steps_to_single_blocks_and_back(page: Page, 
     lanes.focus()
     for _ in range(3):
         lanes.press("+")
-        page.wait_for_timeout(50)
+        wait_until_still(page)
     expect(zoom).to_have_attribute("data-level", "block")
     lanes.press("0")
     expect(zoom).to_have_attribute("data-level", "step")
@@ -174,7 +174,7 @@ def test_a_cut_out_of_sight_is_told_at_its_edge_and_the_range_follows_the_keys(
     brush.focus()
     for key in ("+", "+", "Home"):
         brush.press(key)
-    page.wait_for_timeout(100)
+    wait_until_still(page)
     pill = page.locator(".ci-off .ci-pill")
     expect(pill).to_contain_text("after")
     box, axis = pill.bounding_box(), page.locator(".ci-strip").bounding_box()
@@ -197,13 +197,14 @@ def test_a_cut_out_of_sight_is_told_at_its_edge_and_the_range_follows_the_keys(
 def test_dragging_to_the_edge_of_a_zoomed_range_moves_it_on(page: Page, workbench: Workbench) -> None:
     brush = page.get_by_test_id("brush")
     page.get_by_role("button", name="Zoom in").click()
-    page.wait_for_timeout(150)
+    wait_until_still(page)
     before = said(brush)
     axis = page.locator(".ci-strip").bounding_box()
     assert axis is not None
     _, y, _ = grasp_pill(page)
     page.mouse.move(axis["x"] + 4, y, steps=6)
-    page.wait_for_timeout(1200)
+    # As long as the mouse is held there the range moves on, frame by frame.
+    wait_until(lambda: int(brush.get_attribute("aria-valuenow") or 99) < 5, page)
     page.mouse.up()
     wait_for_python(page)
     assert said(brush) != before
@@ -218,7 +219,7 @@ def test_where_a_cut_would_tear_a_pair_an_arc_joins_its_halves(page: Page, workb
     assert box is not None
     for x in range(0, 120, 2):
         page.mouse.move(box["x"] + x, box["y"] + 4)
-        page.wait_for_timeout(40)
+        wait_for_frame(page)
         if marks.get_attribute("data-pairs") != "0":
             break
     expect(marks).to_have_attribute("data-pairs", "1")

@@ -14,7 +14,7 @@ from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
 from tests.browser.product import Workbench
-from tests.browser.screen import wait_until
+from tests.browser.screen import wait_for_frame, wait_until, wait_until_still
 
 LESSONS = {lesson.name: number for number, lesson in enumerate(list_lessons(), 1)}
 SMALLEST = """() => Math.min(...[...document.querySelectorAll('[data-testid=lesson] *')]
@@ -33,7 +33,7 @@ PICTURE = """() => JSON.stringify([
 def press(page: Page, *names: str) -> None:
     for name in names:
         page.keyboard.press(name)
-    page.wait_for_timeout(40)
+    wait_for_frame(page)
     wait_for_python(page)
 
 
@@ -100,7 +100,7 @@ def play(page: Page, workbench: Workbench, lesson: Lesson) -> None:
         shown = page.get_by_test_id("step")
         expect(shown).to_have_attribute("data-link", f"{number}.{at}")
         wait_for_python(page)
-        page.wait_for_timeout(150)
+        wait_until_still(page)
         picture = page.evaluate(PICTURE)
         assert picture != before, f"step {at} looks as the one before"
         before = picture
@@ -149,7 +149,7 @@ def test_W2_23_at_each_rule_that_plays_the_picture_is_another(
     seen = [page.evaluate(PICTURE)]
     for _ in range(count):
         press(page, ".")
-        page.wait_for_timeout(80)
+        wait_until_still(page)
         seen.append(page.evaluate(PICTURE))
     assert len(set(seen)) == count + 1
     expect(page.get_by_test_id("fact-row")).to_be_visible()
@@ -167,7 +167,7 @@ def test_a_step_starts_again_as_it_began_and_undo_takes_that_back(
     workbench = open_workbench(make_session(lesson.session), lesson=f"{LESSONS[lesson.name]}.{at}")
     focus_workbench(page)
     wait_for_python(page)
-    page.wait_for_timeout(300)
+    wait_until_still(page)
     names = ("cut", "policy", "settings", "pins", "at")
     begun = {name: getattr(workbench, name) for name in names}
     plan = repr(workbench.plan)
@@ -231,7 +231,7 @@ def test_a_step_that_python_opens_keeps_what_python_sets_after_it(
     workbench.cut = workbench.plan.cuts.ids[find_place("turn 5", workbench.moment) or 0]
     expect(page.get_by_test_id("step")).to_have_attribute("data-link", "2.1")
     wait_for_python(page)
-    page.wait_for_timeout(300)
+    wait_until_still(page)
     assert int(workbench.moment.live.turn[workbench.plan.place or 0]) == 4
     page.get_by_test_id("step-next").click()
     expect(page.get_by_test_id("step")).to_have_attribute("data-link", "2.2")

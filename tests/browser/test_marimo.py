@@ -60,7 +60,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         return [sys.executable, "-m", "marimo", "run", "app.py", "--headless", "--no-token", f"--port={port}"]
 
     def answers(base: str) -> None:
-        urllib.request.urlopen(f"{base}/health", timeout=5).close()
+        urllib.request.urlopen(f"{base}/health", timeout=60).close()
 
     with start_server(command, answers, home / "log", cwd=home, env=environment) as base:
         yield base
@@ -71,7 +71,7 @@ def app(window: BrowserContext, server: str) -> Iterator[Page]:
     """The app in one tab for all tests; each begins where the last one left the hand."""
     page = window.new_page()
     page.goto(server)
-    page.get_by_test_id("cut-handle").wait_for(timeout=60_000)
+    page.get_by_test_id("cut-handle").wait_for()
     yield page
     page.close()
 

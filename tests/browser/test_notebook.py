@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import SIZE, OpenOffline
 from tests.browser.hand import focus_workbench, shown_place
-from tests.browser.lab import Lab, ask, open_notebook, run_all, set_theme, wait_for_kernel
-from tests.browser.screen import SHOTS, Watch, screenshot
+from tests.browser.lab import READY, Lab, ask, open_notebook, run_all, set_theme, wait_for_kernel
+from tests.browser.screen import SHOTS, Watch, screenshot, wait_for_frame, wait_until_still
 
 FIRST = "01-open-a-session.ipynb"
 
@@ -40,7 +40,7 @@ def keys(page: Page, *names: str) -> None:
     """Press keys wherever the focus is in the workbench; nothing is clicked."""
     for name in names:
         page.keyboard.press(name)
-        page.wait_for_timeout(60)
+        wait_for_frame(page)
     wait_for_kernel(page)
 
 
@@ -70,7 +70,7 @@ def test_the_button_shows_what_is_taken_out_and_hands_the_page_to_the_browser(
 ) -> None:
     page.get_by_test_id("export").click()
     dialog = page.get_by_test_id("exporter")
-    expect(dialog.get_by_test_id("export-told")).to_contain_text("found", timeout=60_000)
+    expect(dialog.get_by_test_id("export-told")).to_contain_text("found")
     rows = dialog.locator("tbody tr")
     expect(rows).to_have_count(1)
     expect(rows.first).to_contain_text(re.compile(r"user [0-9a-f]{8}"))
@@ -130,12 +130,12 @@ def test_the_notebook_is_safe_from_a_key_that_means_nothing_here(page: Page) -> 
 def test_after_a_restart_of_the_kernel_and_a_reload_the_cell_works_again(page: Page, lab: Lab) -> None:
     restart = "async () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
     page.evaluate(restart)
-    page.wait_for_timeout(500)
+    wait_until_still(page)
     focus_workbench(page)
     page.keyboard.press("c")
     page.keyboard.press("ArrowLeft")
     waiting = page.locator(".ci-waiting")
-    expect(waiting).to_contain_text("run the cell again", timeout=15_000)
+    expect(waiting).to_contain_text("run the cell again")
     run_all(page)
     page.wait_for_function("() => !document.querySelector('.ci-waiting')?.textContent")
     page.get_by_test_id("cut-handle").wait_for()
@@ -144,8 +144,7 @@ def test_after_a_restart_of_the_kernel_and_a_reload_the_cell_works_again(page: P
     assert ask(page, "print(bool(wb.cut))") == "True"
     page.reload()
     page.wait_for_selector(".jp-NotebookPanel .jp-Notebook")
-    page.evaluate("async () => { await window.jupyterapp.restored }")
-    page.wait_for_timeout(1500)
+    page.evaluate(READY)
     run_all(page)
     page.get_by_test_id("cut-handle").wait_for()
     focus_workbench(page)

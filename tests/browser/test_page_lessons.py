@@ -13,6 +13,7 @@ from inspector.workbench.lessons.played_step import find_place
 from tests.browser.conftest import OpenOffline
 from tests.browser.hand import choose_policy, open_tab
 from tests.browser.product import WorkbenchModel, export_html, open_demo
+from tests.browser.screen import wait_until_still
 
 HERE = [lesson.name for lesson in lessons_of(open_demo())]
 NUMBERS = {lesson.name: number for number, lesson in enumerate(list_lessons(), 1)}
@@ -70,7 +71,7 @@ def test_W2_25_a_lesson_is_played_to_its_end_on_the_page(
                 else:
                     move_cut(page, model, value)
             # A cut that is still moving takes back what was said of the place before.
-            page.wait_for_timeout(150)
+            wait_until_still(page)
             check.click()
             expect(verdict).to_contain_text("✓ Right.")
         else:

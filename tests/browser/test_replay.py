@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.hand import choose_policy, fill_page, find_sticking_out, open_tab
 from tests.browser.product import Workbench, export_html, open_demo, replay_session
-from tests.browser.screen import Watch, screenshot
+from tests.browser.screen import Watch, screenshot, wait_until_still
 
 REPLAY = ".ci-replay"
 TALL, NARROW = {"width": 1280, "height": 1000}, {"width": 700, "height": 1000}
@@ -56,7 +56,7 @@ def test_the_replay_is_asked_for_and_drawn(
     for dark in (False, True):
         set_theme(page, dark)
         page.get_by_test_id("replay").scroll_into_view_if_needed()
-        page.wait_for_timeout(400)
+        wait_until_still(page)
         screenshot(page, f"replay-{'dark' if dark else 'light'}", REPLAY)
     assert watch.strangers(widgets) == []
 
@@ -137,7 +137,7 @@ def test_a_replay_is_put_away_and_taken_up_again(page: Page, workbench: Workbenc
 def test_a_narrow_cell_holds_the_replay(page: Page, workbench: Workbench) -> None:
     replay(page)
     page.set_viewport_size(NARROW)
-    page.wait_for_timeout(400)
+    wait_until_still(page)
     page.get_by_test_id("sawtooth").scroll_into_view_if_needed()
     assert find_sticking_out(page) <= 1
     screenshot(page, "replay-narrow", REPLAY)
@@ -242,7 +242,7 @@ def test_nothing_in_the_replay_is_small_or_cut_off(page: Page, workbench: Workbe
     replay(page)
     for dark in (False, True):
         set_theme(page, dark)
-        page.wait_for_timeout(300)
+        wait_until_still(page)
         assert page.get_by_test_id("replay").evaluate(FLAWS) == []
         assert find_sticking_out(page) <= 1
         page.get_by_test_id("provider").scroll_into_view_if_needed()
@@ -288,7 +288,7 @@ def test_W2_29_the_wheel_over_the_replays_lists_scrolls_the_page_until_they_have
         assert box is not None
         page.mouse.move(box["x"] + 40, box["y"] + 20)
         page.mouse.wheel(0, 100)
-        page.wait_for_timeout(150)
+        wait_until_still(page)
         assert page.evaluate("() => window.scrollY") == before + 100
     listed.focus()
     listed.press("Home")
@@ -296,7 +296,7 @@ def test_W2_29_the_wheel_over_the_replays_lists_scrolls_the_page_until_they_have
     assert box is not None
     page.mouse.move(box["x"] + 40, box["y"] + 20)
     page.mouse.wheel(0, 48)
-    page.wait_for_timeout(150)
+    wait_until_still(page)
     assert (listed.evaluate("node => node.scrollTop") > 0, page.evaluate("() => window.scrollY")) == (
         True,
         before,

@@ -20,6 +20,7 @@ from tests.browser.product import (
     read_demo,
 )
 from tests.browser.screen import Watch, find_violations, screenshot
+from tests.work import PATIENCE
 
 NARROW = 560
 
@@ -192,6 +193,7 @@ def test_an_exported_page_shows_an_added_rule_and_says_that_another_needs_a_kern
     model.answer({"settings": {"clear-tool-outputs.enabled": True}})
     done = export_html(model, tmp_path / "page.html", policies=["pi"])
     context = browser.new_context(offline=True)
+    context.set_default_timeout(1000 * PATIENCE)
     page = context.new_page()
     page.goto(f"file://{done.path}")
     page.get_by_test_id("tab-rules").click()

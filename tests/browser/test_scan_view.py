@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import SIZE
 from tests.browser.lab import Lab, ask, open_notebook, run_all, wait_for_kernel
-from tests.browser.screen import Watch
+from tests.browser.screen import Watch, wait_until_still
 
 SCAN = """from pathlib import Path
 from tempfile import mkdtemp
@@ -28,7 +28,7 @@ def click_mark(page: Page, trace: int, mark: int = 0) -> None:
     at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(at[0] - 3, at[1])
     page.mouse.move(*at, steps=3)
-    page.wait_for_timeout(200)
+    wait_until_still(page)
     page.mouse.down()
     page.mouse.up()
 

@@ -399,29 +399,6 @@ def test_W2_27_tab_and_f6_visit_the_parts_from_top_to_bottom(page: Page, workben
     assert page.evaluate(WHERE, list(ORDER)) == regions[-2]
 
 
-def test_W2_27_one_region_speaks_and_an_arrow_on_the_cut_at_most_once(
-    page: Page, workbench: Workbench
-) -> None:
-    live = page.locator(".ci :is([aria-live]:not([aria-live=off]), [role=status], [role=log])")
-    for tab in TABS:
-        show_tab(page, workbench, tab)
-        assert live.count() == 1, tab
-    page.clock.install()
-    page.evaluate(
-        "() => { window.told = []; new MutationObserver(() => window.told.push("
-        "document.querySelector('[data-testid=spoken]').textContent)).observe("
-        "document.querySelector('[data-testid=spoken]'),"
-        " { childList: true, characterData: true, subtree: true }) }"
-    )
-    page.get_by_test_id("cut-handle").press("ArrowLeft")
-    wait_for_python(page)
-    # However long one waits, nothing more is said.
-    page.clock.run_for(10_000)
-    wait_for_python(page)
-    (told,) = page.evaluate("() => window.told")
-    assert "Left of the cut" in told
-
-
 def test_W2_27_with_letter_keys_off_no_letter_acts(page: Page, workbench: Workbench) -> None:
     workbench.tab = "blocks"
     focus_workbench(page)

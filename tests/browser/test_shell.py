@@ -12,7 +12,7 @@ from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import drag_handle, find_sticking_out, focus_workbench, shown_place
 from tests.browser.product import TABS, Workbench, open_demo
-from tests.browser.screen import Watch, screenshot, wait_until
+from tests.browser.screen import Watch, screenshot, wait_for_frame, wait_until, wait_until_still
 
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 760, "height": 900}
 
@@ -21,7 +21,7 @@ def keys(page: Page, *names: str) -> None:
     """Press keys wherever the focus is in the workbench; nothing is clicked."""
     for name in names:
         page.keyboard.press(name)
-        page.wait_for_timeout(60)
+        wait_for_frame(page)
     wait_for_python(page)
 
 
@@ -101,7 +101,7 @@ def test_letting_the_handle_go_on_an_illegal_place_tells_what_it_breaks(
     found = False
     for x in range(int(strip["x"] + strip["width"]) - 2, int(strip["x"]), -2):
         page.mouse.move(x, strip["y"] + 5)
-        page.wait_for_timeout(15)
+        wait_for_frame(page)
         if page.get_by_test_id("cut-refusal").is_visible():
             found = True
             break
@@ -263,7 +263,7 @@ def test_each_tab_fits_wide_and_narrow_light_and_dark(page: Page, workbench: Wor
         page.set_viewport_size(size)
         for dark in (False, True):
             set_theme(page, dark=dark)
-            page.wait_for_timeout(350)
+            wait_until_still(page)
             assert find_sticking_out(page) <= 1, "nothing is cut off at the right"
             screenshot(page, f"shell-{tab}-{name}-{'dark' if dark else 'light'}", ".ci")
 

@@ -17,7 +17,7 @@ from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page, grasp_pill
 from tests.browser.product import LOST_PATH, Workbench
-from tests.browser.screen import screenshot
+from tests.browser.screen import screenshot, wait_for_frame
 from tests.browser.test_lanes import write_session
 
 SIZE = (1400, 900)
@@ -300,7 +300,7 @@ def test_W2_7_the_overview_is_not_measured_in_the_frames_of_a_drag(page: Page, w
     page.evaluate(MEASURED)
     for share in (0.6, 0.5, 0.4, 0.3):
         page.mouse.move(lanes["x"] + share * lanes["width"], y, steps=3)
-        page.wait_for_timeout(40)
+        wait_for_frame(page)
     measured = page.evaluate("() => window.measured")
     page.mouse.up()
     assert handle.get_attribute("aria-valuetext") != before

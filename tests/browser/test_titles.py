@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 from playwright.sync_api import Page, expect
 
 from inspector import open_session
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.product import FATES, TABS, VERBATIM, Workbench, format_tokens, label_of, open_demo
+from tests.browser.screen import wait_until_still
 from tests.shared import SHARED, needs_shared
 
 CODEX = SHARED / "sessions" / "codex--agentv" / "codex-3compacted-2302l.jsonl"
@@ -73,17 +72,13 @@ FIND = """least => {
 def resize(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.evaluate(SIZE, width - 20)
-    page.wait_for_timeout(150)
+    wait_until_still(page)
 
 
-def find_cut_titles(page: Page, seconds: float = 10) -> list[list[str]]:
-    """What is still cut when the picture has followed the new width, which it does a frame or more later."""
-    deadline = time.monotonic() + seconds
-    while True:
-        found = [each for each in page.evaluate(FIND, LEAST) if not each[1].endswith(OPENS_MORE)]
-        if not found or time.monotonic() > deadline:
-            return found
-        page.wait_for_timeout(100)
+def find_cut_titles(page: Page) -> list[list[str]]:
+    """Find the titles that are cut off once the page has come to rest at its width."""
+    wait_until_still(page)
+    return [each for each in page.evaluate(FIND, LEAST) if not each[1].endswith(OPENS_MORE)]
 
 
 def read_titles(page: Page, workbench: Workbench) -> None:
@@ -155,7 +150,10 @@ def test_a_session_s_title_goes_on_behind_the_slashes_of_an_address(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
     open_workbench(open_session(CODEX), policy="auto")
-    whole = page.locator(".ci-header > b").inner_text()
+    title = page.locator(".ci-header > b")
+    expect(title).to_contain_text("https://")
+    wait_until_still(page)
+    whole = title.inner_text()
     assert "https://" in whole and len(whole) > LEAST
     for width in WIDTHS:
         resize(page, width)
@@ -176,7 +174,7 @@ def test_the_end_of_a_long_path_is_seen_in_the_list_of_facts(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
     open_workbench(open_session(CODEX), policy="auto", tab="facts")
-    page.get_by_test_id("fact").first.wait_for(timeout=60_000)
+    page.get_by_test_id("fact").first.wait_for()
     for width in WIDTHS:
         resize(page, width)
         rows = page.evaluate(FACTS)
@@ -218,7 +216,7 @@ def test_titles_of_blocks_are_seen_beside_and_above_the_one_that_is_chosen(
             back.press("Enter")
             expect(story).to_be_hidden()
         expect(back).to_be_hidden()
-        page.wait_for_timeout(200)
+        wait_until_still(page)
         rows = page.evaluate(ROWS)
         assert sum(row["seen"] and row["title"].count("(") for row in rows) >= 3, "calls are named"
         assert [row["title"] for row in rows if row["title"] and not row["seen"]] == [], width

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.bare import WidgetServer
+from tests.browser.screen import wait_until
 from tests.browser.traffic import Traffic, is_stranger, own_server
 
 ELSEWHERE = "elsewhere.invalid"
@@ -33,11 +34,7 @@ def test_whatever_way_a_page_asks_it_is_seen(
     page.goto(widgets.base)
     page.evaluate(ask.format(ELSEWHERE))
     seen: list[str] = []
-    for _ in range(100):
-        page.wait_for_timeout(50)
-        seen += traffic.take_strangers()
-        if seen:
-            break
+    wait_until(lambda: bool(seen.extend(traffic.take_strangers()) or seen), page)
     page.goto("about:blank")
     traffic.take_strangers()  # a stream asks again and again
     assert seen

@@ -22,6 +22,7 @@ from tests.browser.hand import choose_policy
 from tests.browser.lab import WORKBENCH, Lab, find_file, open_lab, start_lab
 from tests.browser.screen import ROOT, Watch, screenshot
 from tests.quick_imports import path_without_grammar
+from tests.work import PATIENCE
 
 OLDEST = "4.2.0"
 FEW = 40  # seconds without a byte before an index counts as out of reach
@@ -125,6 +126,7 @@ def oldest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 def test_a_double_click_opens_a_session_in_the_oldest_jupyterlab(oldest: Lab, browser: Browser) -> None:
     name = oldest.write_session("old.session.jsonl")
     window = browser.new_context(viewport={"width": 1280, "height": 900})
+    window.set_default_timeout(1000 * PATIENCE)
     page = window.new_page()
     watch = Watch(page)
     try:

@@ -12,7 +12,7 @@ from tests.browser.bare import WidgetServer, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import choose_policy, drag_handle, find_sticking_out, open_tab, shown_place
 from tests.browser.product import Workbench
-from tests.browser.screen import Watch, screenshot
+from tests.browser.screen import Watch, screenshot, wait_until_still
 
 
 def test_dragging_the_handle_moves_the_cut_in_python_too(page: Page, workbench: Workbench) -> None:
@@ -159,7 +159,7 @@ def test_the_session_can_be_looked_at_at_another_moment(page: Page, workbench: W
 
 def test_a_narrow_cell_holds_the_whole_workbench(page: Page, workbench: Workbench) -> None:
     page.set_viewport_size({"width": 760, "height": 1000})
-    page.wait_for_timeout(400)
+    wait_until_still(page)
     page.get_by_test_id("cut-handle").scroll_into_view_if_needed()
     assert find_sticking_out(page) <= 1, "nothing is cut off at the right"
     screenshot(page, "workbench-narrow", ".ci")
@@ -198,7 +198,7 @@ def test_a_hostile_transcript_is_shown_as_text(
     back = page.get_by_role("button", name="‹ Blocks")
     for _ in range(6):
         grid.press("Enter")
-        page.wait_for_timeout(150)
+        wait_until_still(page)
         if back.is_visible():  # the story stands in the list's place
             expect(page.locator(".ci script, .ci img, .ci a[href]")).to_have_count(0)
             back.press("Enter")

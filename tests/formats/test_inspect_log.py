@@ -404,7 +404,7 @@ def test_a_pool_s_messages_are_read_once_however_often_they_are_sent() -> None:
         assert len(session.entries) == 2 * requests
 
     with limit_work():
-        # Each request lists its messages, which takes a few calls each. To read them all for each would be 16 times.
+        # Listing the messages of each request takes few calls; reading them all again would be 16 times.
         assert count_calls(lambda: read(500)) < 10 * count_calls(lambda: read(125))
 
 

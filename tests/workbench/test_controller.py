@@ -280,8 +280,9 @@ def test_what_the_hand_sets_while_it_is_counted_stays(long_session: Session) -> 
     screen = Screen()
     controller = Controller(long_session, screen)
     controller.start({})
-    controller.begin()
-    answer = controller.set_inputs({"cut": "end", "versus": {"policy": "pi"}}, seq=4)
+    with controller.lock:  # nothing is handed over before the hand sets this
+        controller.begin()
+        answer = controller.set_inputs({"cut": "end", "versus": {"policy": "pi"}}, seq=4)
     assert answer["_plan"]["seq"] == 4
     controller.wait(120)
     assert controller.model.inputs["cut"] == "end" and screen.traits["_other"]["policy"] == "pi"
@@ -295,10 +296,11 @@ def test_counting_that_is_stopped_leaves_estimates_that_grow(tmp_path: Path) -> 
     screen = Screen()
     controller = Controller(session, screen)
     controller.start({})
-    controller.begin()
-    controller.reply({"type": "stop"})
+    with controller.lock:  # nothing is handed over before it is stopped
+        controller.begin()
+        controller.reply({"type": "stop"})
     controller.wait(120)
-    assert "stay estimates" in screen.traits["_error"] and screen.traits["_work"] == {}
+    assert "stay estimates" in screen.traits["_error"] and not screen.traits.get("_work")
     controller.grow(session.at(session.leaf))
     controller.wait(120)
     assert controller.model.ledger.source.startswith("fitted to the provider: chars4")
@@ -308,9 +310,10 @@ def test_a_long_replay_is_lived_in_the_background(long_session: Session) -> None
     screen = Screen()
     controller = Controller(long_session, screen, counter="chars4_utf16")
     controller.start({})
-    controller.begin()
-    assert "_run" not in controller.set_inputs({}, replay=True)
-    controller.set_inputs({"policy": "claude-code"})
+    with controller.lock:  # nothing is handed over before the policy is another one
+        controller.begin()
+        assert "_run" not in controller.set_inputs({}, replay=True)
+        controller.set_inputs({"policy": "claude-code"})
     controller.wait(120)
     assert screen.traits["_run"]["policy"] == "claude-code"
     assert [heard["_run"]["policy"] for heard in screen.heard if heard.get("_run")] == ["claude-code"]
@@ -320,8 +323,9 @@ def test_a_replay_that_is_stopped_puts_its_switch_back(long_session: Session) ->
     screen = Screen()
     controller = Controller(long_session, screen)
     controller.start({}, replay=True)
-    controller.begin()
-    controller.stop()
+    with controller.lock:  # nothing is handed over before it is stopped
+        controller.begin()
+        controller.stop()
     controller.wait(120)
     assert screen.traits["replay"] is False and controller.model.run is None
 
@@ -516,9 +520,10 @@ def test_a_workbench_on_a_long_file_waits_for_exact_numbers(long_file: Path, exa
 def test_waiting_takes_no_longer_than_allowed(tmp_path: Path) -> None:
     # Texts that no test counted before: counts are remembered, and would be there at once.
     workbench = Workbench(write_long(tmp_path / "other.jsonl", first=10**9))
-    with pytest.raises(TimeoutError):
-        workbench.wait(0)
-    workbench.stop()
+    with workbench._controller.lock:  # nothing is handed over meanwhile
+        with pytest.raises(TimeoutError):
+            workbench.wait(0)
+        workbench.stop()
     workbench.wait(120)
     assert "stay estimates" in workbench._error
     workbench.close()
