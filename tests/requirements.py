@@ -11,11 +11,11 @@ import tomllib
 from pathlib import Path
 
 
-def list_requirements(*wanted: str) -> list[str]:
+def list_requirements(*names: str) -> list[str]:
     """Return the requirements of the package, of these extras, and of the extras that they name."""
     text = (Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8")
     project = tomllib.loads(text)["project"]
-    found, extras = list(project["dependencies"]), list(wanted)
+    found, extras = list(project["dependencies"]), list(names)
     for name in extras:
         for line in project["optional-dependencies"][name]:
             own = re.fullmatch(rf"{re.escape(project['name'])}\[(.+)\]", line)

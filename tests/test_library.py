@@ -46,8 +46,12 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def list_all(home: Path, **more: float) -> FoundSessions:
-    return sessions(home=home, index=home / "index.sqlite", **more)  # type: ignore[arg-type]
+PATIENT = 600
+"""Seconds for reading a few small files: a busy machine leaves none of them unread."""
+
+
+def list_all(home: Path, *, seconds: float = PATIENT) -> FoundSessions:
+    return sessions(home=home, index=home / "index.sqlite", seconds=seconds)
 
 
 def test_they_are_listed_newest_first_with_what_each_file_says(home: Path) -> None:
@@ -65,7 +69,9 @@ def test_they_are_listed_newest_first_with_what_each_file_says(home: Path) -> No
     assert tide.cost is None
     assert broken.problem
     assert "PNG" in broken.problem
-    assert [one.path.name for one in sessions(1, home=home, index=home / "i")] == ["small.jsonl"]
+    assert [one.path.name for one in sessions(1, home=home, index=home / "i", seconds=PATIENT)] == [
+        "small.jsonl"
+    ]
     assert demo.open().leaf == session.leaf
 
 
@@ -119,7 +125,11 @@ def test_an_index_that_is_broken_or_foreign_is_made_anew(home: Path, content: by
 
 def test_it_is_done_without_an_index_that_cannot_be_written(home: Path) -> None:
     (home / "taken").write_bytes(b"a file, no folder")
-    assert [one.turns for one in sessions(home=home, index=home / "taken" / "index")] == [1, 21, 0]
+    assert [one.turns for one in sessions(home=home, index=home / "taken" / "index", seconds=PATIENT)] == [
+        1,
+        21,
+        0,
+    ]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps rights elsewhere")
@@ -181,7 +191,7 @@ def test_a_variable_moves_a_place(home: Path, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(moved))
     for name in ("CODEX_HOME", "PI_CODING_AGENT_DIR"):
         monkeypatch.delenv(name, raising=False)
-    found = sessions(index=tmp_path / "index")
+    found = sessions(index=tmp_path / "index", seconds=PATIENT)
     assert [one.path.name for one in found] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
     assert found[0].path.is_relative_to(moved)
 
@@ -193,6 +203,7 @@ def test_the_command_lists_them(
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
     for name in ("CODEX_HOME", "PI_CODING_AGENT_DIR", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
+    sessions(seconds=PATIENT)  # fills the index that the command reads, which has no such limit
     assert main(["sessions"]) == 0
     shown = capsys.readouterr().out
     assert shown.splitlines()[-1] == "3 sessions, 1 that cannot be opened."
@@ -206,7 +217,7 @@ def test_real_sessions_are_listed_as_they_open(tmp_path: Path) -> None:
     files = sorted((SHARED / "sessions").glob("claude-code--*/cc-*.jsonl"))[:4]
     for number, file in enumerate(files):
         write(tmp_path, f".claude/projects/-p/{file.name}", file.read_bytes(), 1_000_000 + number)
-    found = sessions(home=tmp_path, index=tmp_path / "index", seconds=60)
+    found = sessions(home=tmp_path, index=tmp_path / "index", seconds=PATIENT)
     for file, one in zip(reversed(files), found, strict=True):
         assert one.path.name == file.name
         assert one.turns == len(open_session(file).turns)

@@ -203,28 +203,34 @@ FIRST_WHEELS = {
 }
 
 
-def test_the_lowest_version_asked_for_has_a_wheel_for_every_declared_python() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    declared = [found for line in project["classifiers"] if (found := re.search(r":: (3\.\d+)$", line))]
-    assert [found[1] for found in declared] == ["3.11", "3.12", "3.13"]
-    asked = [
-        Requirement(line) for line in [*project["dependencies"], *project["optional-dependencies"]["scout"]]
-    ]
+def read_project() -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return project
+
+
+def test_the_lowest_allowed_version_has_a_wheel_for_every_declared_python() -> None:
+    project = read_project()
+    versions = re.findall(r":: (3\.\d+)$", "\n".join(project["classifiers"]), re.M)
+    assert versions == ["3.11", "3.12", "3.13"]
+    lines = [*project["dependencies"], *project["optional-dependencies"]["scout"]]
+    requirements = [Requirement(line) for line in lines]
     for (name, python), version in FIRST_WHEELS.items():
-        here = [one for one in asked if one.name == name and one.marker]
-        (one,) = [one for one in here if one.marker and one.marker.evaluate({"python_version": python})]
-        (lowest,) = [Version(part.version) for part in one.specifier if part.operator == ">="]
-        assert lowest >= Version(version), f"{one} cannot be installed on Python {python}"
+        (requirement,) = [
+            each
+            for each in requirements
+            if each.name == name and each.marker and each.marker.evaluate({"python_version": python})
+        ]
+        (lowest,) = [Version(part.version) for part in requirement.specifier if part.operator == ">="]
+        assert lowest >= Version(version), f"{requirement} cannot be installed on Python {python}"
 
 
-def test_only_the_extras_for_it_ask_for_the_fast_counter() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+def test_only_the_extra_fast_requires_the_fast_counter() -> None:
+    project = read_project()
+    extras = project["optional-dependencies"]
     assert not [line for line in project["dependencies"] if line.startswith("toktok")]
-    assert [name for name, lines in project["optional-dependencies"].items() if "toktok" in str(lines)] == [
-        "fast"
-    ]
-    for wanted in (["lab", "fast"], ["test"]):
-        assert any(line.startswith("toktok-rs") for line in list_requirements(*wanted))
+    assert [name for name, lines in extras.items() if "toktok" in str(lines)] == ["fast"]
+    for names in (["lab", "fast"], ["test"]):
+        assert any(line.startswith("toktok-rs") for line in list_requirements(*names))
     assert "tests/requirements.py lab fast" in (ROOT / "Makefile").read_text("utf-8")
 
 

@@ -207,7 +207,7 @@ def test_a_file_that_takes_too_much_memory_costs_one_row(tmp_path: Path) -> None
     rows = talk(2)
     rows[0]["message"]["content"] = "src/a.py 12 tests failed. " * 2_000_000
     write_rows(large, rows)
-    table = scan(folder, ["flue"], workers=1, limits=Limits(120, 1 << 29))
+    table = scan(folder, ["flue"], workers=1, limits=Limits(1200, 1 << 29))
     told = {Path(row["file"]).name: row["error"] for row in table}
     assert told["small.jsonl"] is None
     assert told["large.jsonl"].split(":")[0] in ("MemoryError", "WorkerDied")
