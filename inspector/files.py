@@ -32,10 +32,12 @@ from .formats.readers import (
     refuse_foreign,
     unpack_named,
 )
+from .formats.whole_file import mode_of as mode_of
 from .formats.whole_file import write_new as write_new
 from .formats.whole_file import write_whole as write_whole
 from .paths import check_regular, is_shown, spell_out
 from .session.garbage import paused_gc
+from .session.provenance import FILE_MODE, file_mode_of
 from .session.session import Session
 
 if TYPE_CHECKING:
@@ -51,12 +53,11 @@ BEGINNING = 1 << 20
 
 
 def open_session(path: StrPath, format: str | None = None, part: str | None = None) -> Session:
-    """The session in a file, in the named format or in whichever is recognised.
+    """Read the session in a file, in the named format or in the one that is recognised.
 
-    Of an archive with several sessions `part` names one, as `open_sessions` lists them. Raises
-    `ArgumentError` for what is no path, `ReadError`, which says what the file is, when it is none,
-    `SeveralSessions` when it holds more than one and `part` names none, `EmptySession` when nobody says
-    anything in it, and `OSError` when the file is not there or may not be read.
+    `part` names one session of an archive, as `open_sessions` lists them. Raises `ArgumentError` for a wrong
+    argument, `ReadError` if the file holds no session, `SeveralSessions` if it holds several and `part` names
+    none, `EmptySession` if it holds no message, and `OSError` if it cannot be read.
 
     >>> import json
     >>> from tempfile import TemporaryDirectory
@@ -77,16 +78,23 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
 
 
 def read_with_others(reader: Reader, data: Data, place: Path) -> Session:
-    """The session in `data`, by this reader, with the other files of it that lie beside `place`."""
-    return read_all(reader, data, _read_beside(reader, data, place))
+    """Read the session in `data` by this reader, with its other files that lie beside `place`."""
+    beside = _read_beside(reader, data, place)
+    return _keep_mode(read_all(reader, data, beside), place, *(place.parent / name for name in beside))
+
+
+def _keep_mode(session: Session, *places: Path) -> Session:
+    """The session, which from now on has the permissions that all of its files grant."""
+    session.__dict__[FILE_MODE] = mode_of(*places)
+    return session
 
 
 def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
     """The sessions in a file, as a list: all that are in an archive, a log of samples, an export, a database.
 
-    None is read whole before its `open()` is called. What is in an archive and is no session stands in
-    `others`. A file is unpacked to 1 GiB at most and to 200 times its size; an archive of more than 10,000
-    files is refused. Raises what `open_session` raises.
+    Each is read by its `open()`. Other files of an archive are in `others`. A file is unpacked to 1 GiB at
+    most and to 200 times its size; an archive of more than 10,000 files is refused. Raises what
+    `open_session` raises.
 
     >>> from tempfile import TemporaryDirectory
     >>> from zipfile import ZipFile
@@ -102,7 +110,8 @@ def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
     """
     expect("open_sessions", format=(format, str, None))
     data = _read_whole(place := find_place(path))[1]
-    return list_sessions(data if list_parts(data) else unpack_named(data, str(place)), str(place), format)
+    data = data if list_parts(data) else unpack_named(data, str(place))
+    return list_sessions(data, str(place), format, mode_of(place))
 
 
 MANY, MOST_BESIDE = 64, 1 << 28
@@ -169,10 +178,7 @@ def _find_log(place: Path, data: bytes) -> Path | None:
 
 
 def _settle(place: Path, data: bytes) -> bytes:
-    """A database together with the log of changes beside it, where there is one; other data as they are.
-
-    Both are copied first: SQLite writes beside a database even where it only reads.
-    """
+    """A database with the log of changes beside it; SQLite writes even if it only reads, so on a copy."""
     log = _find_log(place, data)
     if log is None:
         return data
@@ -206,10 +212,10 @@ def resolve_place(path: StrPath, call: str) -> Path:
 
 
 def save_session(session: Session, path: StrPath) -> None:
-    """Write the session manifest, without loss, in one step.
+    """Write the session manifest, without loss, in one step, with the permissions of the session's file.
 
     Raises `FileExistsError` rather than write over a file that is no session manifest, and `OSError`
-    when the place cannot be written; whatever stood there then still does.
+    if the file cannot be written. A file that exists then stays as it is.
 
     >>> from tempfile import TemporaryDirectory
     >>> session = read_session([{"role": "user", "content": "Name a prime."}])
@@ -224,31 +230,30 @@ def save_session(session: Session, path: StrPath) -> None:
         raise IsADirectoryError(f"{target} is a folder")
     if target.exists() and not _is_replaceable(target):
         raise FileExistsError(f"{target} is not a session manifest, so it is not written over")
-    write_whole(target, dump_manifest(session).encode("ascii"))
+    write_whole(target, dump_manifest(session).encode("ascii"), file_mode_of(session))
 
 
 def save_export(session: Session, path: StrPath, format: Format) -> tuple[Loss, ...]:
-    """Write the session in another format to a new file; what the file does not hold is the answer.
+    """Write the session in another format to a new file; return what the file does not hold.
 
-    Raises `FileExistsError` where anything stands already, and what `export_session` raises.
+    Raises `FileExistsError` if the file exists, and what `export_session` raises.
     """
     from .formats.writers import export_session
 
     content = export_session(session, format)
-    write_new(resolve_place(path, "save_export"), content)
+    write_new(resolve_place(path, "save_export"), content, file_mode_of(session))
     return content.losses
 
 
 def _is_replaceable(target: Path) -> bool:
-    content = target.read_bytes() if target.is_file() else b"no file"
-    return not content or READER.sniff(content) is None
+    return target.is_file() and (not (content := target.read_bytes()) or READER.sniff(content) is None)
 
 
 def save_plan(plan: Plan, path: StrPath) -> Path:
-    """Write a plan to a new file: policy, settings, cut and pins, the session's hash, and what came of it.
+    """Write a plan to a new file: policy, settings, cut and pins, the session's hash, and the outcome.
 
-    No text of the transcript goes into it. Raises `FileExistsError` where anything stands already, and
-    `OSError` when the place cannot be written.
+    No text of the transcript goes into it. Raises `FileExistsError` if the file exists, and `OSError` if it
+    cannot be written.
 
     >>> from tempfile import TemporaryDirectory
     >>> from inspector import count_tokens, make_plan, open_demo
@@ -264,15 +269,15 @@ def save_plan(plan: Plan, path: StrPath) -> Path:
 
     expect("save_plan", plan=(plan, Plan))
     target = resolve_place(path, "save_plan")
-    write_new(target, write_plan(plan).encode("ascii"))
+    write_new(target, write_plan(plan).encode("ascii"), file_mode_of(plan.ledger.session))
     return target
 
 
 def open_plan(path: StrPath, session: Session | StrPath, *, ledger: Ledger | None = None) -> Plan:
     """The plan that a file keeps, made again of its session; a file that has grown since is taken as it was.
 
-    Raises `OtherSession` for another session than the one it was saved of, `PlanError` for a file that holds
-    no plan or one that does not come out equal any more, `PolicyError` for a rule that is not known here.
+    Raises `OtherSession` for another session, `PlanError` for a file that holds no plan or one that does not
+    come out equal any more, `PolicyError` for a rule that is not known here.
 
     >>> from tempfile import TemporaryDirectory
     >>> from inspector import count_tokens, make_plan
@@ -284,8 +289,7 @@ def open_plan(path: StrPath, session: Session | StrPath, *, ledger: Ledger | Non
     """
     from .planning.saved_plan import make_again, read_plan
 
-    place = find_place(path)
-    saved = read_plan(place.read_bytes(), str(place))
+    saved = read_plan((place := find_place(path)).read_bytes(), str(place))
     whole = session if isinstance(session, Session) else open_session(session)
     return make_again(saved, whole, str(place), ledger)
 
@@ -326,13 +330,14 @@ def find_planned(path: StrPath) -> tuple[Path, SavedPlan]:
 
 
 def save_beside(plan: Plan, home: str = "") -> Path:
-    """The same in the first free "<session>.plan.json" beside the session's file `home`, or in this folder.
+    """Save a plan as the first free "<session>.plan.json" beside the session's file, or in this folder.
 
     A plan that was saved there already is not written twice.
     """
     from .planning.saved_plan import name_plan, write_plan
 
-    return write_beside(name_plan(plan.ledger.session, home), write_plan(plan).encode("ascii"), home)
+    session, content = plan.ledger.session, write_plan(plan).encode("ascii")
+    return write_beside(name_plan(session, home), content, home, file_mode_of(session))
 
 
 def read_beside(home: str) -> bytes | None:
@@ -343,19 +348,20 @@ def read_beside(home: str) -> bytes | None:
     return bytes(unpack_part(_read_whole(place)[1], str(place))[0])
 
 
-def write_beside(name: str, content: bytes, home: str = "") -> Path:
-    """Write a file of this name, numbered where it is taken, beside `home`, or in this folder; its place.
+def write_beside(name: str, content: bytes, home: str = "", mode: int | None = None) -> Path:
+    """Write a file beside the session's file `home`, or in this folder; return its path.
 
-    What was written there already is not written twice.
+    It has the permissions of `home`, or `mode` if there is no `home`. A name that is taken gets a number. A
+    file that holds this content already is not written again.
     """
     from .planning.saved_plan import number_name
 
-    folder = Path(home).expanduser().parent if home else Path()
-    number = 1
+    folder, number = Path(home).expanduser().parent if home else Path(), 1
+    mode = mode_of(find_place(home)) if home else mode
     while True:
         target = folder / number_name(name, number)
         try:
-            write_new(target, content)
+            write_new(target, content, mode)
             return target
         except FileExistsError:
             if target.is_file() and target.read_bytes() == content:
@@ -364,13 +370,12 @@ def write_beside(name: str, content: bytes, home: str = "") -> Path:
 
 
 def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = None) -> Path:
-    """Write the session as it stood at an entry to a new file, from which its harness can go on. Its place.
+    """Write the session as it was at an entry to a new file that its harness can resume; return its path.
 
-    The copy has a new id and a title that says where it was reopened, holds the path to the entry `at` (its
-    name, or the beginning of it; by default the session's end) and no other branch, and stands as
-    "<new id>.jsonl" beside the original unless `to` names another place. The file at `path` is only read.
-    Raises what `open_session` raises, `EditError` for a format that no harness goes on from (there are
-    Claude Code's and pi's), and `FileExistsError` where `to` stands already.
+    The copy has a new id, a title that says where it was reopened, and the path to the entry `at` (its name
+    or the beginning of it; by default the end) without other branches. It is written to `to`, by default to
+    "<new id>.jsonl" beside the original, with the original's permissions. Raises what `open_session` raises,
+    `EditError` for a format other than Claude Code's and pi's, and `FileExistsError` if `to` exists.
 
     >>> from tempfile import TemporaryDirectory
     >>> row = '{"type": "user", "uuid": "%s", "parentUuid": %s, "message": {"content": "Hello"}}'
@@ -392,7 +397,7 @@ def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = No
     name = str(uuid4())
     content = fork_session(session, data, leaf, name, lambda: str(uuid4()), name_fork(session, leaf))
     target = place.with_name(f"{name}.jsonl") if to is None else resolve_place(to, "reopen_session")
-    write_new(target, content)
+    write_new(target, content, mode_of(place))
     return target
 
 
@@ -416,9 +421,8 @@ class FileStat(NamedTuple):
 class FollowedFile:
     """A session file that grows. `session` is what it held at the last look.
 
-    After each look `session == open_session(path)`, whatever was written meanwhile: the file may be cut
-    short, replaced or written anew. Of a file of lines that only grew, no more than its new bytes are read.
-    One that was changed in the middle too, at equal length, is taken for one that only grew.
+    After each look `session == open_session(path)`, also if the file was cut short or replaced. If a file of
+    lines only grew, only its new bytes are read; a change in its middle at equal length is not noticed.
 
     >>> from tempfile import TemporaryDirectory
     >>> row = '{"type": "user", "uuid": "%s", "parentUuid": null, "message": {"content": "Hello"}}'
@@ -445,12 +449,12 @@ class FollowedFile:
         self._search: tuple[str, ...] = ()
         self._most = MANY
         self._read_anew()
+        _keep_mode(self.session, self.path, *self._beside)
 
     def poll(self) -> Session | None:
-        """The session as it is now, or None when it is the same as at the last look.
+        """Return the session as it is now, or None if it has not changed since the last look.
 
-        Raises `OSError` when the file is gone, and `ReadError` when what stands there now is no session;
-        `session` then stays what it was; it is read again once the file has changed.
+        Raises `OSError` if the file is gone and `ReadError` if it holds no session; `session` then stays.
         """
         look, same = self._look(), self._look_beside() == self._beside
         if look == self._status and same:
@@ -468,7 +472,7 @@ class FollowedFile:
                 raise
             grown = self.session != before
         self._refused = None
-        return self.session if grown else None
+        return _keep_mode(self.session, self.path, *self._beside) if grown else None
 
     def _look(self) -> FileStat:
         status = self.path.stat()

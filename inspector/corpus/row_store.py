@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ..errors import EditError, InspectorError
-from ..files import write_new
+from ..files import mode_of, write_new
 from ..text import printable_tree
+from ..formats.whole_file import strictest
 from .columns import COLUMNS, Key, Row, complete_keys
 from .scan_table import ScanTable, flatten_row
 
@@ -49,20 +51,27 @@ def save_scan(table: ScanTable, path: str | os.PathLike[str]) -> None:
     """
     target = Path(path)
     if target.suffix != ".parquet":
-        write_new(target, b"".join(_dump(row) for row in table))
+        content = list(table)
+        write_new(target, b"".join(map(_dump, content)), _mode_of_sources(content))
         return
     try:
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         reason = "Parquet is written by pyarrow (pip install 'compaction-inspector[scout]')"
         raise InspectorError(f"{target}: {reason}") from error
+    mode = _mode_of_sources(table)
     rows = [flatten_row(row) for row in table]
     names = list(dict.fromkeys(name for row in rows for name in row))
     # A file's name need not be text, and a column of Parquet is.
     columns = {name: [printable_tree(row.get(name)) for row in rows] for name in names}
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), sink)
-    write_new(target, sink.getvalue().to_pybytes())
+    write_new(target, sink.getvalue().to_pybytes(), mode)
+
+
+def _mode_of_sources(rows: Iterable[Row]) -> int | None:
+    """The permissions that all measured files grant, as far as they are known."""
+    return mode_of(*dict.fromkeys(str(row["file"]) for row in rows))
 
 
 BEGINS = b'{"file": '
@@ -131,8 +140,14 @@ class RowStore:
                 yield row
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add the rows of one file, all at once."""
-        with self.path.open("ab") as file:
+        """Add the rows of one file at once. The file of rows grants no more than any measured file does."""
+        rows = list(rows)
+        mode = strictest([_mode_of_sources(rows), mode_of(self.path)])
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666 if mode is None else mode)
+        with os.fdopen(handle, "ab") as file:
+            if mode is not None:
+                with suppress(OSError):  # the file may belong to another user
+                    self.path.chmod(mode)
             file.write(b"".join(map(_dump, rows)))
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, overload
 
 from ..errors import EditError, InspectorError, ReadError, SeveralSessions
 from ..mixins import Printable
+from ..session.provenance import FILE_MODE
 from ..session.session import Session
 from ..text import plural, printable, printed
 from . import chat_exports, databases, document_lists, inspect_log, scout
@@ -123,6 +124,7 @@ class StoredSession(NamedTuple):
     format    the reader that takes it, "" for what is no session
     problem   why none does, "" where one does
     part      where it stands
+    mode      permissions of the file that holds it, if known
     """
 
     name: str
@@ -130,10 +132,13 @@ class StoredSession(NamedTuple):
     format: str
     problem: str
     part: StoredFile
+    mode: int | None = None
 
     def open(self) -> Session:
-        """The session. Raises what `read_session` raises."""
-        return read_session(self.part.read(), self.name, self.format or None)
+        """Read the session. Raises what `read_session` raises."""
+        session = read_session(self.part.read(), self.name, self.format or None)
+        session.__dict__[FILE_MODE] = self.mode
+        return session
 
 
 class StoredSessions(Printable, Sequence[StoredSession]):
@@ -181,17 +186,19 @@ def name_some(found: Sequence[StoredSession], most: int = 3) -> str:
     return ", ".join([*names, "…"] if len(found) > most else names) or "none"
 
 
-def list_sessions(data: Data, name: str, format: str | None = None) -> StoredSessions:
-    """What is in a file, each looked at once; of a file with one session this one.
+def list_sessions(
+    data: Data, name: str, format: str | None = None, mode: int | None = None
+) -> StoredSessions:
+    """List the sessions in a file, which has the permissions `mode`, as far as they are known.
 
-    Raises `ReadError` for what holds none and is no archive.
+    Raises `ReadError` for a file that holds none and is no archive.
     """
     listed = _list_named(data, name)
     if listed is None:
         reader = find_reader(data, name, format)
         whole = StoredFile(name, len(memoryview(data)), lambda: data)
-        return StoredSessions([StoredSession(name, whole.size, reader.name, "", whole)])
-    return StoredSessions(_look(listed[1], format))
+        return StoredSessions([StoredSession(name, whole.size, reader.name, "", whole, mode)])
+    return StoredSessions([one._replace(mode=mode) for one in _look(listed[1], format)])
 
 
 def _list_named(data: Data, name: str) -> tuple[str, list[StoredFile]] | None:

@@ -1,60 +1,160 @@
-"""DOOR: files written in one step. A path and bytes in, and the file is the old one or the new one, whole."""
+"""DOOR: write files in one step. A reader sees the old file or the new one, each complete.
+
+The content is written to a temporary file beside the target, which then takes the target's name. A temporary
+file is locked while its writer lives: one without a lock was left by a killed writer, and the next write to
+the folder removes it.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+import stat
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import reduce
+from operator import and_
 from pathlib import Path
 
+_TEMPORARY = re.compile(r"\.compaction-inspector-[0-9a-f]{8}\.tmp")
 
-def write_whole(target: Path, content: bytes) -> None:
-    """Write a file in one step: it is either the old one or the new one, whole. `OSError` names the file."""
-    with _write_beside(target, content) as beside:
-        if target.exists():
-            from shutil import copymode
 
-            copymode(target, beside)
+def write_whole(target: Path, content: bytes, mode: int | None = None) -> None:
+    """Write a file in one step, in place of one that exists.
+
+    Args:
+        target: The file to write.
+        content: All of its bytes.
+        mode: The permissions of what the content came from. If the target exists, the new file has those
+            that both grant; if neither is known, the process's default.
+
+    Raises:
+        OSError: If the file cannot be written. The error names the target.
+    """
+    with suppress(OSError):
+        mode = strictest([mode, stat.S_IMODE(target.stat().st_mode)])
+    with _write_beside(target, content, mode) as beside:
         beside.replace(target)
 
 
-def write_new(target: Path, content: bytes) -> None:
-    """Write a file that is not there yet, whole. Raises `FileExistsError` where anything stands already."""
-    with _write_beside(target, content) as beside:
+def write_new(target: Path, content: bytes, mode: int | None = None) -> None:
+    """Write a file that does not exist yet, with the permissions `mode`.
+
+    Raises `FileExistsError` if there is anything at the target, else as `write_whole`.
+    """
+    with _write_beside(target, content, mode) as beside:
         try:
             # Unlike a move, a second name never takes the place of a file.
             os.link(beside, target)
         except FileExistsError:
-            raise FileExistsError(f"{target} stands there already, and is not written over") from None
+            raise FileExistsError(f"{target} exists already, so it is not written over") from None
         except OSError:
-            # Not every system gives a file two names.
-            with target.open("xb") as file:
-                file.write(content)
+            # Not every file system supports a second name. The empty file reserves the name.
+            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            beside.replace(target)
+
+
+def strictest(modes: Iterable[int | None]) -> int | None:
+    """The permissions that all of these modes grant, and reading and writing for the owner. None for no mode.
+
+    >>> oct(strictest([0o644, None, 0o660])), strictest([None])
+    ('0o640', None)
+    """
+    known = [mode for mode in modes if mode is not None]
+    return reduce(and_, known) & 0o666 | 0o600 if known else None
+
+
+def mode_of(*paths: str | os.PathLike[str]) -> int | None:
+    """The permissions that all of these files grant; files that do not exist are left out."""
+    modes = []
+    for path in paths:
+        with suppress(OSError, ValueError):
+            modes.append(stat.S_IMODE(Path(path).stat().st_mode))
+    return strictest(modes)
+
+
+def remove_stale(folder: Path) -> None:
+    """Remove the temporary files that killed writers left in a folder."""
+    with suppress(OSError):
+        stale = [Path(each.path) for each in os.scandir(folder) if _TEMPORARY.fullmatch(each.name)]
+        for each in stale:
+            _remove_unlocked(each)
+
+
+def _remove_unlocked(place: Path) -> None:
+    with suppress(OSError):
+        if sys.platform == "win32":
+            place.unlink()  # refused while the writer has it open
+            return
+        handle = os.open(place, os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            take_lock(handle)
+            place.unlink()
+        finally:
+            os.close(handle)
+
+
+def take_lock(handle: int) -> None:
+    """Lock an open file until it is closed. Raises `OSError` if another process or handle has the lock."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
-def _write_beside(target: Path, content: bytes) -> Iterator[Path]:
-    """A file beside the one that is meant, its content on the disk; gone in the end, whatever happens."""
-    beside = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
+def _write_beside(target: Path, content: bytes, mode: int | None) -> Iterator[Path]:
+    """A temporary file beside the target with the content on the disk; removed in the end."""
+    remove_stale(target.parent)
+    beside = None
     try:
-        with beside.open("xb") as file:
+        beside, handle = _create_beside(target, 0o666 if mode is None else 0o600)
+        with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
+            if mode is not None:
+                beside.chmod(mode)
             os.fsync(file.fileno())
-        yield beside
+            if sys.platform != "win32":  # there an open file cannot be renamed
+                yield beside
+        if sys.platform == "win32":
+            yield beside
     except OSError as error:
-        if str(error.filename) == str(beside):
-            # Nobody asked for a file of that name.
+        if beside is None or str(error.filename) == str(beside):
+            # The user did not ask for a file of that name.
             error.filename, error.filename2 = str(target), None
         raise
     finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
+        if beside is not None:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
     _sync_folder(target.parent)
 
 
+def _create_beside(target: Path, mode: int) -> tuple[Path, int]:
+    """A new temporary file with this mode, locked, and its handle."""
+    while True:
+        beside = target.with_name(f".compaction-inspector-{os.urandom(4).hex()}.tmp")
+        try:
+            handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        except FileExistsError:
+            continue
+        if sys.platform != "win32":
+            with suppress(OSError):  # not every file system has locks
+                take_lock(handle)
+            if not os.fstat(handle).st_nlink:
+                os.close(handle)  # another writer took it for stale before it was locked
+                continue
+        return beside, handle
+
+
 def _sync_folder(folder: Path) -> None:
-    """Make the move itself last. Not every system lets a folder be opened; then it must do without."""
+    """Flush the new name to the disk, if the system lets a folder be opened."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -46,9 +46,7 @@ class KeptFiles(NamedTuple):
                 place.unlink(missing_ok=True)
                 return
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if not place.exists():
-                os.close(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600))
-            write_whole(place, content)
+            write_whole(place, content, 0o600)
             self._make_room(place.parent)
 
     def update(self, path: str, change: Callable[[bytes], bytes]) -> None:

@@ -38,6 +38,19 @@ HARNESSES: dict[str, str | None] = {
 format is."""
 
 
+FILE_MODE = "file_mode"
+"""The attribute of a session, not a field of its manifest, with the permissions of its files."""
+
+
+def file_mode_of(session: object) -> int | None:
+    """The permissions that the files of a session all grant; None for a session of no file.
+
+    What is written from the session gets the same permissions.
+    """
+    mode: int | None = vars(session).get(FILE_MODE)
+    return mode
+
+
 class Provenance(NamedTuple):
     """What a file says of its own making; None is what it does not say.
 

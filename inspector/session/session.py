@@ -19,7 +19,7 @@ from ..text import plural, printed
 from .blocks import Block, BlockRef, Chars, Image, Text, Value
 from .entries import Boundary, Corrupt, Entry, Note, Provided, StatedTotal, SubAgent, Tool, Turn
 from .labels import TextLabels
-from .provenance import Provenance, find_provenance
+from .provenance import FILE_MODE, Provenance, find_provenance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,7 +105,9 @@ class Session(Value):
         (0,)
         """
         fields = {name: getattr(self, name) for name in Session.model_fields}
-        return Session.model_construct(**{**fields, "entries": tuple(entries), "leaf": leaf, **others})
+        made = Session.model_construct(**{**fields, "entries": tuple(entries), "leaf": leaf, **others})
+        made.__dict__[FILE_MODE] = self.__dict__.get(FILE_MODE)
+        return made
 
     def with_labels(self, labels: Sequence[TextLabels]) -> Session:
         """The session with what a reader marked in texts that people typed. Of these texts, facts, traces and
@@ -129,9 +131,9 @@ class Session(Value):
         return labelled
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Session:
-        """A copy with other fields. What was worked out of the fields before is not of the copy."""
+        """A copy with other fields, without what was derived from the fields it had."""
         made = super().model_copy(update=update, deep=deep)
-        for name in made.__dict__.keys() - Session.model_fields.keys() if update else ():
+        for name in made.__dict__.keys() - Session.model_fields.keys() - {FILE_MODE} if update else ():
             del made.__dict__[name]
         return made
 

@@ -16,6 +16,7 @@ from ...errors import ArgumentError
 from ...faults import Fault
 from ...files import StrPath, open_session, resolve_place, write_whole
 from ...redaction.redact import SecretFinding
+from ...session.provenance import file_mode_of
 from ...session.session import Session
 from ...text import plural, printable, printed
 from ..model import WorkbenchModel
@@ -102,9 +103,10 @@ def export_html(
         raise FileExistsError(f"{target} is no exported page, so it is not written over; replace=True does")
     if isinstance(what, str | os.PathLike) and target.exists() and target.samefile(Path(what).expanduser()):
         raise FileExistsError(f"{target} is the session itself, which is only ever read")
-    made = make(_find_model(what, options), keep, policies)
+    model = _find_model(what, options)
+    made = make(model, keep, policies)
     content = made.html.encode("utf-8")
-    write_whole(target, content)
+    write_whole(target, content, file_mode_of(model.session))
     return _report(made, target, len(content))
 
 
