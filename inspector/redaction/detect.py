@@ -13,17 +13,25 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..errors import RedactionError
-from .patterns import JUDGES, LONG_RUN, PATTERNS, Grade, is_telling
+from .patterns import LEAST_WORD, LONG_RUN, PATTERNS, Grade
+from .values import JUDGES, is_telling
 
 _INVISIBLE = re.compile(
     "[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
 )
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
-_CODED = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+LEAST_CODED = 24
+_CODED = re.compile(rf"[A-Za-z0-9+/_-]{{{LEAST_CODED},}}={{0,2}}")
 _COMMON = str.maketrans("-_", "+/")
 _MOST_CODED = 20_000
-_NOT_LONG = tuple(pattern for pattern in PATTERNS if not pattern.long)
-_NEEDS = tuple(dict.fromkeys(need for pattern in PATTERNS for need in pattern.needs))
+_ALWAYS = tuple(at for at, pattern in enumerate(PATTERNS) if not pattern.needs)
+_BY_NEED: dict[str, list[int]] = {}
+_BY_WORD_NEED: dict[str, list[int]] = {}
+for _at, _one in enumerate(PATTERNS):
+    for _need in _one.needs:
+        (_BY_WORD_NEED if _one.word else _BY_NEED).setdefault(_need, []).append(_at)
+_SURE = ("plain", "key", "mixed")
+"""Judges of what is a secret by its own form."""
 _UNPRINTABLE = re.compile(rb"[^\t\n\r\x20-\x7e]")
 
 
@@ -96,9 +104,14 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
     lower = text.lower()
     if len(lower) != len(text):
         raise RedactionError("a text changes its length in lower case")
-    there = {need for need in _NEEDS if need in lower}
-    for pattern in PATTERNS if LONG_RUN.search(lower) else _NOT_LONG:
-        if pattern.needs and there.isdisjoint(pattern.needs):
+    words = " ".join({word for word in lower.split() if len(word) >= LEAST_WORD})
+    longest = max(map(len, LONG_RUN.findall(words)), default=0)
+    tried = {*_ALWAYS}
+    tried.update(*[places for need, places in _BY_NEED.items() if need in lower])
+    tried.update(*[places for need, places in _BY_WORD_NEED.items() if need in words] if words else ())
+    for place in sorted(tried):
+        pattern = PATTERNS[place]
+        if pattern.long > longest:
             continue
         for match in pattern.regex.finditer(lower if pattern.lower else text):
             group = 1 if pattern.regex.groups and match.group(1) is not None else 0
@@ -106,9 +119,9 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
             value = text[start:end]
             if start == end or not JUDGES[pattern.judge](value):
                 continue
-            alone = pattern.judge == "plain" or is_telling(value)
+            alone = pattern.judge in _SURE or is_telling(value)
             yield Span(start, end, pattern.kind, pattern.grade, alone)
-    if coded:
+    if coded and len(words) >= LEAST_CODED:
         yield from _coded_spans(text)
 
 

@@ -1,28 +1,29 @@
-"""What secrets look like: the tokens of known services, and what is secret by what stands before it.
+"""Patterns of secrets: the tokens of known services, and values that their surroundings show to be secret.
 
-The forms of tokens are what each service publishes of them: their prefix, letters and length.
+`tokens.py` lists the tokens; `values.py` distinguishes a secret from a word, a path, a placeholder.
 
-Every pattern takes time in proportion to the text, whatever stands in it: nothing in one can be split in
-more than one way, and what can begin at every place is bounded. `needs` spares most texts the pattern.
+Every pattern takes time in proportion to the text: nothing in one can be split in more
+than one way, and what can begin at every place is bounded. `needs` spares most texts the pattern.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Callable
 from typing import Literal, NamedTuple
+
+from .tokens import PREFIXED, TOKENS, UNMARKED
+from .values import is_telling as is_telling
 
 Grade = Literal["secret", "personal"]
 
 
 class Pattern(NamedTuple):
-    """What a kind of secret looks like. The secret is group 1, or all of it where there is none.
+    """Pattern of a kind of secret. The secret is group 1, or the whole match if there is no group.
 
-    `judge` names the doubt that a match has to pass. Where the pattern matches, one of `needs` stands in the
-    lower-case text; without any it is always tried. `lower` ones are written for the lower-case text itself.
-    A `long` one matches nowhere but where `LONG_RUN` does in the lower-case text.
+    `judge` names the check of `values.py` that a match has to pass. Where the pattern matches, one of `needs`
+    is in the lower-case text; with `word`, in a word of it that has at least LEAST_WORD characters. A pattern
+    without `needs` is always tried. `lower` patterns are written for the lower-case text itself. A `long` one
+    matches only if `LONG_RUN` finds a run of `long` characters in the lower-case text.
     """
 
     kind: str
@@ -31,79 +32,35 @@ class Pattern(NamedTuple):
     grade: Grade = "secret"
     needs: tuple[str, ...] = ()
     lower: bool = False
-    long: bool = False
+    long: int = 0
+    word: bool = False
 
 
-LONG_RUN = re.compile(r"[0-9a-z_-]{32}")
+LONG_RUN = re.compile(r"[0-9a-z_-]{32,}")
 """Most texts hold no such run, and to look for one takes a tenth of what a pattern without a prefix takes."""
+LEAST_WORD = 14
+"""The shortest token, with its prefix, has as many characters, and no white space in it."""
 
-# Where a token may begin: not inside a word, but right behind \n in a string, %3D in an address, a colour.
-_EDGE = (
-    r"(?:(?<![A-Za-z0-9_])|(?<=\\[abefnrtv])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[ux][0-9A-Fa-f]{2})"
-    r"|(?<=\\u[0-9A-Fa-f]{4})|(?<=[\[;0-9][0-9]m))"
-)
-# kind -> (the needs, the token)
-_TOKENS = {
-    "anthropic-key": ("sk-ant-", r"sk-ant-[\w-]{20,}"),
-    "openai-key": ("sk-", r"sk-(?:proj|svcacct|admin|None|or-v1)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}"),
-    "github-token": (
-        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
-        r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{22,}",
-    ),
-    "google-key": ("aiza gocspx- ya29.", r"AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,}"),
-    "slack-token": ("xox xapp-", r"xox[abeoprs][.-][A-Za-z0-9.-]{10,}|xapp-\d-[A-Za-z0-9-]{10,}"),
-    "huggingface-token": ("hf_", r"hf_[A-Za-z]{30,200}(?!\w)"),
-    "npm-token": ("npm_", r"npm_[A-Za-z0-9]{36}"),
-    "gitlab-token": (
-        "glpat- glptt- glrt- gldt- glcbt- glsoat- glft- glimt- glagent- gloas- gr1348941",
-        r"gl(?:pat|ptt|rt|dt|cbt|soat|ft|imt|agent|oas)-[\w-]{20,}|GR1348941[\w-]{20,}",
-    ),
-    "grafana-token": ("glsa_", r"glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}"),
-    "stripe-key": (
-        "sk_ rk_ whsec_",
-        r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{24,}",
-    ),
-    "groq-key": ("gsk_", r"gsk_[A-Za-z0-9]{40,}"),
-    "xai-key": ("xai-", r"xai-[A-Za-z0-9]{60,}"),
-    "nvidia-key": ("nvapi-", r"nvapi-[\w-]{50,}"),
-    "langsmith-key": ("lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
-    "replicate-token": ("r8_", r"r8_[A-Za-z0-9]{37}"),
-    "perplexity-key": ("pplx-", r"pplx-[A-Za-z0-9]{40,}"),
-    "tavily-key": ("tvly-", r"tvly-[\w-]{20,}"),
-    "linear-key": ("lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
-    "notion-token": ("ntn_", r"ntn_[A-Za-z0-9]{40,}"),
-    "figma-token": ("figd_", r"figd_[\w-]{36,}"),
-    "atlassian-token": ("atatt3", r"ATATT3[\w=-]{30,}"),
-    "supabase-token": ("sbp_", r"sbp_[0-9a-f]{40}"),
-    "pulumi-token": ("pul-", r"pul-[0-9a-f]{40}"),
-    "artifactory-key": ("akcp", r"AKCp[A-Za-z0-9]{10,}"),
-    "databricks-token": ("dapi", r"dapi[0-9a-f]{32}"),
-    "digitalocean-token": ("_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
-    "age-key": ("age-secret-key-", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    "sentry-token": ("sntry", r"sntry[su]_[\w+/=-]{40,}"),
-    "docker-token": ("dckr_", r"dckr_(?:pat|oat)_[\w-]{27,}"),
-    "shopify-token": ("shp", r"shp(?:at|ca|pa|ss)_[0-9a-f]{32}"),
-    "new-relic-key": ("nrak-", r"NRAK-[A-Z0-9]{27}"),
-    "doppler-token": ("dp.", r"dp\.(?:pt|st|ct|sa)\.[A-Za-z0-9._-]{40,}"),
-    "vault-token": ("hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}"),
-    "aws-access-key": ("akia asia abia acca a3t", r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}"),
-    "json-web-token": ("eyj", r"eyJ[\w-]{8,800}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
-    # A macaroon for a registry of Python packages: its first bytes are always the same.
-    "pypi-token": ("pypi-", r"pypi-Ag[\w-]{84,}"),
-    "sendgrid-api-key": ("sg.", r"SG\.[\w-]{22}\.[\w-]{43}"),
-    "square-oauth-secret": ("sq0csp-", r"sq0csp-[\w-]{43}"),
-    "mailchimp-access-key": ("-us", r"[0-9a-f]{32}-us\d{1,2}"),
-    # 64 bytes in base64, inside a connection string.
-    "azure-storage-account-access-key": ("accountkey=", r"(?<=AccountKey=)[A-Za-z0-9+/]{86}=="),
-    "slack-webhook": ("hooks.slack.com", r"(?<=hooks\.slack\.com/services/)T\w+/B\w+/\w+"),
-}
-# kind -> (the needs, the token): those with no prefix that would tell where to look. Standing inside a longer
-# word is not held against them, for asking at every letter what stands before it would cost the most of all.
-_UNMARKED = {
-    "twilio-api-key": ("ac sk", r"(?:AC|SK)[0-9a-f]{32}(?![0-9A-Za-z])"),
-    "discord-bot-token": ("", r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}"),
-    "telegram-bot-token": ("", r"[0-9]{8,10}:[A-Za-z0-9_-]{35}"),
-}
+
+def _begin(prefix: str) -> str:
+    """Match a prefix at the beginning of a token: outside a word, or after an escape, %3D or a colour.
+
+    What is before the prefix is checked after it, so that the search looks for the prefix itself.
+    """
+    p = re.escape(prefix)
+    return (
+        rf"{p}(?:(?<![A-Za-z0-9_]{p})|(?<=\\[abefnrtv]{p})|(?<=%[0-9A-Fa-f][0-9A-Fa-f]{p})"
+        rf"|(?<=\\[ux][0-9A-Fa-f]{{2}}{p})|(?<=\\u[0-9A-Fa-f]{{4}}{p})|(?<=[\[;0-9][0-9]m{p}))"
+    )
+
+
+def _token(beginnings: dict[str, str]) -> str:
+    """The regular expression of a token of `TOKENS`."""
+    return "|".join(
+        f"(?:{'|'.join(map(_begin, prefixes.split()))}){rest}" for prefixes, rest in beginnings.items()
+    )
+
+
 # A key's lines may be real ones, or spelt \n inside a string. One that ends nowhere goes on as long as lines
 # of a key do, numbered or not. No group is possessive: Python up to 3.11.4 matches too little of such a one.
 # A text can be read in one way only, so that little is tried twice, and the most that is read is bounded.
@@ -118,44 +75,142 @@ _PUTTY_KEY = (
     r"PuTTY-User-Key-File-\d:[^P]*+(?:P(?!uTTY-User-Key|rivate-MAC:)[^P]*+){0,100000}(?:Private-MAC: ?\w+)?"
 )
 
-_NAMES = (
-    r"(?:pass(?:word|wd|phrase)|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|(?:api|access|auth|private|client|"
-    r"account|service|signing|encryption|master|session|webhook)[_-]?(?:key|token|secret|password)|apikey|token|"
-    r"credentials?)"
+# The end of a key whose beginning is elsewhere. It begins at the start of a line: little is tried twice.
+_KEY_END = (
+    rf"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{{16,100}}={{0,2}}{_BREAK}{{1,12}}){{1,100}}"
+    rf"(?:[A-Za-z0-9+/]{{1,80}}={{0,2}}{_BREAK}{{1,12}})?-----END (?:[A-Z0-9]+ ){{0,3}}PRIVATE KEY"
 )
-_NAME_NEEDS = ("pass", "pwd", "secret", "key", "token", "credential")
+
+# White space between words, also spelt out in a string.
+_BLANK = r"(?:\s|\\[nrt])"
+_SEPARATOR = r"(?:=>|:=|::|[=:])"
+# Names of secrets by their last word, each with the text it begins with: so the search looks for that text.
+_KEYS_OF = (
+    *("api", "access", "secret", "auth", "private", "client", "account", "service", "signing", "encryption"),
+    *("master", "license", "preshared", "shared", "deploy", "bot", "admin", "consumer", "app", "application"),
+)
+_NAMES = {
+    "pass": (
+        "pass(?:word|wd|phrase|code|"
+        "(?:(?<=[_-]pass)|(?<=dbpass)|(?<=smtppass)|(?<=ftppass)|(?<=rootpass))(?![a-z]))"
+    ),
+    "pwd": "pwd",
+    "psk": "psk(?<![a-z]psk)",
+    "secret": "secret(?:[_-]?(?:access[_-]?)?key)?",
+    "token": "token",
+    "credential": "credentials?",
+    "key": f"key(?:{'|'.join(rf'(?<={word}key)|(?<={word}[_-]key)' for word in _KEYS_OF)})",
+}
+# "secret_name: x" is the name of a secret, "token_url: x" its address.
+_NOT_ABOUT = (
+    r"(?!s?[_-]?(?:name|type|url|uri|arn|path|file|dir|expir|ttl|len|size|count|limit|version|label|title|hint|"
+    r"policy|field|column|param|header|prefix|class|regex|pattern|min|max|age|date|endpoint|format|kind|status|"
+    r"state|mode|method|alg|usage|scheme|required|enabled|rotation|manager|provider|store|ref|budget|source|"
+    r"placeholder|error|valid|reset|index|reader|input|fixture))"
+)
 _QUOTE = r"(?:\\{0,3}[\"'`])?"
 _SHOUTED = (
-    r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|CREDENTIALS?)="
+    r"(?<![A-Za-z0-9_])(?:[A-Z][A-Z0-9_]*)?(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|"
+    r"(?:API|ACCESS|SECRET|PRIVATE|AUTH|ENCRYPTION|SIGNING|MASTER|LICENSE|APP|APPLICATION|ACCOUNT|SERVICE|SHARED|"
+    r"CLIENT|ADMIN)_?KEY)="
 )
-_SHOUTED_NEEDS = ("key=", "token=", "secret=", "password=", "passwd=", "passphrase=", "pwd=", "credential")
-# (kind, needs, name, value): keys that nothing but their length and their letters tell from other words, so
-# that they are known only by a name of the service before them. All in lower case.
+_SHOUTED_NEEDS = (
+    "key=",
+    "token=",
+    "secret=",
+    "password=",
+    "passwd=",
+    "passphrase=",
+    "pass=",
+    "pwd=",
+    "credential",
+)
+# Any other key may be one of a table, a cache or a keyboard, if it follows one of these words.
+_OTHER_KEYS = (
+    *(
+        "primary",
+        "foreign",
+        "public",
+        "cache",
+        "sort",
+        "partition",
+        "row",
+        "range",
+        "hash",
+        "group",
+        "unique",
+    ),
+    *(
+        "idempotency",
+        "surrogate",
+        "routing",
+        "message",
+        "event",
+        "object",
+        "query",
+        "session",
+        "index",
+        "map",
+    ),
+    *(
+        "lookup",
+        "dict",
+        "dedup",
+        "dedupe",
+        "storage",
+        "state",
+        "config",
+        "react",
+        "s3",
+        "translation",
+        "i18n",
+    ),
+    *(
+        "correlation",
+        "trace",
+        "request",
+        "response",
+        "build",
+        "restore",
+        "accept",
+        "hot",
+        "short",
+        "mon",
+        "tur",
+    ),
+)
+_HINTS = {
+    "key": "key" + "".join(rf"(?<!{word}key)(?<!{word}[_ .-]key)" for word in _OTHER_KEYS),
+    **{name: f"{name}(?<![a-z]{name})" for name in ("auth", "jwt", "sid", "csrf", "xsrf", "hmac")},
+}
+# (kind, length, needs, name, value): keys that only their length and letters tell from other words, so that
+# they are known only by a name of the service before them. All in lower case.
 _KEY_NAME = r"(?:api)?[_-]?(?:key|password|pass|pwd|pw|token)"
 _NAMED = (
     (
         "cloudant-credentials",
-        (
-            "cloudant cl_ cl- clapi clkey clpw clpass cltoken "
-            "clou_ clou- clouapi cloukey cloupw cloupass cloutoken"
-        ),
+        64,
+        "cl",
         rf"cl(?:ou(?:dant)?)?[_-]?{_KEY_NAME}",
         r"[0-9a-f]{64}(?![0-9a-z])",
     ),
     (
         "softlayer-credentials",
-        "softlayer sl_ sl- slapi slkey slpw slpass sltoken",
+        64,
+        "softlayer sl",
         rf"(?:softlayer|sl)[_-]?{_KEY_NAME}",
         r"[0-9a-z]{64}(?![0-9a-z])",
     ),
     (
         "ibm-cos-hmac-credentials",
+        48,
         "secret",
         r"(?:ibm)?[_-]?(?:cos)?[_-]?(?:hmac)?[_-]?secret[_-]?(?:access)?[_-]?key",
         r"[0-9a-f]{48}(?![0-9a-z])",
     ),
     (
         "ibm-cloud-iam-key",
+        44,
         "key pwd pw pass token",
         rf"(?:ibm)?[_-]?(?:cloud)?[_-]?(?:iam)?[_-]?{_KEY_NAME}",
         r"[0-9a-z_-]{44}(?![0-9a-z_-])",
@@ -164,30 +219,71 @@ _NAMED = (
 
 
 def _pattern(
-    kind: str,
-    pattern: str,
-    judge: str,
-    *needs: str,
-    grade: Grade = "secret",
-    lower: bool = False,
-    long: bool = False,
+    kind: str, pattern: str, judge: str, *needs: str, lower: bool = False, long: int = 0, word: bool = False
 ) -> Pattern:
-    return Pattern(kind, re.compile(pattern), judge, grade, needs, lower, long)
+    return Pattern(kind, re.compile(pattern), judge, "secret", needs, lower, long, word)
 
 
-_LONG = ("mailchimp-access-key", "twilio-api-key", "telegram-bot-token")
+def _personal(kind: str, pattern: str, *needs: str) -> Pattern:
+    return Pattern(kind, re.compile(pattern), kind, "personal", needs)
+
+
+def _needs(beginnings: dict[str, str]) -> list[str]:
+    """List the texts of which one is in each of these tokens: their prefixes, or what all prefixes share."""
+    prefixes = sorted(" ".join(beginnings).lower().split())
+    shared = len([None for a, b in zip(prefixes[0], prefixes[-1], strict=False) if a == b]) if prefixes else 0
+    common = prefixes[0][:shared]
+    return [common] if shared >= 3 and all(prefix.startswith(common) for prefix in prefixes) else prefixes
+
+
+_LONG = {"mailchimp-access-key": 32, "twilio-api-key": 32, "telegram-bot-token": 35}
+# (what a text needs, the command, its option): commands that take a password by an option of one letter.
+_COMMANDS = (
+    (" -p", r"(?:mysql|mariadb|7z)(?<![\w./-]7z)[\w-]{0,12}", " -p"),
+    (" -p", r"(?:sshpass|mongo(?:sh|dump|restore|export|import)?)(?![\w-])", " -p {0,4}"),
+    (
+        " -p",
+        r"(?:docker|podman|helm(?: registry)?|oc|az|nerdctl|buildah|skopeo|cf|twine) {1,4}(?:login|upload)",
+        " -p {1,4}",
+    ),
+    (" -a", r"redis-cli", " -a {1,4}"),
+    (" -p", r"(?:zip|mosquitto_(?:pub|sub))(?![\w-])", " -P {1,4}"),
+    (" -w", r"(?:ldap[a-z]{1,12})", " -w {1,4}"),
+    ("htpasswd", r"htpasswd {1,4}-\w{0,6}b\w{0,6} {1,4}\S{1,80} {1,4}\S{1,80}", " {1,4}"),
+)
+# A value without quotes and one within.
+_BARE = r"([^\s\"'`\\,;&(){}\[\]<>|$#]{8,})(?=[\s\"'`\\,;&}\]<#]|$)"
+_ARGUMENT = r"([^\s\"'`\\,;|&<>]{6,})"
 
 
 PATTERNS = (
-    _pattern("private-key", _PRIVATE_KEY, "plain", "-----begin "),
-    _pattern("private-key", _PUTTY_KEY, "plain", "putty-user-key"),
+    _pattern("private-key", _PRIVATE_KEY, "key", "-----begin "),
+    _pattern("private-key", _KEY_END, "key", "private key"),
+    _pattern("private-key", _PUTTY_KEY, "key", "putty-user-key"),
     *(
-        _pattern(kind, rf"{_EDGE}(?:{token})", "plain", *needs.split(), long=kind in _LONG)
-        for kind, (needs, token) in _TOKENS.items()
+        _pattern(kind, _token(token), "plain", *_needs(token), word=kind != "okta-token")
+        for kind, token in TOKENS.items()
     ),
     *(
-        _pattern(kind, token, "plain", *needs.split(), long=kind in _LONG)
-        for kind, (needs, token) in _UNMARKED.items()
+        _pattern(kind, token, "plain", *needs.split(), long=_LONG.get(kind, 0), word=bool(needs))
+        for kind, (needs, token) in UNMARKED.items()
+    ),
+    _pattern("service-token", PREFIXED, "mixed", long=32),
+    # 64 bytes in base64, inside a connection string.
+    _pattern(
+        "azure-storage-account-access-key", r"(?<=AccountKey=)[A-Za-z0-9+/]{86}==", "plain", "accountkey="
+    ),
+    _pattern(
+        "slack-webhook",
+        r"(?<=hooks\.slack\.com/)(?:services|triggers|workflows)/\w+/\w+/\w+",
+        "plain",
+        "hooks.slack.com",
+    ),
+    _pattern(
+        "webhook",
+        r"://[^\s\"'`<>\\]{0,80}hooks?[^\s\"'`<>\\]{0,80}?/([A-Za-z0-9_-]{20,})(?![\w-])",
+        "random",
+        "hook",
     ),
     *(
         _pattern(
@@ -197,9 +293,9 @@ PATTERNS = (
             "value",
             *needs.split(),
             lower=True,
-            long=True,
+            long=long,
         )
-        for kind, needs, name, value in _NAMED
+        for kind, long, needs, name, value in _NAMED
     ),
     _pattern(
         "softlayer-credentials",
@@ -208,51 +304,97 @@ PATTERNS = (
         "api.softlayer.com",
         lower=True,
     ),
-    _pattern("openai-key", rf"{_EDGE}sk-[\w-]{{20,250}}T3BlbkFJ[\w-]{{20,}}", "plain", "t3blbkfj"),
-    _pattern("npm-token", r":_authToken\s*=\s*[\"']?([^\s\"'$\\]{8,})", "setting", "_authtoken"),
+    _pattern(
+        "npm-token",
+        r":_(?:authToken|password|auth)\s*=\s*[\"']?([^\s\"'$\\]{8,})",
+        "setting",
+        "_auth",
+        "_password",
+    ),
     _pattern(
         "authorization",
-        rf"authorization{_QUOTE}\s*[:=]\s*{_QUOTE}(?:bearer|basic|token|apikey)\s+([\w.+/=~-]{{12,}})",
+        rf"authorization{_QUOTE}\s*[:=]\s*{_QUOTE}(?:[a-z][\w-]{{1,20}}\s+)?([\w.+/=~-]{{12,}})",
         "value",
         "authorization",
         lower=True,
     ),
     _pattern("authorization", r"(?<!\w)bearer(?:\s+|%20)([\w.+/=~-]{20,})", "value", "bearer", lower=True),
     _pattern(
-        "header",
-        rf"(?:x-api-key|api-key|x-auth-token){_QUOTE}\s*:\s*{_QUOTE}([\w.+/=~-]{{12,}})",
-        "plain",
-        *("api-key", "x-auth-token"),
-        lower=True,
+        "cookie", rf"cookie{_QUOTE}\s*[:=]\s*{_QUOTE}([^\n\"'`\\]{{16,}})", "value", "cookie", lower=True
     ),
-    _pattern("cookie", rf"cookie{_QUOTE}\s*:\s*{_QUOTE}([^\n\"'`\\]{{16,}})", "value", "cookie", lower=True),
+    # A row of a browser's file of cookies: domain, flag, path, flag, time, name, value.
+    _pattern(
+        "cookie",
+        rf"(?:TRUE|FALSE){_BLANK}+/[^\s\\]{{0,200}}{_BLANK}+(?:TRUE|FALSE){_BLANK}+\d{{1,12}}{_BLANK}+"
+        rf"[^\s\\]{{1,80}}{_BLANK}+([^\s\"'`\\]{{8,}})",
+        "password",
+        *("true", "false"),
+    ),
     # NAME=value as the shell and .env files write it.
     _pattern("environment-value", rf"{_SHOUTED}([^\s\"'`\\<>(){{}},;|&]{{6,}})", "setting", *_SHOUTED_NEEDS),
     _pattern(
         "environment-value", rf"{_SHOUTED}\\?[\"']([^\"'`\\\n]{{6,}})\\?[\"']", "setting", *_SHOUTED_NEEDS
     ),
-    _pattern(
-        "assigned-value",
-        rf"{_NAMES}[\w-]{{0,20}}{_QUOTE}\s*(?:=>|:=|[:=])\s*\\{{0,3}}[\"'`]([^\s\"'`\\]{{8,}})\\{{0,3}}[\"'`]",
-        "quoted",
-        *_NAME_NEEDS,
-        lower=True,
+    *(
+        _pattern(
+            "assigned-value",
+            rf"{name}{_NOT_ABOUT}[\w-]{{0,20}}{_QUOTE}\s*(?:=>|:=|[:=])\s*"
+            r"\\{0,3}[\"'`]([^\s\"'`\\]{8,})\\{0,3}[\"'`]",
+            "quoted",
+            begins,
+            lower=True,
+        )
+        for begins, name in _NAMES.items()
     ),
     # As YAML, addresses and connection strings write it.
+    *(
+        _pattern(
+            "assigned-value",
+            rf"{name}{_NOT_ABOUT}(?:[_-]\w{{1,16}})?{_QUOTE}\s*(?:[:=]|%3d)\s*{_BARE}",
+            "bare",
+            begins,
+            lower=True,
+        )
+        for begins, name in _NAMES.items()
+    ),
+    # As options of a command, also in a list of arguments.
     _pattern(
         "assigned-value",
-        rf"{_NAMES}(?:[_-]\w{{1,16}})?{_QUOTE}\s*(?:[:=]|%3d)\s*"
-        r"([^\s\"'`\\,;&(){}\[\]<>|$#]{8,})(?=[\s\"'`\\,;&}\]<#]|$)",
-        "bare",
-        *_NAME_NEEDS,
+        rf"-(?<!\w-)-?(?:[a-z0-9]{{1,16}}[_-]){{0,3}}(?:[a-z]{{0,12}}pass(?:word|wd|phrase)|pwd|secret|token|credentials?|"
+        rf"(?:{'|'.join(_KEYS_OF)})[_-]?key|apikey)(?:[_-]\w{{1,16}})?"
+        rf"(?:\s{{1,8}}{_QUOTE}|\\{{0,3}}[\"']\s{{0,8}},\s{{0,8}}\\{{0,3}}[\"'])([^\s\"'`\\,;]{{8,}})",
+        "value",
+        *_NAMES,
+        lower=True,
+    ),
+    # A name that only hints at a secret, and a value that is random.
+    *(
+        _pattern(
+            "assigned-value",
+            rf"{name}(?:[_-][a-z]{{1,12}})?{_QUOTE}\s{{0,8}}(?:=>|:=|[:=]|%3d)\s{{0,8}}{_QUOTE}([\w.+/~=-]{{16,}})"
+            r"(?=[\s\"'`\\,;&}\]<#]|$)",
+            "random",
+            begins,
+            lower=True,
+        )
+        for begins, name in _HINTS.items()
+    ),
+    # {"name": "DB_PASSWORD", "value": "…"}, as lists of variables, fields and cookies have it.
+    _pattern(
+        "assigned-value",
+        rf"(?:name|key){_QUOTE}\s*[:=]\s*{_QUOTE}[\w.-]{{0,60}}(?:pass(?:word|wd|phrase)?|secret|token|key|session(?:id)?|"
+        rf"sid|credentials?){_QUOTE}(?:{_BLANK}|[,-])+(?:[\w-]{{1,20}}{_QUOTE}\s*:\s*{_QUOTE}[\w./-]{{1,60}}{_QUOTE}"
+        rf"(?:{_BLANK}|,)+)?{_QUOTE}value{_QUOTE}\s*[:=]\s*{_QUOTE}([^\s\"'`\\,;&(){{}}\[\]<>|$#]{{8,}})",
+        "quoted",
+        "value",
         lower=True,
     ),
     _pattern(
         "assigned-value",
-        rf"(?<!\w)--?{_NAMES}(?:[_-]\w{{1,16}})?(?:\s{{1,8}}{_QUOTE}|\\{{0,3}}[\"']\s{{0,8}},\s{{0,8}}\\{{0,3}}[\"'])"
-        r"([^\s\"'`\\,;]{8,})",
-        "value",
-        *_NAME_NEEDS,
+        r"<[\w:.-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key|credential)>"
+        r"([^<>\s\"'`\\]{6,})</",
+        "quoted",
+        "</",
         lower=True,
     ),
     _pattern(
@@ -262,8 +404,47 @@ PATTERNS = (
         *("passw", "passp", "pwd"),
         lower=True,
     ),
-    _pattern("login", r"(?i:login)\s+[^\s]{1,80}\s+(?i:password)\s+([^\s]{6,})", "login", "login"),
-    _pattern("login", r"(?:\s-u|--user)[\s=]\s*[\"']?[\w.@+-]{1,80}:([^\s\"'`\\:]{8,})", "value", "-u"),
+    _pattern(
+        "login",
+        rf"(?:login|machine){_BLANK}+[^\s\\]{{1,80}}{_BLANK}+(?:account{_BLANK}+[^\s\\]{{1,80}}{_BLANK}+)?password"
+        rf"{_BLANK}+([^\s\"'`\\]{{6,}})",
+        "login",
+        *("login", "machine"),
+        lower=True,
+    ),
+    _pattern(
+        "login", r"(?:\s-u|--user)[\s=]\s*[\"']?[\w.@+-]{1,80}:([^\s\"'`\\:]{8,})", "mixed-password", "-u"
+    ),
+    # host:port:database:user:password
+    _pattern(
+        "login",
+        r":(?<=[\w*]:)(?:\d{4,5}|\*):(?:[A-Za-z_][\w-]{0,60}|\*):"
+        r"[A-Za-z_][\w.@-]{0,60}:([^\s:\"'`\\,;/]{6,})",
+        "mixed-password",
+    ),
+    # The password that a command takes by an option of one letter.
+    *(
+        _pattern("login", rf"{command}(?: [^\n|;&]{{0,200}}?)?{option}[\"']?{_ARGUMENT}", "password", need)
+        for need, command, option in _COMMANDS
+    ),
+    _pattern("login", r"(?<!\w)pass(?:in|out)?[ =:]pass:([^\s\"'`\\,;]{6,})", "password", "pass:"),
+    # {"auth": base64 of "user:password"}, as container tools keep logins.
+    _pattern(
+        "login",
+        rf"(?<![A-Za-z0-9])_?auth{_QUOTE}\s{{0,8}}[:=]\s{{0,8}}{_QUOTE}([A-Za-z0-9+/]{{10,}}={{0,2}})(?![\w+/])",
+        "coded-login",
+        "auth",
+    ),
+    # Hashes of passwords, as files of users and data bases hold them.
+    _pattern(
+        "password-hash",
+        r"\$(?:apr1|[1567y]|gy|2[abxy]?|md5|sha1|scrypt|argon2(?:id|i|d)|(?:pbkdf2|bcrypt)[\w-]{0,12})\$"
+        r"(?:[\w./=,+-]{1,120}\$){0,4}[\w./+=-]{20,120}|pbkdf2_sha\d{1,3}\$\d{1,9}\$[\w./+]{1,80}\$[\w./+=]{20,120}"
+        r"|\{(?:SSHA|SHA|SMD5|MD5|CRYPT|PBKDF2)[\w-]{0,10}\}[\w+/=$.]{16,200}",
+        "plain",
+        "$",
+        "}",
+    ),
     _pattern(
         "aws-secret-key",
         r"(?i:aws_?(?:secret)?_?(?:access)?_?key)\w{0,30}[\"']?\s*[:=]\s*[\"']?"
@@ -271,128 +452,43 @@ PATTERNS = (
         "value",
         "aws",
     ),
-    _pattern("signed-address", r"[?&]sig=([\w%+/=-]{30,})", "value", "sig="),
+    _pattern(
+        "signed-address",
+        r"(?:[?&;,\s]|%26|u0026)(?:[a-z-]{0,20}signature|sig|hmac|hdnea|policy|x-amz-security-token)=([\w%+/=.~-]{20,})",
+        "value",
+        *("signature=", "sig=", "hmac=", "hdnea=", "policy=", "security-token="),
+        lower=True,
+    ),
     _pattern(
         "url-password",
         r"[a-z][a-z0-9+.-]{1,20}://[^\s:/?#@\"'<>]*:([^\s:/?#@\"'<>]{3,})@",
         "login",
         "://",
     ),
-    _pattern(
+    _pattern("url-password", r"[a-z][a-z0-9+.-]{1,20}://([^\s:/?#@\"'<>\\]{16,200})@", "random", "://"),
+    _personal(
         "email",
         r"(?:(?<![\w.+\\-])|(?<=\\[nrt]))[A-Za-z0-9][\w.+-]*@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w-])",
-        "email",
         "@",
-        grade="personal",
     ),
-    _pattern(
+    _personal(
         "user",
-        r"(?:(?:(?<![\w.])|(?<=\\[nrt])|/mnt|/mnt/[a-z]|/Data|/export)(?:\\?/(?:home|Users)\\?/)"
-        r"|%2[Ff](?:home|Users)%2[Ff]|[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/))([A-Za-z0-9][\w.-]*)",
+        r"/(?:home|Users)(?:(?<![\w.]/home)(?<![\w.]/Users)|(?<=\\[nrt]/home)|(?<=\\[nrt]/Users)|(?<=/mnt/home)|"
+        r"(?<=/mnt/Users)|(?<=/mnt/[a-z]/home)|(?<=/mnt/[a-z]/Users)|(?<=/Data/home)|(?<=/Data/Users)|"
+        r"(?<=/export/home)|(?<=/export/Users))\\?/([A-Za-z0-9][\w.-]*)",
+        *("/home", "/users"),
+    ),
+    _personal("user", r"%2[Ff](?:home|Users)%2[Ff]([A-Za-z0-9][\w.-]*)", *("%2fhome", "%2fusers")),
+    _personal(
         "user",
-        *("home", "users"),
-        grade="personal",
+        r"Users(?:(?<=[A-Za-z]:/Users)|(?<=[A-Za-z]:\\Users)|(?<=[A-Za-z]:\\\\Users)|(?<=[A-Za-z]:\\\\\\Users)|"
+        r"(?<=[A-Za-z]:\\\\\\\\Users))(?:\\{1,4}|/)([A-Za-z0-9][\w.-]*)",
+        "users",
     ),
     # A home directory as folder names of some harnesses spell it, and as its last part in a path.
-    _pattern(
+    _personal(
         "user",
         r"(?<![\w-])-(?:home|Users)-([A-Za-z0-9][A-Za-z0-9_]*)(?=-)",
-        "user",
         *("-home-", "-users-"),
-        grade="personal",
     ),
 )
-
-
-_PLACEHOLDER = re.compile(
-    r"(?i)x{4,}|\*{3,}|\.{3}|…|example|placeholder|changeme|change-me|your[_-]|redacted|dummy|fake|sample|"
-    r"^<.*>$|<[\w -]+>|^\$|\$[{(]|\{\{|%\(|^(?:none|null|true|false|undefined)$|^process\.env|^os\.|"
-    r"test[_-]?(?:key|token|secret|pass)"
-)
-_WORDS = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*\d{0,2}|[\w.-]+\(.*")
-_NOBODY = re.compile(
-    r"(?i)git|no-?reply|do-?not-?reply|info|support|hello|contact|admin|root|postmaster|actions|users?|me|you|"
-    r"security|help|sales|team|e?mail|test"
-)
-_NOWHERE = re.compile(
-    r"(?i)(?:^|\.)(?:example\.(?:com|org|net)|example|test|invalid|local|localhost|internal|noreply\.\S+)$"
-)
-_SUFFIXES = re.compile(r"(?i)png|jpe?g|gif|svg|webp|py|[jt]sx?|go|rs|md|json|ya?ml|txt|html|css|sh|toml|lock")
-_ANYONE = re.compile(
-    r"(?i)root|users?|username|name|me|you|your(?:name)?|example|someone|alice|bob|john(?:doe)?|jane|shared|public|"
-    r"runner|ubuntu|debian|node|app|admin|guest|default|circleci|vscode|codespace|jovyan|coder|agent|dev(?:eloper)?|"
-    r"work(?:space)?|projects?|test|home|local|lib|bin"
-)
-_WEAK = re.compile(r"(?i)pass(?:word|wd)?|secret|postgres|root|admin|user|guest|test|token|changeme")
-_ELSEWHERE = re.compile(r"[/~.@]|[A-Za-z]:\\|\w+://|[\w-]+/[\w./-]+$")
-
-
-def is_telling(value: str) -> bool:
-    """Whether a value is so much its own that it can be looked for everywhere."""
-    return len(value) >= 8 and any(c.isdigit() or not c.isalnum() for c in value) and _entropy(value) >= 2.5
-
-
-def _is_value(value: str) -> bool:
-    """Whether what is assigned to a telling name is a secret rather than a word or a placeholder."""
-    return any(c.isdigit() for c in value) and _is_no_word(value)
-
-
-def _is_quoted(value: str) -> bool:
-    """The same where quotes tell that it is no code: marks will do in place of digits."""
-    return any(c.isdigit() or c in "!#%^&*+=~?" for c in value) and _is_no_word(value)
-
-
-def _is_no_word(value: str) -> bool:
-    return (
-        any(c.isalpha() for c in value)
-        and not _PLACEHOLDER.search(value)
-        and not _WORDS.fullmatch(value)
-        and _entropy(value) >= 2.8
-    )
-
-
-def _is_bare(value: str) -> bool:
-    """The same without quotes, where code and paths stand too."""
-    return _is_value(value) and not _ELSEWHERE.match(value)
-
-
-def _is_setting(value: str) -> bool:
-    return (
-        not _PLACEHOLDER.search(value)
-        and not _WEAK.fullmatch(value)
-        and not value.startswith(("/", "./", "~"))
-    )
-
-
-def _is_login(value: str) -> bool:
-    return not _WEAK.fullmatch(value) and not _PLACEHOLDER.search(value)
-
-
-def _is_email(value: str) -> bool:
-    who, _, where = value.rpartition("@")
-    return (
-        not _NOBODY.fullmatch(who)
-        and not _NOWHERE.search(where)
-        and not _SUFFIXES.fullmatch(where.rpartition(".")[2])
-    )
-
-
-def _is_user(value: str) -> bool:
-    return not _ANYONE.fullmatch(value) and not value.startswith((".", "redacted"))
-
-
-def _entropy(value: str) -> float:
-    """Bits per character."""
-    return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
-
-
-JUDGES: dict[str, Callable[[str], bool]] = {
-    "plain": lambda value: True,
-    "value": _is_value,
-    "quoted": _is_quoted,
-    "bare": _is_bare,
-    "setting": _is_setting,
-    "login": _is_login,
-    "email": _is_email,
-    "user": _is_user,
-}
