@@ -30,6 +30,7 @@ from .paths import spell_out
 from .session.session import Session
 from .session.speakers import typed_words
 from .text import html_table, html_text, plural, printable, printed
+from .redaction.cut import cut_text, redact_text
 from .tokens.cost import price_session
 
 WORDS = 120
@@ -301,13 +302,13 @@ def _read_facts(path: Path) -> dict[str, Any]:
         # After the first dash stands what the file is, or what to do with one whose kind is told already.
         pieces = str(error).removeprefix(f"{printable(str(path))} ").split(" — ")
         piece = pieces[0 if isinstance(error, UnreadFormat) else min(1, len(pieces) - 1)]
-        return {"problem": printable(piece, WORDS)}
+        return {"problem": cut_text(piece, WORDS)}
     except Exception as error:  # one bad file must not take the list with it
-        return {"problem": printable(f"it could not be read: {type(error).__name__}: {error}", 2 * WORDS)}
+        return {"problem": cut_text(f"it could not be read: {type(error).__name__}: {error}", 2 * WORDS)}
     first, last = (_brief(words) for words in (prompts[0], prompts[-1])) if prompts else ("", "")
     return {
-        "title": _brief(session.title or "") or first or printable(session.id, WORDS),
-        "project": printable(session.cwd or "", 4 * WORDS),
+        "title": _brief(session.title or "") or first or cut_text(session.id, WORDS),
+        "project": cut_text(session.cwd or "", 4 * WORDS),
         "prompt": last,
         "turns": len(prompts),
         "compactions": kinds.count("compact"),
@@ -316,7 +317,7 @@ def _read_facts(path: Path) -> dict[str, Any]:
 
 
 def _brief(words: str) -> str:
-    return printable(" ".join(words.split()), WORDS)
+    return cut_text(redact_text(" ".join(words.split())), WORDS)
 
 
 def _describe(one: FoundSession) -> tuple[str, ...]:

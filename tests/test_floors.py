@@ -58,16 +58,16 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "paths": "errors",
         "session": "text errors mixins",
         "cuts": "errors session",
-        "redaction": "errors session",
+        "redaction": "text errors session",
         "tokens": "text errors mixins session cuts",
         "formats": "text errors mixins session tokens",
         "demo": "errors session formats",
         "policies": "text errors session cuts tokens",
-        "planning": "text errors mixins session cuts tokens formats policies",
+        "planning": "text errors mixins session cuts tokens formats policies redaction",
         "wire": "errors session tokens policies planning formats",
         "files": "errors session tokens formats planning paths",
-        "library": "text errors session formats tokens files paths",
-        "facts": "text errors faults mixins session cuts tokens policies planning wire",
+        "library": "text errors session formats tokens files paths redaction",
+        "facts": "text errors faults mixins session cuts tokens policies planning wire redaction",
         "summaries": "text errors mixins session redaction tokens formats policies planning wire files facts",
         "replays": "text errors mixins session tokens policies planning facts summaries",
         "workbench": (
@@ -76,6 +76,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         ),
         "corpus": (
             "text errors paths session formats policies planning files library facts summaries tokens "
+            "text errors session redaction formats policies planning files library facts summaries tokens "
             "workbench"
         ),
         "testing": "errors session formats files workbench",

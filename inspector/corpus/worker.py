@@ -25,6 +25,7 @@ from ..files import open_session, open_sessions
 from ..formats.readers import read_session
 from ..policies.policy import Policy
 from ..policies.registry import find_policy
+from ..redaction.cut import redact_text
 from ..session.session import Session
 from ..tokens.cache_rebuilds import find_cache_rebuilds, sum_cache_rebuilds
 from .columns import Row, count_rows
@@ -99,7 +100,7 @@ def measure_here(task: dict[str, Any], policies: Sequence[Policy] | None = None)
 
 def tell_failure(task: dict[str, Any], error: str) -> list[Row]:
     """The one row of a file that could not be measured."""
-    return count_rows([_address(task) | {"error": error[:1000]}])
+    return count_rows([_address(task) | {"error": redact_text(error)[:1000]}])
 
 
 def _address(task: dict[str, Any]) -> Row:
@@ -119,7 +120,12 @@ def _measure(part: str, session: Session, task: dict[str, Any], policies: Sequen
     measured = measure_session(
         session, policies, recorded=task["recorded"], measures=task["measures"], counter=task["counter"]
     )
-    return [told | row for row in measured]
+    return [_redact(told | row) for row in measured]
+
+
+def _redact(row: Row) -> Row:
+    """The row without secrets in what the transcript says of itself: names, models, versions."""
+    return {name: redact_text(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def find_version(session: Session) -> str | None:

@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import expect
+from ..redaction.cut import cut_text
 from ..session.blocks import BlockRef, ToolOutput
 from ..session.queries import pair_calls
 from ..session.session import Session
 from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.core_command import name_command, split_core
-from ..text import brief, printable
+from ..text import brief
 from .extract.collect import BY, KINDS, OPERATIONS
 from .facts import Fact, Facts, Said
 from .polarity import Leaning, read_leaning
@@ -69,7 +70,7 @@ class BrokenRule(NamedTuple):
     @property
     def sentence(self) -> str:
         """What happened, against which words."""
-        form = printable(" ".join(self.rule.form.split()), 120)
+        form = cut_text(" ".join(self.rule.form.split()), 120)
         return f'The model {self.what} in {brief(self.act)}, against "{form}" ({brief(self.said.ref)}).'
 
 
@@ -170,7 +171,7 @@ def _files(acts: _Acts, rule: Fact, said: Said, leaning: Leaning) -> Iterator[Br
         for row in np.flatnonzero(done & (acts.at > start) & (acts.at < end)).tolist():
             if acts.went_well(ref := acts.ref(row)):
                 what = OPERATIONS[int(facts.operation[row])]
-                yield BrokenRule(rule, said, ref, f"{what} {printable(form, 120)}")
+                yield BrokenRule(rule, said, ref, f"{what} {cut_text(form, 120)}")
 
 
 def _is_refused(words: str, leaning: Leaning) -> bool:
@@ -197,7 +198,7 @@ def _commands(acts: _Acts, rule: Fact, said: Said, words: str, leaning: Leaning)
         for row in np.flatnonzero(ran).tolist():
             form = acts.keys[int(facts.fact[row])][1]
             if _runs(form, name, rest) and acts.went_well(ref := acts.ref(row)):
-                yield BrokenRule(rule, said, ref, f"ran {printable(form, 120)}")
+                yield BrokenRule(rule, said, ref, f"ran {cut_text(form, 120)}")
 
 
 def _runs(command: str, name: str, rest: frozenset[str]) -> bool:

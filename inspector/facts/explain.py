@@ -15,6 +15,7 @@ import numpy as np
 from ..cuts import END
 from ..planning.plan import Plan
 from ..policies.table import DROPPED, FATES, SUMMARISED
+from ..redaction.cut import cut_line, cut_text, redact_long
 from ..session.blocks import BlockRef, ToolCall
 from ..session.queries import find_end, telling_argument
 from ..session.session import Session
@@ -109,8 +110,8 @@ def _subject(traced: TracedFact) -> str:
     kind, whole = traced.fact.kind, " ".join(traced.fact.form.split())
     cwd = traced.scene.session.cwd
     if kind == "file" and whole == "." and cwd:
-        return f"The working directory {printable(cwd, _FORM)}"
-    form = printable(whole, _FORM) + ("…" if len(whole) > _FORM else "")
+        return f"The working directory {cut_text(cwd, _FORM)}"
+    form = cut_text(whole, _FORM) + ("…" if len(whole) > _FORM else "")
     return f"The {_NOUNS.get(kind, kind)} " + (f'"{form}"' if kind in _QUOTED else form)
 
 
@@ -135,7 +136,7 @@ def _first(traced: TracedFact) -> str:
 
 def _tell_longer(traced: TracedFact) -> str:
     """Whose name it is, where the end of a path was asked for."""
-    longer = [printable(name, _FORM) + ("…" if len(name) > _FORM else "") for name in traced.longer]
+    longer = [cut_text(name, _FORM) + ("…" if len(name) > _FORM else "") for name in traced.longer]
     if len(longer) < 2:
         return f" It is {longer[0]}." if longer else ""
     more = [f"{len(longer) - 3:,} more"] if len(longer) > 3 else []
@@ -237,16 +238,16 @@ def _outcome(traced: TracedFact) -> str:
     if traced.fate == "restated" and traced.words == OTHER_WORDS:
         return f"{what} keeps it in other words, in {where}."
     if traced.fate == "restated":
-        name = f" as {printable(traced.words, _NAME)}" if _is_another_name(traced) else ""
+        name = f" as {cut_text(traced.words, _NAME)}" if _is_another_name(traced) else ""
         return f"{what} keeps it only in {where}{name}."
     if traced.fate == "pointed to":
         return f"{what} leaves only a pointer to it, in {where}."
     if traced.fate == "weakened":
-        others = [printable(name, _NAME) for name in traced.others[:3]]
+        others = [cut_text(name, _NAME) for name in traced.others[:3]]
         more = f" That may mean {join_words(others, 'or')} as well." if others else ""
         if traced.fact.kind == "message":
             return f"{what} leaves only {traced.words}, in {where}."
-        return f'{what} leaves only "{printable(traced.words, _NAME)}" of it, in {where}.{more}'
+        return f'{what} leaves only "{cut_text(traced.words, _NAME)}" of it, in {where}.{more}'
     if traced.tier == "inferred":
         return f"{what} left nothing of it that can be read; its summary is sealed or missing."
     return f"{what} left nothing of it."
@@ -313,7 +314,7 @@ def _place(scene: TraceScope, ref: BlockRef) -> str:
     }
     if ref.entry == "@provided":
         origin = scene.session.provided[ref.block].origin or scene.session.provided[ref.block].name
-        return f"what the harness provides ({printable(origin, _NAME)})" if origin else names[ref.entry]
+        return f"what the harness provides ({cut_text(origin, _NAME)})" if origin else names[ref.entry]
     if ref.entry in names or ref.entry not in scene.session.index:
         return names.get(ref.entry, brief(ref))
     if ref.entry not in scene.turns and who_speaks(scene.session[ref.entry]).way == "attached":
@@ -339,7 +340,7 @@ def _describe(session: Session, ref: BlockRef) -> str:
     if block.kind == "tool_call":
         return f"the call {_name_call(block, session.cwd)}"
     if block.kind == "tool_output":
-        return f"the output of {printable(block.name, 40)}" if block.name else "a tool's output"
+        return f"the output of {cut_text(block.name, 40)}" if block.name else "a tool's output"
     if block.kind == "reasoning":
         return "the model's thinking"
     if block.kind == "document":
@@ -353,19 +354,18 @@ def _describe(session: Session, ref: BlockRef) -> str:
 def _name_call(call: ToolCall, cwd: str | None) -> str:
     """A call with its most telling argument, if it has one; of a long path the end, of other words the
     beginning."""
-    name, value = printable(call.name, 40), " ".join(telling_argument(call).split())
+    name, value = cut_text(call.name, 40), " ".join(telling_argument(call).split())
     room = _NAME - len(name)
     if "/" in value and " " not in value and "://" not in value:
-        value = canonical_path(value, cwd)
+        value = redact_long(canonical_path(value, cwd), room)
         value = value if len(value) <= room else "…/" + value[2 - room :].partition("/")[2]
-    if len(value) > room:
-        value = f"{value[: room - 1]}…"
+    value = cut_line(value, max(room, 1))
     return f"{name}({printable(value)})" if value else name
 
 
 def _find_causes(traced: TracedFact) -> Iterator[Cause]:
     if (later := traced.replacement) is not None:
-        words, where = printable(later.words, _FORM), _at(traced.scene, later.ref, later.words)
+        words, where = cut_text(later.words, _FORM), _at(traced.scene, later.ref, later.words)
         yield Cause("replaced", f'The user had replaced it before: "{words}" in {where}.', later.ref)
     elif traced.scene.plan is not None:
         yield from _planned_causes(traced, traced.scene.plan)
@@ -522,7 +522,7 @@ def _unseen(traced: TracedFact) -> str:
         tail = traced.fact.form.replace("\\", "/").rpartition("/")[2]
         for name, value in block.input.items():
             if isinstance(value, str) and tail in value:
-                ways.append(f"{printable(block.name, 40)}({printable(name, 40)})")
+                ways.append(f"{cut_text(block.name, 40)}({cut_text(name, 40)})")
                 break
     seen = list(dict.fromkeys(ways))[:4]
     return f"this file came through {join_words(seen)}" if seen else "no tool was asked for this file by name"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from ..redaction.cut import cut_text
 from ..session.blocks import BlockRef
-from ..text import printable
 
 CauseCode = Literal[
     "gone before",
@@ -69,7 +69,7 @@ class Explanation(NamedTuple):
     def paragraph(self) -> str:
         """All of it in sentences, on one line."""
         near = [
-            f'The nearest words there: "{printable(one.sentence, 200)}" ({one.how} {one.words}).'
+            f'The nearest words there: "{cut_text(one.sentence, 200)}" ({one.how} {one.words}).'
             for one in self.nearest[:1]
         ]
         causes = [cause.sentence for cause in self.because]

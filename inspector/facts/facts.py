@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import check_stopped, expect
 from ..faults import Fault, Faults
 from ..mixins import Framed, Printable
+from ..redaction.cut import cut_text, redact_long
 from ..session.blocks import BlockRef
 from ..session.garbage import paused_gc
 from ..session.session import Session
@@ -80,7 +81,7 @@ class Fact(Printable):
     @printed
     def __repr__(self) -> str:
         did = f", {', '.join(self.operations)}" if self.operations else ""
-        return f"Fact({self.kind} {printable(self.form, 80)!r}, said {len(self)}×{did})"
+        return f"Fact({self.kind} {cut_text(self.form, 80)!r}, said {len(self)}×{did})"
 
 
 class Facts(Mapping[tuple[str, str], Fact], Framed):
@@ -268,6 +269,7 @@ def quote_form(kind: str, form: str, most: int) -> str:
     """
     words = " ".join(form.split())
     if len(words) > most:
+        words = redact_long(words, most)
         words = (words[:most].rpartition(" ")[0].rstrip(",;:") or words[:most]) + " …"
     return printable(f"“{words}”" if kind in SPOKEN else words)
 

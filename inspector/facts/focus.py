@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from ..errors import ArgumentError, EditError, expect
-from ..text import printable
+from ..redaction.cut import cut_text
 from .facts import Fact
 from .traced import TracedFact
 
@@ -59,4 +59,4 @@ def write_focus(
 
 
 def _line(fact: Fact) -> str:
-    return f"- {fact.kind}: {printable(' '.join(fact.form.split()), 300)}"
+    return f"- {fact.kind}: {cut_text(' '.join(fact.form.split()), 300)}"

@@ -15,10 +15,11 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from ..session.queries import find_parent, readable_text
+from ..redaction.cut import cut_text
 from ..session.session import Session
 from ..session.toolcalls.path_syntax import is_package, looks_like_path
 from ..session.tree import COMPACTION
-from ..text import has_words, printable
+from ..text import has_words
 from .mentions import SearchText, find_runs
 from .remaining import TextIndex, stand_live
 
@@ -59,7 +60,7 @@ class UngroundedLine(NamedTuple):
     @property
     def sentence(self) -> str:
         """The finding in words."""
-        words = printable(self.words, 120)
+        words = cut_text(self.words, 120)
         if self.what == "user":
             return f'Line {self.line} gives the user the words "{words}"; only the model said them.'
         maybe = " Messages queued there are not read." if self.unread else ""

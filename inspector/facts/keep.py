@@ -17,6 +17,7 @@ from ..errors import ArgumentError, EditError, expect, expect_count
 from ..mixins import Printable
 from ..planning.plan import Plan
 from ..text import plural, printable, printed
+from ..redaction.cut import cut_text
 from .facts import Fact
 from .fixes import replan
 from .pin_search import Search, StageSearch, depths_of
@@ -91,7 +92,7 @@ class KeepResult(Printable):
         """The answer in words, with the proof there is."""
         facts = plural(len(self.wanted), "fact")
         if self.missing:
-            names = ", ".join(printable(form, 80) for form in self.missing[:3])
+            names = ", ".join(cut_text(form, 80) for form in self.missing[:3])
             more = f" and {len(self.missing) - 3:,} more" if len(self.missing) > 3 else ""
             return f"It cannot be done: nothing that could be pinned here says {names}{more}."
         if self.impossible:

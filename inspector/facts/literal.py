@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..redaction.cut import cut_text
 from ..session.blocks import Block, ToolCall
 from ..session.queries import readable_text
 from ..session.session import Session
@@ -18,7 +19,7 @@ from ..session.toolcalls.core_command import core_command, name_command
 from ..session.toolcalls.path_syntax import ROOTS, looks_like_path
 from ..session.toolcalls.tool_names import is_shell
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
-from ..text import brief, has_words, printable
+from ..text import brief, has_words
 from .extract.collect import FactOccurrences
 from .extract.segments import AGENT, ANSWERED, ASKED, CALLED, HARNESS, REPORT, SUMMARY, TextSegment
 from .facts import Fact, Facts
@@ -232,7 +233,7 @@ def _find_inside(session: Session, wording: str) -> str:
             text = readable_text(block)
             if wording in text and (match := longer.search(text)) is not None:
                 return (
-                    f"it is only a part of {printable(match[0], 120)} ({brief(session.entries[position].id)})"
+                    f"it is only a part of {cut_text(match[0], 120)} ({brief(session.entries[position].id)})"
                 )
     return ""
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import expect, expect_items
 from ..mixins import Printable
+from ..redaction.cut import cut_text
 from ..session.blocks import BlockRef
 from ..session.entries import Entry
 from ..session.queries import pair_calls
@@ -206,7 +207,7 @@ class Regret(Printable):
 
     @printed
     def __repr__(self) -> str:
-        form = printable(" ".join(self.traced.fact.form.split()), 60)
+        form = cut_text(" ".join(self.traced.fact.form.split()), 60)
         fact = self.traced.fact
         return f"Regret({fact.kind} {form!r} {MEANS[fact.kind]} in {self.again}: {self.tokens:,} tokens)"
 

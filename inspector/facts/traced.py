@@ -20,6 +20,7 @@ from ..errors import ArgumentError, EditError
 from ..mixins import Framed, Printable, ask
 from ..planning.plan import Plan
 from ..policies.policy import Edits, Policy
+from ..redaction.cut import cut_line, cut_text
 from ..session.blocks import BlockRef
 from ..session.entries import Entry
 from ..session.session import Session
@@ -228,9 +229,9 @@ class TracedFact(Printable):
 
     @printed
     def __repr__(self) -> str:
-        form = printable(" ".join(self.fact.form.split()), 60)
+        form = cut_text(" ".join(self.fact.form.split()), 60)
         where = f" in {', '.join(map(str, self.stands[:2]))}" if self.stands else ""
-        words = f' as "{printable(self.words, 40)}"' if self.fate == "weakened" else ""
+        words = f' as "{cut_text(self.words, 40)}"' if self.fate == "weakened" else ""
         return f"TracedFact({self.fact.kind} {form!r}: {self.fate}{words}{where}, {self.tier})"
 
 
@@ -429,7 +430,7 @@ class Trace(Framed):
             raise ArgumentError("trace[…]", "what is asked for", form, "a text, or a kind and a text")
         if words[0] not in (*KINDS, "text"):
             raise ArgumentError("trace[…]", "the kind", words[0], f"one of {', '.join(KINDS)}")
-        raise EditError("fact", one_line(str(form), _ASKED), self._look.tell_absence(form))
+        raise EditError("fact", cut_line(str(form), _ASKED), self._look.tell_absence(form))
 
     def __contains__(self, form: object) -> bool:
         return self._find(form) is not None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..formats.sealed import Sealed
 from ..mixins import Printable
+from ..redaction.cut import cut_text
 from ..session.blocks import Block, BlockRef, Image, Text
 from ..session.entries import Provided, Tool
 from ..text import plural, printable, printed
@@ -54,7 +55,7 @@ class Piece(Printable):
     def __repr__(self) -> str:
         words = " ".join(self.block.text[: 4 * _SHOWN].split())
         marked = ", stand-in" if self.stand_in else ", summary" if self.summary else ""
-        shown = printable(words, _SHOWN) + ("…" if len(words) > _SHOWN else "")
+        shown = cut_text(words, _SHOWN) + ("…" if len(words) > _SHOWN else "")
         return (
             f'Piece({printable(self.role)} {self.block.kind} "{shown}", '
             f"{self.fate}, {self.tokens:,} tokens{marked})"

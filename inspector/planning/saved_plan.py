@@ -22,10 +22,10 @@ from ..policies.policy import FORMER, Edits
 from ..policies.registry import find_policy
 from ..policies.table import FATES
 from ..policies.trigger import Reason
+from ..redaction.cut import cut_text, redact_text
 from ..session.blocks import Chars, Value
 from ..session.json_text import digest
 from ..session.session import Session
-from ..text import printable
 from ..tokens.counter import Counter
 from ..tokens.counters import COUNTERS, ESTIMATE, find_counter
 from ..tokens.ledger import Ledger, count_tokens
@@ -101,7 +101,7 @@ def pack_plan(plan: Plan) -> SavedPlan:
     return SavedPlan(
         session=Origin(
             format=whole.format,
-            id=whole.id,
+            id=redact_text(whole.id),
             entries=count,
             leaf=whole.leaf,
             sha256=_hash_entries(whole, count),
@@ -141,13 +141,13 @@ def read_plan(text: str | bytes, name: str = "the plan") -> SavedPlan:
     if not isinstance(version, str) or not version.startswith("compaction-plan/"):
         raise PlanError(name, "this file holds no saved plan")
     if version != FORMAT:
-        raise PlanError(name, f"it was saved by a newer version, as {printable(version, LONGEST)}")
+        raise PlanError(name, f"it was saved by a newer version, as {cut_text(version, LONGEST)}")
     try:
         return SavedPlan.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise PlanError(name, printable(f"{where}: {first['msg']}", MOST_WORDS)) from None
+        raise PlanError(name, cut_text(f"{where}: {first['msg']}", MOST_WORDS)) from None
 
 
 def make_again(
@@ -168,7 +168,7 @@ def make_again(
         moment = whole if whole.leaf == saved.at else whole.at(saved.at)
         plan = make_plan(moment, ledger, policy, saved.edits, window=saved.window, reason=saved.reason)
     except EditError as error:
-        raise PlanError(name, printable(str(error), MOST_WORDS)) from None
+        raise PlanError(name, cut_text(str(error), MOST_WORDS)) from None
     if _hash_decisions(plan, saved.policy) != saved.outcome.sha256:
         now, then = f"{plan.after:,} tokens", f"{saved.outcome.after:,}"
         reason = "what counts or decides has changed since it was saved"
@@ -194,7 +194,7 @@ def name_plan(session: Session, path: str = "") -> str:
     >>> name_plan(Session(format="pi", id="a/b"), "runs/first.session.jsonl"), name_plan(Session(format="pi"))
     ('first.plan.json', 'session.plan.json')
     """
-    given = re.split(r"[/\\]", path)[-1] or session.id or "session"
+    given = re.split(r"[/\\]", path)[-1] or redact_text(session.id) or "session"
     name = re.sub(r"(\.session)?\.jsonl?$", "", given, flags=re.I)
     safe = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:LONGEST]
     return f"{safe or 'session'}.plan.json"
@@ -213,8 +213,11 @@ def number_name(name: str, number: int) -> str:
 def _as_it_was(saved: SavedPlan, session: Session, name: str) -> Session:
     origin, count = saved.session, saved.session.entries
     if len(session.entries) < count or _hash_entries(session, count) != origin.sha256:
-        here = f"this one is {_describe_session(session.format, session.id, len(session.entries))}"
-        if (origin.format, origin.id) == (session.format, session.id) and len(session.entries) >= count:
+        name_now = redact_text(session.id)
+        here = f"this one is {_describe_session(session.format, name_now, len(session.entries))}"
+        if (origin.format, origin.id) in ((session.format, session.id), (session.format, name_now)) and len(
+            session.entries
+        ) >= count:
             here = "those of this one say something else"
         raise OtherSession(
             name, f"it was made of {_describe_session(origin.format, origin.id, count)}; {here}"
@@ -236,7 +239,7 @@ def _count_own(session: Session) -> int:
 
 
 def _describe_session(format: str, id: str, entries: int) -> str:
-    return f"{entries:,} entries of {printable(format, LONGEST)} {printable(id, LONGEST)!r}"
+    return f"{entries:,} entries of {cut_text(format, LONGEST)} {cut_text(id, LONGEST)!r}"
 
 
 def _find_counter(saved: SavedPlan) -> Counter:

@@ -14,9 +14,10 @@ from itertools import pairwise
 import numpy as np
 
 from ..policies.table import Appendix, Summary, Table
-from ..session.blocks import KINDS
+from ..redaction.cut import cut_line, redact_long
+from ..session.blocks import KINDS, ToolCall
 from ..session.entries import Entry
-from ..session.queries import describe_call
+from ..session.queries import telling_argument
 from ..session.tree import COMPACTION, Bools, Ints
 from ..text import one_line
 from ..tokens.ledger import Ledger
@@ -182,29 +183,38 @@ SPLIT = "Earlier in the turn that the cut splits:"
 _PREVIOUS_CHARS = 4000
 
 
-def extract_line(entry: Entry) -> str:
-    """One line that stands for an entry in a stand-in summary; empty when it says nothing of its own.
+def describe_call(call: ToolCall) -> str:
+    """Describe a call by its name and its most telling argument.
 
-    Users' and the model's words are cut short, calls keep their most telling argument, outputs only speak
-    when they are errors, reasoning never does.
+    >>> describe_call(ToolCall(id="1", name="Read", input={"file_path": "src/a.py"}))
+    'Read(src/a.py)'
+    """
+    return f"{call.name}({cut_line(telling_argument(call), 80)})"
+
+
+def extract_line(entry: Entry) -> str:
+    """Return the line for an entry in a placeholder summary; "" if it has no words of its own.
+
+    Users' and the model's words are cut, without the secrets in them; calls keep their most telling argument.
+    Outputs have a line only if they are errors, reasoning has none.
     """
     if entry.kind == "compaction":
         text = entry.text
         more = (
             f" [… {len(text) - _PREVIOUS_CHARS} characters left out]" if len(text) > _PREVIOUS_CHARS else ""
         )
-        said = f"summary so far: {text[:_PREVIOUS_CHARS]}{more}"
+        said = f"summary so far: {redact_long(text, _PREVIOUS_CHARS)[:_PREVIOUS_CHARS]}{more}"
         return one_line(said, len(said))
     role, parts = entry.role, []
     for block in entry.blocks:
         if block.kind == "text":
             text = block.text
             if text and not text.isspace():
-                parts.append(one_line(text, 200 if role == "user" else 120))
+                parts.append(cut_line(text, 200 if role == "user" else 120))
         elif block.kind == "tool_call":
             parts.append(f"called {describe_call(block)}")
         elif block.kind == "tool_output" and block.is_error:
-            parts.append("failed: " + one_line(block.text, 100))
+            parts.append("failed: " + cut_line(block.text, 100))
     if not parts:
         return ""
     who = role if role in ("user", "assistant", "system") else "tool"

@@ -74,6 +74,16 @@ def look_through(session: Session, shown: Collection[int], redactor: Redactor) -
                 redactor.look(f"{entry.id}/{index}", _block(block, bare).text)
 
 
+def find_secrets(session: Session) -> Redactor | None:
+    """A redactor that knows the secrets of a session and keeps what is only personal; None if it has none."""
+    redactor = Redactor()
+    look_through(session, range(len(session.entries)), redactor)
+    findings = redactor.findings
+    if all(finding.grade != "secret" for finding in findings):
+        return None
+    return redactor.fork(frozenset(finding.name for finding in findings if finding.grade != "secret"))
+
+
 def clean_session(session: Session, shown: Collection[int], redactor: Redactor) -> Session:
     """The session with the texts of the entries `shown` (positions) cleaned, and no text in any other.
 

@@ -20,14 +20,21 @@ from .patterns import Grade, is_telling
 MOST_PLACES = 5
 _LONGEST_KEY = 80
 _LEAST_PART = 10
+_ANCHOR = 4
+# The marks of a cut: after the beginning that is left of a text, and before the end that is left of it.
+_CUT_HERE = re.compile(r"\s*[\[(<]?\s*(?:…|\.\.\.|\d[\d,]* \w+ (?:left out|truncated|omitted))")
+_CUT_BEFORE = re.compile(r"(?:…|\.\.\.|left out|truncated|omitted)[\])>…]*\s*\Z")
+_LEAST_CUT = 30
+"""A text that is cut without a mark has so many characters or more."""
 _BETWEEN_LINES = re.compile(r"\\[nr]|[^A-Za-z0-9+/=]+")
 
 HINTS = {
     "private-key": "a private key",
     "authorization": "the credentials of an HTTP request",
-    "header": "the key in an HTTP header",
     "cookie": "the cookies of an HTTP request",
     "login": "a password in a command or a file of logins",
+    "password-hash": "the hash of a password",
+    "service-token": "a token of a service",
     "signed-address": "the signature of an address",
     "environment-value": "a value set in the environment",
     "assigned-value": "a value assigned to a name that tells of a secret",
@@ -230,6 +237,7 @@ class Redactor:
             for span in self._find(text)
         ]
         cuts += [(*match.span(), self._names[match.group()]) for match in self._known_in(text)]
+        cuts += self._find_pieces(text)
         at = 0
         for start, end, name in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
             if end > at and name not in self.keep:
@@ -260,6 +268,26 @@ class Redactor:
         values = sorted((value for value in self._names if value in text), key=lambda v: (-len(v), v))
         return re.finditer("|".join(map(re.escape, values)), text) if values else ()
 
+    def _find_pieces(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Find what a cut has left of a known secret: its start, its end and the secret's name.
+
+        A long piece of a secret is found anywhere, a short one only beside the mark of a cut.
+        """
+        for secret, name in self._names.items():
+            if len(secret) < 2 * _ANCHOR or self._grades[name][1] != "secret" or secret.startswith("-----"):
+                continue
+            for at in _find_all(text, secret[:_ANCHOR]):
+                end = at + _shared(text[at : at + len(secret)], secret)
+                cut = _CUT_HERE.match(text, end) or _is_at_end(text, end)
+                if end - at < len(secret) and (cut or _is_piece(text[at:end])):
+                    yield at, end, name
+            for start in _find_all(text, secret[-_ANCHOR:]):
+                end = start + _ANCHOR
+                at = end - _shared(text[max(end - len(secret), 0) : end][::-1], secret[::-1])
+                cut = _CUT_BEFORE.search(text[max(at - 20, 0) : at]) or (not at and len(text) >= _LEAST_CUT)
+                if end - at < len(secret) and (cut or _is_piece(text[at:end])):
+                    yield at, end, name
+
     def _count(self, name: str, where: str) -> None:
         self._counts[name] = self._counts.get(name, 0) + 1
         self._places.setdefault(name, {})[where] = None
@@ -287,6 +315,30 @@ class Redactor:
         if spans and (name := name_secret(spans[0].kind, value)) not in self.keep:
             return write_placeholder(self._names.get(value, name))
         return self.clean(value)
+
+
+def _find_all(text: str, part: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts have in common at the beginning."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+
+
+def _is_at_end(text: str, at: int) -> bool:
+    """Whether a text that is long enough to have been cut ends here."""
+    return len(text) >= _LEAST_CUT and at == len(text)
+
+
+def _is_piece(piece: str) -> bool:
+    """Whether a piece of a secret is so long and so much its own that it cannot be in a text by chance."""
+    return len(piece) >= _LEAST_PART and is_telling(piece)
 
 
 def _join(text: str, replaced: Sequence[Replaced]) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..text import one_line
 from .blocks import Block, BlockRef, Reasoning, ToolCall
 from .entries import Entry
 from .json_text import js_number
@@ -139,15 +138,6 @@ def _values(value: Any) -> list[str]:
 
 
 _SALIENT = ("path", "file_path", "command", "cmd", "pattern", "query", "url", "notebook_path", "prompt")
-
-
-def describe_call(call: ToolCall) -> str:
-    """A call in a few words: its name and its most telling argument.
-
-    >>> describe_call(ToolCall(id="1", name="Read", input={"file_path": "src/a.py"}))
-    'Read(src/a.py)'
-    """
-    return f"{call.name}({one_line(telling_argument(call), 80)})"
 
 
 def telling_argument(call: ToolCall) -> str:

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from ..facts.grounding import UngroundedLine, check_grounding, gather_sources
 from ..planning.plan import Plan
 from ..planning.summary_jobs import TURN_CONTEXT, Checkpoint, SummaryJob
+from ..redaction.cut import cut_text
 from ..session.toolcalls.call_paths import canonical_path
 from ..text import printable, printed
 from .prompts import SECTIONS, TURN_SECTIONS
@@ -90,9 +91,7 @@ class SummaryCheck:
     def __repr__(self) -> str:
         kinds = ", ".join(dict.fromkeys(fault.kind for fault in self.faults))
         size = f"{self.tokens:,} tokens" + (f" of {self.budget:,}" if self.budget is not None else "")
-        return (
-            f"Checked(by {printable(self.checkpoint.by, 40)}, {size}, {self.trust}: {kinds or 'no faults'})"
-        )
+        return f"Checked(by {cut_text(self.checkpoint.by, 40)}, {size}, {self.trust}: {kinds or 'no faults'})"
 
 
 def check_summary(checkpoint: Checkpoint, plan: Plan) -> SummaryCheck:
@@ -133,7 +132,7 @@ def check_summary(checkpoint: Checkpoint, plan: Plan) -> SummaryCheck:
     for kind, pattern, what in _TAGS:
         for match in list(pattern.finditer(text))[:_SHOWN]:
             line = text.count("\n", 0, match.start()) + 1
-            faults.append(SummaryFault(kind, f"Line {line}: {printable(match[0], 60)} {what}.", line))
+            faults.append(SummaryFault(kind, f"Line {line}: {cut_text(match[0], 60)} {what}.", line))
     unfounded = _drop_known(check_grounding(text, gather_sources(plan.session)), plan)
     faults += [SummaryFault("grounding", one.sentence, one.line) for one in unfounded]
     return SummaryCheck(checkpoint, tuple(faults), tokens, budget, unfounded)

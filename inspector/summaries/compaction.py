@@ -24,6 +24,7 @@ from ..policies.policy import Edits, Policy
 from ..policies.rules.truncate_outputs import DECISIONS
 from ..policies.table import SUMMARISED
 from ..policies.trigger import Reason
+from ..redaction.cut import cut_text
 from ..session.blocks import Number
 from ..session.queries import find_parent
 from ..session.session import Session
@@ -135,7 +136,7 @@ class CompactionResult(Drawable):
                 how = how or ("the retry" if entry.extra.get("source") == RETRY else "continues")
                 lines.append(f"{depth}└─ {entry.id}: {how}, {_tell_entry(self.after, entry.id)}")
                 depth += "   "
-        return "\n".join(printable(line, 160) for line in lines)
+        return "\n".join(cut_text(line, 160) for line in lines)
 
     @printed
     def __repr__(self) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -16,13 +15,15 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..errors import EditError, EscapeError, ReadError, WriteConflict, expect
-from ..files import StrPath, find_place, open_session, resolve_place, write_whole
+from ..files import StrPath, find_place, mode_of, open_session, resolve_place, write_whole
 from ..formats.manifest import READER, dump_manifest
 from ..formats.readers import read_session
+from ..formats.whole_file import take_lock
 from ..policies.rules.spill_outputs import Spill, SpillOutputs, find_spills
-from ..redaction.clean import clean_session, look_through
+from ..redaction.clean import clean_session, find_secrets
 from ..redaction.redact import Redactor, SecretFinding
 from ..session.json_text import dump_lossless
+from ..session.provenance import file_mode_of
 from ..session.session import Session
 from .archive import make_record
 from .compaction import CompactionResult
@@ -37,24 +38,13 @@ def hold(folder: Path) -> Iterator[None]:
     handle = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
         try:
-            _take(handle)
+            take_lock(handle)
         except OSError:
             raise WriteConflict(str(folder), "another writer is at work there") from None
         yield
     finally:
         # Closing it gives it back. The file stays: removing it would let two in at once.
         os.close(handle)
-
-
-def _take(handle: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 CURRENT, EARLIER, ARCHIVE = "manifest.json", "earlier", "archive"
@@ -98,8 +88,9 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
     home = resolve_place(folder, "save_compaction")
     if transition.after.leaf == transition.session.leaf:
         raise EditError("save", transition.plan.policy.name, transition.why or "nothing was compacted")
-    cleaner = None if keep_secrets else _find_secrets(transition.after)
+    cleaner = None if keep_secrets else find_secrets(transition.after)
     home.mkdir(parents=True, exist_ok=True)
+    mode = file_mode_of(transition.session)
     with hold(home):
         _sweep(home)
         current = home / CURRENT
@@ -111,15 +102,16 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
         spills = [(_inside(home, spill.path), spill.text) for spill in _spills(transition)]
         if cleaner is not None:
             before = dump_manifest(_clean(stored, cleaner)).encode("ascii")
-        earlier = _keep(home / EARLIER, before)
+        earlier = _keep(home / EARLIER, before, mode)
         left = _archive(transition, cleaner)
-        archive = None if left is None else _keep(home / ARCHIVE, left)
+        archive = None if left is None else _keep(home / ARCHIVE, left, mode)
         for place, text in spills:
             place.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(place, (cleaner.clean(text) if cleaner else text).encode("utf-8", "surrogatepass"))
+            cleaned = cleaner.clean(text) if cleaner else text
+            write_whole(place, cleaned.encode("utf-8", "surrogatepass"), mode)
         after = _clean(transition.after, cleaner)
         after = after.model_copy(update={"extra": {**after.extra, PREVIOUS: earlier.name}})
-        write_whole(current, dump_manifest(after).encode("ascii"))
+        write_whole(current, dump_manifest(after).encode("ascii"), mode)
     redacted = () if cleaner is None else cleaner.findings
     return Saved(
         current,
@@ -164,8 +156,8 @@ def undo_compaction(folder: StrPath) -> Session:
         current = home / CURRENT
         earlier = _find_earlier(current)
         session = open_session(earlier)
-        _keep(home / EARLIER, current.read_bytes())
-        write_whole(current, earlier.read_bytes())
+        _keep(home / EARLIER, current.read_bytes(), mode_of(current))
+        write_whole(current, earlier.read_bytes(), mode_of(earlier))
     return session
 
 
@@ -192,16 +184,6 @@ def _goes_on_from(session: Session, stored: Session) -> bool:
     return stored.id == session.id and session.entries[: len(stored.entries)] == stored.entries
 
 
-def _find_secrets(session: Session) -> Redactor | None:
-    """What takes the secrets of a session out of it, None when it has none; what is personal stays."""
-    redactor = Redactor()
-    look_through(session, range(len(session.entries)), redactor)
-    findings = redactor.findings
-    if all(finding.grade != "secret" for finding in findings):
-        return None
-    return redactor.fork(frozenset(finding.name for finding in findings if finding.grade != "secret"))
-
-
 def _clean(session: Session, cleaner: Redactor | None) -> Session:
     if cleaner is None:
         return session
@@ -210,12 +192,12 @@ def _clean(session: Session, cleaner: Redactor | None) -> Session:
     return cleaned
 
 
-def _keep(folder: Path, content: bytes) -> Path:
-    """A file under the hash of its content, written once."""
+def _keep(folder: Path, content: bytes, mode: int | None) -> Path:
+    """Write a file named after the hash of its content, unless it exists."""
     folder.mkdir(exist_ok=True)
     place = folder / f"{sha256(content).hexdigest()}.json"
     if not place.exists() or place.read_bytes() != content:
-        write_whole(place, content)
+        write_whole(place, content, mode)
     return place
 
 
@@ -257,7 +239,7 @@ def _inside(home: Path, path: str) -> Path:
 
 
 def _sweep(home: Path) -> None:
-    """Take away what a writer left that was killed."""
+    """Remove the temporary files of killed writers. The lock on the folder tells that no other is at work."""
     for folder in (home, home / EARLIER, home / ARCHIVE):
         for litter in folder.glob(".*.tmp"):
             with suppress(OSError):

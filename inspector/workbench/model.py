@@ -19,6 +19,7 @@ from ..planning.summary_jobs import Checkpoint
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Edits, Policy
 from ..policies.registry import add_policy, configure_policy, find_policy, names_of_policies
+from ..redaction.cut import cut_text
 from ..replays.engine import OnProgress, ReplayTask
 from ..replays.run import Run
 from ..replays.scenario import Provider, Scenario, read_scenario
@@ -197,7 +198,7 @@ class WorkbenchModel:
     def confirm(self, seq: int, error: str = "") -> dict[str, Any]:
         """The plan as it stands, as the answer to another question; with why nothing came of that one."""
         answer: dict[str, Any] = {"_plan": {**self._picture, "seq": seq}}
-        return {**answer, "_error": printable(error, MOST_WORDS)} if error else answer
+        return {**answer, "_error": cut_text(error, MOST_WORDS)} if error else answer
 
     def choose_provider(self, provider: Provider) -> None:
         """What the provider of a replay does with a request above the window; the last replay stays until
@@ -383,7 +384,7 @@ class WorkbenchModel:
             raise EditError("versus", f"{dict(versus)!r:.60}", "plan B has a policy, or is what was recorded")
         other = self._plan(plan.session, versus)
         payload, data = draw_plan(other)
-        label = printable(other.policy.title or other.policy.name, 120)
+        label = cut_text(other.policy.title or other.policy.name, 120)
         return other, DrawnPlan(replace(payload, label=label), data)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ..policies.registry import list_policies
-from ..text import printable
+from ..redaction.cut import cut_text
 from .model import MOST_WORDS, WorkbenchModel
 from .page.html import ExportReply, ReviewReply, make, review
 from .payloads.base_payload import Payload, to_json
@@ -84,7 +84,7 @@ def reply_to(query: object, answer: Callable[[dict[str, Any]], Reply]) -> Reply:
 
 def refuse(query: Query, sentence: str) -> Reply:
     """The reply to a query that has no other."""
-    return {"type": "error", "id": query.get("id"), "sentence": printable(sentence, MOST_WORDS)}
+    return {"type": "error", "id": query.get("id"), "sentence": cut_text(sentence, MOST_WORDS)}
 
 
 def _rows(model: WorkbenchModel, query: Query) -> RowsReply:

@@ -12,6 +12,7 @@ from ..errors import PlanError, PolicyError
 from ..planning.plan import make_plan
 from ..planning.saved_plan import SavedPlan, count_added, read_plan
 from ..policies.registry import POLICIES, add_policy, configure_policy, find_policy
+from ..redaction.cut import cut_text
 from ..session.session import Session
 from ..text import plural, printable
 from .model import WorkbenchModel
@@ -41,7 +42,7 @@ def describe_saved(saved: SavedPlan) -> str:
     added = [plural(len(edits.settings), "setting")] if edits.settings else []
     added += [plural(len(edits.pins), "pin")] if edits.pins else []
     title = " + ".join([outcome.title, *added])
-    return printable(f"{title}: {outcome.before:,} → {outcome.after:,} tokens", 200)
+    return cut_text(f"{title}: {outcome.before:,} → {outcome.after:,} tokens", 200)
 
 
 def choose_saved(saved: SavedPlan, session: Session, name: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from ..errors import EditError, InspectorError, Stopped, SummaryError
 from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
+from ..redaction.cut import cut_text
 from ..replays.engine import OnProgress
 from ..summaries.check import check_summary
 from ..summaries.claude.anthropic_api import KEYS
@@ -78,7 +79,7 @@ def find_host(address: str) -> str:
     ('api.anthropic.com', '127.0.0.1:8080')
     """
     bare = address.partition("://")[2] or address
-    return printable(re.split(r"[/?#]", bare, maxsplit=1)[0].rpartition("@")[2], 100)
+    return cut_text(re.split(r"[/?#]", bare, maxsplit=1)[0].rpartition("@")[2], 100)
 
 
 def explain_no_provider() -> str:
@@ -192,7 +193,7 @@ class SummaryWriter:
         models = list_models(plan)
         return {
             "state": now.state,
-            "by": printable(now.by, 80),
+            "by": cut_text(now.by, 80),
             # Counts may have become exact since.
             "sentence": describe_written(plan) if here else now.sentence,
             "text": printable(text[first : first + MOST_AT_ONCE]),
@@ -298,7 +299,7 @@ def find_writer(query: Mapping[str, Any]) -> str:
 def _explain_nothing(plan: Plan) -> str:
     if plan.jobs:
         return ""
-    return printable(plan.why, 400) or "This plan summarises nothing, so there is nothing to write."
+    return cut_text(plan.why, 400) or "This plan summarises nothing, so there is nothing to write."
 
 
 def _limit(plan: Plan) -> int:

@@ -525,6 +525,14 @@ def test_S0_64_S0_65_the_answer_tells_who_gave_it_and_the_prompt_it_was_asked_by
             "refusal",
             "it names the reason cyber",
         ),
+        (
+            Cue(
+                stop_reason="refusal",
+                details={"type": "refusal", "category": f"{'x' * 45} ghp_{'aB3dE6' * 6}"},
+            ),
+            "refusal",
+            r"it names the reason x{45} \[redacted git…\)",
+        ),
         (Cue(stop_reason="tool_use"), "tool", "called a tool"),
         (Cue(stop_reason="pause_turn"), "unknown", "not known here"),
         (Cue(fault="cut", after=8), "interrupted", "connection ended before the answer did, after"),

@@ -25,7 +25,8 @@ from ...planning.context import Context
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Policy
 from ...policies.table import VERBATIM
-from ...session.blocks import BlockRef
+from ...session.blocks import BlockRef, ToolCall
+from ...redaction.cut import cut_text
 from ...session.queries import pair_calls
 from ...session.session import Session
 from ...session.toolcalls.call_paths import names
@@ -414,10 +415,10 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
     """The codes that a fact's fate brings, each with its sentence."""
     fact, kind = traced.fact, traced.fact.kind
     spoken = kind in SPOKEN
-    form = quote_form(kind, fact.form, LONGEST) if spoken else printable(" ".join(fact.form.split()), LONGEST)
+    form = quote_form(kind, fact.form, LONGEST) if spoken else cut_text(" ".join(fact.form.split()), LONGEST)
     if (later := traced.replacement) is not None:
         if traced.carried:
-            value, when = printable(later.value, LONGEST), _when(traced, later.ref)
+            value, when = cut_text(later.value, LONGEST), _when(traced, later.ref)
             yield "CI015", f"The summary tells the {kind} {form}, which the user replaced {when} by {value}."
     elif kind == "file":
         done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
@@ -426,8 +427,8 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
         weak = done if traced.fate == "weakened" else ()
         others = [name for name in traced.others if not name.startswith("...")] if weak else ()
         if others:
-            other = printable(others[0], LONGEST)
-            words = printable(traced.words, LONGEST)
+            other = cut_text(others[0], LONGEST)
+            words = cut_text(traced.words, LONGEST)
             yield "CI007", f'Of the file {form} only "{words}" is left, which {other} is called too.'
         created = [said for said in changed if said.operation == "created"]
         # What was made and taken away again is nothing to keep.

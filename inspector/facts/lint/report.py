@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from ...redaction.clean import find_secrets
+from ...redaction.redact import Redactor
 from ...session.session import Session
 from ...text import printable
 from .codes import LINT_CODES, LintFinding, LintReport
@@ -17,7 +19,7 @@ _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def write_text(findings: LintReport, session: Session, *, fixes: bool = False) -> list[str]:
     """A line for each finding, with the line of the file where it is said, and a last one that adds up."""
-    lines = []
+    lines, tidy = [], _find_redactor(session).clean
     for finding in findings:
         at = find_line(finding, session)
         where = f"line {at}: " if at else ""
@@ -25,24 +27,20 @@ def write_text(findings: LintReport, session: Session, *, fixes: bool = False) -
         if fixes and finding.fix is not None:
             lines.append(f"               fix: {finding.fix.sentence} {finding.fix.price:+,} tokens")
     lines += [f"not checked: {printable(str(fault))}" for fault in findings.faults]
-    return [*lines, f"{findings.looked}: {findings.summary}"]
+    return [*map(tidy, lines), f"{tidy(findings.looked)}: {findings.summary}"]
 
 
 def write_json(findings: LintReport, session: Session, *, fixes: bool = False) -> list[str]:
     """All of it as one JSON value; `line` is null where a finding is about no block of the file."""
-    return [
-        json.dumps(
-            {
-                "looked": findings.looked,
-                "ok": findings.ok,
-                "counts": findings.counts,
-                "severities": findings.severities,
-                "faults": [fault._asdict() for fault in findings.faults],
-                "findings": [_describe(finding, session, fixes) for finding in findings],
-            },
-            indent=2,
-        )
-    ]
+    report = {
+        "looked": findings.looked,
+        "ok": findings.ok,
+        "counts": findings.counts,
+        "severities": findings.severities,
+        "faults": [fault._asdict() for fault in findings.faults],
+        "findings": [_describe(finding, session, fixes) for finding in findings],
+    }
+    return [json.dumps(_find_redactor(session).clean_tree(report), indent=2)]
 
 
 def write_github(findings: LintReport, session: Session, file: str) -> list[str]:
@@ -54,12 +52,12 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
     >>> print(write_github(lint(session, rules="CI001"), session, "a,b.jsonl")[0][:62])
     ::error file=a%2Cb.jsonl,line=79,title=CI001 edited file lost:
     """
-    lines = []
+    lines, tidy = [], _find_redactor(session).clean
     for finding in findings:
         at = find_line(finding, session)
         place = f",line={at}" if at else ""
         title = f"{finding.code} {finding.name}"
-        said = _escape(finding.sentence + _tier(finding))
+        said = _escape(tidy(finding.sentence) + _tier(finding))
         lines.append(f"::{_LEVELS[finding.severity]} file={_escape(file, ':,')}{place},title={title}::{said}")
     head = f"::error file={_escape(file, ':,')},title=not checked::"
     return [*lines, *(head + _escape(str(fault)) for fault in findings.faults)]
@@ -80,7 +78,7 @@ def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
         }
         for check in LINT_CODES.values()
     ]
-    results = []
+    results, tidy = [], _find_redactor(session).clean
     for finding in findings:
         place: dict[str, Any] = {"artifactLocation": {"uri": quote(file, safe="/", errors="surrogateescape")}}
         if at := find_line(finding, session):
@@ -90,7 +88,7 @@ def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
                 "ruleId": finding.code,
                 "ruleIndex": codes.index(finding.code),
                 "level": finding.severity,
-                "message": {"text": printable(finding.sentence + _tier(finding))},
+                "message": {"text": printable(tidy(finding.sentence) + _tier(finding))},
                 "locations": [{"physicalLocation": place}],
             }
         )
@@ -108,18 +106,19 @@ def write_junit(findings: LintReport, session: Session, file: str) -> list[str]:
     """
     from xml.etree import ElementTree as ET
 
+    tidy = _find_redactor(session).clean
     failed = sum(finding.severity == "error" for finding in findings)
     faults = len(findings.faults)
     tests = max(len(findings) + faults, 1)
     counts = {"tests": str(tests), "failures": str(failed), "errors": str(faults)}
     root = ET.Element("testsuites", {"name": NAME, **counts})
-    suite = ET.SubElement(root, "testsuite", {"name": printable(findings.looked), **counts})
+    suite = ET.SubElement(root, "testsuite", {"name": printable(tidy(findings.looked)), **counts})
     for finding in findings:
         at = find_line(finding, session)
         place = {"file": printable(file), **({"line": str(at)} if at else {})}
         title = {"classname": NAME, "name": f"{finding.code} {finding.name}"}
         case = ET.SubElement(suite, "testcase", title | place)
-        said = printable(finding.sentence + _tier(finding))
+        said = printable(tidy(finding.sentence) + _tier(finding))
         if finding.severity == "error":
             ET.SubElement(case, "failure", {"type": finding.code, "message": said})
         else:
@@ -142,6 +141,11 @@ FORMATS: dict[str, Callable[[LintReport, Session, str, bool], list[str]]] = {
     "junit": lambda findings, session, file, _: write_junit(findings, session, file),
 }
 """What writes a report: of a session, in a file of that name, with the cheapest fixes or without."""
+
+
+def _find_redactor(session: Session) -> Redactor:
+    """What takes the session's secrets out of a report, which leaves the machine or stays in a log."""
+    return find_secrets(session) or Redactor()
 
 
 def find_line(finding: LintFinding, session: Session) -> int | None:

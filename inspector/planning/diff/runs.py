@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Generic, Protocol, TypeVar
 
-from ...text import printable
+from ...redaction.cut import cut_text
 
 KINDS = ("keep", "change", "insert", "remove")
 SIGNS = {"keep": " ", "change": "~", "insert": "+", "remove": "-"}
@@ -106,7 +106,7 @@ def find_longest_ascent(values: Sequence[int]) -> list[int]:
 
 def show_plain(text: str, width: int) -> str:
     """Text from a transcript for a terminal: one line, and nothing in it that a terminal would obey."""
-    start = printable(text, width).replace("\n", "␊").replace("\t", " ")
+    start = cut_text(text, width).replace("\n", "␊").replace("\t", " ")
     return start if len(text) <= width else start + "…"
 
 

@@ -19,9 +19,9 @@ from email.utils import mktime_tz, parsedate_tz
 from typing import Any
 
 from ...errors import AnswerRefused, InspectorError, KeyMissing, RequestRefused, Stopped
+from ...redaction.cut import cut_text
 from ...session.entries import Usage
 from ...session.overflow import classify_refusal
-from ...text import printable
 
 Json = dict[str, Any]
 
@@ -75,7 +75,7 @@ class ApiCall:
     def __init__(
         self, scrub: Callable[[str], str], base_url: str | None, retries: int, timeout: float
     ) -> None:
-        self._scrub, self._base_url, self._retries, self._timeout = scrub, base_url, retries, timeout
+        self.scrub, self._base_url, self._retries, self._timeout = scrub, base_url, retries, timeout
         self.text, self.stop_reason, self.usage = "", "", Usage()
         self.model = ""
         self.details: Json = {}
@@ -274,7 +274,7 @@ class ApiCall:
         kind = classify_refusal(status, f"{named or ''} {said}".strip()) or _KINDS.get(status)
         if kind is None:
             kind = "server" if status >= 500 else "redirect" if status < 400 else "invalid"
-        said = printable(self._scrub(said[:_MOST_LOOKED_AT]), _MOST_SAID).strip()
+        said = cut_text(self.scrub(said[:_MOST_LOOKED_AT]), _MOST_SAID).strip()
         tail = f": {said.rstrip('.')}" if said else ""
         wait = read_wait(error.response.headers)
         asked = f"; it asks to wait {_say_seconds(wait)}" if wait > LONGEST_WAIT else ""

@@ -15,8 +15,8 @@ from ...formats.sealed import ON_DEMAND
 from ...planning.assemble import live_context
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Reply, SummaryJob
+from ...redaction.cut import cut_text
 from ...session.entries import Usage
-from ...text import printable
 from ...tokens.models import find_class
 from ...wire.checks import CHECKS, check_request
 from ...wire.checks.messages import find_prefill
@@ -100,7 +100,7 @@ def tell_binding(model: str) -> tuple[str, ...]:
     if find_class(model) != "bound":
         return ()
     told = (
-        f"{printable(model, 60)} binds its reasoning to what stands before it: after a summary that we write "
+        f"{cut_text(model, 60)} binds its reasoning to what stands before it: after a summary that we write "
         "it refuses the reasoning that is kept. With provider_side=True the provider compacts, and it stays."
     )
     return (told,)

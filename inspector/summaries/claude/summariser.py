@@ -19,6 +19,7 @@ from ...formats.sealed import Sealed
 from ...planning.plan import Plan
 from ...planning.summary_jobs import TIGHTER, Checkpoint, Oversize, Reply, SummaryJob
 from ...policies.events import AuditEvent
+from ...redaction.cut import cut_line
 from ...redaction.redact import Redactor, keep_names
 from ...session.entries import Usage
 from ...session.session import Session
@@ -185,10 +186,15 @@ def find_fault(call: ApiCall) -> str | None:
     return None if call.text.strip() else "empty"
 
 
+MOST_NAMED = 60
+"""Characters of a reason that the provider names."""
+
+
 def _refuse(kind: str, call: ApiCall, budget: int, tightened: int, used: Usage | None) -> SummaryError:
     again = f", also when asked for less {tightened} times" if tightened else ""
     category = call.details.get("category")
-    why = f" (it names the reason {category})" if isinstance(category, str) else ""
+    named = cut_line(call.scrub(category), MOST_NAMED) if isinstance(category, str) else ""
+    why = f" (it names the reason {named})" if named else ""
     if kind == "token_overflow":
         return RequestRefused(kind, "The request fills the model's window, so the answer was cut off.", used)
     says = {

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ...facts.extract.typed import typed_sentences
 from ...facts.replaced import find_typed
+from ...redaction.cut import redact_long, redact_text
 from ...session.session import Session
 from ...session.speakers import find_speech, who_speaks
 from ...text import printable
@@ -91,12 +92,16 @@ def find_sentence(text: str) -> str:
 
 def last_line(text: str) -> str:
     """The last line that says anything."""
-    lines = (line.strip() for line in reversed(text[-4 * WORDS :].split("\n")))
+    tail = text[-4 * WORDS :]
+    if len(text) > len(tail) and "\n" not in tail.rstrip():
+        tail = redact_text(text[-80 * WORDS :])[-4 * WORDS :]
+    lines = (line.strip() for line in reversed(tail.split("\n")))
     return next((" ".join(line.split()) for line in lines if line), "")
 
 
 def clip(text: str, limit: int) -> str:
-    """The text on one line, at most `limit` characters of it, safe to show."""
+    """Return at most `limit` characters of a text on one line, safe to show; a longer one without secrets."""
+    text = redact_long(text, limit)
     line = " ".join(text[: 4 * limit].split())
     whole = len(line) <= limit and len(text) <= 4 * limit
     return printable(line if whole else f"{cut_words(line, limit - 1)}…")

@@ -10,6 +10,7 @@ from html import escape
 from textwrap import wrap
 from typing import Any
 
+from ...redaction.cut import cut_line
 from ...text import printable
 from ..palette import FACE, MONO, colour
 
@@ -81,8 +82,7 @@ def plain(text: str, limit: int = 80) -> str:
     >>> plain('<a href="x">$E$</a>')
     '&lt;a href="x"&gt;&#36;E&#36;&lt;/a&gt;'
     """
-    short = text if len(text) <= limit else text[: limit - 1] + "…"
-    return escape(printable(short), quote=False).replace("$", "&#36;").replace("\n", " ")
+    return escape(printable(cut_line(text, limit)), quote=False).replace("$", "&#36;").replace("\n", " ")
 
 
 def say(figure: Any, title: str, source: str, note: str = "") -> None:

@@ -8,8 +8,8 @@ from importlib.resources import files
 
 from ...demo import open_demo
 from ...errors import LessonError
+from ...redaction.cut import cut_text
 from ...session.session import Session
-from ...text import printable
 from .lesson import Lesson, read_lesson
 
 _COMPACTIONS = {"demo": 1, "generated": 5}
@@ -35,7 +35,7 @@ def find_lesson(name: str) -> Lesson:
         if name in (lesson.name, str(number)):
             return lesson
     known = ", ".join(lesson.name for lesson in lessons)
-    raise LessonError(f"there is no lesson {printable(name, 40)}; there are {known}")
+    raise LessonError(f"there is no lesson {cut_text(name, 40)}; there are {known}")
 
 
 def lessons_of(session: Session) -> tuple[Lesson, ...]:
@@ -70,7 +70,7 @@ def make_session(name: str) -> Session:
 
         rounds = _COMPACTIONS[name]
         return compact_rounds(open_demo(), "claude-code", rounds=rounds).transitions[-1].after
-    raise LessonError(f"there is no session {printable(name, 60)} in this package")
+    raise LessonError(f"there is no session {cut_text(name, 60)} in this package")
 
 
 def read_link(link: str) -> tuple[int, int]:
@@ -81,5 +81,5 @@ def read_link(link: str) -> tuple[int, int]:
     """
     match = _LINK.fullmatch(link)
     if match is None:
-        raise LessonError(f'a link to a step is two numbers, such as "2.3", not {printable(link, 40)!r}')
+        raise LessonError(f'a link to a step is two numbers, such as "2.3", not {cut_text(link, 40)!r}')
     return int(match.group(1)), int(match.group(2))

@@ -18,7 +18,7 @@ from ...facts.facts import Fact
 from ...facts.traced import Trace, TracedFact
 from ...planning.plan import Plan
 from ...policies.policy import Policy
-from ...text import printable
+from ...redaction.cut import cut_text
 from ..payloads.played import LessonStep
 
 LONGEST = 400
@@ -82,7 +82,7 @@ def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
     """
     found = _walk(parse(expression), expression, names)
     if isinstance(found, Iterator):
-        raise LessonError(f"{printable(expression, 80)}: this goes through a list and comes to nothing")
+        raise LessonError(f"{cut_text(expression, 80)}: this goes through a list and comes to nothing")
     return found
 
 
@@ -95,7 +95,7 @@ def parse(expression: str) -> ast.expr:
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise LessonError(f"{printable(expression, 80)}: this is no expression") from error
+        raise LessonError(f"{cut_text(expression, 80)}: this is no expression") from error
     _measure(tree, expression, 0, 0)
     return tree
 
@@ -104,7 +104,7 @@ def _measure(node: ast.AST, whole: str, depth: int, loops: int) -> None:
     loops += isinstance(node, _LOOPS)
     if depth > DEEPEST or loops > 1:
         what = "there is a loop in a loop" if loops > 1 else "too much stands in each other"
-        raise LessonError(f"{printable(whole, 80)}: {what}")
+        raise LessonError(f"{cut_text(whole, 80)}: {what}")
     for child in ast.iter_child_nodes(node):
         _measure(child, whole, depth + 1, loops)
 
@@ -134,7 +134,7 @@ def _explain(node: ast.expr, whole: str, names: Mapping[str, Any]) -> str:
 def _say(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return printable(repr(value), 80)
+    return cut_text(repr(value), 80)
 
 
 def _walk(node: ast.AST, whole: str, names: Mapping[str, Any]) -> Any:
@@ -184,13 +184,13 @@ def _walk(node: ast.AST, whole: str, names: Mapping[str, Any]) -> Any:
             return _each(inner, name, loop, whole, names)
         case ast.ListComp(elt=inner, generators=[ast.comprehension(target=ast.Name(id=name)) as loop]):
             return list(_each(inner, name, loop, whole, names))
-    raise LessonError(f"{printable(whole, 80)}: {printable(ast.unparse(node), 60)} may not stand in a lesson")
+    raise LessonError(f"{cut_text(whole, 80)}: {cut_text(ast.unparse(node), 60)} may not stand in a lesson")
 
 
 def _read(value: Any, name: str, whole: str) -> Any:
     readable = READABLE.get(type(value), getattr(type(value), "READABLE", frozenset()))
     if value is None or name not in readable:
-        raise LessonError(f"{printable(whole, 80)}: nothing called {name} can be read of {_say(value)}")
+        raise LessonError(f"{cut_text(whole, 80)}: nothing called {name} can be read of {_say(value)}")
     return getattr(value, name)
 
 
@@ -206,7 +206,7 @@ def _last(values: Iterable[Any], stop: bool) -> Any:
 def _number(value: Any, whole: str) -> int | float:
     if isinstance(value, int | float):
         return value
-    raise LessonError(f"{printable(whole, 80)}: only numbers are added and multiplied")
+    raise LessonError(f"{cut_text(whole, 80)}: only numbers are added and multiplied")
 
 
 def _compare(node: ast.Compare, value: Callable[[ast.AST], Any], whole: str) -> bool:
@@ -217,7 +217,7 @@ def _compare(node: ast.Compare, value: Callable[[ast.AST], Any], whole: str) -> 
             if not _COMPARISONS[type(sign)][0](left, right):
                 return False
         except TypeError as error:
-            raise LessonError(f"{printable(whole, 80)}: {error}") from error
+            raise LessonError(f"{cut_text(whole, 80)}: {error}") from error
         left = right
     return True
 
@@ -227,8 +227,8 @@ def _look_up(value: Any, key: Any, whole: str) -> Any:
         try:
             return value[key]
         except (EditError, LookupError, TypeError) as error:
-            raise LessonError(f"{printable(whole, 80)}: there is no {_say(key)}") from error
-    raise LessonError(f"{printable(whole, 80)}: nothing is looked up in {_say(value)}")
+            raise LessonError(f"{cut_text(whole, 80)}: there is no {_say(key)}") from error
+    raise LessonError(f"{cut_text(whole, 80)}: nothing is looked up in {_say(value)}")
 
 
 def _each(
@@ -236,7 +236,7 @@ def _each(
 ) -> Iterator[Any]:
     items = _walk(loop.iter, whole, names)
     if not isinstance(items, tuple | list | Mapping | Trace):
-        raise LessonError(f"{printable(whole, 80)}: {_say(items)} is no list")
+        raise LessonError(f"{cut_text(whole, 80)}: {_say(items)} is no list")
     for item in items:
         inside = {**names, name: item}
         if all(_walk(condition, whole, inside) for condition in loop.ifs):

@@ -29,6 +29,7 @@ from typing import Any
 
 from ...errors import LessonError
 from ...text import printable, printed
+from ...redaction.cut import cut_text
 from ..inputs import TABS
 from ..payloads.sections import format_tokens
 from .expressions import evaluate, parse
@@ -144,13 +145,13 @@ def _read_head(lines: list[tuple[int, str]]) -> dict[str, str]:
         if not line.strip():
             continue
         if name not in HEAD or name in seen or not value:
-            raise LessonError(f"the head holds {', '.join(HEAD)}, each once: {printable(line, 60)}", number)
+            raise LessonError(f"the head holds {', '.join(HEAD)}, each once: {cut_text(line, 60)}", number)
         seen.add(name)
         head[name] = value
     if "title" not in head:
         raise LessonError("the lesson has no title", 1)
     if head["tab"] not in TABS:
-        raise LessonError(f"there is no tab {printable(head['tab'], 40)}; the tabs are {', '.join(TABS)}", 1)
+        raise LessonError(f"there is no tab {cut_text(head['tab'], 40)}; the tabs are {', '.join(TABS)}", 1)
     return head
 
 
@@ -234,9 +235,9 @@ def _read_changes(value: str, line: int) -> dict[str, str]:
     for part in filter(None, (each.strip() for each in value.split(";"))):
         name, equals, what = (piece.strip() for piece in part.partition("="))
         if not equals or name in out:
-            raise LessonError(f"{printable(part, 60)}: this is no name = value, or stands here twice", line)
+            raise LessonError(f"{cut_text(part, 60)}: this is no name = value, or stands here twice", line)
         if name not in INPUTS and not _SETTING.fullmatch(name):
-            raise LessonError(f"nothing called {printable(name, 40)} can be set", line)
+            raise LessonError(f"nothing called {cut_text(name, 40)} can be set", line)
         out[name] = what
     return out
 

@@ -18,8 +18,8 @@ from ...facts.regret import find_regret, sum_regret
 from ...facts.traced import Trace
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Edits
+from ...redaction.cut import cut_text
 from ...session.session import Session
-from ...text import printable
 from ..model import WorkbenchModel
 from ..opening import list_marks
 from ..payloads.played import LessonStep, play_plan, show_played
@@ -296,7 +296,7 @@ def find_place(words: str, moment: Session) -> int | None:
         found = [at for at, i in enumerate(live.entries) if moment.entries[i].id.startswith(name)]
         if len(found) == 1:
             return found[0]
-    raise LessonError(f"there is no place {printable(words, 40)} at this moment")
+    raise LessonError(f"there is no place {cut_text(words, 40)} at this moment")
 
 
 def _is_legal(moment: Session, place: int) -> bool:
@@ -313,7 +313,7 @@ def _find_moment(words: str, model: WorkbenchModel) -> str:
     found = [entry.id for entry in model.session.entries if len(words) >= 4 and entry.id.startswith(words)]
     if len(found) == 1:
         return found[0]
-    raise LessonError(f"the session has no moment {printable(words, 40)}")
+    raise LessonError(f"the session has no moment {cut_text(words, 40)}")
 
 
 def _find_pins(form: str, moment: Session, model: WorkbenchModel, inputs: Mapping[str, Any]) -> list[str]:
@@ -323,11 +323,11 @@ def _find_pins(form: str, moment: Session, model: WorkbenchModel, inputs: Mappin
     try:
         fixes = plan.trace[form].fixes()
     except EditError as error:
-        raise LessonError(f"nothing said so far holds {printable(form, 60)}") from error
+        raise LessonError(f"nothing said so far holds {cut_text(form, 60)}") from error
     for fix in fixes:
         if fix.means == "pin":
             return list(fix.edits.pins)
-    raise LessonError(f"no pin keeps {printable(form, 60)}")
+    raise LessonError(f"no pin keeps {cut_text(form, 60)}")
 
 
 def _read_value(value: str) -> Any:

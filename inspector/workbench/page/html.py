@@ -22,6 +22,7 @@ from ...errors import RedactionError
 from ...faults import Fault
 from ...policies.registry import find_policy
 from ...redaction.clean import clean_session, look_through
+from ...redaction.cut import cut_text
 from ...redaction.patterns import Grade
 from ...redaction.redact import Redactor, SecretFinding, keep_names
 from ...text import plural, printable
@@ -105,7 +106,7 @@ def review(model: WorkbenchModel) -> ReviewReply:
             item.kind,
             item.grade,
             item.times,
-            [printable(place, 120) for place in item.where],
+            [cut_text(place, 120) for place in item.where],
             item.hint,
         )
         for item in found
@@ -244,7 +245,7 @@ def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str])
         f"default-src 'none'; script-src '{_hash(script)}' '{runs}'; "
         f"style-src '{_hash(style)}' '{_hash(STYLE)}'; base-uri 'none'; form-action 'none'"
     )
-    title = escape(printable(packed["scene"]["title"], 120))
+    title = escape(cut_text(packed["scene"]["title"], 120))
     told = "".join(f"<p>{escape(printable(note))}</p>" for note in notes)
     still = f"<h1>{title}</h1><p>{NO_SCRIPT}</p>{_picture(answers)}{told}"
     return (

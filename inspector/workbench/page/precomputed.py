@@ -19,6 +19,7 @@ from ...planning.diff.pieces import find_pieces
 from ...planning.fates import STANDS, SideFates
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Edits, Policy
+from ...redaction.cut import cut_text
 from ...redaction.redact import Redactor
 from ...session.session import Session
 from ...text import plural, printable, utf16_length
@@ -429,7 +430,7 @@ class Answers:
         }
 
     def _label(self, policy: Policy) -> str:
-        return printable(self.redactor.clean(policy.title or policy.name), 120)
+        return cut_text(self.redactor.clean(policy.title or policy.name), 120)
 
     def _draw_run(self) -> list[Any] | None:
         if self.model.run is None:

@@ -15,6 +15,7 @@ from ...planning.fates import BY_BOUND, BY_END, BY_PAIR, BY_PIN, BY_WITHHELD, ST
 from ...planning.plan import Plan
 from ...planning.summary_jobs import Checkpoint
 from ...policies.table import CLEARED, FATES, VERBATIM, Table
+from ...redaction.cut import cut_text, redact_long
 from ...session.blocks import Block
 from ...session.entries import Entry
 from ...session.queries import describe_words, is_summary
@@ -166,7 +167,7 @@ def _describe_other(other: Plan | DrawnPlan, row: int, block: Block) -> OtherBod
         if code >= 0:
             by = f"rule {code + first_rule(other.policy) + 1}, {other.policy.rules[code].title}"
         tokens = int(other.outcome.tokens[row])
-        return OtherBody(FATES[other.fate[row]], tokens, printable(by, 200), *compared)
+        return OtherBody(FATES[other.fate[row]], tokens, cut_text(by, 200), *compared)
     columns = unpack(other.payload.columns, other.data)
     # A recorded compaction did the same with a block wherever a cut may stand.
     fate = int(columns["fate_kept"][row])
@@ -248,8 +249,9 @@ def _row(table: Table, row: int) -> RowPayload:
     entry = table.session.entries[live.entries[live.position[row]]]
     block = entry.blocks[live.block[row]]
     text = preview_call(block) if block.kind == "tool_call" else block.text
-    preview = " ".join(printable(text, PREVIEW_CHARS * 2).split())[:PREVIEW_CHARS]
-    return RowPayload(printable(_label(table, row, block), 100), preview)
+    text = redact_long(text, PREVIEW_CHARS)
+    preview = " ".join(printable(text[: PREVIEW_CHARS * 2]).split())[:PREVIEW_CHARS]
+    return RowPayload(cut_text(_label(table, row, block), 100), preview)
 
 
 def _label(table: Table, row: int, block: Block) -> str:

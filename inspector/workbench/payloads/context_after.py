@@ -16,9 +16,10 @@ from ...planning.assemble import build_context
 from ...planning.context import Context, Piece
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Policy
+from ...redaction.cut import cut_text
 from ...session.queries import describe_words, pair_calls
 from ...session.session import Session
-from ...text import plural, printable
+from ...text import plural
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .fact_list import plan_at
@@ -231,7 +232,7 @@ def _describe(request: _Request, piece: Piece, most: int) -> ContextPiece:
         turn=_turn_of(piece, request.turns),
         stands="summary" if piece.summary else KEPT.get(fate, fate),
         tokens=piece.tokens,
-        text=printable(text, most),
+        text=cut_text(text, most),
         total=len(text),
         ref=ref,
         row=request.rows.get(ref, -1),
@@ -247,8 +248,8 @@ def _describe_speaker(plan: Plan, piece: Piece, tool: str) -> str:
     if kind == "text":
         entry = plan.session[piece.origin[0].entry] if piece.origin else None
         words = describe_words(entry) if entry is not None else piece.role
-        return printable(words.removesuffix(" text").replace(" text, ", ", "), 40)
-    name = printable(getattr(piece.block, "name", None) or tool, 40)
+        return cut_text(words.removesuffix(" text").replace(" text, ", ", "), 40)
+    name = cut_text(getattr(piece.block, "name", None) or tool, 40)
     what = {"tool_call": "call", "tool_output": "output"}.get(kind, kind.replace("_", " "))
     return f"{what} · {name}" if name else what
 

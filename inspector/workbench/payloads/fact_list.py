@@ -21,9 +21,9 @@ from ...facts.trace import find_moment, trace_facts, trace_moves
 from ...facts.traced import FATES, Evidence, Fate, Trace, TracedFact
 from ...planning.plan import Plan
 from ...session.queries import find_end, find_parent
+from ...redaction.cut import cut_text
 from ...session.session import Session
 from ...session.tree import Bools
-from ...text import printable
 from ..model import WorkbenchModel
 from ..opening import name_marks
 from ..words import label_of
@@ -330,11 +330,11 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
     return FactRow(
         number=fact.number,
         kind=fact.kind,
-        form=printable(fact.form, MOST_FORM),
-        title=printable(title_path(fact.form, cwd) if fact.kind == "file" else fact.form, MOST_FORM),
+        form=cut_text(fact.form, MOST_FORM),
+        title=cut_text(title_path(fact.form, cwd) if fact.kind == "file" else fact.form, MOST_FORM),
         fate=traced.fate,
         tier=traced.tier,
-        words=printable(traced.words, MOST_FORM),
+        words=cut_text(traced.words, MOST_FORM),
         others=len(traced.others),
         stood=traced.stood,
         bad=_is_bad(traced),
@@ -356,7 +356,7 @@ def find_fact(facts: Facts, query: Mapping[str, Any]) -> Fact:
     if not 0 <= number < len(facts):
         raise IndexError(f"there is no fact {number}; {len(facts):,} were found")
     fact = next(islice(facts.values(), number, None))
-    if None not in called and called != (fact.kind, printable(fact.form, MOST_FORM)):
+    if None not in called and called != (fact.kind, cut_text(fact.form, MOST_FORM)):
         raise LookupError(GONE)
     return fact
 

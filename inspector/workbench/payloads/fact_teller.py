@@ -12,13 +12,13 @@ from ...facts.facts import Fact
 from ...facts.regret import Regret
 from ...facts.trace import trace_moves
 from ...facts.traced import TracedFact
+from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.entries import Entry
 from ...session.queries import find_end, find_parent, pair_calls
 from ...session.session import Session
 from ...session.speakers import who_speaks
 from ...session.toolcalls.core_command import core_command, name_command, split_core
-from ...text import printable
 from ..model import WorkbenchModel
 from ..opening import MarkName, name_marks
 from .fact_list import FactListing
@@ -180,7 +180,7 @@ class Teller:
             return "the head"
         entry, block = session[ref.entry], session.block(ref)
         if block.kind == "tool_call":
-            tool = printable(block.name, 40)
+            tool = cut_text(block.name, 40)
             ran = _name_run(block.input)
             if ran:
                 return f"the call {ran}"
@@ -195,7 +195,7 @@ class Teller:
             given = session.block(call) if call is not None else None
             ran = _name_run(given.input) if given is not None and given.kind == "tool_call" else ""
             tool = ran or (
-                printable(given.name, 40) if given is not None and given.kind == "tool_call" else ""
+                cut_text(given.name, 40) if given is not None and given.kind == "tool_call" else ""
             )
             return f"the output of {tool}" if tool else "a tool's output"
         if block.kind == "reasoning":
@@ -231,4 +231,4 @@ def _name_run(given: object) -> str:
     if not isinstance(command, str) or not command.strip():
         return ""
     clause = split_core(core_command(command))[0]
-    return printable(name_command(clause) or clause.split()[0], 40)
+    return cut_text(name_command(clause) or clause.split()[0], 40)

@@ -22,6 +22,7 @@ from ...facts.traced import FATES, Trace, TracedFact
 from ...faults import Faults
 from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
+from ...redaction.cut import cut_text
 from ...session.entries import Entry
 from ...session.queries import find_end, find_next_compaction, find_parent
 from ...session.session import Session
@@ -252,7 +253,7 @@ def _row(finding: LintFinding, sign: Sign, pick: str, kept: frozenset[int]) -> F
     return FindingRow(
         fact.number,
         fact.kind,
-        printable(fact.form, MOST_FORM),
+        cut_text(fact.form, MOST_FORM),
         name_fact(traced),
         note,
         sign,
@@ -307,7 +308,7 @@ def name_form(kind: str, form: str, cwd: str | None) -> str:
     '“Never push.”'
     """
     if kind == "file":
-        return printable(canonical_path(" ".join(form.split()), cwd), MOST_TITLE * 3)
+        return cut_text(canonical_path(" ".join(form.split()), cwd), MOST_TITLE * 3)
     return quote_form(kind, form, MOST_TITLE)
 
 
@@ -319,7 +320,7 @@ def _group_again(model: WorkbenchModel, listing: FactListing, again: list[Regret
         FindingRow(
             one.fact.number,
             one.fact.kind,
-            printable(one.fact.form, MOST_FORM),
+            cut_text(one.fact.form, MOST_FORM),
             name_fact(one.traced),
             f"{one.tokens:+,}",
             "again",

@@ -18,7 +18,8 @@ from ...policies.harness import FACES, Dialect, State, find_actions, level_of, n
 from ...policies.policy import Policy
 from ...policies.registry import list_policies
 from ...policies.table import COUNTED
-from ...text import plural, printable
+from ...redaction.cut import cut_text
+from ...text import plural
 from ...tokens.memo import Memo
 from .base_payload import Labelled, Payload
 from .sections import format_tokens
@@ -136,7 +137,7 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
 
 def short_title(policy: Policy) -> str:
     """A policy's name without what stands in brackets behind it, or after a comma."""
-    return printable((policy.title or policy.name).partition(" (")[0].partition(",")[0], MOST_CHARS)
+    return cut_text((policy.title or policy.name).partition(" (")[0].partition(",")[0], MOST_CHARS)
 
 
 def _name_edited(plan: Plan) -> str:
@@ -148,7 +149,7 @@ def _name_edited(plan: Plan) -> str:
     edits = plan.edits
     added = [plural(len(edits.settings), "setting")] if edits.settings else []
     added += [plural(len(edits.pins), "pin")] if edits.pins else []
-    whole = printable(plan.policy.title or plan.policy.name, MOST_CHARS)
+    whole = cut_text(plan.policy.title or plan.policy.name, MOST_CHARS)
     name = whole if len(whole) <= ROOM else _name_briefly(plan.policy)
     return " + ".join([name, *added])
 
@@ -156,7 +157,7 @@ def _name_edited(plan: Plan) -> str:
 def _name_briefly(policy: Policy) -> str:
     short = short_title(policy)
     others = (short_title(other) for other in list_policies() if other.name != policy.name)
-    return printable(policy.name, MOST_CHARS) if short in others else short
+    return cut_text(policy.name, MOST_CHARS) if short in others else short
 
 
 def _find_pace(plan: Plan) -> tuple[float, int]:

@@ -7,9 +7,10 @@ from collections import Counter
 from itertools import chain
 from textwrap import shorten
 
+from ...redaction.cut import cut_text, redact_long
 from ...session.blocks import fields_of
 from ...session.session import Session
-from ...session.speakers import judge, typed_words, who_speaks
+from ...session.speakers import find_speech, judge, typed_words, who_speaks
 from ...text import plural, printable
 from ...tokens.history import History
 from .base_payload import Payload
@@ -59,11 +60,11 @@ def describe_header(session: Session, history: History, file: str = "") -> Heade
     about = dict.fromkeys(part for part in (title, session.id, repr(source)) if part)
     turns = int(history.turn[-1]) + 1 if len(history.turn) else 0
     return HeaderPayload(
-        title=printable(title, MOST_CHARS),
-        id=printable(session.id, MOST_CHARS),
-        about=" · ".join(printable(part, MOST_CHARS) for part in about),
-        harness=printable(name, MOST_CHARS),
-        model=printable(_DATED.sub("", session.model or "model unknown"), MOST_CHARS),
+        title=cut_text(title, MOST_CHARS),
+        id=cut_text(session.id, MOST_CHARS),
+        about=" · ".join(cut_text(part, MOST_CHARS) for part in about),
+        harness=cut_text(name, MOST_CHARS),
+        model=cut_text(_DATED.sub("", session.model or "model unknown"), MOST_CHARS),
         size=f"{plural(turns, 'turn')}, {plural(len(history.turn), 'step')}",
         compactions=plural(kinds.count("compact"), "compaction"),
         unknown=_list_unknown(session),
@@ -81,7 +82,7 @@ def find_title(session: Session, file: str = "") -> str:
     """
     if session.title and session.title.strip():
         return session.title.strip()
-    if words := _find_prompt(session):
+    if words := redact_long(_find_prompt(session), MOST_TITLE):
         brief = shorten(words, MOST_TITLE, placeholder="…") if len(words) > MOST_TITLE else words
         return brief if len(brief) > LEAST_TITLE or brief == words else f"{words[: MOST_TITLE - 1]}…"
     return file or session.id or "session"
@@ -115,4 +116,4 @@ def _list_unknown(session: Session) -> list[str]:
     kinds = (block["type"] for block in blocks if block["kind"] == "unknown")
     counts = Counter(f"block {kind or 'without a type'}" for kind in kinds)
     counts.update(f"record {note.type or 'without a type'}" for note in session.notes if not note.known)
-    return [printable(f"{what}: {number:,}", MOST_CHARS) for what, number in counts.most_common()]
+    return [cut_text(f"{what}: {number:,}", MOST_CHARS) for what, number in counts.most_common()]

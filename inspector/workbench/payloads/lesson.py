@@ -11,8 +11,8 @@ from msgspec import UNSET, UnsetType
 from ...planning.assemble import live_context
 from ...planning.context import Context, Piece
 from ...planning.plan import Plan
+from ...planning.stand_in import describe_call
 from ...session.blocks import Text
-from ...session.queries import describe_call
 from ...wire.checks import check_context
 from .base_payload import Payload
 from .played import LessonStep, PlayedPlan, play_plan, show_played

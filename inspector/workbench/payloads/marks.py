@@ -10,6 +10,7 @@ import numpy as np
 from ...facts.facts import Facts
 from ...facts.grounding import Sources, check_grounding, gather_sources, is_whole
 from ...facts.regret import Regret, find_regret, sum_regret
+from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.queries import find_parent
 from ...session.tree import Ints
@@ -139,7 +140,7 @@ def _mark(model: WorkbenchModel, regret: Regret) -> RegretMark:
         ref=str(regret.again),
         number=fact.number,
         kind=fact.kind,
-        form=printable(fact.form, MOST_FORM),
+        form=cut_text(fact.form, MOST_FORM),
         sentence=regret.sentence,
         tokens=regret.tokens,
         price=regret.price,
@@ -202,7 +203,7 @@ def _mark_words(text: str, sources: Sources) -> tuple[list[GroundingMark], int]:
                 line=found.line,
                 start=utf16_length(printable(text[:start])),
                 end=utf16_length(printable(text[:end])),
-                words=printable(found.words, MOST_FORM),
+                words=cut_text(found.words, MOST_FORM),
                 what=found.what,
                 sentence=found.sentence,
             )

@@ -17,7 +17,8 @@ from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits, Policy
 from ...policies.registry import POLICIES, list_policies
 from ...policies.table import COUNTED
-from ...text import plural, printable
+from ...redaction.cut import cut_text
+from ...text import plural
 from .base_payload import Labelled, Payload
 from .sentence import find_refusal
 
@@ -191,7 +192,7 @@ def _digest(plan: Plan) -> str:
 
 def _describe(policy: Policy, made: Plan | InspectorError, twin: Policy) -> PolicyResult:
     if not isinstance(made, Plan):
-        return PolicyResult(policy.name, None, "has no plan here", printable(str(made), MOST_WORDS), False)
+        return PolicyResult(policy.name, None, "has no plan here", cut_text(str(made), MOST_WORDS), False)
     sentence = made.verdict.sentence
     if refusal := find_refusal(made):
         return PolicyResult(policy.name, made.after, "would be refused", refusal, True)
@@ -222,5 +223,5 @@ def _short(policy: Policy) -> str:
 
 
 def _choice(policy: Policy) -> PolicyChoice:
-    title = printable(policy.title or policy.name, MOST_CHARS)
-    return PolicyChoice(policy.name, title, printable(policy.source, MOST_WORDS))
+    title = cut_text(policy.title or policy.name, MOST_CHARS)
+    return PolicyChoice(policy.name, title, cut_text(policy.source, MOST_WORDS))

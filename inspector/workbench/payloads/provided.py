@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...redaction.cut import cut_text
 from ...session.session import Session
-from ...text import printable
 from ...tokens.ledger import Ledger
 from .base_payload import Payload
 
@@ -25,8 +25,8 @@ def describe_provided(session: Session, ledger: Ledger) -> list[ProvidedPayload]
     first = ledger.head - len(session.provided)
     return [
         ProvidedPayload(
-            printable(one.name, _LONGEST),
-            printable(one.origin, _LONGEST),
+            cut_text(one.name, _LONGEST),
+            cut_text(one.origin, _LONGEST),
             AT_COMPOSE,
             int(ledger.tokens[first + number]),
         )

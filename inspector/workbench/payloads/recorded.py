@@ -15,12 +15,13 @@ from ...errors import InspectorError
 from ...planning.fates import BY_NONE
 from ...planning.plan import Plan
 from ...policies.table import CLEARED, DROPPED, SUMMARISED, TRUNCATED, VERBATIM, Bytes
+from ...redaction.cut import cut_text
 from ...session.entries import Boundary, Entry
 from ...session.live import Live
 from ...session.queries import find_end, is_sealed, is_summary
 from ...session.session import Session
 from ...session.tree import MESSAGE, Bools, Ints
-from ...text import plural, printable
+from ...text import plural
 from ...tokens.counter import Longs
 from ...tokens.history import History
 from ...tokens.moment import find_moment
@@ -296,7 +297,7 @@ def _cut(found: RecordedCompaction, session: Session) -> CutPayload:
     elif (rest != VERBATIM).any():
         kept = f"{int((rest == VERBATIM).sum()):,} of the {len(rest):,} blocks since were kept as they were"
     left = "summarised" if _taken(found) == SUMMARISED else "dropped"
-    asked = f" ({printable(found.boundary.trigger, 40)})" if found.boundary.trigger else ""
+    asked = f" ({cut_text(found.boundary.trigger, 40)})" if found.boundary.trigger else ""
     what = f"The file records a compaction here{asked}: what is older was {left}, {kept}."
     return CutPayload(place, name, "file", what)
 

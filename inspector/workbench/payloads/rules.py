@@ -22,6 +22,7 @@ from ...policies.part import PolicyPart
 from ...policies.policy import Policy
 from ...policies.registry import find_policy
 from ...policies.rules import kind_of, list_rules
+from ...redaction.cut import cut_text
 from ...text import printable
 from .base_payload import Payload
 from .gauge import describe_fill
@@ -356,7 +357,7 @@ def _state(plan: Plan) -> tuple[object, ...]:
 
 def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:
     kind = kind_of(offered)
-    offer = RuleOffer(kind=kind, title=printable(offered.title or kind, MOST_WORDS), source=offered.source)
+    offer = RuleOffer(kind=kind, title=cut_text(offered.title or kind, MOST_WORDS), source=offered.source)
     try:
         # Switched off, it is no rule's rival yet.
         added = plan.policy.add(kind, enabled=False).rules
@@ -365,9 +366,9 @@ def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:
         changes = {f"{kind}.enabled": True, **{f"{other.kind}.enabled": False for other in rivals}}
         tried = _try(plan, changes)
     except InspectorError as error:
-        return replace(offer, refused=printable(str(error), MOST_WORDS))
+        return replace(offer, refused=cut_text(str(error), MOST_WORDS))
     instead = " and ".join(other.title or other.kind for other in rivals)
-    said = printable(rule.sentence, MOST_WORDS)
+    said = cut_text(rule.sentence, MOST_WORDS)
     return replace(offer, sentence=said, instead=instead, changes=changes, delta=tried.after - plan.after)
 
 

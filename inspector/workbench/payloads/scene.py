@@ -19,10 +19,11 @@ from ...planning.plan_words import write_recipe
 from ...planning.summary_jobs import Checkpoint
 from ...policies.registry import list_policies
 from ...policies.table import COUNTED, FATES
+from ...redaction.cut import cut_text
 from ...session.blocks import REASONING, fields_of
 from ...session.queries import is_summary
 from ...session.session import Session
-from ...text import plural, printable
+from ...text import plural
 from ...tokens.history import History, Stretch
 from ...tokens.ledger import Ledger
 from ...tokens.models import model_of, window_of
@@ -445,7 +446,7 @@ def _notices(session: Session, ledger: Ledger) -> list[str]:
     sides = len({fields_of(entry)["sidechain"] for entry in session.entries} - {None})
     if sides:
         notices.append(f"{plural(sides, 'sidechain')} of sub-agents: in the file, not in this context.")
-    return [printable(notice, 400) for notice in notices]
+    return [cut_text(notice, 400) for notice in notices]
 
 
 def _lanes(plan: Plan) -> list[LanePayload]:

@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 
 from msgspec import field
 
+from ...redaction.cut import cut_text
 from ...session.blocks import Block, BlockRef, ToolCall
 from ...session.entries import Entry
 from ...session.live import UNSEEN
@@ -173,7 +174,7 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
                 row=-1 if live_at is None else int(live.start[live_at]) + found.block,
                 at=history.segments[bisect_left(ends, step)].at if live_at is None else session.leaf or "",
                 turn=int(turn),
-                label=printable(_label(entry, found, session.cwd), 100),
+                label=cut_text(_label(entry, found, session.cwd), 100),
                 preview=preview,
                 spans=spans,
             )

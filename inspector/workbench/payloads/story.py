@@ -18,8 +18,9 @@ from ...facts.lint.check import CHANGED, find_code, known
 from ...facts.nearest import find_spans
 from ...facts.regret import MEANS, Regret
 from ...facts.traced import Fate, TracedFact
+from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
-from ...text import join_words, plural, printable
+from ...text import join_words, plural
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing
@@ -151,7 +152,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         number=fact.number,
         place=place,
         kind=fact.kind,
-        form=printable(fact.form, MOST_FORM),
+        form=cut_text(fact.form, MOST_FORM),
         title=name_form(fact.kind, fact.form, teller.session.cwd),
         head=_head(teller, named),
         code=_code(teller, told),
@@ -326,7 +327,7 @@ def _sentence(teller: Teller, told: Told) -> str:
         turn = teller.turn(later.ref)
         when = f" in turn {turn}" if turn else ""
         carried = f" The summary of {where} still tells it." if traced.carried else ""
-        return f"You had replaced it{when}: “{printable(later.words, 160)}”.{carried}"
+        return f"You had replaced it{when}: “{cut_text(later.words, 160)}”.{carried}"
     by = f"in {where}" if told.recorded is not None else f"by {where}"
     if traced.fate == "restated":
         if told.recorded is not None:
@@ -335,9 +336,9 @@ def _sentence(teller: Teller, told: Told) -> str:
     if traced.fate == "pointed to":
         return f"Only a pointer to it is left {by}."
     if traced.fate == "weakened":
-        others = [printable(name, 80) for name in traced.others[:2]]
+        others = [cut_text(name, 80) for name in traced.others[:2]]
         more = f", which may mean {join_words(others, 'or')} too" if others else ""
-        return f"Weakened {by}. Only “{printable(traced.words, 80)}” is left of it{more}."
+        return f"Weakened {by}. Only “{cut_text(traced.words, 80)}” is left of it{more}."
     if traced.tier == "inferred":
         why = tell_unread(told.recorded.entry) if told.recorded is not None else ""
         return f"Lost {by}, as far as one can tell. {why}".rstrip()
@@ -389,7 +390,7 @@ def _tell_causes(teller: Teller, told: Told, traced: TracedFact, found: Explanat
             missing = "never which file" if teller.fact.kind == "file" else "not this"
             says = f"The summary says “{near}”, {missing}"
             if found.nearest[0].how == "its words":
-                says = f"What comes nearest in the summary: “{printable(found.nearest[0].sentence, 120)}”"
+                says = f"What comes nearest in the summary: “{cut_text(found.nearest[0].sentence, 120)}”"
         else:
             says = FAR.rstrip(".")
     elif "placeholder" in codes:
@@ -428,7 +429,7 @@ def _quote(fact: Fact, near: NearWords) -> str:
     spans = find_spans(fact.kind, fact.form, near.sentence)
     words = near.sentence[spans[0].start : spans[0].end] if spans else near.words
     match = re.search(rf"(?i)\b(the|a|an|its|this) {re.escape(words)}", near.sentence)
-    return printable(match[0] if match is not None else words, 80)
+    return cut_text(match[0] if match is not None else words, 80)
 
 
 def _steps(teller: Teller, told: Told) -> Iterator[StoryStep]:
@@ -503,7 +504,7 @@ def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
             "verbatim": f"{named}; {plural(len(traced.stands), 'stays', 'stay')}",
             "restated": f"{named}; the summary does too",
             "pointed to": f"{named}; a pointer stays",
-            "weakened": f"{named}; only “{printable(traced.words, 60)}” stays",
+            "weakened": f"{named}; only “{cut_text(traced.words, 60)}” stays",
             "lost": f"{named}; none stays",
             "stale": "you had replaced it before",
         }[traced.fate]
@@ -520,7 +521,7 @@ def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
             "verbatim": f"{named}; {plural(len(traced.stands), 'stands', 'stand')} as before",
             "restated": f"{named}; the summary does too",
             "pointed to": f"{named}; a pointer is left",
-            "weakened": f"{named}; the summary has only “{printable(traced.words, 60)}”",
+            "weakened": f"{named}; the summary has only “{cut_text(traced.words, 60)}”",
             "lost": f"{named}; the summary does not",
             "stale": f"you had replaced it; the summary {'still tells it' if traced.carried else 'does not'}",
         }[traced.fate]

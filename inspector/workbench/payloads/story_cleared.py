@@ -4,7 +4,8 @@ what was emptied is known output by output."""
 from __future__ import annotations
 
 from ...facts.traced import TracedFact
-from ...text import plural, printable
+from ...redaction.cut import cut_text
+from ...text import plural
 from ..words import label_of
 from .fact_teller import Teller
 from .findings import Recorded
@@ -43,9 +44,9 @@ def tell_cleared(teller: Teller, recorded: Recorded, traced: TracedFact) -> str:
         by = "" if ref is None else f", by {teller.label(ref)}"
         return f"Kept at {sign}{by}" + (f"; {outputs}." if outputs else ".")
     if (later := traced.replacement) is not None:
-        return f"You had replaced it before: “{printable(later.words, 160)}”."
+        return f"You had replaced it before: “{cut_text(later.words, 160)}”."
     left = {
         "restated": "Only an earlier summary names it",
-        "weakened": f"Only “{printable(traced.words, 80)}” is left of it",
+        "weakened": f"Only “{cut_text(traced.words, 80)}” is left of it",
     }.get(traced.fate, "Only a pointer to it is left")
     return f"{left} after {sign}" + (f": {outputs}." if outputs else ".")

@@ -17,10 +17,10 @@ from ...planning.plan import Plan, make_plan
 from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
 from ...policies.rules.carry_file_operations import CarryFileOperations
+from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.queries import find_parent
 from ...session.session import Session
-from ...text import printable
 from ...tokens.models import model_of
 from ...tokens.prices import price_tokens
 from ..model import WorkbenchModel
@@ -260,7 +260,7 @@ def _describe(
         return "Pin", "Pinned", teller.label(_ref(name))
     if means == "cut":
         turn = teller.turn(BlockRef(str(changes["cut"]), 0))
-        return "Cut", "Cut", f"in turn {turn}" if turn else f"at {printable(name, 40)}"
+        return "Cut", "Cut", f"in turn {turn}" if turn else f"at {cut_text(name, 40)}"
     if means == "carry":
         return "Turn on", "Turned on", "a list of changed files in the summary"
     settings = changes.get("settings", {})

@@ -8,6 +8,7 @@ from ...facts.facts import Fact
 from ...facts.lint.check import CHANGED, known
 from ...facts.nearest import NearSpan, find_spans
 from ...facts.traced import TracedFact
+from ...redaction.cut import cut_text
 from ...session.entries import Entry
 from ...session.queries import is_sealed, readable_text
 from ...text import printable, utf16_length
@@ -147,7 +148,7 @@ def _tell_near(fact: Fact, spans: tuple[NearSpan, ...]) -> str:
     name = fact.form.replace("\\", "/").rpartition("/")[2]
     if "its name" in hows:
         return "The path is nowhere in the text."
-    return f"The path and the name {printable(name, 80)} are nowhere in the text."
+    return f"The path and the name {cut_text(name, 80)} are nowhere in the text."
 
 
 def _lay_out(title: str, note: str, text: str, spans: tuple[NearSpan, ...], sentence: str) -> StoryText:
@@ -173,7 +174,7 @@ def _lay_out(title: str, note: str, text: str, spans: tuple[NearSpan, ...], sent
                 before, words = body[:low], body[low:high]
                 begin = utf16_length(printable(before))
                 marks.append(StoryMark(begin, begin + utf16_length(printable(words)), order))
-                nears[order] = StoryNear(printable(words, 80), span.how, number)
+                nears[order] = StoryNear(cut_text(words, 80), span.how, number)
         told.append(StoryLine(printable(body), cut > 0, sorted(marks, key=lambda mark: mark.start)))
     order_of = {old: new for new, old in enumerate(sorted(nears))}
     told = [

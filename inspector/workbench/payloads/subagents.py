@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...redaction.cut import cut_text
 from ...session.blocks import ToolCall
 from ...session.live import Live
 from ...session.session import Session
 from ...session.tree import MICRO, NOTE, Ints
-from ...text import printable
 from ...tokens.counter import Longs
 from ...tokens.ledger import Ledger
 from .base_payload import Payload
@@ -65,7 +65,7 @@ class Sidechains(NamedTuple):
         return [
             SidePayload(
                 label=f"sub-agent {side.number}",
-                task=printable(" ".join(side.task.split()), 120),
+                task=cut_text(" ".join(side.task.split()), 120),
                 call=side.call,
                 tokens=side.tokens,
             )

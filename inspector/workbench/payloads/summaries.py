@@ -12,6 +12,7 @@ from ...facts.lint.check import CHANGED, known
 from ...facts.mentions import make_pattern
 from ...facts.traced import Trace, TracedFact, TraceScope
 from ...planning.plan import Plan
+from ...redaction.cut import cut_text
 from ...session.entries import Entry
 from ...text import plural, printable
 from ..model import WorkbenchModel
@@ -111,7 +112,7 @@ def _describe(plan: Plan, trace: Trace, title: str) -> SummarySide:
     written = plan.checkpoint
     note = f"Not written yet: a placeholder. {PLACEHOLDER}" if text and plan.is_unwritten else ""
     # Which entry of the file it is says nothing to a reader.
-    by = "" if written is None else printable(written.by, 60)
+    by = "" if written is None else cut_text(written.by, 60)
     by = f" · by {'the file' if by.startswith('the file (') else by}" if by else ""
     size = f"{format_tokens(plan.summary_tokens)}{by}" if text else ""
     return SummarySide(

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from ...planning.plan import Plan
+from ...redaction.cut import cut_text
 from ...redaction.redact import SecretFinding
 from ...session.entries import Usage
 from ...summaries.check import SummaryCheck
@@ -111,7 +112,7 @@ def offline_payload(plan: Plan, limit: int, trouble: str = "") -> dict[str, Any]
 
 def describe_faults(checked: SummaryCheck) -> list[str]:
     """What is wrong with a written summary, a sentence each."""
-    payload = [printable(fault.sentence, 400) for fault in checked.faults[:MOST_TOLD]]
+    payload = [cut_text(fault.sentence, 400) for fault in checked.faults[:MOST_TOLD]]
     more = len(checked.faults) - len(payload)
     return [*payload, f"{more:,} more of the kind."] if more > 0 else payload
 
@@ -135,7 +136,7 @@ def describe_written(plan: Plan) -> str:
     """Who wrote the summary that a plan has, and how long it is; "" for a plan without one."""
     if plan.checkpoint is None:
         return ""
-    by, stand_in = printable(plan.checkpoint.by, 80), plan.with_summary(None).summary_tokens
+    by, stand_in = cut_text(plan.checkpoint.by, 80), plan.with_summary(None).summary_tokens
     return f"Written by {by}: {plan.summary_tokens:,} tokens; the placeholder had {stand_in:,}."
 
 
@@ -150,7 +151,7 @@ def cut_payload(plan: Plan | None) -> dict[str, Any]:
 def list_models(plan: Plan) -> list[str]:
     """Models with a known price, the session's own first if it can be asked: a file may write anything."""
     names, own = [*PRICES], model_of(plan.session)
-    if own is None or find_claude(own) is None or printable(own, 100) != own:
+    if own is None or find_claude(own) is None or cut_text(own, 100) != own:
         return names
     return [own, *(name for name in names if name != own)]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
+from ...redaction.cut import cut_line
 from ...session.blocks import ToolCall
 from ...session.json_text import stringify
 from ...session.toolcalls.call_paths import canonical_path
-from ...text import one_line, printable
+from ...text import printable
 
 MOST_PATH = 44
 """Characters of a path in a list: beside them the narrowest screen has room for a kind and a size."""
@@ -35,7 +36,7 @@ def title_call(call: ToolCall, cwd: str | None = None) -> str:
     name, value = _find_telling(call)
     if name in _COMMANDS:
         value = _name_within(value, cwd)
-    told = title_path(value, cwd) if name in _PATHS else one_line(value, MOST_WORDS)
+    told = title_path(value, cwd) if name in _PATHS else cut_line(value, MOST_WORDS)
     return printable(f"{call.name}({told})")
 
 
