@@ -110,8 +110,8 @@ def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
     """
     expect("open_sessions", format=(format, str, None))
     data = _read_whole(place := find_place(path))[1]
-    data = data if list_parts(data) else unpack_named(data, str(place))
-    return list_sessions(data, str(place), format, mode_of(place))
+    parts = data if list_parts(data) else unpack_named(data, str(place))
+    return list_sessions(parts, str(place), format, mode_of(place))
 
 
 MANY, MOST_BESIDE = 64, 1 << 28
