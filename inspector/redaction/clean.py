@@ -42,7 +42,7 @@ def look_through(session: Session, shown: Collection[int], redactor: Redactor) -
     >>> redactor = Redactor()
     >>> look_through(read_session([{"role": "user", "content": "TOKEN=hf_" + "abcDEF12" * 4}]), [0], redactor)
     >>> [(found.name.split()[0], found.times, found.where) for found in redactor.findings]
-    [('assigned-value', 1, ('m1/0',))]
+    [('huggingface-token', 1, ('m1/0',))]
     """
     for name in ("title", "cwd", "id", "model"):
         redactor.look(name, getattr(session, name) or "")
