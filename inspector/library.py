@@ -27,10 +27,10 @@ from .formats.json_document import HEAD
 from .formats.places import find_places
 from .formats.readers import list_holder_hooks
 from .paths import spell_out
+from .redaction.cut import cut_text, redact_text
 from .session.session import Session
 from .session.speakers import typed_words
 from .text import html_table, html_text, plural, printable, printed
-from .redaction.cut import cut_text, redact_text
 from .tokens.cost import price_session
 
 WORDS = 120

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..errors import EditError, InspectorError
 from ..files import mode_of, write_new
-from ..text import printable_tree
 from ..formats.whole_file import strictest
+from ..text import printable_tree
 from .columns import COLUMNS, Key, Row, complete_keys
 from .scan_table import ScanTable, flatten_row
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from ..session.queries import find_parent, readable_text
 from ..redaction.cut import cut_text
+from ..session.queries import find_parent, readable_text
 from ..session.session import Session
 from ..session.toolcalls.path_syntax import is_package, looks_like_path
 from ..session.tree import COMPACTION

@@ -16,8 +16,8 @@ from typing import Literal
 from ..errors import ArgumentError, EditError, expect, expect_count
 from ..mixins import Printable
 from ..planning.plan import Plan
-from ..text import plural, printable, printed
 from ..redaction.cut import cut_text
+from ..text import plural, printed
 from .facts import Fact
 from .fixes import replan
 from .pin_search import Search, StageSearch, depths_of

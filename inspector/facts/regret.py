@@ -22,7 +22,7 @@ from ..session.entries import Entry
 from ..session.queries import pair_calls
 from ..session.session import Session
 from ..session.tree import COMPACTION
-from ..text import brief, printable, printed
+from ..text import brief, printed
 from ..tokens.ledger import Ledger
 from ..tokens.models import SYNTHETIC, model_of
 from ..tokens.prices import Money, add_money, price_tokens

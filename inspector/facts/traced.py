@@ -25,7 +25,7 @@ from ..session.blocks import BlockRef
 from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import Bools
-from ..text import one_line, printable, printed
+from ..text import printable, printed
 from ..tokens.models import model_of
 from ..tokens.prices import Money, price_tokens
 from .explanation import Explanation

@@ -11,7 +11,8 @@ from ..policies.policy import Policy
 from ..policies.registry import list_policies
 from ..session.session import Session
 from ..text import html_table, printed
-from ..tokens.cost import Bill, SummaryCall, price_session, price_steps
+from ..tokens.bill import Bill
+from ..tokens.cost import SummaryCall, price_session, price_steps
 from ..tokens.history import trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.models import model_of

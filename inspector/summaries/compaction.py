@@ -28,7 +28,7 @@ from ..redaction.cut import cut_text
 from ..session.blocks import Number
 from ..session.queries import find_parent
 from ..session.session import Session
-from ..text import printable, printed
+from ..text import printed
 from ..tokens.ledger import Ledger, count_tokens
 from .archive import list_archived
 from .record import (

@@ -4,7 +4,7 @@ from .cache_rebuilds import sum_cache_rebuilds as sum_cache_rebuilds
 from .counter import Counter as Counter
 from .counters import COUNTERS as COUNTERS
 from .counters import find_counter as find_counter
-from .cost import Bill as Bill
+from .bill import Bill as Bill
 from .cost import break_even as break_even
 from .cost import price_session as price_session
 from .cost import price_steps as price_steps

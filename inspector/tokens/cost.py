@@ -19,43 +19,7 @@ from ..session.entries import MOST_TOKENS, StatedTotal, Terms
 from ..session.session import Session
 from ..session.tree import ASSISTANT, MESSAGE, Bools, Ints
 from ..text import plural, printable
-from .bill import (
-    COMPACTION as COMPACTION,
-)
-from .bill import (
-    KINDS as KINDS,
-)
-from .bill import (
-    RESULTS as RESULTS,
-)
-from .bill import (
-    SUBAGENTS as SUBAGENTS,
-)
-from .bill import (
-    UNKNOWN as UNKNOWN,
-)
-from .bill import (
-    WHOLE as WHOLE,
-)
-from .bill import (
-    WRITE as WRITE,
-)
-from .bill import (
-    Bill as Bill,
-)
-from .bill import (
-    BillLine as BillLine,
-)
-from .bill import (
-    Charged as Charged,
-)
-from .bill import (
-    Reset as Reset,
-)
-from .bill import (
-    Sum,
-    no_requests,
-)
+from .bill import KINDS, Bill, Charged, Reset, Sum, no_requests
 from .cache_rebuilds import find_among, tell_cache_rebuilds
 from .counter import Longs
 from .prices import MILLION, PRICES, SEARCH, TTL, Doubles, Price, Priced, check_ttl, find_factor, find_price

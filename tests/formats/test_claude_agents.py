@@ -32,7 +32,7 @@ from inspector.files import (
 from inspector.formats.readers import read_session
 from inspector.library import sessions
 from inspector.session.session import Session
-from inspector.tokens.cost import BillLine
+from inspector.tokens.bill import BillLine
 from inspector.workbench.payloads.subagents import place_sides
 from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared

@@ -9,7 +9,7 @@ import pytest
 
 from inspector import price_session, read_session
 from inspector.errors import ReadError
-from inspector.tokens.cost import Bill
+from inspector.tokens.bill import Bill
 
 Row = dict[str, Any]
 

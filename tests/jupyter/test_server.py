@@ -37,7 +37,7 @@ from inspector.policies.registry import POLICIES
 from inspector.workbench.payloads.columns import unpack
 from tests.longer import write_long
 from tests.quick_imports import path_without_grammar
-from tests.work import PATIENCE, wait_until
+from tests.work import PATIENCE
 
 STARTUP = 180  # seconds; a busy machine has needed more than 60
 

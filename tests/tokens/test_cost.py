@@ -21,21 +21,8 @@ from inspector.replays.engine import replay
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Boundary, Cost, Entry, Request, SubAgent, Usage
 from inspector.session.session import Session
-from inspector.tokens.cost import (
-    COMPACTION,
-    RESULTS,
-    SUBAGENTS,
-    UNKNOWN,
-    WHOLE,
-    WRITE,
-    Bill,
-    BillLine,
-    Reset,
-    SummaryCall,
-    break_even,
-    price_session,
-    price_steps,
-)
+from inspector.tokens.bill import COMPACTION, RESULTS, SUBAGENTS, UNKNOWN, WHOLE, WRITE, Bill, BillLine, Reset
+from inspector.tokens.cost import SummaryCall, break_even, price_session, price_steps
 from inspector.tokens.counters import find_counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens

@@ -25,8 +25,8 @@ from ...planning.context import Context
 from ...planning.plan import Plan, make_plan
 from ...policies.policy import Policy
 from ...policies.table import VERBATIM
-from ...session.blocks import BlockRef, ToolCall
 from ...redaction.cut import cut_text
+from ...session.blocks import BlockRef
 from ...session.queries import pair_calls
 from ...session.session import Session
 from ...session.toolcalls.call_paths import names

@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import LessonError
-from ...text import printable, printed
 from ...redaction.cut import cut_text
+from ...text import printed
 from ..inputs import TABS
 from ..payloads.sections import format_tokens
 from .expressions import evaluate, parse

@@ -5,7 +5,8 @@ In go a ledger, for its session; out comes a payload. What is unknown is a row w
 
 from __future__ import annotations
 
-from ...tokens.cost import Bill, price_spent
+from ...tokens.bill import Bill
+from ...tokens.cost import price_spent
 from ...tokens.counters import ESTIMATE, find_counter
 from ...tokens.ledger import Ledger
 from ...tokens.memo import Memo

@@ -20,8 +20,8 @@ from ...facts.facts import Fact, Facts
 from ...facts.trace import find_moment, trace_facts, trace_moves
 from ...facts.traced import FATES, Evidence, Fate, Trace, TracedFact
 from ...planning.plan import Plan
-from ...session.queries import find_end, find_parent
 from ...redaction.cut import cut_text
+from ...session.queries import find_end, find_parent
 from ...session.session import Session
 from ...session.tree import Bools
 from ..model import WorkbenchModel

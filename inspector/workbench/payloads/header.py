@@ -10,8 +10,8 @@ from textwrap import shorten
 from ...redaction.cut import cut_text, redact_long
 from ...session.blocks import fields_of
 from ...session.session import Session
-from ...session.speakers import find_speech, judge, typed_words, who_speaks
-from ...text import plural, printable
+from ...session.speakers import judge, typed_words, who_speaks
+from ...text import plural
 from ...tokens.history import History
 from .base_payload import Payload
 

@@ -18,7 +18,8 @@ from ...policies.table import COUNTED
 from ...replays.run import Compaction, Run, RunNote
 from ...replays.scenario import Provider
 from ...text import plural
-from ...tokens.cost import Bill, SummaryCall, price_steps
+from ...tokens.bill import Bill
+from ...tokens.cost import SummaryCall, price_steps
 from ...tokens.prices import find_price
 from ..words import label_of
 from .base_payload import Payload
