@@ -61,7 +61,9 @@ const showSummary = async (reply: object) => {
 
 test("words without ground behind what is shown are counted, and one may be all there is", async () => {
   const mark = { line: 1, start: 2, end: 8, words: "shadow", what: "path", sentence: "No." };
-  expect(await showSummary({ read: true, whole: true, hidden: 3, marks: [mark] })).toContain("3 more without ground");
+  expect(await showSummary({ read: true, whole: true, hidden: 3, marks: [mark] })).toContain(
+    "3 more without ground",
+  );
   dispose();
   const told = await showSummary({ read: true, whole: true, hidden: 1, marks: [] });
   expect(told).toContain("1 without ground in what is left out here");
@@ -69,7 +71,9 @@ test("words without ground behind what is shown are counted, and one may be all 
 });
 
 test("a summary that could not be checked says so", async () => {
-  expect(await showSummary({ read: false, whole: true, hidden: 0, marks: [] })).toContain("no text that could be checked");
+  expect(await showSummary({ read: false, whole: true, hidden: 0, marks: [] })).toContain(
+    "no text that could be checked",
+  );
   dispose();
   const part = await showSummary({ read: true, whole: false, hidden: 0, marks: [] });
   expect(part).toContain("Not checked: this file does not hold all that it summarises.");
