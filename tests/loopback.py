@@ -42,8 +42,8 @@ SUMMARY = "\n\n".join(
 class Cue:
     """The answer to one request.
 
-    `after` is the number of pieces before the fault: the answer is cut off, or hangs for good, or waits for
-    `Loopback.released` and goes on ("waits").
+    `after` is the number of pieces before the fault: the answer is cut off, hangs until the server closes, or
+    waits for `Loopback.released` and then continues ("waits").
     """
 
     status: int = 200

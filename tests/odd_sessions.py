@@ -1,7 +1,7 @@
-"""Strategies that assemble the rows of session files from shapes that real files have.
+"""Strategies that assemble the rows of session files from shapes of real files.
 
-Each strategy draws a `Written`: the bytes of a file and the requests it bills, known by construction.
-A file is a list of moves, so that a failing one shrinks to the moves that matter.
+Each strategy draws a `Written`: the bytes of a file and its billed requests, known by construction. A file is
+built by a list of moves, so that a failing example shrinks to the moves that matter.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Written(NamedTuple):
         data: Its bytes.
         billed: Fresh input, cache read, cache write and output in tokens of each request; None if the file
             reports no usage.
-        has_messages: Whether anyone says anything in it.
+        has_messages: Whether it contains messages.
         is_exact: Whether its rows belong to one format only.
     """
 
@@ -87,7 +87,7 @@ class Written(NamedTuple):
 
 
 class _Writer:
-    """Collects rows and requests. `text` and `line` draw what is said and run."""
+    """Collects rows and requests, and draws the texts and arguments in them."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
@@ -109,7 +109,7 @@ class _Writer:
         return f"2026-09-01T10:{self.count // 60 % 60:02d}:{self.count % 60:02d}.000Z"
 
     def arguments(self) -> tuple[str, Row]:
-        """A tool's name and its input."""
+        """Draw a tool's name and its input."""
         make = self.dice.choice(INPUTS)
         return self.dice.choice(TOOLS), make(self.draw(_lines))
 
@@ -146,7 +146,7 @@ class _ClaudeCode(_Writer):
         self.row("user", message={"role": "user", "content": parts})
 
     def reply(self, name: str | None = None) -> None:
-        """A reply of one to three rows with tool results between them."""
+        """Add a reply of one to three rows with tool results between them."""
         fresh, read, written, output = self.bill()
         usage = {"input_tokens": fresh, "cache_read_input_tokens": read, "output_tokens": output}
         usage["cache_creation_input_tokens"] = written
@@ -154,8 +154,8 @@ class _ClaudeCode(_Writer):
         message |= {"model": "claude-opus-4-8", "usage": usage, "stop_reason": "end_turn"}
         request = f"req_{self.number()}"
         for _ in range(self.dice.randint(1, 3)):
-            tool, given = self.arguments()
-            call = {"type": "tool_use", "id": f"toolu_{self.number()}", "name": tool, "input": given}
+            tool, arguments = self.arguments()
+            call = {"type": "tool_use", "id": f"toolu_{self.number()}", "name": tool, "input": arguments}
             block = call if self.dice.random() < 0.6 else {"type": "text", "text": self.text()}
             self.row("assistant", requestId=request, message={**message, "content": [block]})
             if block is call:
@@ -168,7 +168,7 @@ class _ClaudeCode(_Writer):
         self.row("user", message={"role": "user", "content": [result]})
 
     def repeat_name(self) -> None:
-        """Two replies, each to a prompt of its own, with one message id, as some gateways write."""
+        """Add two prompts and replies with the same message id, as some gateways write."""
         for _ in range(2):
             self.say()
             self.reply("msg_proxy_stream")
@@ -190,7 +190,7 @@ class _ClaudeCode(_Writer):
         self.row("attachment", attachment={"type": kind, "content": content, "prompt": self.text()})
 
     def copy_rows(self) -> None:
-        """Earlier rows once more, as they are."""
+        """Add copies of earlier rows."""
         chained = [row for row in self.rows if "uuid" in row]
         self.rows += [dict(row) for row in chained[-self.dice.randint(1, 4) :]]
 
@@ -236,9 +236,9 @@ class _Codex(_Writer):
         self.item("event_msg", {"type": "token_count", "info": info})
 
     def call(self) -> None:
-        tool, given = self.arguments()
+        tool, arguments = self.arguments()
         name = f"call_{self.number()}"
-        arguments = self.dice.choice((json.dumps(given), "not JSON", ""))
+        arguments = self.dice.choice((json.dumps(arguments), "not JSON", ""))
         call = {"type": "function_call", "name": tool, "arguments": arguments, "call_id": name}
         self.item("response_item", call)
         output = {"type": "function_call_output", "call_id": name, "output": self.text()}
@@ -272,8 +272,8 @@ class _Pi(_Writer):
         fresh, read, written, output = self.bill()
         usage = {"input": fresh, "output": output, "cacheRead": read, "cacheWrite": written}
         usage["totalTokens"] = self.dice.choice((0, fresh + output + read + written, 12_345))
-        tool, given = self.arguments()
-        call = {"type": "toolCall", "id": f"t{self.number()}", "name": tool, "arguments": given}
+        tool, arguments = self.arguments()
+        call = {"type": "toolCall", "id": f"t{self.number()}", "name": tool, "arguments": arguments}
         content = [{"type": "text", "text": self.text()}, call]
         message: Row = {"role": "assistant", "content": content, "provider": "anthropic"}
         message |= {"model": "claude-opus-4-8", "usage": usage, "stopReason": "toolUse", "timestamp": 1}
@@ -284,8 +284,8 @@ class _Pi(_Writer):
         )
 
     def compact(self) -> None:
-        kept = self.dice.choice([row.get("id", "") for row in self.rows] + ["ffffffff"])
-        self.add("compaction", summary=self.text(), firstKeptEntryId=kept, tokensBefore=1_000)
+        first = self.dice.choice([row.get("id", "") for row in self.rows] + ["ffffffff"])
+        self.add("compaction", summary=self.text(), firstKeptEntryId=first, tokensBefore=1_000)
 
     def branch(self) -> None:
         ids = [row["id"] for row in self.rows[1:]]
@@ -318,8 +318,8 @@ class _StreamJson(_Writer):
         message: Row = {"id": f"msg_{self.number()}", "role": "assistant", "type": "message"}
         message |= {"model": "claude-opus-4-8", "stop_reason": "end_turn", "usage": usage}
         for _ in range(self.dice.randint(1, 3)):
-            tool, given = self.arguments()
-            call = {"type": "tool_use", "id": f"toolu_{self.number()}", "name": tool, "input": given}
+            tool, arguments = self.arguments()
+            call = {"type": "tool_use", "id": f"toolu_{self.number()}", "name": tool, "input": arguments}
             self.add("assistant", message={**message, "content": [call]})
             result = {"type": "tool_result", "tool_use_id": call["id"], "content": self.text()}
             self.add("user", message={"role": "user", "content": [result]})
@@ -333,7 +333,7 @@ class _StreamJson(_Writer):
 
 
 class _Copilot(_Writer):
-    """A log of Copilot CLI, whose usage is stated when it shuts down, once for all requests until then."""
+    """A log of Copilot CLI, which states the usage of all requests when it shuts down."""
 
     def add(self, kind: str, **data: Any) -> None:
         name = f"e{self.number()}"
@@ -351,9 +351,9 @@ class _Copilot(_Writer):
         self.add("user.message", content=self.text(), attachments=[])
 
     def reply(self) -> None:
-        tool, given = self.arguments()
+        tool, arguments = self.arguments()
         name = f"c{self.number()}"
-        call = {"toolCallId": name, "name": tool, "arguments": given, "type": "function"}
+        call = {"toolCallId": name, "name": tool, "arguments": arguments, "type": "function"}
         self.add("assistant.message", messageId=f"a{self.count}", content=self.text(), toolRequests=[call])
         result = {"content": self.text(), "detailedContent": ""}
         self.add("tool.execution_complete", toolCallId=name, success=True, model="gpt-5.5", result=result)
@@ -377,15 +377,15 @@ class _Copilot(_Writer):
 
 
 class _Chat(_Writer):
-    """A list of messages as OpenAI's Chat Completions take them, without any usage."""
+    """A list of OpenAI Chat Completions messages, without usage."""
 
     def say(self) -> None:
         self.rows.append({"role": "user", "content": self.text()})
 
     def reply(self) -> None:
-        tool, given = self.arguments()
+        tool, arguments = self.arguments()
         name = f"call_{self.number()}"
-        function = {"name": tool, "arguments": self.dice.choice((json.dumps(given), "not JSON"))}
+        function = {"name": tool, "arguments": self.dice.choice((json.dumps(arguments), "not JSON"))}
         calls = [{"id": name, "type": "function", "function": function}]
         self.rows.append({"role": "assistant", "content": self.text(), "tool_calls": calls})
         self.rows.append({"role": "tool", "tool_call_id": name, "content": self.text()})
@@ -406,13 +406,13 @@ class _Chat(_Writer):
 def _files(writer: type[_Writer], *moves: str) -> st.SearchStrategy[Written]:
     @st.composite
     def files(draw: st.DrawFn) -> Written:
-        made = writer(draw)
-        if begin := getattr(made, "begin", None):
+        file = writer(draw)
+        if begin := getattr(file, "begin", None):
             begin()
         for move in draw(st.lists(st.sampled_from(moves), min_size=1, max_size=9)):
-            getattr(writer, move)(made)
-            made.has_messages |= move not in ("note", "shut_down", "compact", "attach", "copy_rows", "branch")
-        return made.finish()
+            getattr(writer, move)(file)
+            file.has_messages |= move not in ("note", "shut_down", "compact", "attach", "copy_rows", "branch")
+        return file.finish()
 
     return files()
 

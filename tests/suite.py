@@ -2,10 +2,10 @@
 
 The browser's tests run first, then all others: `unit` has those that are quick, `slow` those of `slow.txt`.
 They wait a fifth of their time, for pages, kernels and other processes, so they have one process more than
-there are cores. The steps that keep one core busy run beside them with lower priority, and print when they
-end. No test judges time, so none needs to run alone, and none is run again. A failing step does not hide
-the next one. The last line adds everything up: a tool's tests one by one, a check that only says yes or no as
-one.
+there are cores. The steps that keep one core busy run at the same time with lower priority, and print when
+they end. No test judges time, so no test needs to run alone, and none is run again. A failing step does not
+hide the next one. The last line adds everything up: a tool's tests one by one, a check that only says yes or
+no as one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Step(NamedTuple):
     """One command.
 
     If `tests` is set, its output counts tests, and no test at all is a failure. If `spread` is set, it uses
-    all cores, and no other such step runs beside it.
+    all cores, and no other such step runs at the same time.
     """
 
     group: str

@@ -1,6 +1,6 @@
-"""Escape codes and marks of a transcript reach no terminal: in no repr, message, command's line or report.
+"""Escape codes and format characters of a transcript appear in no repr, message, command output or report.
 
-One session has them in every field that a harness writes, and stands in a file that has them in its name.
+The session has them in every field that a harness writes, and in the name of its file.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ def rows() -> Iterator[dict[str, Any]]:
         yield shared | user
         call = {"type": "tool_use", "id": f"c{ACTS}{at}", "name": f"Edit{ACTS}"}
         call["input"] = {"file_path": f"/home/{ACTS}/b{at}.py", "command": f"pytest {ACTS}"}  # type: ignore[assignment]
-        said = [{"type": "text", "text": f"I decided to use {ACTS} instead of c{at}.py."}, call]
+        content = [{"type": "text", "text": f"I decided to use {ACTS} instead of c{at}.py."}, call]
         used = {"input_tokens": 9000 + at * 900, "output_tokens": 50}
         reply = {"id": f"m{at}{ACTS}", "role": "assistant", "model": f"claude-opus-4-5{ACTS}"}
-        reply |= {"content": said, "usage": used, "stop_reason": f"end{ACTS}"}  # type: ignore[dict-item]
+        reply |= {"content": content, "usage": used, "stop_reason": f"end{ACTS}"}  # type: ignore[dict-item]
         yield shared | {"type": "assistant", "uuid": f"a{at}", "parentUuid": user["uuid"], "message": reply}
         output = {"type": "tool_result", "tool_use_id": call["id"], "content": f"Error: {ACTS} failed"}
         outputs = {"role": "user", "content": [output]}
         yield shared | {"type": "user", "uuid": f"t{at}", "parentUuid": f"a{at}", "message": outputs}
         parent = f"t{at}"
         if at == 7:
-            told = {"trigger": f"auto{ACTS}", "preTokens": 15000}
+            metadata = {"trigger": f"auto{ACTS}", "preTokens": 15000}
             border = {"type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": None}
-            yield shared | border | {"logicalParentUuid": parent, "compactMetadata": told}
+            yield shared | border | {"logicalParentUuid": parent, "compactMetadata": metadata}
             summary = {"content": f"So far: {ACTS} in a0.py was edited."}
             follows = {"type": "user", "uuid": "sum", "parentUuid": "b", "isCompactSummary": True}
             yield shared | follows | {"message": summary}
@@ -74,8 +74,8 @@ def session(file: Path) -> Session:
     return session
 
 
-def things(session: Session) -> Iterator[tuple[str, object]]:
-    """What people look at in a notebook, by the public functions."""
+def values(session: Session) -> Iterator[tuple[str, object]]:
+    """Yield the values that people display in a notebook, from the public functions."""
     ledger = inspector.count_tokens(session, "chars4_utf16")
     yield from {"session": session, "ledger": ledger}.items()
     yield "cost", inspector.price_session(session)
@@ -98,19 +98,21 @@ def things(session: Session) -> Iterator[tuple[str, object]]:
     yield "compaction", inspector.compact(session, "claude-code")
     for trace in inspector.trace_recorded(session):
         yield "trace", trace
-        yield from (("traced", each) for each in trace)
+        yield from (("traced", traced) for traced in trace)
     report = inspector.lint(session)
     yield "report", report
-    yield from (("finding", each) for each in report)
+    yield from (("finding", finding) for finding in report)
     yield "regrets", inspector.find_regret(session, session.facts, ledger)
     yield "policy", inspector.find_policy("flue")
     yield "text diff", inspector.planning.diff_text(ACTS, f"{ACTS} more")
 
 
 def test_no_repr_holds_what_acts(session: Session) -> None:
-    seen = {name: repr(thing) + str(thing) for name, thing in things(session)}
-    assert {name: ascii(shown) for name, shown in seen.items() if ACTING.search(shown)} == {}
-    assert any("OWNED" in shown for shown in seen.values()), "the words themselves are shown"
+    texts = []
+    for name, value in values(session):
+        assert not ACTING.search(repr(value) + str(value)), (name, ascii(repr(value)))
+        texts.append(repr(value))
+    assert any("OWNED" in text for text in texts), "the text itself is shown"
 
 
 def wrong(session: Session, file: Path) -> Iterator[Any]:
@@ -152,7 +154,7 @@ def test_no_message_holds_what_acts(session: Session, file: Path) -> None:
 def test_no_line_of_the_command_holds_what_acts(
     file: Path, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main([each.replace("FILE", str(file)) for each in command])
+    main([argument.replace("FILE", str(file)) for argument in command])
     shown = "".join(capsys.readouterr())
     assert shown
     assert not ACTING.search(shown), ascii(shown)
@@ -163,7 +165,7 @@ def test_no_line_of_the_command_holds_what_acts(
 def test_a_report_names_a_file_of_any_name(
     file: Path, name: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """SARIF names it by its bytes, percent-encoded (RFC 3986); the other forms show what can be shown."""
+    """SARIF names it by its bytes, percent-encoded (RFC 3986); other formats show printable characters."""
     place = bytes(tmp_path) + b"/" + name
     with open(place, "wb") as copy:
         copy.write(file.read_bytes())
@@ -174,11 +176,10 @@ def test_a_report_names_a_file_of_any_name(
     results = json.loads(reports["sarif"])["runs"][0]["results"]
     unreserved = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/"
     uri = "".join(chr(byte) if byte in unreserved else f"%{byte:02X}" for byte in place)
-    places = [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results]
-    assert places
-    assert set(places) == {uri}
+    locations = [result["locations"][0]["physicalLocation"] for result in results]
+    assert {location["artifactLocation"]["uri"] for location in locations} == {uri}
     assert json.loads(reports["json"])["findings"]
-    assert ET.fromstring(reports["junit"].encode()).iter("testcase")
+    assert [*ET.fromstring(reports["junit"].encode()).iter("testcase")]
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-16"])

@@ -72,7 +72,7 @@ def test_words_between_a_call_and_its_output_hold_the_place_too() -> None:
 
 
 def test_an_output_after_other_replies_stays_with_its_call_where_the_provider_takes_that() -> None:
-    """OpenAI's Responses do, which Codex sends; Anthropic takes it in the next message alone (§7.1)."""
+    """OpenAI's Responses API, which Codex uses, accepts that; Anthropic only in the next message."""
     late = build(user(), call("A", "B"), answer("B"), say("B is here"), answer("A"), say(), user())
     assert late.live.pending.tolist() and late.live.orphans.tolist()
     codex = late.model_copy(update={"format": "codex"})

@@ -1,7 +1,7 @@
 """A defect in one extractor, lint check or section of a page is isolated, counted and shown.
 
-Each test imports the package with one function changed so that it raises (`tests.mutated_import`), and uses
-the public doors in that process.
+Each test imports the package with one function changed so that it raises (`tests.mutated_import`), and calls
+the public functions in that process.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def run(
 
 
 def answer(change: tuple[str, str, str], script: str) -> Any:
-    """The JSON value that the script prints."""
+    """Run a script, and return the JSON value that it prints."""
     done = run(change, script)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -152,7 +152,7 @@ print(json.dumps([[list(fault) for fault in done.faults], repr(done)]))
 """
     faults, words = answer(change, script)
     assert [fault[0] for fault in faults] == ["losses plan"] and "left out: losses plan" in words
-    held, _ = unpack_page(page.read_text("utf-8"))
-    assert "findings plan" in held["told"] and "losses plan" not in held["told"]
-    assert any("losses plan" in notice for notice in held["scene"]["notices"])
-    assert "defect" not in " ".join(all_texts(held))
+    payloads, _ = unpack_page(page.read_text("utf-8"))
+    assert "findings plan" in payloads["told"] and "losses plan" not in payloads["told"]
+    assert any("losses plan" in notice for notice in payloads["scene"]["notices"])
+    assert "defect" not in " ".join(all_texts(payloads))

@@ -1,4 +1,4 @@
-"""What is read beside a plan is a file that is shown: no hidden one, and none that a link leads to."""
+"""A plan opens no hidden file next to it, and no file behind a link out of its folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.files import find_planned, read_plans_beside
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A plan of the demo session; the session is not there yet."""
+    """A folder with a plan of the demo session, without the session."""
     folder = tmp_path / "work"
     folder.mkdir()
     (tmp_path / "elsewhere.jsonl").write_bytes(read_demo())

@@ -88,7 +88,7 @@ FORMULAS = (
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_no_text_of_a_table_holds_both_ends_of_a_formula(formula: str) -> None:
-    """Typesetters look for both in one text, which ends where an element begins or ends."""
+    """Typesetters search both delimiters in one text node, which ends at the next tag."""
     html = html_table([formula], [[f"a {formula} b"]], around=(formula, formula))
     texts = re.split(r"<[^>]*>", html)
     assert unescape("".join(texts)).count(formula) == 4
@@ -102,7 +102,7 @@ URL = "https://example.org/" + "report?id=1"
 
 @pytest.mark.parametrize("url", [URL, "www.example.org", "data:text/html,hi", "file:///etc/passwd"])
 def test_what_a_notebook_would_link_in_a_printed_value_is_shown_as_html_without_links(url: str) -> None:
-    """JupyterLab makes links of addresses in plain text, and of none in HTML."""
+    """JupyterLab turns addresses into links in plain text, but not in HTML."""
     session = read_session(
         [
             {"role": "user", "content": f"Never open {url} <b>again</b>. Read src/a.py."},
@@ -115,7 +115,7 @@ def test_what_a_notebook_would_link_in_a_printed_value_is_shown_as_html_without_
     context = live_context(session, ledger)
     values: list[Any] = [session.entries[0], session.entries[0].blocks[0], context.pieces[0]]
     values += [diff_text(f"see {url}", "see nothing"), diff_contexts(context, build_context(session, plan))]
-    values += [one for one in plan.trace if url in repr(one)]
+    values += [traced for traced in plan.trace if url in repr(traced)]
     shown = 0
     for value in values:
         html = value._repr_html_()

@@ -47,7 +47,7 @@ def home(tmp_path: Path) -> Path:
 
 
 PATIENT = 600
-"""Seconds for reading a few small files: a busy machine leaves none of them unread."""
+"""Seconds to read a few small files; even a busy machine reads them all in this time."""
 
 
 def list_all(home: Path, *, seconds: float = PATIENT) -> FoundSessions:
@@ -69,9 +69,8 @@ def test_they_are_listed_newest_first_with_what_each_file_says(home: Path) -> No
     assert tide.cost is None
     assert broken.problem
     assert "PNG" in broken.problem
-    assert [one.path.name for one in sessions(1, home=home, index=home / "i", seconds=PATIENT)] == [
-        "small.jsonl"
-    ]
+    (newest,) = sessions(1, home=home, index=home / "i", seconds=PATIENT)
+    assert newest.path.name == "small.jsonl"
     assert demo.open().leaf == session.leaf
 
 
@@ -125,11 +124,8 @@ def test_an_index_that_is_broken_or_foreign_is_made_anew(home: Path, content: by
 
 def test_it_is_done_without_an_index_that_cannot_be_written(home: Path) -> None:
     (home / "taken").write_bytes(b"a file, no folder")
-    assert [one.turns for one in sessions(home=home, index=home / "taken" / "index", seconds=PATIENT)] == [
-        1,
-        21,
-        0,
-    ]
+    listed = sessions(home=home, index=home / "taken" / "index", seconds=PATIENT)
+    assert [session.turns for session in listed] == [1, 21, 0]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps rights elsewhere")
@@ -155,9 +151,9 @@ def test_a_place_that_is_a_link_itself_is_where_it_leads(home: Path, tmp_path: P
     """People keep their settings elsewhere; the harness itself follows this link."""
     shutil.move(home / ".claude", tmp_path / "dotfiles")
     (home / ".claude").symlink_to(tmp_path / "dotfiles")
-    found = list_all(home)
-    assert [one.path.name for one in found] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
-    assert found[0].path.parents[2] == tmp_path / "dotfiles"
+    listed = list_all(home)
+    assert [session.path.name for session in listed] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
+    assert listed[0].path.parents[2] == tmp_path / "dotfiles"
 
 
 @pytest.mark.parametrize("facts", ["no JSON", "[]", '{"evil": 1}', '{"title": 1'])
@@ -191,9 +187,9 @@ def test_a_variable_moves_a_place(home: Path, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(moved))
     for name in ("CODEX_HOME", "PI_CODING_AGENT_DIR"):
         monkeypatch.delenv(name, raising=False)
-    found = sessions(index=tmp_path / "index", seconds=PATIENT)
-    assert [one.path.name for one in found] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
-    assert found[0].path.is_relative_to(moved)
+    listed = sessions(index=tmp_path / "index", seconds=PATIENT)
+    assert [session.path.name for session in listed] == ["small.jsonl", "demo.jsonl", "broken.jsonl"]
+    assert listed[0].path.is_relative_to(moved)
 
 
 def test_the_command_lists_them(
@@ -203,7 +199,9 @@ def test_the_command_lists_them(
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
     for name in ("CODEX_HOME", "PI_CODING_AGENT_DIR", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
-    sessions(seconds=PATIENT)  # fills the index that the command reads, which has no such limit
+    sessions(
+        seconds=PATIENT
+    )  # fills the index, so that the command need not read files within its time limit
     assert main(["sessions"]) == 0
     shown = capsys.readouterr().out
     assert shown.splitlines()[-1] == "3 sessions, 1 that cannot be opened."
@@ -217,10 +215,10 @@ def test_real_sessions_are_listed_as_they_open(tmp_path: Path) -> None:
     files = sorted((SHARED / "sessions").glob("claude-code--*/cc-*.jsonl"))[:4]
     for number, file in enumerate(files):
         write(tmp_path, f".claude/projects/-p/{file.name}", file.read_bytes(), 1_000_000 + number)
-    found = sessions(home=tmp_path, index=tmp_path / "index", seconds=PATIENT)
-    for file, one in zip(reversed(files), found, strict=True):
-        assert one.path.name == file.name
-        assert one.turns == len(open_session(file).turns)
+    listed = sessions(home=tmp_path, index=tmp_path / "index", seconds=PATIENT)
+    for file, session in zip(reversed(files), listed, strict=True):
+        assert session.path.name == file.name
+        assert session.turns == len(open_session(file).turns)
 
 
 # Names, locks and users of any kind
@@ -242,10 +240,10 @@ def test_a_file_of_any_name_is_listed_and_known_again(home: Path, name: bytes) -
     with open(place, "wb") as file:
         file.write(small("as named"))
     os.utime(place, (5_000_000, 5_000_000))
-    for seconds in (10.0, 0.0):  # the second time from the index
+    for seconds in (PATIENT, 0.0):  # the second time from the index
         first, *others = list_all(home, seconds=seconds)
         assert (os.fsencode(first.path), first.title, first.problem) == (place, "as named", "")
-        assert [one.turns for one in others] == [1, 21, 0]
+        assert [other.turns for other in others] == [1, 21, 0]
     assert first.open().turns
     row = json.loads(dump_found(first))
     assert os.fsencode(row["path"]) == place
@@ -276,17 +274,17 @@ def test_an_index_that_another_program_holds_is_neither_used_nor_changed(home: P
     write(home, ".claude/projects/-tidepool/new.jsonl", small("new"), 5_000_000)
     with closing(sqlite3.connect(index, isolation_level=None)) as other:
         other.execute(lock)
-        assert [one.title for one in list_all(home)][:2] == ["new", SAID]
+        assert [session.title for session in list_all(home)][:2] == ["new", SAID]
         other.execute("rollback")
     assert index.read_bytes() == before
-    assert [one.turns for one in list_all(home)] == [1, 1, 21, 0]
+    assert [session.turns for session in list_all(home)] == [1, 1, 21, 0]
 
 
 def test_an_index_that_is_only_being_created_is_left_to_its_creator(home: Path) -> None:
     with closing(sqlite3.connect(home / "index.sqlite", isolation_level=None)) as other:
         other.execute("begin exclusive")
         other.execute("create table files (path blob primary key)")
-        assert [one.turns for one in list_all(home)] == [1, 21, 0]
+        assert [session.turns for session in list_all(home)] == [1, 21, 0]
         other.execute("commit")
         assert [name for (name,) in other.execute("select name from sqlite_master where type = 'table'")] == [
             "files"
@@ -294,7 +292,7 @@ def test_an_index_that_is_only_being_created_is_left_to_its_creator(home: Path) 
 
 
 def test_listings_side_by_side_all_end_well(home: Path) -> None:
-    """Each reads for longer than SQLite waits for a lock."""
+    """Each process reads for longer than SQLite waits for a lock."""
     for number in range(24):
         write(home, f".claude/projects/-p/s{number}.jsonl", read_demo(), 5_000_000 + number)
     environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
@@ -303,15 +301,15 @@ def test_listings_side_by_side_all_end_well(home: Path) -> None:
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(4)
     ]
-    for each in running:
-        shown, complaint = each.communicate()
-        assert (each.returncode, complaint, len(shown.splitlines())) == (0, b"", 27)
+    for process in running:
+        output, errors = process.communicate()
+        assert (process.returncode, errors, len(output.splitlines())) == (0, b"", 27)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such users")
 @pytest.mark.parametrize("command", [["sessions"], ["sessions", "--json"], ["scan", "--policy", "flue"]])
 def test_a_user_without_a_home_has_no_sessions_and_no_traceback(tmp_path: Path, command: list[str]) -> None:
-    """A user id that the system does not know, as containers have it, and no HOME."""
+    """Containers run under a user id that the system does not know, without HOME."""
     code = (
         "import pwd, sys\n"
         "def unknown(user): raise KeyError(user)\n"
@@ -319,10 +317,10 @@ def test_a_user_without_a_home_has_no_sessions_and_no_traceback(tmp_path: Path, 
         "from inspector.cli import main\n"
         f"sys.exit(main({command}))"
     )
-    left = ("PATH", "PYTHONPATH")
+    names = ("PATH", "PYTHONPATH")
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={name: value for name, value in os.environ.items() if name in left},
+        env={name: value for name, value in os.environ.items() if name in names},
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""What is written has the permissions of what it came from, and a writer that is killed leaves no litter."""
+"""A written file has the permissions of its source, and a killed writer leaves no temporary file."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from inspector.formats.whole_file import remove_stale, write_whole
 from inspector.planning.plan import Plan
 from inspector.session.session import Session
 from inspector.summaries.store import undo_compaction
+from tests.work import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
 
@@ -153,8 +154,9 @@ while True:
 
 
 def test_a_killed_writer_leaves_no_litter_after_the_next_write(tmp_path: Path) -> None:
-    """And what it leaves until then is as private as what it was to become."""
-    seen = 0
+    """Until the next write, its temporary file is as private as the file it was to become."""
+    # A kill between two writes leaves nothing, so several writers are killed.
+    count = 0
     for _ in range(20):
         writer = subprocess.Popen(
             [sys.executable, "-c", WRITING, str(tmp_path / "big")], stdout=subprocess.PIPE
@@ -162,17 +164,17 @@ def test_a_killed_writer_leaves_no_litter_after_the_next_write(tmp_path: Path) -
         assert writer.stdout is not None
         with writer.stdout:
             writer.stdout.readline()
-            end = time.monotonic() + 20
-            while not (litter := list(tmp_path.glob(".*.tmp"))) and time.monotonic() < end:
-                pass
+            end = time.monotonic() + PATIENCE
+            while not (files := list(tmp_path.glob(".*.tmp"))):
+                assert time.monotonic() < end, "the writer writes nothing"
             writer.send_signal(signal.SIGKILL)
             writer.wait()
-        left = [path for path in litter if path.exists()]
-        seen += len(left)
-        assert all(mode(path) == 0o600 for path in left)
-        if seen >= 2:
+        remaining = [path for path in files if path.exists()]
+        count += len(remaining)
+        assert all(mode(path) == 0o600 for path in remaining)
+        if count >= 2:
             break
-    assert seen
+    assert count
     session = open_session(make_source(tmp_path, 0o600))
     save_session(session, tmp_path / "other.json")
     assert not list(tmp_path.glob(".*.tmp"))

@@ -195,7 +195,7 @@ def test_every_library_that_is_imported_is_asked_for() -> None:
     assert missing == set()
 
 
-# The first version of each with wheels for a Python, as the package index has them.
+# The first version with wheels for a Python version, according to the package index.
 FIRST_WHEELS = {
     ("numpy", "3.13"): "2.1.0",
     ("pyarrow", "3.13"): "18.0.0",
@@ -216,9 +216,9 @@ def test_the_lowest_allowed_version_has_a_wheel_for_every_declared_python() -> N
     requirements = [Requirement(line) for line in lines]
     for (name, python), version in FIRST_WHEELS.items():
         (requirement,) = [
-            each
-            for each in requirements
-            if each.name == name and each.marker and each.marker.evaluate({"python_version": python})
+            line
+            for line in requirements
+            if line.name == name and line.marker and line.marker.evaluate({"python_version": python})
         ]
         (lowest,) = [Version(part.version) for part in requirement.specifier if part.operator == ">="]
         assert lowest >= Version(version), f"{requirement} cannot be installed on Python {python}"

@@ -1,4 +1,4 @@
-"""Combining marks: as many as a script writes are shown, and no more, so that none covers its neighbours."""
+"""Combining marks are shown up to the number that scripts use, so that no stack covers other text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_words_of_every_script_stay_as_they_are(text: str) -> None:
 
 
 def longest(text: str) -> int:
-    """The most combining marks that follow one another, joiners between them left out."""
+    """Return the length of the longest run of combining marks, not counting joiners."""
     run = most = 0
     for char in text:
         kind = unicodedata.category(char)
@@ -41,13 +41,13 @@ def longest(text: str) -> int:
     "marks", ["\u0301", "\u064b\u0651", "\u0e48", "\u20dd\u0489", "\u0f71\u200d", "\ufe20"]
 )
 def test_a_stack_of_marks_is_cut_and_counted_wherever_it_is_drawn(marks: str) -> None:
-    said = f"Fix e{marks * 60} now"
-    assert longest(said) > 50
-    messages = [{"role": "user", "content": said}, {"role": "assistant", "content": said}]
+    text = f"Fix e{marks * 60} now"
+    assert longest(text) > 50
+    messages = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
     session = inspector.read_session(json.dumps(messages).encode())
     workbench = inspector.Workbench(session)
     drawn = json.dumps(workbench._scene, ensure_ascii=False, default=str)
     assert "Fix" in drawn
-    for shown in (drawn, printable(said), repr(session.facts["Fix e" + marks * 60 + " now"])):
+    for shown in (drawn, printable(text), repr(session.facts["Fix e" + marks * 60 + " now"])):
         assert longest(shown) <= 6, ascii(shown[:200])
         assert "more marks" in shown or "Fix" not in shown

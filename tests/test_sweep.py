@@ -1,8 +1,7 @@
-"""Every public door answers on every session: real ones, and rows assembled from real shapes.
+"""Every public function answers on every session: real ones, and rows assembled from real shapes.
 
-A session may be refused when it is opened, and by an export if its context is empty; no door raises anything
-else. The suite sets `INSPECTOR_STRICT`, so exceptions that the product isolates are raised here. The file is
-never changed.
+Opening may refuse a session, and an export an empty context; no function raises anything else. The suite sets
+`INSPECTOR_STRICT`, so exceptions that the product isolates are raised here. The file is never changed.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def doors(session: i.Session, path: Path, *, page: bool) -> Iterator[Callable[[]
 
 
 def open_or_refuse(path: Path) -> i.Session | str:
-    """Open a session; the sentence of the error if the package refuses it."""
+    """Open a session; return the message of the error if the package refuses it."""
     try:
         return i.open_session(path)
     except InspectorError as refused:
@@ -78,7 +77,7 @@ def check_doors(session: i.Session, path: Path, *, page: bool) -> None:
             door()
 
 
-@pytest.mark.skipif(not REAL, reason="the shared transcripts are not beside this checkout")
+@pytest.mark.skipif(not REAL, reason="the shared transcripts are not next to this checkout")
 @pytest.mark.parametrize("path", REAL, ids=[str(path.relative_to(SHARED)) for path in REAL])
 def test_every_door_answers_on_a_real_session(path: Path, tmp_path: Path) -> None:
     before = hashlib.sha256(path.read_bytes()).digest()

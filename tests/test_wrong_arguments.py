@@ -43,7 +43,7 @@ Call = Callable[[Things, Any], Any]
 
 
 def t_function() -> None:
-    """A function, in place of what is not one."""
+    """A function, passed where another type is expected."""
 
 
 DOORS: dict[str, tuple[Call, tuple[Any, ...]]] = {

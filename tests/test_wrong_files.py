@@ -204,17 +204,17 @@ import json, re, resource, sys
 from pathlib import Path
 from inspector.errors import ReadError
 from inspector.files import open_session
-told = {}
+messages = {}
 for path in sorted(Path(sys.argv[1]).iterdir()):
     try:
-        told[path.name] = f"opened as {open_session(path)}"
+        messages[path.name] = f"opened as {open_session(path)}"
     except ReadError as error:
-        told[path.name] = str(error)
-# What getrusage tells of Linux counts the process that started this one too.
+        messages[path.name] = str(error)
+# On Linux, getrusage includes the memory of the parent process.
 status = Path("/proc/self/status")
 most = re.search(r"VmHWM:\\s+(\\d+)", status.read_text() if status.exists() else "")
 memory = int(most[1]) if most else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([told, memory]))
+print(json.dumps([messages, memory]))
 """
 
 
@@ -225,14 +225,16 @@ def test_every_wrong_file_is_told_what_it_is_at_once_and_in_little_memory(tmp_pa
         (folder / name).write_bytes(content)
     for name, (make, _) in OTHERS.items():
         make(folder / name)
-    # Another process, which can be given up when a pipe holds it up; its memory is its own.
-    asked = [sys.executable, "-c", SCRIPT, str(folder)]
-    done = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=600)
-    told, memory = json.loads(done.stdout)
+    # A separate process can be stopped if a pipe blocks it, and its memory can be measured.
+    command = [sys.executable, "-c", SCRIPT, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    messages, memory = json.loads(done.stdout)
     kinds = {name: kind for name, (_, kind) in (CONTENTS | OTHERS).items()}
     assert len(kinds) >= 60
-    assert {name: said for name, said in told.items() if kinds[name] not in said} == {}
-    assert all(said.startswith(str(folder / name)) and "\n" not in said for name, said in told.items())
+    assert {name: message for name, message in messages.items() if kinds[name] not in message} == {}
+    assert all(
+        message.startswith(str(folder / name)) and "\n" not in message for name, message in messages.items()
+    )
     assert memory < LARGE
 
 

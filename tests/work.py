@@ -1,7 +1,7 @@
-"""Measure work without a clock, so that a busy machine changes nothing.
+"""Measure work without a clock, so that a busy machine changes no result.
 
-`count_calls` counts what a function calls: the same number on every run. It does not see what one call of a
-C function costs, such as a regular expression that backtracks. `limit_work` ends that.
+`count_calls` counts the calls of a function: the same number on every run. It does not measure the work of a
+single C function, such as a regular expression that backtracks. `limit_work` stops such a call.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from types import FrameType
 
 PATIENCE = 120
-"""Seconds to wait for something that must happen. Only a hang takes that long."""
+"""Seconds to wait for an event that must happen. Only a hang takes this long."""
 
 MUCH = 120
-"""Seconds of this process's own processor time that no test needs: a hundred times what most take."""
+"""Limit of processor time in seconds: a hundred times what most tests take."""
 
 
 def count_calls(work: Callable[[], object]) -> int:
-    """Return how many functions, Python's and built-in ones, `work` calls in this thread."""
+    """Return the number of calls, of Python and built-in functions, that `work` makes in this thread."""
     calls = 0
 
     def count(frame: FrameType, event: str, argument: object) -> None:
@@ -30,7 +30,7 @@ def count_calls(work: Callable[[], object]) -> int:
         calls += event in ("call", "c_call")
 
     before = sys.getprofile()
-    # A collection may call what other tests left behind.
+    # A garbage collection may call finalizers of other tests.
     collects = gc.isenabled()
     gc.disable()
     sys.setprofile(count)
@@ -45,9 +45,9 @@ def count_calls(work: Callable[[], object]) -> int:
 
 @contextmanager
 def limit_work(seconds: int = MUCH) -> Iterator[None]:
-    """Raise `TimeoutError` once this process has used so much of the processor: it hangs.
+    """Raise `TimeoutError` if the block uses more than `seconds` of processor time, since it then hangs.
 
-    What other processes do does not count. Without effect if the system has no such timer.
+    Other processes do not count. Has no effect on systems without this timer.
     """
 
     def stop(*_: object) -> None:
@@ -66,7 +66,7 @@ def limit_work(seconds: int = MUCH) -> Iterator[None]:
 
 
 def wait_until(is_so: Callable[[], object]) -> None:
-    """Wait for a condition that no event announces; fail if it stays false for `PATIENCE` seconds."""
+    """Poll a condition until it is true; fail if it stays false for `PATIENCE` seconds."""
     end = time.monotonic() + PATIENCE
     while not is_so():
         assert time.monotonic() < end, "it did not happen"

@@ -45,7 +45,7 @@ TOGETHER = "--in-process-gpu"
 SIZE = ViewportSize(width=1280, height=900)
 BUTTONS: tuple[Literal["left", "middle", "right"], ...] = ("left", "middle", "right")
 MODIFIERS = ("Shift", "Control", "Alt", "Meta")
-# Only what never happens takes that long: a busy machine changes no result.
+# Only an event that never happens takes this long, so a busy machine changes no result.
 expect.set_options(timeout=1000 * PATIENCE)
 # The files that take longest come first, so that no worker is left with one of them at the end.
 SLOW = (

@@ -43,7 +43,7 @@ def drag_handle(page: Page, share: float) -> None:
 
 def open_tab(page: Page | Locator, tab: str) -> None:
     """Open a tab, behind "More" where there is no room for all of them."""
-    # The tabs come with the first picture, and go behind "More" a frame after it.
+    # The tabs are drawn with the first frame and move behind "More" in the next one.
     page.locator("[role=tab]:visible").first.wait_for()
     wait_for_frame(page if isinstance(page, Page) else page.page)
     if page.get_by_test_id(f"tab-{tab}").is_visible():

@@ -42,7 +42,7 @@ STILL = """async ([least, most]) => {
       await window.bare?.settle();
     }
     if (frames >= 4 && performance.now() - since >= least) return;
-    if (performance.now() > end) throw new Error("the page does not come to rest");
+    if (performance.now() > end) throw new Error("the page keeps changing");
     await frame();
   }
 }"""
@@ -107,7 +107,7 @@ def screenshot(page: Page, name: str, selector: str = "") -> Path:
 
 
 def wait_until(fulfilled: Callable[[], bool], page: Page) -> None:
-    """Wait for a condition outside the page, while the page goes on."""
+    """Wait for a condition outside the page; the page continues to run."""
     end = time.monotonic() + PATIENCE
     while not fulfilled():
         assert time.monotonic() < end, "it did not happen"
@@ -115,16 +115,16 @@ def wait_until(fulfilled: Callable[[], bool], page: Page) -> None:
 
 
 def wait_for_frame(page: Page) -> None:
-    """Wait until the page has drawn what happened to it so far."""
+    """Wait for two animation frames, so that the page has drawn its current state."""
     page.evaluate(FRAME)
 
 
 def wait_until_still(page: Page, least: int = 100) -> None:
-    """Wait until the page waits for nothing, no animation runs and nothing changes for a few frames.
+    """Wait until nothing is pending, no animation runs and the page does not change for a few frames.
 
     Args:
-        page: Shows a workbench, or a page with workbenches in it.
-        least: Milliseconds without a change: longer than the pause after which the page would go on.
+        page: A workbench, or a page that contains workbenches.
+        least: Milliseconds without a change; longer than any delay before the page's next change.
     """
     page.evaluate(STILL, [least, 1000 * PATIENCE])
 
@@ -136,9 +136,9 @@ def axe_source() -> str:
 
 
 def find_violations(page: Page, scope: str = ".ci") -> list[str]:
-    """Return what axe finds against an element and all in it, a line each, once the page has come to rest.
+    """Return axe's violations for an element and its descendants, one a line, once the page is still.
 
-    The element must be on the screen: what is scrolled away has no contrast to judge, and neither has what is
+    The element must be on the screen: axe cannot judge the contrast of an element that is scrolled away or
     still fading in.
     """
     wait_until_still(page)

@@ -1,4 +1,4 @@
-"""A tab that is closed while its session is opened: the request ends, and the file opens again later."""
+"""Closing a tab while its session opens cancels the request, and the file can be opened again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents on other drives of JupyterLab: never the server's file of the same name."""
+"""A document on another drive of JupyterLab does not open the server's file of the same name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADD_DRIVES = """() => {
     if (!contents._additionalDrives.has(name)) contents.addDrive(new Proxy(server, { get }));
   }
 }"""
-"""Their files have the names of the server's own. "RTC" is the server itself, as people collaborate there."""
+"""The drives have the server's file names. "RTC" is the collaboration drive, so it is the server itself."""
 OPEN = "async path => { await window.jupyterapp.commands.execute('docmanager:open', { path }) }"
 FACTORY = "Compaction Inspector"
 

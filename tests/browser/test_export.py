@@ -143,13 +143,13 @@ FEW = 60  # controls of a tab that are pressed
 
 
 def read_names(controls: Locator) -> list[str]:
-    """Return the names of the controls once the page has come to rest."""
+    """Return the names of the controls once the page is still."""
     wait_until_still(controls.page, 50)
     names: list[str] = controls.evaluate_all(NAMES)
     return names
 
 
-# Something may lie over it, such as a menu that the press before it opened.
+# Another element may cover it, such as a menu that the press before opened.
 IS_REACHABLE = """node => {
   node.scrollIntoView({ block: 'center' });
   const { left, top, width, height } = node.getBoundingClientRect();

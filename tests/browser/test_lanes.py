@@ -203,7 +203,7 @@ def test_dragging_to_the_edge_of_a_zoomed_range_moves_it_on(page: Page, workbenc
     assert axis is not None
     _, y, _ = grasp_pill(page)
     page.mouse.move(axis["x"] + 4, y, steps=6)
-    # As long as the mouse is held there the range moves on, frame by frame.
+    # The range moves frame by frame while the mouse button is down at the edge.
     wait_until(lambda: int(brush.get_attribute("aria-valuenow") or 99) < 5, page)
     page.mouse.up()
     wait_for_python(page)

@@ -1,4 +1,4 @@
-"""Transcript text in a notebook's outputs: JupyterLab typesets no formula in it, so none becomes a link."""
+"""JupyterLab typesets no formula of a transcript in a notebook's outputs, so none becomes a link."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.lab import Lab, open_notebook, run_all
+from tests.browser.screen import wait_until_still
 
 LINK = r"\href{http://127.0.0.1:9/clicked}{\text{open the report}}"
 FORMULAS = (
@@ -36,7 +37,7 @@ view.open_row({**next(iter(table)), "file": r"FORMULA"})"""
 
 
 def write_transcript(path: Path) -> None:
-    """A session whose title, rules, replies and summary hold formulas; a recorded compaction loses them."""
+    """Write a session with formulas in its title, rules, replies and summary; a compaction loses them."""
     rows: list[dict[str, Any]] = []
 
     def add(type: str, content: Any, **more: Any) -> None:
@@ -61,7 +62,7 @@ def write_transcript(path: Path) -> None:
 
 @pytest.fixture
 def listed(lab: Lab) -> Iterator[Path]:
-    """A file that the list of this machine's sessions finds."""
+    """Return the path of a file that the list of sessions finds."""
     path = lab.notebooks.parent / "claude" / "projects" / "-w" / "math.jsonl"
     yield path
     path.unlink()
@@ -78,12 +79,12 @@ def test_no_output_typesets_what_a_transcript_says(lab_page: Page, lab: Lab, lis
     open_notebook(page, lab, name)
     run_all(page)
     page.get_by_test_id("cut-handle").first.wait_for()
-    # A formula of the notebook's own is typeset: so would be those of the transcript.
+    # The notebook's own formula is typeset, so JupyterLab would typeset the transcript's formulas too.
     expect(page.locator(".jp-OutputArea mjx-container")).to_have_count(1)
     outputs = page.locator(".jp-OutputArea")
     for formula in FORMULAS:
         expect(outputs.filter(has_text=formula).first).to_be_attached()
-    page.wait_for_timeout(1000)
+    wait_until_still(page, 1000)
     expect(page.locator(".jp-OutputArea mjx-container")).to_have_count(1)
     links = page.locator(".jp-OutputArea a[href*='clicked']")
     expect(links).to_have_count(0)

@@ -1,4 +1,4 @@
-"""What a screen reader is told, on a page whose clock the test moves."""
+"""Announcements to screen readers, on a page whose clock the test controls."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from tests.work import PATIENCE
 
 LISTEN = """() => {
   const spoken = document.querySelector('[data-testid=spoken]');
-  window.told = [];
-  new MutationObserver(() => window.told.push(spoken.textContent)).observe(
+  window.announced = [];
+  new MutationObserver(() => window.announced.push(spoken.textContent)).observe(
     spoken, { childList: true, characterData: true, subtree: true });
 }"""
 LONG = 10_000
-"""Milliseconds on the page's clock, longer than anything that is to be said waits."""
+"""Milliseconds on the page's clock; longer than any announcement is delayed."""
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page in a window of its own: once installed, a clock stays with the window's later pages.
+    """Open a page in a browser context of its own: an installed clock stays with a context's later pages.
 
-    It is there before the workbench is, so that no time of the workbench comes from another clock.
+    The clock is installed before the workbench opens, so that the workbench uses no other clock.
     """
     window = browser.new_context(viewport=SIZE)
     window.set_default_timeout(1000 * PATIENCE)
@@ -43,14 +43,14 @@ def test_W2_27_one_region_speaks_and_an_arrow_on_the_cut_at_most_once(
     for tab in TABS:
         show_tab(page, workbench, tab)
         assert live.count() == 1, tab
-    # What opening it and its tabs had to say is said.
+    # Announcements about opening the workbench and its tabs are over.
     page.clock.run_for(LONG)
     wait_for_python(page)
     page.evaluate(LISTEN)
     page.get_by_test_id("cut-handle").press("ArrowLeft")
     wait_for_python(page)
-    # However long one waits, nothing more is said.
+    # Nothing more is announced, however long the wait.
     page.clock.run_for(LONG)
     wait_for_python(page)
-    (told,) = page.evaluate("() => window.told")
-    assert "Left of the cut" in told
+    (sentence,) = page.evaluate("() => window.announced")
+    assert "Left of the cut" in sentence

@@ -76,9 +76,9 @@ def resize(page: Page, width: int) -> None:
 
 
 def find_cut_titles(page: Page) -> list[list[str]]:
-    """Find the titles that are cut off once the page has come to rest at its width."""
+    """Find the titles that are cut off, once the page is still at its width."""
     wait_until_still(page)
-    return [each for each in page.evaluate(FIND, LEAST) if not each[1].endswith(OPENS_MORE)]
+    return [title for title in page.evaluate(FIND, LEAST) if not title[1].endswith(OPENS_MORE)]
 
 
 def read_titles(page: Page, workbench: Workbench) -> None:

@@ -33,12 +33,12 @@ def test_whatever_way_a_page_asks_it_is_seen(
 ) -> None:
     page.goto(widgets.base)
     page.evaluate(ask.format(ELSEWHERE))
-    seen: list[str] = []
-    wait_until(lambda: bool(seen.extend(traffic.take_strangers()) or seen), page)
+    urls: list[str] = []
+    wait_until(lambda: bool(urls.extend(traffic.take_strangers()) or urls), page)
     page.goto("about:blank")
     traffic.take_strangers()  # a stream asks again and again
-    assert seen
-    assert all(ELSEWHERE in url for url in seen)
+    assert urls
+    assert all(ELSEWHERE in url for url in urls)
 
 
 def test_windows_that_a_test_opens_itself_are_watched(browser: Browser, traffic: Traffic) -> None:

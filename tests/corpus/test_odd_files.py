@@ -1,4 +1,4 @@
-"""Folders with what is no regular file, and names that are no text: a scan ends, and says what it is."""
+"""Scans of pipes, sockets and files whose names are not UTF-8 end, and name the kind of file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inspector.errors import EditError
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes in folders")
 TALK = json.dumps([{"role": "user", "content": "Ship it."}])
 HANGS = 120
-"""Seconds after which a command that hangs is ended; far more than it takes."""
+"""Seconds until a command that hangs is stopped; far longer than it needs."""
 
 
 def run(*arguments: Any) -> subprocess.CompletedProcess[bytes]:
@@ -29,14 +29,14 @@ def run(*arguments: Any) -> subprocess.CompletedProcess[bytes]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """One session, a pipe and a socket named like sessions, and a link to a pipe."""
+    """A folder with a session, a pipe and a socket named like sessions, and a link to the pipe."""
     folder = tmp_path / "talks"
     folder.mkdir()
     (folder / "a.json").write_text(TALK)
     os.mkfifo(folder / "p.jsonl")
     (folder / "link.jsonl").symlink_to(folder / "p.jsonl")
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(str(folder / "s.jsonl"))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / "s.jsonl"))
     return folder
 
 

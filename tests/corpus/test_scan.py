@@ -213,7 +213,7 @@ def test_a_file_that_takes_too_much_memory_costs_one_row(tmp_path: Path) -> None
     assert told["large.jsonl"].split(":")[0] in ("MemoryError", "WorkerDied")
 
 
-# Runs in every Python that has its folder on the path: the first worker that opens the session is killed.
+# Loaded by every Python process with its folder on the path; kills the first worker that opens the session.
 KILLED_WHILE_READING = """
 import os, signal, sys
 

@@ -82,8 +82,8 @@ def test_many_commits_that_begin_alike_are_found_as_soon_as_others() -> None:
     chance = random.Random(7)
     ids = [f"9f5a3c7{chance.randrange(16**5):05x}"[: chance.randrange(8, 13)] for _ in range(24_000)]
 
-    def find(many: int) -> None:
-        log = "\n".join(f"{each} fix the thing" for each in ids[:many])
+    def find(count: int) -> None:
+        log = "\n".join(f"{commit} fix the thing" for commit in ids[:count])
         session = build(
             *(user("go"), *use(1, "Bash", log, command="git log --oneline")),
             *(say("ok"), compact(f"Saw {ids[0]}."), user("on")),

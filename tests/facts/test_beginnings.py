@@ -45,7 +45,7 @@ def test_thousands_of_files_of_one_name_are_traced_at_once() -> None:
     )
     with limit_work():
         (trace,) = trace_recorded(session)
-        fates = {one.fact.form: one.fate for one in trace if one.fact.kind == "file"}
+        fates = {traced.fact.form: traced.fate for traced in trace if traced.fact.kind == "file"}
     assert {form: fates[form] for form in files} == {
         form: "restated" if form == files[7] else "weakened" for form in files
     }
@@ -61,7 +61,9 @@ def test_so_they_are_for_a_plan_and_its_findings() -> None:
     ledger = count_tokens(session, "chars4_utf16")
     plan = make_plan(session, ledger, "keep-recent-turns", {"cut": "end"})
     with limit_work():
-        fates = Counter(one.fate for one in trace_plan(plan) if one.fact.kind == "file" and one.stood)
+        fates = Counter(
+            traced.fate for traced in trace_plan(plan) if traced.fact.kind == "file" and traced.stood
+        )
         assert len(lint(session, plan, ledger=ledger)) < 10
     assert fates == {"weakened": 4_000, "restated": 1}
 
@@ -76,7 +78,7 @@ def test_thousands_of_messages_and_long_addresses_are_traced_at_once() -> None:
     ledger = count_tokens(session, "chars4_utf16")
     plan = make_plan(session, ledger, "keep-recent-turns", {"cut": "end"})
     with limit_work():
-        found = trace_plan(plan)
-        fates = Counter((one.fact.kind, one.fate) for one in found)
+        trace = trace_plan(plan)
+        fates = Counter((traced.fact.kind, traced.fate) for traced in trace)
     assert sum(number for (kind, _), number in fates.items() if kind == "url") == 800
     assert sum(number for (kind, _), number in fates.items() if kind == "message") == 2_001

@@ -153,14 +153,14 @@ WORDS += ("a.py", "src/b.py", "tests/", "a.py", "HEAD:a.py", "1", "> out.txt", "
 def test_a_word_of_a_command_names_one_file_with_one_operation(
     commands: list[tuple[str, str, list[str], str]],
 ) -> None:
-    """Whatever the command: its facts are found, and no two files stand at one place."""
+    """Every command yields facts, and no two files have the same span."""
     command = "".join(f"{lead}{name} {' '.join(words)}{joint}" for lead, name, words, joint in commands)
-    places = [(one.start, one.end) for one in read_command(command)]
-    assert len(places) == len(set(places))
-    assert all(0 <= start < end <= len(command) for start, end in places)
-    for given_command in (command, ["bash", "-lc", command], command.split(" ")):
-        found = call("Bash", command=given_command).by_kind("command")
-        assert found or not command.strip()
+    spans = [(touched.start, touched.end) for touched in read_command(command)]
+    assert len(spans) == len(set(spans))
+    assert all(0 <= start < end <= len(command) for start, end in spans)
+    for argument in (command, ["bash", "-lc", command], command.split(" ")):
+        facts = call("Bash", command=argument).by_kind("command")
+        assert facts or not command.strip()
 
 
 def test_no_system_goes_deeper_than_its_longest_path() -> None:

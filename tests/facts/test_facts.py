@@ -159,7 +159,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_no_text_is_slow(piece: str) -> None:
-    """Four times the text takes at most some four times the calls, and nothing backtracks without bound."""
+    """Four times the text takes about four times the calls, and no expression backtracks without bound."""
 
     def find(size: int) -> None:
         text = piece * (size // len(piece))

@@ -1,4 +1,4 @@
-"""A compaction whose parent is not in the file: every public door answers, and says what is missing."""
+"""A compaction whose parent is not in the file: every public function answers and reports what is missing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RULE = "never rename `load_all`"
 
 
 def talk(parent: str, number: int = 1) -> list[Row]:
-    """A prompt and its reply."""
+    """Return a prompt and its reply."""
     names = f"u{number}", f"a{number}"
     return [
         user(names[0], parent, f"Go on with tests/test_{number}.py.", sessionId="s"),
@@ -35,7 +35,7 @@ def talk(parent: str, number: int = 1) -> list[Row]:
 
 
 def begin(parent: str, **metadata: Any) -> list[Row]:
-    """The boundary and the summary that a file begins with."""
+    """Return the boundary and the summary at the beginning of a file."""
     return [
         boundary("b1", parent, **metadata),
         summary("s1", "b1", f"The parser is in src/parse.py; {RULE}."),
@@ -43,7 +43,7 @@ def begin(parent: str, **metadata: Any) -> list[Row]:
 
 
 def again(parent: str) -> list[Row]:
-    """A second compaction in the same file."""
+    """Return a second compaction of the same file."""
     return [boundary("b2", parent), summary("s2", "b2", "Both are written."), *talk("s2", 2)]
 
 
@@ -52,7 +52,7 @@ SHAPES = {
     "a parent that is gone": [*begin("gone"), *talk("s1")],
     "and a second compaction": [*begin("gone"), *talk("s1"), *again("a1")],
     "its name is the beginning of another": [*begin("u"), *talk("s1")],
-    "what it kept is gone": [*begin("gone", preservedSegment=GONE), *talk("s1")],
+    "the kept messages are gone": [*begin("gone", preservedSegment=GONE), *talk("s1")],
     "named messages are gone": [*begin("gone", preservedMessages={"uuids": ["gone-2"]}), *talk("s1")],
     "its own name": [*begin("b1"), *talk("s1")],
     "a row that comes later": [*begin("a1"), *talk("s1")],
@@ -119,6 +119,6 @@ def test_the_workbench_answers(rows: list[Row], tmp_path: Path) -> None:
     for question in ("findings", "summaries", "losses"):
         ask(model, question, place=place)
     ask(model, "regret")
-    # The first block is the summary: what it mentions is not checked, as what it summarises is not there.
-    found = ask(model, "grounding", row=0)
-    assert (found["marks"], found["read"], found["whole"]) == ([], True, False)
+    # The first block is the summary. It is not checked, since the summarised messages are not in the file.
+    reply = ask(model, "grounding", row=0)
+    assert (reply["marks"], reply["read"], reply["whole"]) == ([], True, False)

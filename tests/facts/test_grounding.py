@@ -174,8 +174,8 @@ def test_what_a_summary_repeats_is_searched_once() -> None:
     """100,000 times over 2 MB would be five minutes."""
     sources = Sources(["nothing of it " * 150_000])
     with limit_work():
-        found = check_grounding("abcdef1 and src/b.py, " * 100_000, sources)
-    assert [mark.words for mark in found] == ["src/b.py", "abcdef1"]
+        grounding = check_grounding("abcdef1 and src/b.py, " * 100_000, sources)
+    assert [mark.words for mark in grounding] == ["src/b.py", "abcdef1"]
 
 
 @pytest.mark.parametrize(

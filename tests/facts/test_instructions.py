@@ -108,7 +108,7 @@ OTHERS = (
 
 @given(st.lists(st.sampled_from((*HEADS, *OTHERS)), max_size=8))
 def test_every_instruction_file_of_a_folder_is_found_up_to_the_next_head(pieces: list[str]) -> None:
-    """The expected spans are counted from the pieces: a head begins a line and ends with it."""
+    """Derive the expected spans from the pieces: a heading is a whole line."""
     heads: list[tuple[int, int, bool]] = []
     text = ""
     for piece in pieces:

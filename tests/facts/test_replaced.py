@@ -155,18 +155,19 @@ def test_only_the_last_value_said_is_not_stale(values: list[int]) -> None:
 
 
 def test_many_values_and_rules_take_no_time_squared() -> None:
-    """Each thing has a value of its own; of the swaps only the last names a value that one has. They read
-    like rules."""
-    things = ["".join(letters) for letters in product("abcdefghij", repeat=4)]
-    told = [f"The w{thing} is {10_000 + at}." for at, thing in enumerate(things)]
-    swaps = [f"Use {50_000 + at}, not {30_000 + at}." for at in range(len(things))]
+    """Each word has its own value. Only the last swap names one of these values. Swaps read like rules."""
+    words = ["".join(letters) for letters in product("abcdefghij", repeat=4)]
+    values = [f"The w{word} is {10_000 + number}." for number, word in enumerate(words)]
+    swaps = [f"Use {50_000 + number}, not {30_000 + number}." for number in range(len(words))]
 
-    def find(many: int) -> None:
-        session = talk(OLD, "\n".join(told[:many]), "\n".join(swaps[:many]), "Make it $710 instead of $481.")
+    def find(count: int) -> None:
+        session = talk(
+            OLD, "\n".join(values[:count]), "\n".join(swaps[:count]), "Make it $710 instead of $481."
+        )
         replaced = find_replacements(session.facts)
         forms = [fact.form for fact in session.facts.values()]
         assert {forms[number]: later.value for number, later in replaced.items()} == {OLD: "$710"}
-        assert sum(form.startswith("Use ") for form in forms) > many
+        assert sum(form.startswith("Use ") for form in forms) > count
 
     with limit_work():
         assert count_calls(lambda: find(10_000)) < 6 * count_calls(lambda: find(2_500))

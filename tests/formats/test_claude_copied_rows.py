@@ -1,4 +1,4 @@
-"""Rows that Claude Code appends again change nothing: a file with copies reads as the same file without."""
+"""Rows that Claude Code appends a second time change nothing: the session is the same without them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def turn(number: int, parent: str | None, **more: Any) -> list[Row]:
 
 
 def compact(number: int, last: str, tail: str, head: str) -> list[Row]:
-    """A compaction that kept one message."""
+    """Return a compaction that keeps one message."""
     segment = {"headUuid": head, "anchorUuid": f"s{number}", "tailUuid": tail}
     words = f"Summary {number}."
     return [
@@ -56,17 +56,17 @@ def hook(name: str, parent: str) -> Row:
 
 
 def outline(session: Session) -> Any:
-    """All content of a session without the positions of its rows."""
+    """Return all content of a session without the positions of its rows."""
     entries = [entry.model_copy(update={"sources": ()}) for entry in session.entries]
     bill = inspector.price_session(session)
     return entries, path(session), live(session), session.turns, session.warnings, bill.tokens, bill.notes
 
 
 def play(rounds: int, *, copies: bool, hooks: bool, start: int = 0, notes: bool = False) -> list[Row]:
-    """Turns with a compaction after every second one, as one process of Claude Code writes them.
+    """Return turns with a compaction after every second one, as one process of Claude Code writes them.
 
-    Before the second compaction and each later one, rows are appended again, from the row `start` up to the
-    row before the message that the compaction before it kept. What is written next names the last of them.
+    Before the second compaction and each later one, rows are appended again: from the row `start` up to the
+    row before the message that the previous compaction keeps. The next new row names the last copy as parent.
     """
     rows: list[Row] = []
     last: str | None = None
@@ -126,7 +126,7 @@ def _names(number: int) -> Iterator[str]:
 
 @pytest.mark.parametrize("next_row", ["user", "attachment", "queued command", "reply"])
 def test_a_row_that_hangs_on_the_last_copy_follows_what_stood_before(next_row: str) -> None:
-    """After a sub-agent's compaction the next prompt names the last copied row (issue 92089, September)."""
+    """After a sub-agent's compaction the parent of the next prompt is the last copied row (issue 92089)."""
     begun = [*turn(1, None), *turn(2, "a1"), *compact(1, "a2", "a2", "a2"), *turn(3, "s1")]
     copies = begun[:3]
     if next_row == "reply":
@@ -152,7 +152,7 @@ def test_a_row_that_hangs_on_the_last_copy_follows_what_stood_before(next_row: s
 def test_copies_at_the_end_leave_the_conversation_where_it_stands() -> None:
     begun = [*turn(1, None), *turn(2, "a1"), *compact(1, "a2", "a2", "a2"), *turn(3, "s1")]
     assert outline(read(*begun, *begun[:3])) == outline(read(*begun))
-    # After a resume the compaction itself and all that followed are written again.
+    # After a resume the compaction and all later rows are written again.
     assert outline(read(*begun, *begun[4:], *turn(4, "a3"))) == outline(read(*begun, *turn(4, "a3")))
 
 

@@ -28,13 +28,13 @@ def usage(fresh: int, read: int, written: int, out: int) -> Row:
 
 
 def sums(session: Session) -> tuple[int, list[int]]:
-    """Requests of the conversation, and their tokens: fresh, read, written and the replies'."""
+    """Return the number of requests of the conversation, and their fresh, read, written and output tokens."""
     bill = price_session(session)
     return len(bill), [int(value.sum()) for value in (bill.fresh, bill.read, bill.written, bill.output)]
 
 
 def loop(requests: list[Row | None], ids: list[str], names: list[str | None]) -> list[Row]:
-    """A prompt and replies that each call a tool, with its output behind each; the last only speaks."""
+    """Return a prompt and replies that each call a tool, with the outputs; the last reply is text alone."""
     rows = [user("u1", None, "Fix the parser.")]
     parent = "u1"
     for number, (used, name, request) in enumerate(zip(requests, ids, names, strict=True)):
@@ -74,7 +74,7 @@ def test_requests_that_are_named_are_told_apart_by_their_names_alone() -> None:
 
 @pytest.mark.parametrize("request_id", ["req_1", None])
 def test_rows_of_one_reply_with_outputs_between_them_are_one(request_id: str | None) -> None:
-    """A tool may have answered before the reply ends: its next row then hangs on the output."""
+    """A tool may return before the reply ends; the parent of the reply's next row is then the output."""
     rows = loop([usage(2, 20_000, 3_000, 90)] * 4, ["m"] * 4, [request_id] * 4)
     session = read(*rows)
     assert sums(session) == (1, [2, 20_000, 3_000, 90])
@@ -102,7 +102,7 @@ PROMPTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, 
 def test_every_prompt_is_a_turn_and_every_reply_a_request(
     turns: list[tuple[int, int]], name: str, request_id: str | None, reported: bool
 ) -> None:
-    """A gateway that calls every message the same, and may report the same figures of all requests."""
+    """A gateway gives every message the same id, and may report the same figures for all requests."""
     rows: list[Row] = []
     parent: str | None = None
     for number, (fresh, extra) in enumerate(turns):
@@ -136,7 +136,7 @@ def test_a_compaction_ends_a_reply() -> None:
 
 
 def test_what_a_sub_agent_was_shown_is_charged_once_and_its_own_replies_too(tmp_path: Path) -> None:
-    """Two replies of one id, and a sub-agent that is shown both and says a third of that id."""
+    """Two replies with one id, and a sub-agent whose file copies both and adds a third with that id."""
     main = [
         user("u1", None, "Hi.", sessionId="s"),
         reply("a1", "u1", text("One."), id="m", usage=usage(100, 0, 0, 10)),

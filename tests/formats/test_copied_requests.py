@@ -1,4 +1,4 @@
-"""Requests that a fork copied are in its parent's bill, and a scan counts a copied compaction once."""
+"""Copied requests of a fork are billed in its parent, and a scan counts a copied compaction once."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def usage(fresh: int, read: int, written: int, out: int) -> Row:
 
 
 def dollars(fresh: int, read: int, written: int, out: int) -> float:
-    """At Sonnet 4.5's prices per million: 3 in, 15 out, 0.30 read, 3.75 written."""
+    """Compute a cost at Sonnet 4.5's prices per million: 3 in, 15 out, 0.30 read, 3.75 written."""
     return (fresh * 3 + read * 0.3 + written * 3.75 + out * 15) / 1e6
 
 
 def talk(session: str) -> list[Row]:
-    """Two turns, a compaction, and a third turn."""
+    """Return two turns, a compaction, and a third turn."""
     more = {"model": SONNET, "stop_reason": "end_turn"}
     rows = [
         user("u1", None, "Set up the repo in src/setup.py."),
@@ -60,7 +60,7 @@ OWN = dollars(60, 27_000, 1_500, 100)
 
 
 def fork(parent: list[Row], session: str, *, last: str = "a3") -> list[Row]:
-    """A fork as Claude Code's `/branch` writes it, with a turn of its own."""
+    """Return a fork as Claude Code's `/branch` writes it, with a turn of its own."""
     copied = [
         {
             **row,
@@ -92,7 +92,7 @@ def test_a_fork_s_bill_is_its_own_requests(tmp_path: Path) -> None:
     assert len(bill) == 1
     result = f"3 requests are copied from session p (USD {PAID:.4f}): charged there, not in this bill."
     assert result in bill.notes and result in repr(bill)
-    # The compaction that it copied is the parent's too.
+    # The copied compaction is charged in the parent too.
     assert not any("compaction" in note for note in bill.notes)
     assert any("compaction" in note for note in inspector.price_session(parent).notes)
     assert parent.warnings == ()
@@ -188,7 +188,7 @@ def test_a_fork_of_pi_pays_for_what_follows_its_header(parent: str, tmp_path: Pa
     bill = inspector.price_session(session)
     assert (len(bill), bill.fresh.tolist()) == (1, [1_000])
     assert any("1 request is copied from session p-1" in note for note in bill.notes)
-    # A session that only names the one before it, as a hand-over does, holds no copies.
+    # A session that only names its predecessor, as a hand-over does, has no copied rows.
     alone = [pi_header("c-1", 0, parentSession=parent), *PI, *PI_OWN]
     assert len(inspector.price_session(inspector.open_session(write(tmp_path / "a.jsonl", alone)))) == 2
 
@@ -213,7 +213,7 @@ def codex(second: float, kind: str, **payload: Any) -> Row:
 
 
 def codex_turn(second: float, words: str, total: int, gap: float = 5) -> list[Row]:
-    """A prompt, a reply of 1,000 tokens, and a total."""
+    """Return a prompt, a reply of 1,000 tokens, and a total."""
     last = {"input_tokens": 990, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": 1_000}
     sums = {"input_tokens": total - 10, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": total}
     info = {"total_token_usage": sums, "last_token_usage": last, "model_context_window": 200_000}
@@ -308,7 +308,7 @@ def test_a_scan_counts_a_compaction_of_a_parent_and_its_forks_once(tmp_path: Pat
         (row["session"], row["moment"], row["copied_from"]) for row in table if row["policy"] == "flue"
     )
     assert listed == [("c", 1, "p"), ("d", 1, "p"), ("d", 2, None), ("g", 1, "c"), ("p", 1, None)]
-    # Without the parent one of the forks stands for it.
+    # Without the parent, the copies of one fork are counted in its place.
     (tmp_path / "p.jsonl").unlink()
     alone = inspector.scan(tmp_path, ["flue"], workers=0)
     assert [row.compactions for row in alone.by_policy()] == [2, 2]

@@ -329,7 +329,7 @@ def test_a_database_of_anything_else_is_refused_as_before(tmp_path: Path) -> Non
 
 
 def make_base(path: Path, *statements: str) -> Path:
-    """A database of opencode's tables with one session in it, and what the statements make of it."""
+    """Create a database with opencode's tables and one session, then run the statements."""
     with closing(sqlite3.connect(path)) as base:
         base.executescript(
             "CREATE TABLE session (id TEXT PRIMARY KEY, title TEXT);"
@@ -371,7 +371,7 @@ COMPUTED = {
 
 @pytest.mark.parametrize("kind", COMPUTED)
 def test_what_a_database_computes_is_refused(kind: str, tmp_path: Path) -> None:
-    """Each of the first would take for ever, or gigabytes."""
+    """Reading most of these would not end, or would take gigabytes of memory."""
     assert open_session(make_base(tmp_path / "plain.db")).entries[0].text == "Hi"
     path = make_base(tmp_path / "opencode.db", *COMPUTED[kind])
     with pytest.raises(ReadError, match="tables are computed, not stored"):
@@ -389,7 +389,7 @@ def test_a_view_that_stands_for_the_states_of_a_thread_is_refused(tmp_path: Path
 
 
 def test_pages_that_lead_to_the_same_rows_again_and_again_are_refused(tmp_path: Path) -> None:
-    """The inner pages of a tree all name one child: its file of 3 MB holds five million rows."""
+    """All inner pages of a tree name one child, so a file of 3 MB lists five million rows."""
     path = make_base(tmp_path / "opencode.db")
     with closing(sqlite3.connect(path)) as base:
         rows = [(f"prt_{n:06}", "msg_1", "ses_1", '{"type": "text", "text": "Hi"}') for n in range(2, 40_000)]
@@ -401,7 +401,7 @@ def test_pages_that_lead_to_the_same_rows_again_and_again_are_refused(tmp_path: 
     data = bytearray(path.read_bytes())
 
     def find_links(page: int) -> list[slice]:
-        """Where an inner page of a table's tree names its children."""
+        """Return the slices at which an inner page of a table's tree names its children."""
         start = (page - 1) * size
         assert data[start] == 5
         count = int.from_bytes(data[start + 3 : start + 5], "big")

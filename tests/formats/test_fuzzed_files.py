@@ -99,10 +99,10 @@ def test_a_damaged_file_opens_as_what_it_is_or_is_refused(
         damaged = damage(data, Random(f"{label} {damage.__name__} {number}"))
         claimed = [reader.name for reader in READERS if reader.sniff(damaged) is None]
         assert set(claimed) <= {name}, damaged[:200]
-        found, session = read_or_refuse(damaged, None), read_or_refuse(damaged, name)
-        assert found is None or found == session
-        # A manifest tells of the format that the session had.
-        assert found is None or name == "session-manifest" or found.format == name
+        recognised, session = read_or_refuse(damaged, None), read_or_refuse(damaged, name)
+        assert recognised is None or recognised == session
+        # A manifest states the format of the original session.
+        assert recognised is None or name == "session-manifest" or recognised.format == name
         if session is None:
             continue
         check_shape(session)
@@ -145,8 +145,8 @@ def test_what_a_longer_run_found_stays_found(label: str, way: tuple[Any, ...], j
     at_way(value, way)
     changed = replaced(value, way, junk)
     raw = b"\n".join(json.dumps(row).encode() for row in (changed if log else [changed]))
-    for asked in (None, name):
-        session = read_or_refuse(raw, asked)
+    for requested in (None, name):
+        session = read_or_refuse(raw, requested)
         if session is not None:
             check_shape(session)
 

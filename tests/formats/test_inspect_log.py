@@ -396,8 +396,8 @@ def test_a_pool_s_messages_are_read_once_however_often_they_are_sent() -> None:
     def read(requests: int) -> None:
         pool, events = [ASKED], []
         for number in range(requests):
-            asked = {"id": f"c{number}", "function": "bash", "arguments": {"cmd": "ls"}}
-            reply = say("assistant", f"Step {number}.", tool_calls=[asked])
+            tool_call = {"id": f"c{number}", "function": "bash", "arguments": {"cmd": "ls"}}
+            reply = say("assistant", f"Step {number}.", tool_calls=[tool_call])
             events.append(call([], reply, input_refs=[[0, len(pool)]]))
             pool += [reply, say("tool", "a.py " * 20, tool_call_id=f"c{number}", function="bash")]
         session = read_log(events, events_data={"messages": pool, "calls": []})

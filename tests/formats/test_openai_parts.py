@@ -1,4 +1,4 @@
-"""Messages of OpenAI's with pictures, recordings and files: known by their parts, their data not counted."""
+"""OpenAI messages with pictures, audio and files are recognised by their parts; their data is not counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 DATA = base64.b64encode(random.Random(7).randbytes(60_000)).decode()
 WORDS: Json = {"type": "text", "text": "What is on this picture?"}
-SAID = "What is on this picture?"
+QUESTION = "What is on this picture?"
 PICTURE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{DATA}"}}
 PARTS: dict[str, Json] = {
     "image_url": PICTURE,
@@ -43,38 +43,38 @@ def read(value: Any) -> Session:
 
 
 def count(session: Session) -> int:
-    """Tokens of the context."""
+    """Return the tokens of the context."""
     return live_context(session, count_tokens(session)).tokens
 
 
-ONE = {"role": "user", "content": "hi"}
+GREETING = {"role": "user", "content": "hi"}
 
 
 @pytest.mark.parametrize("kind", PARTS)
 @pytest.mark.parametrize("form", ["body", "settings", "answered", "bare list"])
 def test_parts_tell_that_a_conversation_is_openai_s(kind: str, form: str) -> None:
-    """No message of Anthropic's has such a part; and what it holds counts no tokens of text."""
-    asked = {"role": "user", "content": [PARTS[kind], WORDS]}
+    """Anthropic messages have no such parts. The data of a part does not count as text."""
+    message = {"role": "user", "content": [PARTS[kind], WORDS]}
     answer = {"role": "assistant", "content": "A cat."}
-    value: Any = {"model": "gpt-5.5", "messages": [asked]}
+    value: Any = {"model": "gpt-5.5", "messages": [message]}
     if form == "settings":
         value |= {"temperature": 0.2, "max_tokens": 100}
     if form == "answered":
-        value["messages"] = [asked, answer, {"role": "user", "content": "Sure?"}]
+        value["messages"] = [message, answer, {"role": "user", "content": "Sure?"}]
     if form == "bare list":
-        value = [asked, answer]
+        value = [message, answer]
     session = read(value)
     assert session.format == "request-log"
     assert not any(isinstance(block, Unknown) for block in session.entries[0].blocks)
     assert count(session) < 40
-    assert session.entries[0].text == SAID
+    assert session.entries[0].text == QUESTION
 
 
 def test_a_request_of_the_responses_needs_no_reply_to_be_known() -> None:
-    content = [{"type": "input_text", "text": SAID}, PARTS["input_image"]]
+    content = [{"type": "input_text", "text": QUESTION}, PARTS["input_image"]]
     session = read({"model": "gpt-5.5", "input": [{"role": "user", "content": content}]})
     assert session.format == "request-log"
-    assert session.entries[0].blocks == (Text(text=SAID), Image(media_type="image/png", data=DATA))
+    assert session.entries[0].blocks == (Text(text=QUESTION), Image(media_type="image/png", data=DATA))
 
 
 def test_files_and_recordings_keep_their_data_and_names() -> None:
@@ -85,7 +85,7 @@ def test_files_and_recordings_keep_their_data_and_names() -> None:
         Document(media_type="application/pdf", title="a.pdf", data=DATA),
         Document(),
         Document(media_type="application/pdf", title="a.pdf", data=DATA),
-        Text(text=SAID),
+        Text(text=QUESTION),
     )
     assert session.entries[0].extra["blocks"]["2"]["file_id"] == "file-1"
     assert "4 documents that are no plain text" in repr(count_tokens(session))
@@ -100,7 +100,7 @@ def test_files_and_recordings_keep_their_data_and_names() -> None:
     ],
 )
 def test_settings_and_tools_tell_it_too(more: Json) -> None:
-    session = read({"model": "gpt-5.5", "messages": [ONE], **more})
+    session = read({"model": "gpt-5.5", "messages": [GREETING], **more})
     assert session.format == "request-log"
     assert [tool.name for tool in session.tools] == (["f"] if "tools" in more else [])
 
@@ -118,8 +118,8 @@ def test_settings_and_tools_tell_it_too(more: Json) -> None:
     ],
 )
 def test_what_no_part_tells_of_is_read_as_before(message: Json) -> None:
-    """Nor is a list of messages refused that no reader of OpenAI's takes."""
-    body = {"model": "claude-opus-4-6", "max_tokens": 9, "messages": [message, ONE]}
+    """Messages that no OpenAI reader accepts are not refused either."""
+    body = {"model": "claude-opus-4-6", "max_tokens": 9, "messages": [message, GREETING]}
     assert read(body).format == "anthropic-messages"
 
 
@@ -136,7 +136,7 @@ def test_what_no_part_tells_of_is_read_as_before(message: Json) -> None:
     ],
 )
 def test_data_in_a_block_of_unknown_type_is_not_counted_as_text(data: Any) -> None:
-    """In a message and in a tool's output; and the ledger says that something is not counted."""
+    """This holds in a message and in a tool's output; the ledger reports the blocks that are not counted."""
     song = {"type": "song", "title": "Tides", "data": data}
     call = {"type": "tool_use", "id": "t1", "name": "sing", "input": {}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": [song]}
@@ -172,5 +172,5 @@ def test_text_that_only_looks_a_little_like_data_is_counted(text: str) -> None:
 
 def test_a_picture_is_still_one_of_unknown_cost() -> None:
     session = read({"model": "gpt-5.5", "messages": [{"role": "user", "content": [PICTURE, WORDS]}]})
-    assert session.entries[0].blocks == (Image(media_type="image/png", data=DATA), Text(text=SAID))
+    assert session.entries[0].blocks == (Image(media_type="image/png", data=DATA), Text(text=QUESTION))
     assert "not counted: 1 picture of unknown cost" in repr(count_tokens(session))

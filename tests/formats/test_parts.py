@@ -180,7 +180,7 @@ def test_the_first_sample_of_a_real_log_is_the_session_that_opens_without_a_name
 
 
 def claim(packed: bytes, name: str, size: int) -> bytes:
-    """The same zip archive, whose directory says that a file has so many bytes (APPNOTE 4.3.12)."""
+    """Return the zip archive with `size` as the size of a file in its directory (APPNOTE 4.3.12)."""
     entry = packed.index(b"PK\x01\x02")
     while packed[entry + 46 : entry + 46 + len(name)] != name.encode():
         entry = packed.index(b"PK\x01\x02", entry + 4)
@@ -191,9 +191,9 @@ def test_files_that_were_not_looked_at_are_not_said_to_be_no_sessions(tmp_path: 
     path = tmp_path / "large.zip"
     files = {"a.jsonl": row("ebb"), "big.jsonl": row("flood"), "notes.txt": b"Dear diary"}
     path.write_bytes(claim(zipped(files), "big.jsonl", (1 << 30) - 5))
-    found = open_sessions(path)
-    assert [one.name for one in found] == ["a.jsonl"]
-    assert repr(found).splitlines()[-2:] == [
+    listed = open_sessions(path)
+    assert [part.name for part in listed] == ["a.jsonl"]
+    assert repr(listed).splitlines()[-2:] == [
         "1 other file, no session",
         "1 file not looked at: together they are larger than 1,024 MiB",
     ]

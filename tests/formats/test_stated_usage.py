@@ -1,4 +1,4 @@
-"""Usage and costs that a file states: Inspect's cache, OpenHands' sums, opencode's redacted exports."""
+"""Usage and costs stated in files: Inspect's cache, OpenHands' sums, opencode's redacted exports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def total(bill: Bill) -> float:
 
 
 def make_log(caches: list[str | None]) -> bytes:
-    """A log with a model event for each, of 100, 200, … tokens; "read" came from Inspect's cache."""
+    """Return a log with model events of 100, 200, … tokens; "read" is a hit in Inspect's cache."""
     messages: list[Row] = []
     events: list[Row] = []
     for number, cache in enumerate(caches, 1):
@@ -86,46 +86,46 @@ def make_act(number: int, action: str, sums: Row | None, response: Row | None = 
     return event
 
 
-ASKED = {"id": 0, "source": "user", "action": "message", "args": {"content": "Fix it."}, "message": ""}
+PROMPT = {"id": 0, "source": "user", "action": "message", "args": {"content": "Fix it."}, "message": ""}
 USED = {"prompt_tokens": 3000, "completion_tokens": 40, "cache_creation_input_tokens": 900}
 
 
 def read_run(*events: Row) -> list[tuple[int, int, int, int, float]]:
-    """What each reply of a run took: fresh, read, written, output, and its cost."""
-    session = read_session(json.dumps([ASKED, *events]).encode())
+    """Return the fresh, read, written and output tokens and the cost of each reply of a run."""
+    session = read_session(json.dumps([PROMPT, *events]).encode())
     used = [entry.usage for entry in session.entries if entry.usage is not None]
     assert price_session(session).lines[-1].calls == len(used)
     return [(u.input, u.cache_read, u.cache_write, u.output, u.cost.total if u.cost else 0) for u in used]
 
 
 def test_a_reply_without_a_call_takes_what_the_sums_grew_by() -> None:
-    took = read_run(
+    replies = read_run(
         make_act(1, "run", make_sums(0.01, 3000, 40, 0, 900), USED, command="ls"),
         make_act(2, "message", make_sums(0.03, 7000, 90, 2000, 1800), content="Done."),
     )
-    assert took == [(2100, 0, 900, 40, 0.01), (1100, 2000, 900, 50, pytest.approx(0.02))]
+    assert replies == [(2100, 0, 900, 40, 0.01), (1100, 2000, 900, 50, pytest.approx(0.02))]
 
 
 def test_actions_before_function_calls_take_what_the_sums_grew_by() -> None:
-    took = read_run(
+    replies = read_run(
         make_act(1, "run", make_sums(0.01, 100, 10), command="ls", thought="Look."),
         make_act(2, "read", make_sums(0.01, 100, 10), path="a.py"),  # of the same reply
         make_act(3, "finish", make_sums(0.04, 300, 30), thought="Done."),
     )
-    assert took == [(100, 0, 0, 10, 0.01), (200, 0, 0, 20, pytest.approx(0.03))]
+    assert replies == [(100, 0, 0, 10, 0.01), (200, 0, 0, 20, pytest.approx(0.03))]
 
 
 def test_sums_that_begin_anew_after_a_restart_are_taken_whole() -> None:
-    took = read_run(
+    replies = read_run(
         make_act(1, "message", make_sums(0.05, 500, 50), content="One."),
         make_act(2, "message", make_sums(0.01, 100, 10), content="Two."),
     )
-    assert took == [(500, 0, 0, 50, 0.05), (100, 0, 0, 10, 0.01)]
+    assert replies == [(500, 0, 0, 50, 0.05), (100, 0, 0, 10, 0.01)]
 
 
 def test_a_run_costs_what_its_sums_say() -> None:
     events = [make_act(n, "message", make_sums(0.25 * n, 100 * n, n), content=f"{n}") for n in range(1, 5)]
-    session = read_session(json.dumps([ASKED, *events]).encode())
+    session = read_session(json.dumps([PROMPT, *events]).encode())
     assert total(price_session(session)) == pytest.approx(1.0)
 
 
@@ -192,6 +192,8 @@ def test_an_export_of_opencodes_is_known_whatever_its_id_is(info: Row) -> None:
     ],
 )
 def test_another_documents_info_and_messages_are_not_taken_for_opencodes(value: Row) -> None:
-    with pytest.raises(ReadError):
-        assert read_session(json.dumps(value).encode()).format != "opencode"
-        raise ReadError("another format")
+    try:
+        session = read_session(json.dumps(value).encode())
+    except ReadError:
+        return
+    assert session.format != "opencode"

@@ -1,4 +1,4 @@
-"""Which spans of a trace are calls of a model, and what they cost; blocks of Bedrock's Converse API."""
+"""Model calls among the spans of a trace, their costs, and blocks of Bedrock's Converse API."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from inspector import Session, price_session, read_session
 from inspector.session.blocks import ToolCall, ToolOutput
 
 Row = dict[str, Any]
-ASKED, CALLED, SAID = "What is in the box?", "Let me open it.", "A cat."
+PROMPT, CALLED, ANSWER = "What is in the box?", "Let me open it.", "A cat."
 CALL = {"id": "t1", "function": {"name": "open_box", "arguments": "{}"}}
 TURNS = [
-    {"role": "user", "content": ASKED},
+    {"role": "user", "content": PROMPT},
     {"role": "assistant", "content": CALLED, "tool_calls": [CALL]},
     {"role": "tool", "content": "a cat", "tool_call_id": "t1"},
-    {"role": "assistant", "content": SAID},
+    {"role": "assistant", "content": ANSWER},
 ]
 
 
 def flatten(messages: list[Row], head: str) -> Row:
-    """Messages as OpenInference writes them."""
+    """Return messages as OpenInference attributes."""
     flat: Row = {}
     for at, message in enumerate(messages):
         for key, value in message.items():
@@ -48,7 +48,7 @@ def make_span(name: str, number: int, parent: int, attributes: Row, events: tupl
 
 
 def infer(kind: str, sent: list[Row], reply: list[Row], tokens: tuple[int, int] = (0, 0), **more: Any) -> Row:
-    """Attributes of OpenInference."""
+    """Return the attributes of an OpenInference span."""
     used = (
         {"llm.token_count.prompt": tokens[0], "llm.token_count.completion": tokens[1]} if any(tokens) else {}
     )
@@ -57,7 +57,7 @@ def infer(kind: str, sent: list[Row], reply: list[Row], tokens: tuple[int, int] 
 
 
 def read(spans: list[Row]) -> Session:
-    """The session of spans: one a line, in one list, and as OTLP; all of them the same."""
+    """Read spans one a line, as one list, and as OTLP; check that the sessions are the same."""
     sessions = [
         read_session("\n".join(map(json.dumps, spans)).encode()),
         read_session(json.dumps(spans).encode()),
@@ -65,13 +65,13 @@ def read(spans: list[Row]) -> Session:
     sessions.append(
         read_session(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": list(map(lay, spans))}]}]}))
     )
-    told = [[(entry.role, entry.text, entry.usage) for entry in session.entries] for session in sessions]
-    assert told[0] == told[1] == told[2]
+    contents = [[(entry.role, entry.text, entry.usage) for entry in session.entries] for session in sessions]
+    assert contents[0] == contents[1] == contents[2]
     return sessions[0]
 
 
 def lay(span: Row) -> Row:
-    """A span as OTLP has it."""
+    """Return a span in the OTLP format."""
 
     def write(attributes: Row) -> list[Row]:
         kinds = {str: "stringValue", int: "intValue", float: "doubleValue"}
@@ -92,7 +92,7 @@ def lay(span: Row) -> Row:
 
 
 def check(session: Session, tokens: tuple[int, int] = (300, 30), calls: int = 2) -> None:
-    """The four messages, each once, on the path, with the usage of the calls alone."""
+    """Check that the path has the four messages once each, with the usage of the calls alone."""
     assert [session.entries[at].role for at in session.path] == ["user", "assistant", "tool", "assistant"]
     assert len(session.entries) == 4
     used = [entry.usage for entry in session.entries if entry.usage is not None]
@@ -105,7 +105,7 @@ SECOND = infer("LLM", TURNS[:3], TURNS[3:], (200, 20))
 
 @pytest.mark.parametrize("kind", ["CHAIN", "AGENT", "TOOL", "GUARDRAIL", "RETRIEVER", "chain"])
 def test_openinferences_spans_around_calls_are_no_calls(kind: str) -> None:
-    """LangGraph's spans repeat the first message, an agent's the reply and the sum of what its calls took."""
+    """LangGraph's spans repeat the first message, and an agent's span the reply and the sum of its calls."""
     around = infer(kind, TURNS[:1], [])
     check(
         read(
@@ -184,10 +184,10 @@ def test_one_call_that_two_instrumentations_record_is_one() -> None:
         "gen_ai.usage.input_tokens": 100,
         "gen_ai.usage.output_tokens": 10,
     }
-    told = (say("user", ASKED), {"name": "gen_ai.choice", "attributes": {"message": json.dumps(TURNS[1])}})
+    events = (say("user", PROMPT), {"name": "gen_ai.choice", "attributes": {"message": json.dumps(TURNS[1])}})
     session = read(
         [
-            make_span("litellm", 1, 0, outer, told),
+            make_span("litellm", 1, 0, outer, events),
             make_span("http", 2, 1, {"http.request.method": "POST"}),
             make_span("ChatAnthropic", 3, 2, FIRST),
             make_span("litellm", 5, 0, infer("LLM", TURNS[:3], TURNS[3:], (200, 20))),
@@ -216,7 +216,7 @@ def test_a_call_that_a_tool_within_another_call_makes_is_a_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "cost"),
+    ("stated", "cost"),
     [
         ({"llm.cost.total": 0.0123, "llm.cost.prompt": 0.01, "llm.cost.completion": 0.0023}, 0.0123),
         ({"llm.cost.prompt": 0.01, "llm.cost.completion": 0.0023}, 0.0123),
@@ -225,16 +225,16 @@ def test_a_call_that_a_tool_within_another_call_makes_is_a_call() -> None:
         ({"gen_ai.usage.cost": 0.25}, 0.25),
     ],
 )
-def test_what_a_span_says_that_a_call_cost_is_taken(told: Row, cost: float) -> None:
-    session = read([make_span("chat", 1, 0, infer("LLM", TURNS[:1], TURNS[3:], (100, 10), **told))])
+def test_what_a_span_says_that_a_call_cost_is_taken(stated: Row, cost: float) -> None:
+    session = read([make_span("chat", 1, 0, infer("LLM", TURNS[:1], TURNS[3:], (100, 10), **stated))])
     assert sum(line.money or 0 for line in price_session(session).lines) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize(
-    "told", [{}, {"llm.cost.total": 0}, {"llm.cost.total": -1.0}, {"llm.cost.total": "free"}]
+    "stated", [{}, {"llm.cost.total": 0}, {"llm.cost.total": -1.0}, {"llm.cost.total": "free"}]
 )
-def test_a_call_whose_span_tells_no_cost_is_charged_by_its_tokens(told: Row) -> None:
-    session = read([make_span("chat", 1, 0, infer("LLM", TURNS[:1], TURNS[3:], (100_000, 1_000), **told))])
+def test_a_call_whose_span_tells_no_cost_is_charged_by_its_tokens(stated: Row) -> None:
+    session = read([make_span("chat", 1, 0, infer("LLM", TURNS[:1], TURNS[3:], (100_000, 1_000), **stated))])
     assert sum(line.money or 0 for line in price_session(session).lines) == pytest.approx(0.3 + 0.015)
 
 

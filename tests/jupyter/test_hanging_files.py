@@ -1,4 +1,4 @@
-"""A file whose reader hangs: the others open and answer meanwhile, and closing it leaves nothing behind."""
+"""While reading one file hangs, other documents open and answer; closing the hanging one frees its place."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from inspector.demo import read_demo
 from inspector.errors import Stopped, check_stopped
 from inspector.jupyter.threads import MOST, ServerRefusal, Workers
 from tests.jupyter.test_server import FEW, Answer, Server, start
+from tests.work import PATIENCE
 
 SHORT = b"".join(read_demo().splitlines(keepends=True)[:20])
 
@@ -27,14 +28,14 @@ SHORT = b"".join(read_demo().splitlines(keepends=True)[:20])
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with start(tmp_path_factory.mktemp("hanging")) as started:
         (started.root / "short.jsonl").write_bytes(SHORT)
-        # What opens a document is loaded.
+        # Modules that open a document are loaded now.
         started.open("short.jsonl")
         yield started
 
 
 @contextmanager
 def hang(path: Path) -> Iterator[None]:
-    """Let every process that opens a file wait: until the end of the block, and as long as Linux lets it."""
+    """Block every process that opens the file, until the block ends or Linux breaks the lease."""
     fcntl = pytest.importorskip("fcntl", reason="this system has no leases on files")
     if not hasattr(fcntl, "F_SETLEASE"):
         pytest.skip("this system has no leases on files")
@@ -49,15 +50,15 @@ def hang(path: Path) -> Iterator[None]:
 
 
 def connect_to_open(server: Server, path: str) -> HTTPConnection:
-    """Ask for a file to be opened, without waiting for the answer."""
-    line = HTTPConnection("127.0.0.1", server.port, timeout=120)
+    """Send a request to open a file, without waiting for the answer."""
+    line = HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     body = json.dumps({"path": path, "wanted": {}})
     line.request("POST", f"{server.base}inspector/open", body, {"Authorization": f"token {server.token}"})
     return line
 
 
 def check_others(server: Server) -> None:
-    """Another document opens, and answers everything that a screen asks of it."""
+    """Open another document and check the answers to the messages of a screen."""
     first = server.open("short.jsonl", policy="flue")
     desk = first["desk"]
     assert server.question(desk, type="rows", id=1, **{"from": 0, "to": 2})["rows"]
@@ -76,8 +77,8 @@ def test_files_that_hang_while_they_are_opened_keep_no_other_waiting(server: Ser
             lines = [connect_to_open(server, "hanging.jsonl") for _ in range(12)]
             answers = [pool.submit(line.getresponse) for line in lines]
             check_others(server)
-            assert not any(answer.done() for answer in answers), "they were to hang meanwhile"
-            # As browsers do whose tabs are closed.
+            assert not any(answer.done() for answer in answers), "the lease ended early"
+            # A browser closes the connection when its tab is closed.
             for line in lines[1:]:
                 assert line.sock is not None
                 line.sock.shutdown(2)
@@ -88,7 +89,7 @@ def test_files_that_hang_while_they_are_opened_keep_no_other_waiting(server: Ser
             assert answer.exception() is not None
     for line in lines:
         line.close()
-    # None of those that were given up is open: there is a place for as many as ever.
+    # None of the cancelled documents is open, so all places are free.
     desks = [server.open("hanging.jsonl")["desk"] for _ in range(FEW)]
     for desk in desks:
         assert server.ask("DELETE", f"inspector/desks/{desk}").status == 204
@@ -103,7 +104,7 @@ def test_an_open_document_whose_file_hangs_answers_and_can_be_closed(server: Ser
         with path.open("ab") as file:
             file.write(read_demo().splitlines(keepends=True)[20])
         with hang(path):
-            # The first look at the file hangs, and with it all that follow.
+            # The first check of the file hangs, and with it all later ones.
             poll: Future[Answer] = pool.submit(
                 server.ask, "GET", f"inspector/desks/{desk}/news?rev={first['rev']}"
             )
@@ -116,7 +117,7 @@ def test_an_open_document_whose_file_hangs_answers_and_can_be_closed(server: Ser
 
 
 def test_no_more_than_a_few_threads_work_for_one_document() -> None:
-    """What hangs there holds up only what is asked of the same document, until that is closed."""
+    """Hanging work delays only requests for the same document, until that is closed."""
     hanging, ended, late = threading.Event(), asyncio.Event(), []
 
     async def run() -> None:
@@ -126,7 +127,7 @@ def test_no_more_than_a_few_threads_work_for_one_document() -> None:
 
         def work(number: int) -> int:
             loop.call_soon_threadsafe(began[number].set_result, None)
-            hanging.wait()
+            hanging.wait(PATIENCE)
             return number
 
         def ask(number: int) -> asyncio.Task[int]:
@@ -134,18 +135,19 @@ def test_no_more_than_a_few_threads_work_for_one_document() -> None:
                 workers.run(lambda: work(number), ended, late=late.append, why="It was closed.")
             )
 
-        asked = [ask(number) for number in range(MOST + 1)]
+        tasks = [ask(number) for number in range(MOST + 1)]
         await asyncio.gather(*began[:MOST])
         assert await other.run(lambda: "answered", asyncio.Event()) == "answered"
-        assert not began[MOST].done() and not any(task.done() for task in asked)
+        assert not began[MOST].done() and not any(task.done() for task in tasks)
         ended.set()
-        refused = await asyncio.gather(*asked, return_exceptions=True)
-        assert {type(one) for one in refused} == {ServerRefusal}
-        assert {str(one) for one in refused} == {"It was closed."}
+        refused = await asyncio.gather(*tasks, return_exceptions=True)
+        assert {type(error) for error in refused} == {ServerRefusal}
+        assert {str(error) for error in refused} == {"It was closed."}
         assert late == []
         hanging.set()
-        while len(late) < MOST:
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(PATIENCE):
+            while len(late) < MOST:
+                await asyncio.sleep(0.01)
         assert sorted(late) == [*range(MOST)] and not began[MOST].done()
 
     asyncio.run(run())
@@ -162,12 +164,12 @@ def test_work_that_asks_for_it_is_stopped_once_nobody_waits() -> None:
             stopped.set()
 
     async def run() -> None:
-        asked = asyncio.ensure_future(Workers("a.jsonl").run(work, ended, why="It was closed."))
+        task = asyncio.ensure_future(Workers("a.jsonl").run(work, ended, why="It was closed."))
         await asyncio.sleep(0)
         ended.set()
         with pytest.raises(ServerRefusal, match=r"It was closed\."):
-            await asked
-        await asyncio.get_running_loop().run_in_executor(None, stopped.wait)
+            await task
+        assert await asyncio.get_running_loop().run_in_executor(None, stopped.wait, PATIENCE)
 
     asyncio.run(run())
 

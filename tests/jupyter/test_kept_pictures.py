@@ -48,7 +48,7 @@ def open_and_close(server: Server, home: Path, **inputs: Any) -> dict[str, Any]:
     """The first frame; the document is closed when its picture is kept."""
     before = look(home)
     first = server.open(NAME, **inputs)
-    wait_until(lambda: (kept := look(home)) != before and all(size for _, size in kept))
+    wait_until(lambda: (stored := look(home)) != before and all(size for _, size in stored))
     server.ask("DELETE", f"inspector/desks/{first['desk']}")
     return first
 

@@ -160,7 +160,7 @@ def test_a_file_whose_name_is_no_text_is_listed_and_opens(server: Server, home: 
         file.write(read_demo())
     try:
         listed = server.ask("GET", "inspector/sessions").json["sessions"]
-        assert {os.fsencode(each["path"]) for each in listed} == {
+        assert {os.fsencode(session["path"]) for session in listed} == {
             path,
             os.fsencode(home / PLACE / "a b.jsonl"),
         }
@@ -171,7 +171,7 @@ def test_a_file_whose_name_is_no_text_is_listed_and_opens(server: Server, home: 
 
 
 def test_a_plan_does_not_open_a_hidden_file_beside_it(server: Server) -> None:
-    """The plan is of the hidden session; that one is refused by its own name, and by the plan's too."""
+    """A hidden session is refused by its own name, and by the name of its plan."""
     folder = server.root / "planned"
     folder.mkdir()
     (folder / ".hidden.jsonl").write_bytes(read_demo())

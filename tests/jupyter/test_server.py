@@ -156,7 +156,7 @@ class ReadOnly(Authorizer):
 
 
 def test_who_may_only_read_has_no_model_asked_and_saves_nothing(tmp_path: Path) -> None:
-    """A guest of a shared server. Every message and every permission: test_server_permissions.py."""
+    """A guest of a shared server. test_server_permissions.py covers every message and permission."""
     (tmp_path / "rights.py").write_text(READ_ONLY)
     with start(tmp_path, "--ServerApp.authorizer_class=rights.ReadOnly") as server:
         assert server.ask("POST", "api/kernels", {"name": "python3"}).status == 403
@@ -348,19 +348,19 @@ def test_a_written_summary_survives_a_restart_of_the_server(
 
 
 def wait_for_summary(ask: Callable[[], Any]) -> Any:
-    """The state of a summary once it is no longer being written; it is "done"."""
+    """Wait until a summary is written, and return its state."""
     end = time.monotonic() + STARTUP
-    while (found := ask())["state"] == "writing":
+    while (summary := ask())["state"] == "writing":
         assert time.monotonic() < end
         time.sleep(0.05)
-    assert found["state"] == "done", found["sentence"]
-    return found
+    assert summary["state"] == "done", summary["sentence"]
+    return summary
 
 
 def test_each_of_two_documents_of_one_session_keeps_the_summary_written_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever is written last, and whichever is removed: a document knows only its own."""
+    """A document has its own summary, in whatever order they are written and removed."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     texts = {
         "flue": "So far: a calendar.",
@@ -369,17 +369,17 @@ def test_each_of_two_documents_of_one_session_keeps_the_summary_written_in_it(
     }
 
     def find_texts(server: Server) -> dict[str, str]:
-        found = {}
+        shown = {}
         for policy in texts:
             opened = server.open("story.jsonl", policy=policy, cut="end")
             place = opened["_plan"]["cut"]["place"]
             planned = server.question(opened["desk"], type="summaries", place=place)["planned"]
-            found[policy] = planned["text"]
+            shown[policy] = planned["text"]
             server.ask("DELETE", f"inspector/desks/{opened['desk']}")
-        return {policy: text for policy, text in texts.items() if text in found[policy]}
+        return {policy: text for policy, text in texts.items() if text in shown[policy]}
 
     with start(tmp_path) as server:
-        # All are open before the first summary is written.
+        # All documents are open before the first summary is written.
         desks = {policy: server.open("story.jsonl", policy=policy, cut="end")["desk"] for policy in texts}
         assert find_texts(server) == {}
         for policy, text in texts.items():
@@ -387,7 +387,7 @@ def test_each_of_two_documents_of_one_session_keeps_the_summary_written_in_it(
         for policy in texts:
             wait_for_summary(lambda: server.question(desks[policy], type="writing"))  # noqa: B023
         assert find_texts(server) == texts
-        # A second one in the first document, and one removed in the last: the others stay.
+        # A second summary in the first document and a removed one in the last leave the others unchanged.
         server.question(desks["flue"], type="summarise", by="pasted", text="So far: a clock.")
         wait_for_summary(lambda: server.question(desks["flue"], type="writing"))
         server.question(desks["codex"], type="unsummarise")
@@ -668,22 +668,22 @@ def test_counting_can_be_stopped_and_says_that_the_numbers_stay_estimates(server
 
 
 def stop_counting(server: Server, name: str) -> dict[str, Any]:
-    """What is told at the end of a document whose counting was stopped as soon as it had begun."""
+    """Stop the counting of a document as soon as it has begun, and return the document's last traits."""
     first = server.open(name)
-    said, rev, end = first, first["rev"], time.monotonic() + PATIENCE
-    # There is nothing to stop before it has begun.
-    while said["_work"].get("what") != "Counting tokens" and time.monotonic() < end:
+    traits, rev, end = first, first["rev"], time.monotonic() + PATIENCE
+    # Before counting begins there is nothing to stop.
+    while traits["_work"].get("what") != "Counting tokens" and time.monotonic() < end:
         news = server.news(first["desk"], rev)
-        said, rev = {**said, **news}, news["rev"]
+        traits, rev = {**traits, **news}, news["rev"]
     assert server.ask("POST", f"inspector/desks/{first['desk']}/stop", {}).status == 200
     while (
-        "estimates" not in said["_error"]
-        and said["_scene"]["unit"]["short"].startswith("chars4")
+        "estimates" not in traits["_error"]
+        and traits["_scene"]["unit"]["short"].startswith("chars4")
         and time.monotonic() < end
     ):
         news = server.news(first["desk"], rev)
-        said, rev = {**said, **news}, news["rev"]
-    return said
+        traits, rev = {**traits, **news}, news["rev"]
+    return traits
 
 
 def test_documents_that_nobody_looks_at_make_room(server: Server) -> None:
@@ -701,7 +701,7 @@ def test_too_many_documents_that_are_looked_at_are_refused(server: Server) -> No
         polls.append(HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE))
         route = f"{server.base}inspector/desks/{opened['desk']}/news?rev={opened['rev']}"
         polls[-1].request("GET", route, headers={"Authorization": f"token {server.token}"})
-    # They were sent before these, which the same event loop answers.
+    # The server's event loop receives the polls before these requests, which it answers.
     for _ in range(20):
         server.ask("GET", "api/status")
     answer = server.ask("POST", "inspector/open", {"path": "story.jsonl"})

@@ -1,4 +1,4 @@
-"""What each message to a real Jupyter server needs: its permissions, its fields, and its size."""
+"""Permissions, fields and sizes of the messages that a real Jupyter server accepts."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ WRITING: dict[str, dict[str, Any]] = {
     "unsummarise": {},
 }
 ELSEWHERE = {"save", "write_file", "code"}
-"""Messages that are not questions: two write files, and one is answered by the kernel alone."""
+"""Messages that are not questions: two write files, and only a kernel answers the third."""
 
 
 def test_every_message_of_the_screen_is_known_to_need_reading_or_writing() -> None:
@@ -294,7 +294,7 @@ def test_what_is_no_json_object_is_a_bad_request(server: Server, route: str) -> 
 
 @pytest.mark.parametrize("field", [b"[" + b"[]," * 300_000 + b"[]]", b'{"a":' + b"1" * 500_000 + b"}"])
 def test_a_large_field_that_is_no_text_is_refused_before_it_is_parsed(server: Server, field: bytes) -> None:
-    """Building it would stop the event loop, in whatever thread it is done."""
+    """Parsing it would stop the event loop, in any thread."""
     desk = open_as(server, OWNER)
     for name in ("wanted", "keys", "id"):
         answer = send(
@@ -309,7 +309,7 @@ def test_a_large_field_that_is_no_text_is_refused_before_it_is_parsed(server: Se
 
 
 def test_half_a_character_is_text_like_any_other(server: Server) -> None:
-    """As browsers send it, and names of entries may hold it."""
+    """Browsers send it, and names of entries may contain it."""
     desk = open_as(server, OWNER)
     answer = send(server, f"desks/{desk}/ask", rb'{"type": "search", "id": 1, "query": "\ud83d"}')
     assert answer.json["hits"] == []

@@ -260,8 +260,8 @@ def recount(path: Path) -> Figures:
             apart["compaction"] += compactions
     compactions = sum(_count_compactions(each) for each in (rows, *(file.rows for file in files)))
     unknown = {"sub-agents": lines.silent, "compactions": max(compactions - len(apart["compaction"]), 0)}
-    spoken = sum(not reply.own_words for reply in main.values())
-    write_bill(figures, replies, apart, unknown, spoken)
+    reply_count = sum(not reply.own_words for reply in main.values())
+    write_bill(figures, replies, apart, unknown, reply_count)
     way = _walk(rows)
     figures.compactions = compactions
     emptied = {row.get("uuid") for _, row in every if row.get("subtype") == "microcompact_boundary"}

@@ -2,9 +2,9 @@
 
 What a request took stands in a `session.usage_record` of the same `apiCallId` as its reply; the first reply
 of a call is charged. Logs before 1.0.9x have none: there
-`session.shutdown` states sums by model (`modelMetrics`), each of what came since the one before; they count
-beyond the requests of that model that are told one by one, and those of compactions where they fit.
-Compactions tell theirs (`compactionTokensUsed`). Both
+`session.shutdown` states sums by model (`modelMetrics`) since the previous one. A sum counts as far as it
+exceeds the requests of that model that are reported one by one, and those of compactions if they fit.
+Compactions report their own usage (`compactionTokensUsed`). Both
 inputs hold the cache's; older versions call a compaction's figures input, output and cachedInput.
 `session.snapshot_rewind` takes an event and all after it off the way, or the events it names;
 `session.context_cleared` takes all before it. Events with an `agentId`, or whose data names the call above
@@ -26,7 +26,7 @@ def recount(path: Path) -> Figures:
     way: list[bool] = []  # whether each message on the way opens a turn
     stood: dict[str, int] = {}
     calls = _read_calls(path)
-    told: list[tuple[str, bool, list[int]]] = []  # model, compaction, tokens of what is told since a shutdown
+    reported: list[tuple[str, bool, list[int]]] = []  # model, is compaction, tokens; since a shutdown
     for row in read_rows(path):
         data, kind = held(row, "data"), row.get("type")
         stood[str(row.get("id"))] = len(way)
@@ -42,7 +42,7 @@ def recount(path: Path) -> Figures:
         paid = calls.pop(str(data.get("apiCallId")), None) if kind == "assistant.message" else None
         if row.get("agentId") or data.get("parentToolCallId"):
             tally.aside(paid, data.get("model") or model)
-            told += [(str(data.get("model") or model), False, paid)] if paid else []
+            reported += [(str(data.get("model") or model), False, paid)] if paid else []
             continue
         if kind == "session.context_cleared":
             way.clear()
@@ -56,22 +56,22 @@ def recount(path: Path) -> Figures:
             way.append(False)
             model = data.get("model") or model
             tally.reply(paid, model)
-            told += [(str(model), False, paid)] if paid else []
+            reported += [(str(model), False, paid)] if paid else []
         elif kind == "session.compaction_complete" and data.get("success") is not False:
             way.append(False)
             took = _split(held(data, "compactionTokensUsed"))
             tally.compact(took, model)
-            told += [(str(model), True, took)] if took else []
+            reported += [(str(model), True, took)] if took else []
         elif kind == "session.shutdown":
             model = model or data.get("currentModel")
             for name, metrics in held(data, "modelMetrics").items():
                 tally.summed = tally.figures.replies
-                left, count = _beyond(metrics, [each for each in told if each[0] == name])
+                rest, count = _beyond(metrics, [request for request in reported if request[0] == name])
                 calls_before, request = tally.sums.get(name, (0, Request(name, [0] * 5)))
-                if any(left):
-                    added = [one + other for one, other in zip(request.tokens, left, strict=True)]
+                if any(rest):
+                    added = [a + b for a, b in zip(request.tokens, rest, strict=True)]
                     tally.sums[name] = calls_before + max(count, 1), Request(name, added)
-            told.clear()
+            reported.clear()
         elif kind == "session.truncation" and whole(data.get("messagesRemovedDuringTruncation")):
             way.append(False)
             tally.compact()
@@ -80,16 +80,16 @@ def recount(path: Path) -> Figures:
     return tally.close(sum(way))
 
 
-def _beyond(metrics: Row, told: list[tuple[str, bool, list[int]]]) -> tuple[list[int], int]:
-    """What a sum holds beyond the requests that are told: tokens and how many requests."""
-    left = _split(held(metrics, "usage")) or [0] * 5
+def _beyond(metrics: Row, reported: list[tuple[str, bool, list[int]]]) -> tuple[list[int], int]:
+    """Return the tokens and the number of requests of a sum beyond the requests that are reported."""
+    rest = _split(held(metrics, "usage")) or [0] * 5
     count = whole(held(metrics, "requests").get("count"))
     for compaction in (False, True):
-        rows = [tokens for _, kind, tokens in told if kind == compaction]
-        less = [have - sum(row[at] for row in rows) for at, have in enumerate(left)]
+        rows = [tokens for _, kind, tokens in reported if kind == compaction]
+        less = [have - sum(row[at] for row in rows) for at, have in enumerate(rest)]
         if not compaction or min(less) >= 0:
-            left, count = [max(each, 0) for each in less], count - len(rows)
-    return left, count
+            rest, count = [max(value, 0) for value in less], count - len(rows)
+    return rest, count
 
 
 def _opens(data: Row) -> bool:

@@ -124,7 +124,7 @@ def write_bill(
     replies: Iterable[list[Request]],
     apart: dict[str, list[Request]],
     unknown: dict[str, int],
-    spoken: int,
+    reply_count: int,
     sums: dict[str, tuple[int, Request]] | None = None,
     stated: float | None = None,
 ) -> None:
@@ -132,9 +132,9 @@ def write_bill(
 
     `replies` are the conversation's, each with the requests it took; `apart` the requests of everyone else by
     the line they belong to; `unknown` what the file names and tells no usage of. Where some requests of a
-    line have a price and others none, the others are in the line "unknown: no price". `spoken` are replies
-    outside all sums: of a file that reports no usage for any of them, all are unknown. `sums` are requests
-    stated together, by model, and `stated` is the money that the file gives as the total.
+    line have a price and others none, the others are in the line "unknown: no price". `reply_count` is the
+    number of replies outside all sums; if the file reports no usage for any of them, all are unknown. `sums`
+    are requests with a common sum, by model, and `stated` is the total cost that the file states.
     """
     rows = [(reply, _add(reply)) for reply in replies if reply]
     split = any(request.hour_told for reply, _ in rows for request in reply)
@@ -173,7 +173,7 @@ def write_bill(
     if stated is not None:
         figures.lines["stated total beyond these"] = 0, None, stated - known
         known, paid = stated, True
-    silent = {} if rows or stated is not None else {"replies": spoken}
+    silent = {} if rows or stated is not None else {"replies": reply_count}
     for name, number in (silent | unknown).items():
         if number:
             figures.lines[f"unknown: {name}"] = number, None, None

@@ -1,9 +1,9 @@
 """The figures of Claude Code's stream-json, from its rows: FORMATS §2.
 
 A reply is the rows of one `message.id` of an agent between two prompts or compactions, with the usage of the
-last of them; after other rows it goes on if its request has the same figures. Rows with `parent_tool_use_id`
-are a sub-agent's, those named in a later `supersedes` or `retracted_message_uuids` are void. The total that
-the result rows state is the bill's: each states that of its process so far.
+last of them. It continues after other rows if its request has the same figures. Rows with
+`parent_tool_use_id` belong to a sub-agent; rows named in a later `supersedes` or `retracted_message_uuids`
+are void. The bill's total is the sum that the result rows state, each for its process so far.
 """
 
 from __future__ import annotations

@@ -174,8 +174,8 @@ class Tally:
         self.figures.turns = max(turns, 1)
         apart = {"sub-agents": self.agents, "compaction": self.compactions}
         unknown = {"sub-agents": self.silent_agents, "compactions": self.silent}
-        spoken = self.figures.replies - self.summed
-        write_bill(self.figures, self.replies, apart, unknown, spoken, self.sums, self.stated)
+        reply_count = self.figures.replies - self.summed
+        write_bill(self.figures, self.replies, apart, unknown, reply_count, self.sums, self.stated)
         return self.figures
 
 

@@ -1,7 +1,7 @@
-"""A secret that a cut would part is taken out of all that is written or sent, wherever the cut is.
+"""A secret at the end of a shortened text is redacted in everything that is written or sent.
 
-Each session here holds one token that a line, a title or a sentence of limited length cuts at another of its
-characters. No more than its first few characters, which every token of the service has, may be left.
+Each session has a token that a line, a title or a sentence of limited length cuts off at another character.
+No more may remain than the first few characters, which all tokens of the service share.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from tests.exported import unpack_page
 
 TOKEN = "gh" + "p_" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4De6Fg7"
 PASSWORD = "Orchid7!kettle-Moss42"
-"""Known for a secret only by an assignment in another message."""
+"""Recognised as a secret only by an assignment in another message."""
 PUBLIC = 7
-"""Characters of a secret that may be left."""
+"""Largest number of characters of a secret that may remain."""
 
 
 def write(path: Path, padding: int, secret: str = TOKEN, **first: Any) -> Path:
-    """A Claude Code session in which each kind of text is so long that a cut falls into the secret."""
+    """Write a Claude Code session in which every kind of text is long enough to be cut inside the secret."""
     words = f"{'y' * padding} {secret} is for this and {'nothing else ' * 30}"
     rows: list[dict[str, Any]] = []
     for turn in range(14):
@@ -71,14 +71,14 @@ def write(path: Path, padding: int, secret: str = TOKEN, **first: Any) -> Path:
 
 
 def leaked(text: str, secret: str = TOKEN) -> str:
-    """The longest piece of the secret in a text."""
+    """Return the longest piece of the secret in a text."""
     pieces = (
         secret[at : at + size] for size in range(len(secret), 0, -1) for at in range(len(secret) - size + 1)
     )
     return next((piece for piece in pieces if piece in text), "")
 
 
-# An error is cut at 100 characters, a user's words at 200: so a cut falls on each character of the token.
+# An error is cut at 100 characters, a prompt at 200, so the cuts fall on all characters of the token.
 PADDINGS = [*range(52, 93), *range(146, 187, 2)]
 
 
@@ -99,19 +99,19 @@ def test_no_piece_is_saved_or_sent_with_a_compaction(
         again = make_plan(done.after, count_tokens(done.after, "chars4_utf16"), "pi", {"cut": "end"})
         sent = ClaudeSummariser("claude-opus-4-5").preview(again).requests
         assert sent
-        assert len(leaked(json.dumps([one.body for one in sent]), secret)) <= PUBLIC, padding
+        assert len(leaked(json.dumps([request.body for request in sent]), secret)) <= PUBLIC, padding
 
 
 def write_edits(path: Path, padding: int) -> Path:
-    """A session that writes a file whose path is cut in a finding, and then goes on."""
+    """Write a session that creates a file with a path that a finding cuts, followed by further turns."""
     file = f"src/{'y' * padding}/{TOKEN}/a.py"
     rows: list[dict[str, Any]] = []
     for turn in range(8):
         call = {"type": "tool_use", "id": f"t{turn}", "name": "Write" if not turn else "Bash"}
-        given = {"file_path": file, "content": "x = 1"} if not turn else {"command": "ls"}
+        arguments = {"file_path": file, "content": "x = 1"} if not turn else {"command": "ls"}
         for role, content in (
             ("user", f"Go on with step {turn}."),
-            ("assistant", [{**call, "input": given}]),
+            ("assistant", [{**call, "input": arguments}]),
             ("user", [{"type": "tool_result", "tool_use_id": f"t{turn}", "content": "done"}]),
             ("assistant", [{"type": "text", "text": "That is done."}]),
         ):
@@ -147,15 +147,15 @@ def test_no_piece_is_on_a_page(tmp_path: Path) -> None:
 
 
 def test_no_piece_is_in_the_list_of_sessions(tmp_path: Path) -> None:
-    """The index on the disk holds titles and prompts, and the titles are cut once more to be shown."""
+    """The index on disk stores titles and prompts; the list cuts the titles once more."""
     home = tmp_path / "home"
     folder = home / ".claude" / "projects" / "p"
     folder.mkdir(parents=True)
     for padding in (0, 20, 25, 30, 45, 55, 60, 150, 165, 180, 190):
         write(folder / f"{padding}.jsonl", padding)
-    found = sessions(home=str(home), index=str(tmp_path / "index"))
-    assert len(found) == 11 and not any(one.problem for one in found)
-    assert len(leaked(repr(found) + repr(list(found)))) <= PUBLIC
+    listed = sessions(home=str(home), index=str(tmp_path / "index"), seconds=600)
+    assert len(listed) == 11 and not any(session.problem for session in listed)
+    assert len(leaked(repr(listed) + repr(list(listed)))) <= PUBLIC
     assert len(leaked((tmp_path / "index").read_bytes().decode("latin-1"))) <= PUBLIC
 
 

@@ -1,7 +1,7 @@
-"""Secrets in every syntax people write them in, and what only looks like one.
+"""Secrets in every syntax in which people write them, and harmless text that resembles them.
 
-Each text is put together from random characters by the grammar its service or file format publishes, with a
-fixed seed: nothing in it comes from the patterns that look for it.
+Each text consists of random characters with a fixed seed, in the grammar that its service or file format
+publishes. Nothing in it comes from the patterns that detect it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALNUM, WEB = LETTERS + DIGITS, LETTERS + DIGITS + "-_"
 
 
 def draw(size: int, letters: str = ALNUM) -> str:
-    """Random characters, a digit and a letter among them where the alphabet has both."""
+    """Return random characters, with a digit and a letter if the alphabet has both."""
     while True:
         text = "".join(DICE.choice(letters) for _ in range(size))
         if not (set(letters) & set(DIGITS) and set(letters) & set(LETTERS)) or (
@@ -37,7 +37,7 @@ def coded(size: int) -> str:
 
 
 def coded_text(size: int) -> str:
-    """Base64 of random letters and digits, with a digit in it."""
+    """Return base64 of random letters and digits that contains a digit."""
     texts = (base64.b64encode(draw(size).encode()).decode() for _ in range(99))
     return next(text for text in texts if any(letter.isdigit() for letter in text))
 
@@ -47,7 +47,7 @@ def login(user: str = "ann") -> str:
 
 
 def password() -> str:
-    """As people choose them: a word, a digit, a mark."""
+    """Return a password as people choose them: a word, random characters, a mark."""
     return DICE.choice(("Hunter", "Orchid", "Falcon", "Marble")) + draw(6) + DICE.choice("!*-_")
 
 
@@ -143,7 +143,7 @@ for name, prefix, letters, size in (
     ("CircleCI", f"CCIPAT_{draw(22)}_", HEX, 40),
     ("1Password", "ops_ey", ALNUM, 250),
     ("AWS key id", "AKIA", UPPER + DIGITS, 16),
-    ("a service nobody listed", "acme_live_", ALNUM, 40),
+    ("a service without a pattern", "acme_live_", ALNUM, 40),
 ):
     secret = prefix + draw(size, letters)
     secret += f"_{draw(8, HEX)}" if name == "Grafana" else ""
@@ -352,7 +352,7 @@ HARMLESS: dict[str, str] = {
 
 
 def ways(text: str) -> dict[str, str]:
-    """As it is, as a JSON string holds it, in quotation marks inside a sentence."""
+    """Return the text unchanged, as a JSON string, and quoted in a sentence."""
     return {"plain": text, "JSON": json.dumps({"out": text}), "quoted": f"Here: `{text}`, ok?"}
 
 
@@ -364,12 +364,12 @@ def clean(text: str) -> str:
 
 @pytest.mark.parametrize(("name", "text", "secret"), SECRETS, ids=[name for name, _, _ in SECRETS])
 def test_a_secret_is_taken_out_in_every_form(name: str, text: str, secret: str) -> None:
-    """Neither the secret is left, nor twelve characters of it."""
+    """Neither the secret nor twelve characters of it remain."""
     for way, spelt in ways(text).items():
         inside = json.dumps(secret)[1:-1] if way == "JSON" else secret
-        left, size = clean(spelt), min(len(inside), 12)
+        cleaned, size = clean(spelt), min(len(inside), 12)
         pieces = [inside[at : at + size] for at in range(len(inside) - size + 1)]
-        assert not [piece for piece in pieces if piece in left], (name, way, left)
+        assert not [piece for piece in pieces if piece in cleaned], (name, way, cleaned)
 
 
 @pytest.mark.parametrize("name", HARMLESS)

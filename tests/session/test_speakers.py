@@ -484,7 +484,7 @@ ANSWERED = ("User has answered your questions: ", "Your questions have been answ
 @pytest.mark.parametrize("words", [". You can now continue.", "", "yes", '"Which?" Redis', '"a"="b"'])
 @pytest.mark.parametrize("head", ANSWERED)
 def test_answers_in_an_unknown_shape_are_the_harness_s_report(head: str, words: str) -> None:
-    """Without a pair of question and answer there are no words of the user in it, and no error."""
+    """Without a pair of question and answer it has no words of the user, and reading it raises nothing."""
     entry = Entry(
         id="o", parent="c", role="tool", blocks=(ToolOutput(call_id="1", parts=(Text(text=head + words),)),)
     )

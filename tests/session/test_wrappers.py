@@ -1,4 +1,4 @@
-"""What editors and hosts put around a prompt, or send in place of one, is not typed; what a person pastes is.
+"""Text that editors and hosts add to a prompt or send in its place is not typed; text that a user pastes is.
 
 The wrappers are those of Codex in an editor, Cursor, VS Code, Claude's desktop app and Copilot CLI, and
 invented ones: they are read by their structure.
@@ -16,6 +16,7 @@ import inspector
 from inspector import Session, read_session
 from inspector.session.speakers import find_speech, typed_words
 from inspector.workbench.payloads.header import find_title
+from tests.work import limit_work
 
 IDE = (
     "# Context from my IDE setup:\n\n## Active file: src/legacy/billing.py\n\n## Open tabs:\n"
@@ -37,7 +38,7 @@ def read(*rows: dict[str, Any]) -> Session:
 
 
 def claude(*prompts: Any, **fields: Any) -> Session:
-    """A session of Claude Code: each prompt and a reply to it; the fields are those of the last prompt."""
+    """Return a Claude Code session with a reply to each prompt; `fields` are added to the last prompt."""
     rows: list[dict[str, Any]] = []
     for at, words in enumerate(prompts):
         parent = f"a{at - 1}" if at else None
@@ -65,17 +66,17 @@ def lines(words: str) -> Session:
 
 def copilot(content: str, sent: str) -> Session:
     about = {"sessionId": "s1", "version": 1, "producer": "copilot-agent", "copilotVersion": "1.0.20"}
-    told = {"content": content, "transformedContent": sent, "attachments": []}
+    prompt = {"content": content, "transformedContent": sent, "attachments": []}
     reply = {"messageId": "a", "content": "Made notes.md.", "toolRequests": [], "outputTokens": 6}
     return read(
         {"type": "session.start", "data": about, "id": "e0", "parentId": None},
-        {"type": "user.message", "data": told, "id": "e1", "parentId": "e0"},
+        {"type": "user.message", "data": prompt, "id": "e1", "parentId": "e0"},
         {"type": "assistant.message", "data": reply, "id": "e2", "parentId": "e1"},
     )
 
 
 def prompts(session: Session) -> list[str]:
-    """What was typed in each turn."""
+    """Return the typed text of each turn."""
     return [typed_words(session.entries[session.path[turn.first]]) for turn in session.turns]
 
 
@@ -198,17 +199,18 @@ def test_what_copilot_adds_to_what_it_records_as_typed_is_not_typed(sent: str) -
 
 
 def test_a_wrapped_prompt_titles_the_session(tmp_path: Path) -> None:
-    """In the workbench and in the list of this machine's sessions."""
+    """In the workbench and in the list of sessions."""
     assert find_title(claude(IDE + PROMPT)).startswith(PROMPT[:45])
     place = tmp_path / ".claude/projects/-p/s.jsonl"
     place.parent.mkdir(parents=True)
     row = {"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": IDE + PROMPT}}
     place.write_text(json.dumps(row))
-    (listed,) = inspector.sessions(home=tmp_path, index=tmp_path / "index")
+    (listed,) = inspector.sessions(home=tmp_path, index=tmp_path / "index", seconds=600)
     assert (listed.title, listed.prompt) == (PROMPT, PROMPT)
 
 
 def test_a_message_of_many_tags_is_read_in_a_time_that_grows_with_it() -> None:
-    """The end of a tag is not searched again from each tag: 60,000 without one would take minutes."""
+    """Searching the end of a tag again from each of 60,000 tags without an end would take minutes."""
     words = "<a_b>\n<system-reminder> " * 30_000
-    assert prompts(claude(words)) != []
+    with limit_work():
+        assert prompts(claude(words)) != []

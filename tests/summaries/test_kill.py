@@ -1,7 +1,7 @@
 """A process that is killed while it saves leaves the old manifest or the new one, whole.
 
-Run as a program it forks a writer for every kill, since starting Python takes longer than saving does. The
-kills are spread evenly over the calls that saving makes, so a busy machine does not move them.
+Run as a program, it forks a writer for every kill, since starting Python takes longer than saving. The kills
+are spread evenly over the calls of a save, so a busy machine does not move them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def write_old(folder: Path, done: CompactionResult) -> bytes:
 
 
 def save_and_count(root: Path, done: CompactionResult) -> tuple[bytes, int]:
-    """Return the manifest of a writer that is not killed, and how many calls it makes."""
+    """Return the manifest of a writer that is not killed, and its number of calls."""
     for number in range(2):  # the first one fills caches, so it calls more
         folder = root / f"whole-{number}"
         write_old(folder, done)
@@ -68,15 +68,15 @@ def save_and_count(root: Path, done: CompactionResult) -> tuple[bytes, int]:
 
 
 def kill_writer(folder: Path, done: CompactionResult, calls: int) -> None:
-    """Fork a writer that is killed at its call number `calls`, or when it is done."""
+    """Fork a writer and kill it after `calls` calls, or when it has saved."""
     child = os.fork()
     if child == 0:
-        left = calls
+        remaining = calls
 
         def strike(frame: object, event: str, argument: object) -> None:
-            nonlocal left
-            left -= event in ("call", "c_call")
-            if left < 0:
+            nonlocal remaining
+            remaining -= event in ("call", "c_call")
+            if remaining < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         sys.setprofile(strike)
@@ -90,28 +90,28 @@ def kill_writer(folder: Path, done: CompactionResult, calls: int) -> None:
 
 
 def main(root: Path) -> None:
-    """Kill, look, and let the next writer at it; print the counts as JSON."""
+    """Kill writers, check what they leave, let another writer save; print the counts as JSON."""
     done = transition()
     new, calls = save_and_count(root, done)
-    found = {"old": 0, "new": 0, "midway": 0, "torn": 0, "blocked": 0}
+    counts = {"old": 0, "new": 0, "midway": 0, "torn": 0, "blocked": 0}
     for number in range(KILLS):
         folder = root / f"k{number}"
         old = write_old(folder, done)
         kill_writer(folder, done, round(number * calls / (KILLS - 1)))
-        left = (folder / CURRENT).read_bytes()
-        kind = "old" if left == old else "new" if left == new else "torn"
-        found[kind] += 1
+        manifest = (folder / CURRENT).read_bytes()
+        kind = "old" if manifest == old else "new" if manifest == new else "torn"
+        counts[kind] += 1
         # Something of the new one is there already, and the manifest is still the old one.
-        found["midway"] += kind == "old" and (folder / EARLIER).exists()
+        counts["midway"] += kind == "old" and (folder / EARLIER).exists()
         if kind == "new":
             # Everything that the new manifest speaks of is there.
             whole = open_earlier(folder / CURRENT) == done.session
-            found["torn"] += not whole or len(list((folder / ARCHIVE).glob("[0-9a-f]*.json"))) != 1
+            counts["torn"] += not whole or len(list((folder / ARCHIVE).glob("[0-9a-f]*.json"))) != 1
         elif number % 5 == 0:
             save_compaction(done, folder, keep_secrets=True)
             again = (folder / CURRENT).read_bytes() == new and not any(folder.rglob(".*.tmp"))
-            found["blocked"] += not again
-    print(json.dumps(found))
+            counts["blocked"] += not again
+    print(json.dumps(counts))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no kill -9 here")
@@ -129,11 +129,11 @@ def test_a_writer_killed_at_200_random_points_leaves_the_old_manifest_or_the_new
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["old"] + found["new"] == KILLS, found
-    assert (found["torn"], found["blocked"]) == (0, 0), found
+    counts = json.loads(done.stdout)
+    assert counts["old"] + counts["new"] == KILLS, counts
+    assert (counts["torn"], counts["blocked"]) == (0, 0), counts
     # The kills fell before, within and after the writing.
-    assert min(found["old"], found["new"], found["midway"]) > 0, found
+    assert min(counts["old"], counts["new"], counts["midway"]) > 0, counts
 
 
 if __name__ == "__main__":

@@ -421,9 +421,9 @@ def test_a_quote_is_taken_where_it_is_a_sentence_and_not_where_it_cuts_a_word(se
 def test_a_placeholder_that_no_text_holds_stands_in_none_and_is_looked_for_at_once(
     serve: OPEN, quote: str
 ) -> None:
-    said = "Please add the sum and push it when done. " + "a " * 4_000
+    text = "Please add the sum and push it when done. " + "a " * 4_000
     with limit_work():
-        result = labeller(serve(answer((1, "rule", quote))))(talk(said))
+        result = labeller(serve(answer((1, "rule", quote))))(talk(text))
     assert (result.rules, result.left_out) == (0, 1)
 
 

@@ -1,4 +1,4 @@
-"""What a preview states as the most is the most: counted at the server, at prices typed here."""
+"""The cost stays below the limit of the preview, counted at the server with prices stated here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.loopback import KEY, Cue, Loopback, fail
 
 MODEL = "claude-opus-4-5"
 FRESH, WRITTEN, OUT = 5.0, 6.25, 25.0
-"""US dollars for a million tokens of it: sent, written to the cache, answered."""
+"""US dollars per million tokens: sent, written to the cache, output."""
 
 
 @pytest.fixture(autouse=True)
@@ -39,11 +39,14 @@ def plan_of(turns: int = 14) -> Plan:
 
 
 def spend(server: Loopback, longest: bool) -> float:
-    """What the answered requests cost: a token for four bytes sent, all written to the cache, and answers of
-    one token, or as long as they may be."""
-    sent = sum(len(one.raw) // 4 for one in server.asked)
-    answered = sum(one.body["max_tokens"] if longest else 1 for one in server.asked)
-    return (sent * WRITTEN + answered * OUT) / 1e6
+    """Compute the cost of the requests that the server answered.
+
+    Four bytes sent are a token, and all tokens are written to the cache. An answer has one token, or as many
+    as its request allows if `longest` is set.
+    """
+    sent = sum(len(request.raw) // 4 for request in server.asked)
+    output = sum(request.body["max_tokens"] if longest else 1 for request in server.asked)
+    return (sent * WRITTEN + output * OUT) / 1e6
 
 
 PROSE = Cue(text="Here are the rules: none")
@@ -74,18 +77,18 @@ def test_a_labeller_never_spends_more_than_its_preview_states(name: str, count: 
 
 
 def test_everything_is_asked_for_once_before_anything_is_asked_for_again() -> None:
-    """The first text of all spoils every answer that holds it; the others are read."""
+    """The answer to the first request cannot be read; the answers to the others can."""
     session = typed(90)
     with Loopback() as server:
         labeller = ClaudeLabeller(MODEL, base_url=server.url)
         preview = labeller.preview(session)
         server.cues.append(PROSE)
         result = labeller(session)
-        first = [json.dumps(one.body, sort_keys=True) for one in preview.requests]
-        asked = [dict(one.body) for one in server.asked]
-        for body in asked:
+        first = [json.dumps(request.body, sort_keys=True) for request in preview.requests]
+        bodies = [dict(request.body) for request in server.asked]
+        for body in bodies:
             body.pop("stream")
-        assert [json.dumps(body, sort_keys=True) for body in asked[: len(first)]] == first
+        assert [json.dumps(body, sort_keys=True) for body in bodies[: len(first)]] == first
         assert len(server.asked) == len(first) + 2 and result.unread == 0
 
 
@@ -118,7 +121,7 @@ def test_a_summariser_never_spends_more_than_its_preview_states(name: str) -> No
 
 
 def test_answers_as_long_as_they_may_be_stay_below_the_most() -> None:
-    """Three times: once, and twice again for a shorter one."""
+    """Three requests: the first, and two that ask for a shorter summary."""
     plan = plan_of()
     limit = plan.jobs[0].max_tokens or 16_000
     long = Cue(text="x" * 4 * limit, stop_reason="max_tokens")
@@ -131,7 +134,7 @@ def test_answers_as_long_as_they_may_be_stay_below_the_most() -> None:
 
 
 def test_a_provider_that_counts_more_tokens_ends_the_run_sooner() -> None:
-    """At a token for each character, less is asked again than at one for four of them."""
+    """With a token per character, fewer requests are repeated than with a token per four characters."""
     plan = plan_of()
 
     class Costly(Loopback):
@@ -191,14 +194,8 @@ def test_an_answer_longer_than_it_may_be_is_not_read_to_its_end(make: Callable[[
     plan = plan_of()
     most = (plan.jobs[0].max_tokens or 16_000) * 1_000 + (1 << 20)
 
-    class Endless(Loopback):
-        pass
-
-    cue = Cue(text="", message="")
-    piece = make(1_000_000)
-    with Endless(cue) as server:
-        server.cues[0] = Cue(status=200, text=piece * (most // 900_000))
-        # In pieces of 16 characters the events are many times as long as the text.
+    with Loopback(Cue(text=make(1_000_000) * (most // 900_000))) as server:
+        # The server sends pieces of 16 characters, so the events are many times as long as the text.
         with pytest.raises(AnswerRefused, match="longer than") as caught:
             summarise(plan, ClaudeSummariser(MODEL, base_url=server.url))
         assert caught.value.kind == "too_long" and len(server.asked) == 1

@@ -1,4 +1,4 @@
-"""A summary that is empty, or longer than what it replaces, is refused where its harness refuses it."""
+"""A summary that is empty or longer than the replaced messages is refused if its harness refuses it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_an_empty_checkpoint_is_no_better_than_an_empty_reply(session: Session) 
 
 @pytest.mark.parametrize("policy", ["flue", "pi"])
 def test_flue_and_pi_take_an_empty_summary(session: Session, policy: str) -> None:
-    """FLUE §10.3: whatever the model answers is the summary."""
+    """FLUE §10.3: any answer of the model is the summary."""
     assert compact(session, policy, lambda job, of: Reply(text="")).done
 
 
@@ -43,4 +43,4 @@ def test_gemini_throws_away_what_is_not_smaller(session: Session) -> None:
     done = compact(session, "gemini-cli", lambda job, of: inflated)
     assert not done.done and done.why.startswith("The context would not become smaller: ")
     assert compact(session, "gemini-cli", lambda job, of: Reply(text="So far: a calendar.")).done
-    assert compact(session, "codex", lambda job, of: inflated).done, "it adopts anything"
+    assert compact(session, "codex", lambda job, of: inflated).done, "codex accepts any summary"

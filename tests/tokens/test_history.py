@@ -228,13 +228,13 @@ def test_a_moment_off_the_main_path_covers_no_steps_and_says_so() -> None:
 
 
 def test_a_hundred_thousand_entries_are_traced_in_a_moment() -> None:
-    made: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for at in range(0, 100_000, 2):
-        made += [call(f"c{at}"), output(f"c{at}", "some words")]
+        rows += [call(f"c{at}"), output(f"c{at}", "some words")]
         if at % 2000 == 0:
-            made[-2:] = [micro(*(f"c{i}" for i in range(max(at - 2000, 0), at, 2))), say("go")]
+            rows[-2:] = [micro(*(f"c{i}" for i in range(max(at - 2000, 0), at, 2))), say("go")]
         elif at % 10_000 == 5002:
-            made[-1] = compaction(first_kept=f"e{at - 500}")
+            rows[-1] = compaction(first_kept=f"e{at - 500}")
 
     def trace(entries: list[dict[str, Any]]) -> int:
         session = chain(*entries)
@@ -246,7 +246,7 @@ def test_a_hundred_thousand_entries_are_traced_in_a_moment() -> None:
         return calls
 
     with limit_work():
-        assert trace(made) < 15 * trace(made[:10_000])
+        assert trace(rows) < 15 * trace(rows[:10_000])
 
 
 @needs_shared

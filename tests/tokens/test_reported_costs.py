@@ -1,4 +1,4 @@
-"""Bills of files that report usage or money otherwise than per reply, with the money worked out by hand."""
+"""Bills of files that report usage or costs other than per reply, with amounts computed by hand."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def total(session: Session) -> float:
     return float(cost.total)
 
 
-# -- Copilot CLI: sums by model when the program is left --------------------------------------------------
+# -- Copilot CLI: sums by model when the program exits ----------------------------------------------------
 
 START = {"sessionId": "s", "producer": "copilot-agent", "copilotVersion": "1.0.24", "context": {"cwd": "/x"}}
 
@@ -49,10 +49,10 @@ def copilot(*events: Row) -> Session:
     return read_session(dump(event(0, "session.start", **START), *events))
 
 
-ASKED = event(1, "user.message", content="Fetch the page")
+PROMPT = event(1, "user.message", content="Fetch the page")
 CALL = {"toolCallId": "c1", "name": "web_fetch", "arguments": {}, "type": "function"}
 TALK = (
-    ASKED,
+    PROMPT,
     event(2, "assistant.message", content="", toolRequests=[CALL]),
     event(
         3,
@@ -79,7 +79,7 @@ def test_the_sum_of_a_shutdown_is_billed() -> None:
 
 def test_the_model_comes_from_the_sum_if_nothing_else_names_it() -> None:
     sums = {"claude-haiku-4.5": metrics(1, 1_000, 100)}
-    assert copilot(ASKED, *TALK[3:], event(5, "session.shutdown", modelMetrics=sums)).model == (
+    assert copilot(PROMPT, *TALK[3:], event(5, "session.shutdown", modelMetrics=sums)).model == (
         "claude-haiku-4.5"
     )
 
@@ -118,8 +118,8 @@ def test_requests_that_are_reported_one_by_one_are_not_billed_again_by_the_sum()
     record = event(3, "session.usage_record", usage=used)
     same = event(5, "session.shutdown", modelMetrics={"claude-sonnet-4.5": metrics(1, 700, 7)})
     more = event(5, "session.shutdown", modelMetrics={"claude-sonnet-4.5": metrics(3, 1_000, 17)})
-    assert total(copilot(ASKED, record, reply, same)) == pytest.approx((700 * 3 + 7 * 15) / M)
-    assert total(copilot(ASKED, record, reply, more)) == pytest.approx((1_000 * 3 + 17 * 15) / M)
+    assert total(copilot(PROMPT, record, reply, same)) == pytest.approx((700 * 3 + 7 * 15) / M)
+    assert total(copilot(PROMPT, record, reply, more)) == pytest.approx((1_000 * 3 + 17 * 15) / M)
 
 
 @pytest.mark.parametrize("figures", [None, 3, {}, {"usage": None}, {"usage": {"inputTokens": "x"}}])
@@ -158,8 +158,8 @@ def test_the_list_of_sessions_marks_an_unknown_cost(tmp_path: Path) -> None:
     folder = tmp_path / ".copilot" / "session-state"
     folder.mkdir(parents=True)
     (folder / "one.jsonl").write_bytes(dump(event(0, "session.start", **START), *TALK))
-    found = sessions(home=tmp_path, index=tmp_path / "index")
-    assert [one.cost for one in found] == [None] and found.rows()[0][-1] == "?"
+    listed = sessions(home=tmp_path, index=tmp_path / "index", seconds=600)
+    assert [session.cost for session in listed] == [None] and listed.rows()[0][-1] == "?"
 
 
 def test_a_prompt_without_a_reply_has_no_cost() -> None:
@@ -177,7 +177,7 @@ def use(name: str) -> Row:
     return {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "ls"}}
 
 
-def said(uuid: str, number: str, block: Row, read: int, output: int, **more: Any) -> Row:
+def reply(uuid: str, number: str, block: Row, read: int, output: int, **more: Any) -> Row:
     usage = {"input_tokens": 3, "output_tokens": output, "cache_read_input_tokens": read}
     usage["cache_creation_input_tokens"] = 2_000
     message = {"id": number, "role": "assistant", "model": SONNET, "content": [block], "usage": usage}
@@ -185,13 +185,13 @@ def said(uuid: str, number: str, block: Row, read: int, output: int, **more: Any
     return row | {"message": message} | more
 
 
-def heard(uuid: str, content: Any, agent: str | None = None) -> Row:
+def prompt(uuid: str, content: Any, agent: str | None = None) -> Row:
     row = {"type": "user", "uuid": uuid, "session_id": "s", "parent_tool_use_id": agent}
     return row | {"message": {"role": "user", "content": content}}
 
 
-def answer(uuid: str, call: str, agent: str | None = None) -> Row:
-    return heard(uuid, [{"type": "tool_result", "tool_use_id": call, "content": "a.py"}], agent)
+def result(uuid: str, call: str, agent: str | None = None) -> Row:
+    return prompt(uuid, [{"type": "tool_result", "tool_use_id": call, "content": "a.py"}], agent)
 
 
 def ended(money: Any, session_id: str = "s", **more: Any) -> Row:
@@ -199,14 +199,14 @@ def ended(money: Any, session_id: str = "s", **more: Any) -> Row:
 
 
 TWO = (
-    said("a1", "m1", TEXT, 15_000, 1),
-    said("a2", "m1", use("t1"), 15_000, 1),
-    answer("b3", "t1"),
-    said("a4", "m1", use("t2"), 15_000, 95),
-    answer("b5", "t2"),
-    said("a6", "m2", TEXT, 17_000, 20),
+    reply("a1", "m1", TEXT, 15_000, 1),
+    reply("a2", "m1", use("t1"), 15_000, 1),
+    result("b3", "t1"),
+    reply("a4", "m1", use("t2"), 15_000, 95),
+    result("b5", "t2"),
+    reply("a6", "m2", TEXT, 17_000, 20),
 )
-"""Two requests: the first one's rows stand around the result of its first call."""
+"""Two requests. Rows of the first come before and after the result of its first call."""
 HAND = (6 * 3 + 32_000 * 0.30 + 4_000 * 3.75 + 115 * 15) / M
 
 
@@ -222,7 +222,7 @@ def test_rows_of_a_reply_around_a_result_are_one_request() -> None:
 
 
 def test_a_reply_goes_on_after_a_sub_agents_rows() -> None:
-    aside = [row | {"parent_tool_use_id": "t1"} for row in (said("x1", "n1", TEXT, 50, 5),)]
+    aside = [row | {"parent_tool_use_id": "t1"} for row in (reply("x1", "n1", TEXT, 50, 5),)]
     session = read_session(dump(INIT, *TWO[:2], *aside, *TWO[2:]))
     assert len(price_session(session)) == 2
     assert len([entry for entry in session.entries if entry.sidechain]) == 1
@@ -231,9 +231,9 @@ def test_a_reply_goes_on_after_a_sub_agents_rows() -> None:
 @pytest.mark.parametrize(
     ("between", "more"),
     [
-        (answer("b", "t1"), {"read": 16_000}),
-        (answer("b", "t1"), {"request_id": "r2"}),
-        (heard("b", "Please go on."), {}),
+        (result("b", "t1"), {"read": 16_000}),
+        (result("b", "t1"), {"request_id": "r2"}),
+        (prompt("b", "Please go on."), {}),
         ({"type": "system", "subtype": "compact_boundary", "uuid": "b", "session_id": "s"}, {}),
     ],
     ids=["other figures", "another request", "a prompt", "a compaction"],
@@ -241,8 +241,8 @@ def test_a_reply_goes_on_after_a_sub_agents_rows() -> None:
 def test_one_id_for_several_replies_is_several_requests(between: Row, more: Row) -> None:
     """Gateways give every reply the same id."""
     read = more.pop("read", 15_000)
-    first = said("a1", "same", use("t1"), 15_000, 10, request_id="r1")
-    session = read_session(dump(INIT, first, between, said("a2", "same", TEXT, read, 20, **more)))
+    first = reply("a1", "same", use("t1"), 15_000, 10, request_id="r1")
+    session = read_session(dump(INIT, first, between, reply("a2", "same", TEXT, read, 20, **more)))
     assert int(price_session(session).read.sum()) == 15_000 + read
     assert session["a2"].id == "a2"
 
@@ -260,19 +260,19 @@ def test_a_total_below_the_published_prices_stands_too() -> None:
 
 
 def test_results_of_one_process_are_running_totals_and_those_of_others_add_up() -> None:
-    more = heard("u", "More."), said("a7", "m3", TEXT, 18_000, 5)
+    more = prompt("u", "More."), reply("a7", "m3", TEXT, 18_000, 5)
     assert total(read_session(dump(INIT, *TWO, ended(0.02), *more, ended(0.05)))) == pytest.approx(0.05)
     assert total(read_session(dump(INIT, *TWO, ended(0.05), *more, ended(0.02)))) == pytest.approx(0.07)
-    other = dump(INIT, *TWO, ended(0.02), heard("u", "More."), ended(0.05, "another"))
+    other = dump(INIT, *TWO, ended(0.02), prompt("u", "More."), ended(0.05, "another"))
     assert total(read_session(other)) == pytest.approx(0.07)
     used = [{"modelUsage": {SONNET: {"outputTokens": count}}} for count in (115, 5)]
-    models = dump(INIT, *TWO, ended(0.02, **used[0]), heard("u", "More."), ended(0.05, **used[1]))
+    models = dump(INIT, *TWO, ended(0.02, **used[0]), prompt("u", "More."), ended(0.05, **used[1]))
     assert total(read_session(models)) == pytest.approx(0.07)
 
 
 def test_replies_after_the_last_result_are_billed_beside_it() -> None:
-    late = said("a7", "m3", TEXT, 18_000, 5)
-    session = read_session(dump(INIT, *TWO, ended(0.03), heard("u", "More."), late))
+    late = reply("a7", "m3", TEXT, 18_000, 5)
+    session = read_session(dump(INIT, *TWO, ended(0.03), prompt("u", "More."), late))
     assert total(session) == pytest.approx(0.03 + (3 * 3 + 18_000 * 0.30 + 2_000 * 3.75 + 5 * 15) / M)
 
 
@@ -298,21 +298,21 @@ def test_totals_and_terms_survive_a_manifest(tmp_path: Path) -> None:
 
 
 def claude_code(*replies: Row) -> Session:
-    """A prompt, and replies to it: each gives its usage, and what else its row and message hold."""
+    """Return a prompt and replies, each with its usage and further fields of its row and message."""
     rows: list[Row] = [{"type": "user", "message": {"role": "user", "content": "Go"}}]
-    for number, given in enumerate(replies):
+    for number, fields in enumerate(replies):
         message = {
-            "id": given.get("id", f"m{number}"),
+            "id": fields.get("id", f"m{number}"),
             "role": "assistant",
-            "model": given.get("model", "claude-opus-4-8"),
+            "model": fields.get("model", "claude-opus-4-8"),
             "content": [{"type": "text", "text": "done"}],
             "stop_reason": "end_turn",
-            "usage": given["usage"],
+            "usage": fields["usage"],
         }
-        rows.append({"type": "assistant", "message": message} | given.get("row", {}))
-    for at, row in enumerate(rows):
-        row |= {"uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "sessionId": "s"}
-        row["timestamp"] = f"2026-09-01T10:00:{at:02d}.000Z"
+        rows.append({"type": "assistant", "message": message} | fields.get("row", {}))
+    for index, row in enumerate(rows):
+        row |= {"uuid": f"u{index}", "parentUuid": f"u{index - 1}" if index else None, "sessionId": "s"}
+        row["timestamp"] = f"2026-09-01T10:00:{index:02d}.000Z"
     return read_session(dump(*rows))
 
 
@@ -407,8 +407,8 @@ def test_a_price_of_ones_own_is_charged_as_it_is() -> None:
 
 
 def test_searches_of_a_reply_with_several_requests_are_paid_once() -> None:
-    each = {"type": "message", "input_tokens": 1_000, "output_tokens": 10}
-    usage = each | {"iterations": [each, each], "server_tool_use": {"web_search_requests": 2}}
+    single = {"type": "message", "input_tokens": 1_000, "output_tokens": 10}
+    usage = single | {"iterations": [single, single], "server_tool_use": {"web_search_requests": 2}}
     assert total(claude_code({"usage": usage})) == pytest.approx(2 * (1_000 * 5 + 10 * 25) / M + 0.02)
 
 

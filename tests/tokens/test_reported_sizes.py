@@ -1,4 +1,4 @@
-"""Sizes that files report in two ways that disagree: a usage's total, and the size before a compaction."""
+"""Sizes that disagree with other figures of a file: a usage's total, and the size before a compaction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TIME = "2026-09-01T10:00:00.000Z"
 
 
 def pi_session(turns: int, calls: int, *, total: bool = True) -> Session:
-    """Replies of several calls each: what was read is summed, `totalTokens` is the context."""
+    """Return replies of several calls each: cache reads are sums, `totalTokens` is the context."""
     rows: list[dict[str, Any]] = [
         {"type": "session", "version": 3, "id": "s", "cwd": "/w", "timestamp": TIME}
     ]
@@ -54,7 +54,7 @@ def test_the_total_is_the_context_wherever_a_size_is_shown() -> None:
     assert make_plan(session, ledger, "pi", window=300_000).before == pytest.approx(after, abs=1)
     assert int(trace_history(session, ledger).reported.max()) == after
     assert len(replay(session, "pi", window=300_000).compactions) == 0
-    assert window_of(session).tokens == M, "960,000 tokens were read, and never stood in one context"
+    assert window_of(session).tokens == M, "960,000 tokens are a sum of reads, not one context"
 
 
 def test_the_bill_still_charges_the_parts() -> None:
@@ -99,7 +99,7 @@ def test_request_and_context_of_one_usage(usage: Usage, request_size: int, conte
 
 
 def claude(model: str, *sizes: int, before: int | None = None, **more: Any) -> Session:
-    """Replies after contexts of these sizes, then an automatic compaction that records the size before it."""
+    """Return replies with contexts of these sizes, then an automatic compaction with a recorded size."""
     entries = [Entry(id="u")]
     for number, size in enumerate(sizes):
         usage = Usage(cache_read=size - 100, output=100)
@@ -120,7 +120,7 @@ def test_an_overflow_that_was_refused_proves_no_larger_window(model: str) -> Non
 
 def test_a_size_before_a_compaction_above_the_window_leaves_it_as_published() -> None:
     assert window_of(claude("claude-sonnet-5", 350_000, 566_955, before=1_364_156)).tokens == M
-    assert window_of(claude("claude-sonnet-5", before=900_000)).tokens == M, "and it is no smaller one"
+    assert window_of(claude("claude-sonnet-5", before=900_000)).tokens == M, "nor is it smaller"
 
 
 def test_an_answer_above_the_published_window_proves_the_larger_one() -> None:

@@ -69,11 +69,10 @@ def demo(tmp_path: Path) -> Path:
     path = tmp_path / "session.jsonl"
     path.write_bytes(read_demo())
     return path
-    return path
 
 
 def ask_doors(path: Path, environment: dict[str, str]) -> dict[str, Any]:
-    """What every door that counts returns for a session, in a process of its own."""
+    """Return the results of all public functions that count, for a session, in a separate process."""
     done = subprocess.run(
         [sys.executable, "-c", DOORS, str(path)],
         input=json.dumps(TEXTS),

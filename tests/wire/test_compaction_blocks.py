@@ -1,4 +1,4 @@
-"""Compactions by Anthropic's API: the block goes back as it came, first in the context (CLAUDE §5, §7.5)."""
+"""Compactions by Anthropic's API: the block is sent back unchanged, first in the context."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ TALKS: dict[str, tuple[tuple[Json, ...], int, tuple[str, ...]]] = {
     "in a reply": ((*BEFORE, assistant(BLOCK, THOUGHT, WORDS), user("And now?")), 3, THRESHOLD),
     "with a call": ((*BEFORE, assistant(BLOCK, THOUGHT, AGAIN), user(REST)), 3, THRESHOLD),
     "paused": ((*BEFORE, assistant(BLOCK)), 3, THRESHOLD),
-    "paused, then gone on with": ((*BEFORE, assistant(BLOCK), user("Go on.")), 3, THRESHOLD),
+    "paused, then continued": ((*BEFORE, assistant(BLOCK), user("Go on.")), 3, THRESHOLD),
     "the second one": (
         (*BEFORE, assistant({**BLOCK, "content": "Old."}, WORDS), user("So?"), assistant(BLOCK), user("Ok.")),
         5,
@@ -69,12 +69,12 @@ TALKS: dict[str, tuple[tuple[Json, ...], int, tuple[str, ...]]] = {
     "first, then the user": ((assistant(BLOCK), user("Go on."), assistant(WORDS), user("Ok.")), 0, ON_DEMAND),
     "first, then the assistant": ((user(BLOCK), assistant(THOUGHT, WORDS), user("Ok.")), 0, ON_DEMAND),
 }
-"""Messages, where the compaction that counts is among them, and the header that goes with it."""
+"""Messages, the index of the compaction in force, and the beta header that it needs."""
 
 
 @pytest.mark.parametrize("kind", TALKS)
 def test_the_context_begins_with_the_provider_s_own_block(kind: str) -> None:
-    """What stands before it the server ignores; all after it is as it was sent."""
+    """The server ignores everything before it; all later messages are sent unchanged."""
     messages, first, betas = TALKS[kind]
     session = read(*messages)
     context = live_context(session, count_tokens(session))
@@ -85,7 +85,7 @@ def test_the_context_begins_with_the_provider_s_own_block(kind: str) -> None:
 
 
 def test_reasoning_after_it_stays_valid_where_it_is_bound() -> None:
-    """The server keeps the binding across its own compaction; after our own summary it would be refused."""
+    """The server keeps the binding across its own compaction, but refuses the reasoning after our summary."""
     messages, _, _ = TALKS["in a reply"]
     session = read(*messages)
     ledger = count_tokens(session)
@@ -93,10 +93,10 @@ def test_reasoning_after_it_stays_valid_where_it_is_bound() -> None:
     assert check_context(live_context(session, ledger), previous=before) == ()
 
 
-@pytest.mark.parametrize("kind", ["in a reply", "paused, then gone on with", "the second one"])
+@pytest.mark.parametrize("kind", ["in a reply", "paused, then continued", "the second one"])
 @pytest.mark.parametrize("form", ["requests", "messages"])
 def test_logs_in_lines_know_the_block_too(kind: str, form: str) -> None:
-    """Requests with their replies, of which each holds all messages before; or the messages alone."""
+    """Requests with replies, each with all messages before it; or the messages alone."""
     messages, first, betas = TALKS[kind]
     lines = list(messages)
     if form == "requests":
@@ -118,7 +118,7 @@ def test_logs_in_lines_know_the_block_too(kind: str, form: str) -> None:
 
 
 def test_a_request_that_names_its_header_has_it() -> None:
-    """Else the place tells: only a compaction on demand is first in the messages."""
+    """Otherwise the position decides: only a compaction on demand is the first message."""
     edits = {"edits": [{"type": "compact_20260112"}]}
     for more in ({"betas": ["compact-2026-01-12", "other-2026"]}, {"context_management": edits}):
         session = read(assistant(BLOCK), user("Go on."), **more)
@@ -126,7 +126,7 @@ def test_a_request_that_names_its_header_has_it() -> None:
 
 
 def test_another_model_is_sent_its_words_as_the_user_s() -> None:
-    messages, _, _ = TALKS["paused, then gone on with"]
+    messages, _, _ = TALKS["paused, then continued"]
     session = read(*messages)
     rendered = render_request(live_context(session, count_tokens(session)), model="claude-opus-4-6")
     assert rendered.request["messages"] == [user(BLOCK["content"], "Go on.")]
@@ -134,7 +134,7 @@ def test_another_model_is_sent_its_words_as_the_user_s() -> None:
 
 
 def test_a_mark_of_the_cache_is_no_part_of_it() -> None:
-    """A request has four at most, and none of the others is sent again."""
+    """A request has at most four cache marks, and marks are not sent again."""
     marked = {**BLOCK, "cache_control": {"type": "ephemeral"}}
     session = read(*BEFORE, assistant(marked), user("Go on."))
     rendered = render_request(live_context(session, count_tokens(session)))
@@ -157,7 +157,7 @@ def test_a_file_that_has_no_place_for_the_block_says_so() -> None:
 
 
 def test_a_policy_is_not_blamed_and_not_excused_for_it() -> None:
-    """The session itself is fine, so what a policy leaves is judged by itself."""
+    """The session itself is valid, so the policy's context is judged alone."""
     messages, _, _ = TALKS["in a reply"]
     session = read(*messages, model="claude-opus-4-6")
     assert [finding.code for finding in lint(session, "claude-code", rules="CI013")] == []

@@ -1,7 +1,7 @@
-"""Tools that the provider runs itself: their calls and results are read, sent and written as they came.
+"""Tools that the provider runs: their calls and results are read, sent and written unchanged.
 
-The blocks are those of `anthropic` 2.14.0 (`Beta…ToolResultBlockParam`). Which results may wait is what the
-documentation of server tools and of programmatic tool calling says.
+The blocks are from `anthropic` 2.14.0 (`Beta…ToolResultBlockParam`). The documentation of server tools and of
+programmatic tool calling says which results may come later.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ DONE = {"type": "text", "text": "That is all."}
 
 
 def served(kind: str, name: str, content: Any, **more: Any) -> tuple[Json, Json]:
-    """A call of a server tool and its result."""
-    asked = {"type": "server_tool_use", "id": f"srvtoolu_{name}", "name": name, "input": {"query": "tides"}}
-    answered = {"type": kind, "tool_use_id": f"srvtoolu_{name}", "content": content}
-    return asked | more, answered | more
+    """Return a call of a server tool and its result."""
+    use = {"type": "server_tool_use", "id": f"srvtoolu_{name}", "name": name, "input": {"query": "tides"}}
+    result = {"type": kind, "tool_use_id": f"srvtoolu_{name}", "content": content}
+    return use | more, result | more
 
 
-FOUND = {
+HIT = {
     "type": "web_search_result",
     "url": "https://example.org/t",
     "title": "Tides",
@@ -61,15 +61,15 @@ PAIRS = {
     "advisor redacted": served(
         "advisor_tool_result", "advisor", {"type": "advisor_redacted_result", "encrypted_content": "x"}
     ),
-    "web search": served("web_search_tool_result", "web_search", [FOUND, FOUND]),
-    "web search, one": served("web_search_tool_result", "web_search", [FOUND]),
+    "web search": served("web_search_tool_result", "web_search", [HIT, HIT]),
+    "web search, one": served("web_search_tool_result", "web_search", [HIT]),
     "web search, none": served("web_search_tool_result", "web_search", []),
     "web search, error": served(
         "web_search_tool_result",
         "web_search",
         {"type": "web_search_tool_result_error", "error_code": "unavailable"},
     ),
-    "web search by code": served("web_search_tool_result", "web_search", [FOUND], **CALLER),
+    "web search by code": served("web_search_tool_result", "web_search", [HIT], **CALLER),
     "web fetch": served("web_fetch_tool_result", "web_fetch", PAGE),
     "code": served("code_execution_tool_result", "code_execution", {"type": "code_execution_result", **RAN}),
     "bash": served(
@@ -105,7 +105,7 @@ PAIRS = {
     ),
     "a tool of tomorrow": served("song_tool_result", "song", [{"type": "verse", "text": "la"}]),
 }
-"""A call and its result of every kind that there is."""
+"""A call and its result, of every kind."""
 
 
 def client(name: str = "t1", **more: Any) -> Json:
@@ -137,17 +137,19 @@ def read(request: Json) -> Session:
 
 
 def judge(request: Json) -> tuple[list[str], list[str]]:
-    """The rules that a body breaks, and those that the context read from it breaks."""
+    """Return the rules that a request body breaks, and the rules that the context read from it breaks."""
     session = read(request)
     context = live_context(session, count_tokens(session))
-    return [one.rule for one in check_request(request)], [one.rule for one in check_context(context)]
+    return (
+        [fault.rule for fault in check_request(request)],
+        [fault.rule for fault in check_context(context)],
+    )
 
 
 @pytest.mark.parametrize("kind", PAIRS)
 def test_a_server_tool_goes_back_as_it_came(kind: str) -> None:
-    """Its blocks, in their places, and nothing is left out."""
-    asked, answered = PAIRS[kind]
-    request = body(user("Go."), assistant(WORDS, asked, answered, DONE), user("Thanks."))
+    """All blocks are sent in their order, and nothing is left out."""
+    request = body(user("Go."), assistant(WORDS, *PAIRS[kind], DONE), user("Thanks."))
     session = read(request)
     rendered = render_request(live_context(session, count_tokens(session)))
     assert rendered.request["messages"] == request["messages"]
@@ -156,14 +158,14 @@ def test_a_server_tool_goes_back_as_it_came(kind: str) -> None:
 
 
 def write_rows(folder: Path, *messages: Json) -> Path:
-    """A file of Claude Code's: a row for each block of the assistant's."""
+    """Write a Claude Code file with a row for each block of an assistant message."""
     rows: list[Json] = []
     for number, message in enumerate(messages):
         runs = [[block] for block in message["content"]]
         for run in runs if message["role"] == "assistant" else [message["content"]]:
-            said: Json = {"role": message["role"], "content": run}
+            sent: Json = {"role": message["role"], "content": run}
             if message["role"] == "assistant":
-                said |= {"id": f"msg_{number}", "type": "message", "model": "claude-opus-4-6"}
+                sent |= {"id": f"msg_{number}", "type": "message", "model": "claude-opus-4-6"}
             rows.append(
                 {
                     "type": message["role"],
@@ -172,7 +174,7 @@ def write_rows(folder: Path, *messages: Json) -> Path:
                     "sessionId": "s",
                     "isSidechain": False,
                     "timestamp": f"2026-09-01T10:00:{len(rows):02d}.000Z",
-                    "message": said,
+                    "message": sent,
                 }
             )
     path = folder / "session.jsonl"
@@ -181,14 +183,14 @@ def write_rows(folder: Path, *messages: Json) -> Path:
 
 
 def read_rows(content: bytes) -> list[Json]:
-    """The messages of a file of Claude Code's."""
+    """Return the messages of a Claude Code file."""
     rows = [row for row in map(json.loads, content.splitlines()) if row["type"] in ("user", "assistant")]
     return [{"role": row["message"]["role"], "content": row["message"]["content"]} for row in rows]
 
 
 @pytest.mark.parametrize("kind", PAIRS)
 def test_a_server_tool_is_written_to_a_file_as_it_was_read(kind: str, tmp_path: Path) -> None:
-    """Claude Code sends what stands in the file, so another type of block would be refused."""
+    """Claude Code sends the blocks of the file, so a block of another type would be refused."""
     messages = [user("Go."), assistant(WORDS, *PAIRS[kind], DONE), user("Thanks.")]
     session = open_session(write_rows(tmp_path, *messages))
     rendered = render_request(live_context(session, count_tokens(session)))
@@ -202,8 +204,8 @@ def test_a_server_tool_is_written_to_a_file_as_it_was_read(kind: str, tmp_path: 
 
 @pytest.mark.parametrize("caller", ["direct", "code_execution_20250825"])
 def test_who_called_a_client_s_tool_is_kept(caller: str, tmp_path: Path) -> None:
-    told = {"type": caller} if caller == "direct" else {"type": caller, "tool_id": "srvtoolu_1"}
-    messages = [user("Go."), assistant(client(caller=told)), user(output())]
+    origin = {"type": caller} if caller == "direct" else {"type": caller, "tool_id": "srvtoolu_1"}
+    messages = [user("Go."), assistant(client(caller=origin)), user(output())]
     for session in (read(body(*messages)), open_session(write_rows(tmp_path, *messages))):
         rendered = render_request(live_context(session, count_tokens(session)))
         assert rendered.request["messages"] == messages
@@ -214,7 +216,7 @@ def test_who_called_a_client_s_tool_is_kept(caller: str, tmp_path: Path) -> None
 
 
 def test_what_a_harness_adds_to_a_call_is_not_sent() -> None:
-    """No provider takes a field of Claude.ai's export; it stays beside the entry."""
+    """No provider accepts a field of Claude.ai's export; it stays in the entry's extra fields."""
     noted = client(start_timestamp="2026-09-01T10:00:00Z", integration_name="x")
     session = read(body(user("Go."), assistant(noted), user(output())))
     rendered = render_request(live_context(session, count_tokens(session)))
@@ -245,12 +247,12 @@ TALK = (
         user("Thanks."),
     ),
 )
-"""Paused and waiting: in all of these a server tool's result is where the provider itself puts it."""
+"""Paused turns and late results, with the results of server tools in the provider's positions."""
 
 
 @pytest.mark.parametrize("number", range(len(TALK)))
 def test_a_paused_turn_and_a_result_that_waits_are_taken(number: int) -> None:
-    """Only what ends with the assistant's own words is refused, as prefill."""
+    """Only a request that ends with the assistant's text is refused, as prefill."""
     talk = TALK[number]
     prefill = ["prefill"] if talk[-1]["content"][-1] == DONE and talk[-1]["role"] == "assistant" else []
     assert judge(body(*talk)) == (prefill, prefill)
@@ -272,13 +274,13 @@ def test_where_the_user_speaks_a_server_tool_has_its_result(talk: tuple[Json, ..
 
 
 def test_no_cut_parts_a_server_tool_from_a_result_that_waits() -> None:
-    """Nor from the client's output in between."""
+    """Nor does a cut separate them from the client's output in between."""
     session = read(body(*TALK[-1]))
     assert [cut.entry for cut in find_cuts(session) if cut.legal] == ["m2", "m7", "end"]
 
 
 def test_a_plan_leaves_a_paused_turn_as_it_is() -> None:
-    """A client's open call is left out of what a plan sends; the provider's own goes on where it was."""
+    """A plan leaves out a client's open call, but keeps the provider's open call in its position."""
     session = read(body(user("One."), assistant("Yes."), user("Go."), assistant(WORDS, SEARCH)))
     plan = make_plan(session, count_tokens(session), "keep-recent-turns", {"cut": "m3"})
     context = build_context(session, plan)
@@ -287,7 +289,7 @@ def test_a_plan_leaves_a_paused_turn_as_it_is() -> None:
 
 
 def test_definitions_of_tools_go_back_whole() -> None:
-    """On models that bind reasoning to the tools another definition is another prefix."""
+    """For models that bind reasoning to the tools, a changed definition is a changed prefix."""
     tools: list[Json] = [
         {"name": "web_search", "type": "web_search_20250305", "max_uses": 3},
         {"name": "f", "description": "F", "input_schema": {"type": "object"}, "strict": True},
@@ -302,7 +304,7 @@ def test_definitions_of_tools_go_back_whole() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in PAIRS if kind != "web search, none"])
 def test_a_result_whose_words_were_replaced_is_sent_as_its_type_has_it_or_not_at_all(kind: str) -> None:
-    """A placeholder is no search result; of a server of the Model Context Protocol any text is one."""
+    """A placeholder is not a valid search result, but any text is a valid result of an MCP server."""
     session = read(body(user("Go."), assistant(WORDS, *PAIRS[kind], DONE), user("Thanks.")))
     policy = {"name": "mine", "rules": [{"kind": "drop-old-outputs"}]}
     plan = make_plan(session, count_tokens(session), policy, {"cut": "m3"})
@@ -315,7 +317,7 @@ def test_a_result_whose_words_were_replaced_is_sent_as_its_type_has_it_or_not_at
         assert rendered.left_out == ()
     else:
         assert sent == ["text", "text"]
-        assert [left.where for left in rendered.left_out] == ["pieces.2", "pieces.3"]
+        assert [omitted.where for omitted in rendered.left_out] == ["pieces.2", "pieces.3"]
 
 
 def test_an_emptied_result_is_counted_where_a_file_cannot_hold_it(tmp_path: Path) -> None:
@@ -339,18 +341,18 @@ def test_an_emptied_result_is_counted_where_a_file_cannot_hold_it(tmp_path: Path
 
 
 def test_no_secret_of_a_server_tool_passes_redaction() -> None:
-    """Not in what is kept of the provider's own block either."""
+    """This includes the stored fields of the provider's block."""
     secret = "ghp_" + "abcdEFGH1234" * 3
-    told = {"type": "advisor_result", "text": f"TOKEN={secret}"}
-    asked, answered = served("advisor_tool_result", "advisor", told, note=f"TOKEN={secret}")
-    session = read(body(user("Go."), assistant(asked, answered, DONE)))
+    advice = {"type": "advisor_result", "text": f"TOKEN={secret}"}
+    pair = served("advisor_tool_result", "advisor", advice, note=f"TOKEN={secret}")
+    session = read(body(user("Go."), assistant(*pair, DONE)))
     redactor = Redactor()
     look_through(session, session.path, redactor)
     assert secret not in clean_session(session, session.path, redactor).model_dump_json()
 
 
 def test_a_log_of_requests_knows_the_provider_s_tools() -> None:
-    """Lines of requests hold the same blocks and definitions."""
+    """Lines of requests contain the same blocks and definitions."""
     tools = [{"type": "web_search_20250305", "name": "web_search", "max_uses": 3}]
     talk = [user("Go."), assistant(WORDS, SEARCH, RESULTS, DONE), user("Thanks.")]
     lines = [

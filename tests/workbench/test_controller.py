@@ -188,7 +188,7 @@ def test_facts_that_nobody_waits_for_any_more_are_looked_for_no_further(
     controller.ask(question, replies)
     assert begun.wait(120)
     end(controller)
-    wait_until(lambda: all(one.name != "compaction-inspector-work" for one in threading.enumerate()))
+    wait_until(lambda: all(thread.name != "compaction-inspector-work" for thread in threading.enumerate()))
     assert not released.is_set()
     assert replies.heard[0]["type"] == "error" and "facts" not in vars(session)
     monkeypatch.undo()

@@ -178,7 +178,7 @@ def test_nothing_is_sent_that_was_not_looked_at(
 def test_only_one_of_the_writers_by_its_exact_name_writes(
     monkeypatch: pytest.MonkeyPatch, by: object
 ) -> None:
-    """Whatever asks: a name that is not known never means a model."""
+    """An unknown name never selects a model, whatever the host."""
     with Loopback() as provider:
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
         monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)

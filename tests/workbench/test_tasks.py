@@ -42,13 +42,15 @@ class Slow:
 
 
 def test_work_is_done_one_after_another_and_the_end_is_told() -> None:
-    done, said = [], []
-    queue = TaskQueue(threading.RLock(), said.append)
+    done, progress = [], []
+    queue = TaskQueue(threading.RLock(), progress.append)
     for name in ("a", "b"):
         queue.submit("long", lambda tell, name=name: name, done.append, nothing, name, name)
     assert not done, "nothing is begun before somebody listens"
     queue.begin()
-    assert queue.wait("long", 120) and done == ["a", "b"] and said[0]["what"] == "a" and said[-1] == {}
+    assert (
+        queue.wait("long", 120) and done == ["a", "b"] and progress[0]["what"] == "a" and progress[-1] == {}
+    )
 
 
 @pytest.mark.parametrize("by", ["time", "waiting", "a question"])
@@ -88,72 +90,72 @@ def test_the_newest_of_a_key_wins_and_the_older_hears_nothing() -> None:
 
 
 def test_no_lane_waits_for_another_and_the_first_is_shown() -> None:
-    said: list[dict[str, Any]] = []
-    queue, slow, done = begin(said.append), [Slow() for _ in LANES], threading.Semaphore(0)
+    progress: list[dict[str, Any]] = []
+    queue, slow, done = begin(progress.append), [Slow() for _ in LANES], threading.Semaphore(0)
     for lane, work in zip(LANES, slow, strict=True):
         queue.submit(lane, work, lambda _: done.release(), nothing, what=lane)
     assert all(work.begun.wait(120) for work in slow)
-    assert said[-1] == {"what": LANES[0], "done": None, "stoppable": True}
+    assert progress[-1] == {"what": LANES[0], "done": None, "stoppable": True}
     slow[0].go.set()
-    assert queue.wait(LANES[0], 120) and said[-1]["what"] == LANES[1]
+    assert queue.wait(LANES[0], 120) and progress[-1]["what"] == LANES[1]
     for work in slow:
         work.go.set()
-    assert all(queue.wait(lane, 120) for lane in LANES) and said[-1] == {}
+    assert all(queue.wait(lane, 120) for lane in LANES) and progress[-1] == {}
 
 
 def test_what_is_stopped_hears_so_once_and_what_is_cancelled_hears_nothing() -> None:
-    heard: list[Any] = []
+    outcomes: list[Any] = []
     queue, slow = begin(), Slow()
-    queue.submit("long", slow, heard.append, heard.append, "count")
-    queue.submit("long", lambda tell: "b", heard.append, heard.append, "replay")
+    queue.submit("long", slow, outcomes.append, outcomes.append, "count")
+    queue.submit("long", lambda tell: "b", outcomes.append, outcomes.append, "replay")
     slow.begun.wait(120)
     queue.cancel("replay")
     assert queue.is_on("count") and not queue.is_on("replay")
     assert not queue.stop("query") and queue.stop("long") and not queue.stop()
     assert not queue.is_on("count")
     slow.go.set()
-    assert queue.wait("long", 120) and [type(one) for one in heard] == [Stopped]
+    assert queue.wait("long", 120) and [type(outcome) for outcome in outcomes] == [Stopped]
 
 
 def test_what_is_cancelled_under_the_lock_is_not_handed_over_after_it() -> None:
-    heard: list[object] = []
+    outcomes: list[object] = []
     queue, worked = begin(), threading.Event()
     with queue.lock:
-        queue.submit("long", lambda tell: worked.set(), heard.append, heard.append, "count")
+        queue.submit("long", lambda tell: worked.set(), outcomes.append, outcomes.append, "count")
         assert worked.wait(120)
         time.sleep(0.1)  # it is done, and waits for the lock
         queue.cancel("count")
-    assert queue.wait("long", 120) and not heard
+    assert queue.wait("long", 120) and not outcomes
 
 
 def test_what_is_closed_is_answered_at_once_and_nothing_is_done_after_it() -> None:
-    heard: list[Any] = []
+    outcomes: list[Any] = []
     queue, slow = begin(), Slow()
-    queue.submit("query", slow, heard.append, heard.append)
+    queue.submit("query", slow, outcomes.append, outcomes.append)
     slow.begun.wait(120)
     with queue.lock:
         closing = threading.Thread(target=queue.close)
         closing.start()
         closing.join(120)
         assert not closing.is_alive(), "it waits for nobody, not even for the lock"
-    queue.submit("query", lambda tell: "more", heard.append, heard.append)
+    queue.submit("query", lambda tell: "more", outcomes.append, outcomes.append)
     slow.go.set()
-    assert queue.wait("query", 120) and [str(error) for error in heard] == [GONE, GONE]
+    assert queue.wait("query", 120) and [str(error) for error in outcomes] == [GONE, GONE]
 
 
 def test_an_error_is_told_and_the_next_is_done_all_the_same() -> None:
-    heard: list[object] = []
+    outcomes: list[object] = []
     queue = begin()
-    queue.submit("long", lambda tell: 1 / 0, heard.append, heard.append)
-    queue.submit("long", lambda tell: "b", heard.append, heard.append)
-    assert queue.wait("long", 120) and isinstance(heard[0], ZeroDivisionError) and heard[1:] == ["b"]
+    queue.submit("long", lambda tell: 1 / 0, outcomes.append, outcomes.append)
+    queue.submit("long", lambda tell: "b", outcomes.append, outcomes.append)
+    assert queue.wait("long", 120) and isinstance(outcomes[0], ZeroDivisionError) and outcomes[1:] == ["b"]
 
 
 def test_a_result_that_cannot_be_taken_is_a_failure() -> None:
-    heard: list[object] = []
+    outcomes: list[object] = []
     queue = begin()
-    queue.submit("long", lambda tell: 0, lambda number: 1 // number, heard.append)
-    assert queue.wait("long", 120) and [type(error) for error in heard] == [ZeroDivisionError]
+    queue.submit("long", lambda tell: 0, lambda number: 1 // number, outcomes.append)
+    assert queue.wait("long", 120) and [type(error) for error in outcomes] == [ZeroDivisionError]
 
 
 def test_a_screen_that_is_gone_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:

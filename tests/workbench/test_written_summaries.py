@@ -190,7 +190,7 @@ def test_what_is_no_file_of_ours_holds_no_summary(text: str) -> None:
 
 
 def test_a_stored_summary_takes_the_place_of_its_own_plan_s_alone() -> None:
-    """Whatever else is stored there stays, also what this version cannot load."""
+    """Other stored summaries stay, including those that this version cannot load."""
     session = open_demo()
     ledger = count_tokens(session)
     flue, pi = (make_plan(session, ledger, policy, {"cut": "end"}) for policy in ("flue", "pi"))
@@ -199,9 +199,9 @@ def test_a_stored_summary_takes_the_place_of_its_own_plan_s_alone() -> None:
     for plan, words in ((flue, "one"), (pi, "two"), (flue, HOSTILE)):
         text = update_written(text, plan, Checkpoint(text=words), 10**6)
     assert json.loads(text)["written"][0] == strange
-    kept = load_written(text, session)
-    texts = [fill_in(plan, kept).checkpoint for plan in (flue, pi)]
-    assert [one and one.text for one in texts] == [HOSTILE, "two"]
+    stored = load_written(text, session)
+    texts = [fill_in(plan, stored).checkpoint for plan in (flue, pi)]
+    assert [checkpoint and checkpoint.text for checkpoint in texts] == [HOSTILE, "two"]
     text = update_written(text, flue, None, 10**6)
     assert fill_in(flue, load_written(text, session)).checkpoint is None
     assert fill_in(pi, load_written(text, session)).checkpoint is not None
@@ -213,13 +213,13 @@ def test_a_stored_summary_takes_the_place_of_its_own_plan_s_alone() -> None:
 def test_of_summaries_that_are_too_long_together_the_newest_stay() -> None:
     session = open_demo()
     ledger = count_tokens(session)
-    made = [make_plan(session, ledger, policy, {"cut": "end"}) for policy in ("flue", "pi", "codex")]
+    plans = [make_plan(session, ledger, policy, {"cut": "end"}) for policy in ("flue", "pi", "codex")]
     text = ""
-    for plan in made:
+    for plan in plans:
         text = update_written(text, plan, Checkpoint(text="x" * 40_000), 120_000)
         assert len(text) <= 120_000
-    kept = load_written(text, session)
-    assert [fill_in(plan, kept).checkpoint is not None for plan in made] == [False, True, True]
+    stored = load_written(text, session)
+    assert [fill_in(plan, stored).checkpoint is not None for plan in plans] == [False, True, True]
 
 
 def test_summaries_that_are_stored_at_once_are_all_stored(
@@ -228,10 +228,10 @@ def test_summaries_that_are_stored_at_once_are_all_stored(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     session = open_demo()
     ledger = count_tokens(session)
-    made = [make_plan(session, ledger, policy, {"cut": "end"}) for policy in names_of_policies()]
-    made = [plan for plan in made if plan.jobs][:MOST]
+    plans = [make_plan(session, ledger, policy, {"cut": "end"}) for policy in names_of_policies()]
+    plans = [plan for plan in plans if plan.jobs][:MOST]
     path = str(tmp_path / "story.jsonl")
     with ThreadPoolExecutor(MOST) as pool:
-        list(pool.map(lambda plan: keep_summary(path, plan, Checkpoint(text=plan.policy.name)), made))
-    kept = read_kept(path, session)
-    assert {one.checkpoint.text for one in kept} == {plan.policy.name for plan in made}
+        list(pool.map(lambda plan: keep_summary(path, plan, Checkpoint(text=plan.policy.name)), plans))
+    stored = read_kept(path, session)
+    assert {written.checkpoint.text for written in stored} == {plan.policy.name for plan in plans}

@@ -252,7 +252,7 @@ ORPHAN = (
 def test_CI013_a_recorded_compaction_that_leaves_half_a_pair(
     entries: tuple[Entry, ...], compaction: str, refused: str
 ) -> None:
-    """Kept without its call, answered after it, or saved as its child."""
+    """An output kept without its call, added after the compaction, or stored as its child."""
     (finding,) = (f for f in lint(build(*entries), rules="CI013") if "made the call 'B'" in f.sentence)
     assert finding.sentence == ORPHAN.format(compaction)
     assert (finding.entry, finding.tier, finding.severity) == (compaction, "recorded", "error")
@@ -274,7 +274,7 @@ def test_CI013_a_recorded_compaction_that_leaves_half_a_pair(
 def test_a_recorded_compaction_is_not_blamed_for_what_is_whole_or_was_broken_before(
     entries: tuple[Entry, ...],
 ) -> None:
-    """Nor one before which nothing is in the file."""
+    """Nor is a compaction with nothing before it in the file."""
     assert list(lint(build(*entries), rules="CI013")) == []
 
 
@@ -462,28 +462,30 @@ def test_the_last_todo_list_decides_and_an_empty_one_too() -> None:
     assert "CI003" in codes(user("work"), *listed, *act(2, "ci", checks=[{"name": "lint", "status": "ok"}]))
 
 
-def create(number: int, subject: str, told: str = "", **given: Any) -> tuple[Entry, Entry]:
-    """A task as Claude Code's TaskCreate adds it to the list."""
-    told = told or f"Task #{number} created successfully: {subject}"
-    return act(number, "TaskCreate", told, subject=subject, description="all of it", **given)
+def create(number: int, subject: str, output: str = "", **arguments: Any) -> tuple[Entry, Entry]:
+    """Return the entries with which Claude Code's TaskCreate adds a task to the list."""
+    output = output or f"Task #{number} created successfully: {subject}"
+    return act(number, "TaskCreate", output, subject=subject, description="all of it", **arguments)
 
 
-def update(number: int, task: Any, told: str = "Updated task", failed: bool = False, **given: Any) -> Any:
-    return act(number, "TaskUpdate", told, failed, taskId=task, **given)
+def update(
+    number: int, task: Any, output: str = "Updated task", failed: bool = False, **arguments: Any
+) -> Any:
+    return act(number, "TaskUpdate", output, failed, taskId=task, **arguments)
 
 
 def open_todos(*before: Entry) -> list[str]:
-    """The texts of the open items that a compaction lost."""
+    """Return the texts of the open items that a compaction lost."""
     return [f.fact.form for f in found(*before) if f.code == "CI003" and f.fact is not None]
 
 
 PORT, LEXER = "Port the CLI flags to click", "Write the lexer tests"
 
 
-@pytest.mark.parametrize("told", ["", '{"task": {"id": "2", "subject": "x"}}', "Created."])
-def test_tasks_that_are_written_one_by_one_are_a_todo_list(told: str) -> None:
-    """What is completed is named by its number alone, which the output of its creation states."""
-    both = (*create(1, PORT), *create(2, LEXER, told))
+@pytest.mark.parametrize("output", ["", '{"task": {"id": "2", "subject": "x"}}', "Created."])
+def test_tasks_that_are_written_one_by_one_are_a_todo_list(output: str) -> None:
+    """A later update names a task by its number alone, which the output of TaskCreate states."""
+    both = (*create(1, PORT), *create(2, LEXER, output))
     assert sorted(open_todos(user("work"), *both)) == [PORT, LEXER]
     for done in ("completed", "deleted", "resolved"):
         assert open_todos(user("work"), *both, *update(3, "2", status=done)) == [PORT]
@@ -493,7 +495,7 @@ def test_tasks_that_are_written_one_by_one_are_a_todo_list(told: str) -> None:
 
 
 def test_numbers_of_tasks_are_those_that_their_outputs_state() -> None:
-    """Also where they do not count up from 1, and come in another order."""
+    """The numbers need not begin at 1, and may come in another order."""
     both = (
         *act(1, "TaskCreate", f"Task #8 created successfully: {PORT}", subject=PORT),
         *act(2, "TaskCreate", f"Task #7 created successfully: {LEXER}", subject=LEXER),
@@ -503,15 +505,17 @@ def test_numbers_of_tasks_are_those_that_their_outputs_state() -> None:
 
 
 def test_a_task_that_is_renamed_reopened_or_not_updated() -> None:
-    one = create(1, PORT)
+    created = create(1, PORT)
     renamed = update(2, "1", subject="Port all flags to typer")
-    assert open_todos(user("work"), *one, *renamed) == ["Port all flags to typer"]
+    assert open_todos(user("work"), *created, *renamed) == ["Port all flags to typer"]
     done = update(2, "1", status="completed")
-    assert open_todos(user("work"), *one, *done) == []
-    assert open_todos(user("work"), *one, *done, *update(3, "1", status="pending")) == [PORT]
-    assert open_todos(user("work"), *one, *update(2, "1", "No such task", True, status="completed")) == [PORT]
+    assert open_todos(user("work"), *created, *done) == []
+    assert open_todos(user("work"), *created, *done, *update(3, "1", status="pending")) == [PORT]
+    assert open_todos(user("work"), *created, *update(2, "1", "No such task", True, status="completed")) == [
+        PORT
+    ]
     again = act(3, "TaskCreate", f"Task #1 created successfully: {LEXER}", subject=LEXER)
-    assert open_todos(user("work"), *one, *done, *again) == [LEXER]
+    assert open_todos(user("work"), *created, *done, *again) == [LEXER]
     missing = act(1, "TaskCreate", "Permission denied", True, subject=PORT)
     assert open_todos(user("work"), *missing) == []
 
