@@ -62,7 +62,7 @@ def test_a_reply_from_inspects_own_cache_is_not_charged(
     assert [entry.role for entry in session.entries] == ["user", "assistant"] * len(caches)
     used = [entry.usage for entry in session.entries if entry.usage is not None]
     assert (len(used), sum(usage.tokens for usage in used)) == (requests, tokens)
-    assert price_session(session).lines[-1].calls == requests
+    assert len(price_session(session)) == requests
 
 
 # OpenHands before its SDK
@@ -94,7 +94,7 @@ def read_run(*events: Row) -> list[tuple[int, int, int, int, float]]:
     """Return the fresh, read, written and output tokens and the cost of each reply of a run."""
     session = read_session(json.dumps([PROMPT, *events]).encode())
     used = [entry.usage for entry in session.entries if entry.usage is not None]
-    assert price_session(session).lines[-1].calls == len(used)
+    assert len(price_session(session)) == len(used)
     return [(u.input, u.cache_read, u.cache_write, u.output, u.cost.total if u.cost else 0) for u in used]
 
 
