@@ -108,7 +108,7 @@ def values(session: Session) -> Iterator[tuple[str, object]]:
 
 
 def test_no_repr_holds_what_acts(session: Session) -> None:
-    texts = []
+    texts: list[str] = []
     for name, value in values(session):
         assert not ACTING.search(repr(value) + str(value)), (name, ascii(repr(value)))
         texts.append(repr(value))
