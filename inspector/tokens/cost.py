@@ -324,13 +324,18 @@ def _join(group: Charged, entry: Ints) -> tuple[Charged, Ints]:
 def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
     """Replies, sub-agents and compactions whose usage the file does not report, nor includes in a total.
 
-    Replies count if none of those outside the totals reports usage. A reply may report its compaction's.
+    Replies count if none of those outside the totals reports usage. A reply that was read from a local cache
+    used no request. A reply may report its compaction's usage.
     """
     entries, paid = session.entries, set(spent.entry)
     summed = {at for total in session.totals for at in covered_entries(session, total)}
     tree = session.tree
     spoken = np.flatnonzero((tree.role == ASSISTANT) & (tree.sort == MESSAGE)).tolist()
-    replies = [at for at in spoken if at not in summed and entries[at].sidechain is None]
+    replies = [
+        at
+        for at in spoken
+        if at not in summed and entries[at].sidechain is None and entries[at].extra.get("cache") != "read"
+    ]
     silent = 0 if paid.intersection(replies) else sum(entries[at].error is None for at in replies)
     untold = sum(
         boundary.kind == "compact" and entries[at].usage is None and entries[at].copied_from is None

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.hand import open_tab
 from tests.browser.product import LOST_PATH
 
-SEND = re.compile(r"^Send [\d.]+k tokens to 127\.0\.0\.1:\d+, at most \$0\.\d\d$")
+SEND = re.compile(r"^Send [\d.]+k tokens to 127\.0\.0\.1:\d+, at most \$\d+\.\d\d$")
 TEXT = "\n\n".join(
     f"## {title}\n- {line}"
     for title, line in (
