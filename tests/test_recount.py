@@ -70,7 +70,7 @@ BILLS: dict[str, dict[str, tuple[int, int | None, float | None]]] = {
         "cache read": (0, 0, 0.0),
         "cache write": (0, 0, 0.0),
         "output": (3, 115, 0.5 + 100 * 25 / M),
-        "cost told as a whole": (1, None, 0.125),
+        "cost stated as a whole": (1, None, 0.125),
         "unknown: no price": (1, 44, None),
     },
     "request.json": {

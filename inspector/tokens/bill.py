@@ -1,6 +1,6 @@
-"""A bill: requests with their tokens and money, its lines, and how it is printed.
+"""The data type of a bill: requests with their tokens and money, the lines of the bill, and its text form.
 
-`cost.py` makes bills; nothing here knows a price table.
+`cost.py` computes bills. This module uses no price table.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from .counter import Longs
 from .prices import Doubles, Price
 
 KINDS = ("input", "cache read", "cache write 5m", "cache write 1h", "output")
-"""The kinds of tokens that are paid for: fresh ones, those of the cache, and the reply."""
+"""The kinds of tokens that are paid for: uncached input, cache reads and writes, and output."""
 WRITE = "cache write"
-"""The line for both kinds of cache writes, if the usage does not say how long they live."""
+"""The line for both kinds of cache writes, if the usage does not report their lifetime."""
 COMPACTION = "compaction"
-"""The line of a bill for the requests of a summariser (S1-31, S4-66)."""
+"""The line for the requests that wrote summaries (S1-31, S4-66)."""
 SUBAGENTS, RESULTS = "sub-agents", "sub-agents' last replies"
-"""The lines for requests of sub-agents: those whose replies are in the file, and last ones, which only the
-result of the call reports."""
-WHOLE = "cost told as a whole"
-"""The line for requests whose cost the file states as a whole, not by kind of tokens."""
+"""The lines for requests of sub-agents: replies that are in the file, and last replies that only the result
+of the call reports."""
+WHOLE = "cost stated as a whole"
+"""The line for requests whose cost the file states as one amount, not by kind of tokens."""
 SUMS = "stated as a sum"
-"""How the lines are marked for requests whose usage the file states only as a sum over all of them."""
+"""The mark of lines for requests whose usage the file states only as a sum."""
 SEARCHES = "web searches"
-"""The line for searches of the provider's, which are paid by the piece."""
+"""The line for web searches run by the provider, which are charged per search."""
 STATED = "stated total beyond these"
-"""The line for the difference between the total that the file states and the lines before."""
+"""The line for the difference between the total that the file states and the lines before it."""
 UNKNOWN = "unknown"
-"""How the lines begin for requests without a price, and for those that the file does not report."""
+"""The first word of lines for requests without a price, and for requests that the file does not report."""
 
 
 class Charged(NamedTuple):
-    """Requests and what they cost.
+    """Requests and their cost.
 
     tokens  int64[k, 5]    in the order of KINDS
-    money   float64[k, 6]  the same, then the total; NaN where there is no price
+    money   float64[k, 6]  in the order of KINDS, then the total; NaN without a price
     """
 
     tokens: Longs
@@ -50,9 +50,9 @@ class Charged(NamedTuple):
 
 
 class BillLine(NamedTuple):
-    """One line of a bill: how many requests, their tokens, and money.
+    """One line of a bill: the number of requests, their tokens, and their cost.
 
-    `money` is None if there is no price, `tokens` if the file does not report them.
+    `money` is None without a price. Without reported tokens, `tokens` is None too.
     """
 
     name: str
@@ -62,10 +62,13 @@ class BillLine(NamedTuple):
 
 
 class Reset(NamedTuple):
-    """A step whose request parts from the one before, so that what follows is processed again.
+    """A step whose request does not extend the previous one, so that part of the prompt is processed again.
 
-    `kept` tokens at its front are the same, `lost` tokens of the one before are not there any more, and
-    `rewritten` tokens come after those kept, what is new at this step among them.
+    Attributes:
+        step: the index of the step.
+        kept: tokens of the common prefix of both requests.
+        lost: tokens of the previous request after that prefix.
+        rewritten: tokens of this request after that prefix, including those new at this step.
     """
 
     step: int
@@ -75,7 +78,7 @@ class Reset(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """Requests of one model that the file states as a sum: how many, and their charge (one row)."""
+    """Requests of one model that the file states as a sum: their number, and their total cost (one row)."""
 
     name: str
     calls: int
@@ -83,31 +86,31 @@ class Sum(NamedTuple):
 
 
 def no_requests() -> Charged:
-    """No rows."""
+    """Return a table without rows."""
     return Charged(np.zeros((0, len(KINDS)), np.int64), np.zeros((0, len(KINDS) + 1)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bill:
-    """What requests cost: k requests of the conversation, and apart from them those of others.
+    """The cost of a session: k requests of the conversation, and separately those of others.
 
     Attributes:
         requests: one row per request; of a recorded session, per reply.
-        summaries: requests of a summariser, `calls` of them.
-        resets: steps that rewrite a part of the prefix.
+        summaries: requests that wrote summaries; `calls` is their number.
+        resets: steps that rewrite part of the prefix.
         prices: the prices used.
-        notes: sentences on prices, on what was assumed, and on what is not in the bill.
+        notes: sentences about prices, assumptions, and costs that are not in the bill.
         estimated: tokens are counted, not reported.
-        entry: int32[k], of a recorded session: the position of each reply in `session.entries`.
-        counted: replies whose output was counted, because less is reported than they say.
+        entry: int32[k], for a recorded session: the index of each reply in `session.entries`.
+        counted: number of replies whose output was counted, because the usage reports less than their text.
         subagents: requests of sub-agents; `results` are last replies that only the call's result reports.
-        sums: requests that the file states only as sums. They are in no row of `requests`.
-        searches: web searches, paid by the piece; `searched` is the row of their money.
+        sums: requests that the file states only as sums. They are not rows of `requests`.
+        searches: number of web searches; `searched` is the row with their cost.
         stated: the difference between the total that the file states and all other rows (one row or none).
         covered: requests without a price whose cost is in the stated total.
-        split: the usage tells how long what was written to the cache lives.
-        silent_replies: replies of a file that reports no usage of any; `silent_subagents` and
-            `silent_compactions` count those of which at least some requests are not reported.
+        split: the usage reports the lifetime of cache writes.
+        silent_replies: replies of a file that reports no usage at all; `silent_subagents` and
+            `silent_compactions` count sub-agents and compactions with unreported requests.
 
     >>> from inspector.tokens.cost import price_steps
     >>> opus = Price(model="mine", input=5, output=25, source="an example")
@@ -139,7 +142,7 @@ class Bill:
 
     @property
     def fresh(self) -> Longs:
-        """int64[k]: tokens of each request at the full price."""
+        """int64[k]: uncached input tokens of each request."""
         return self.requests.tokens[:, 0]
 
     @property
@@ -160,35 +163,38 @@ class Bill:
 
     @property
     def money(self) -> Doubles:
-        """float64[k]: what each request and its reply cost, NaN where there is no price."""
+        """float64[k]: cost of each request with its reply; NaN without a price."""
         return self.requests.money[:, -1]
 
     @cached_property
     def lines(self) -> tuple[BillLine, ...]:
-        """The kinds of tokens of the requests; sub-agents and a summariser's calls, if there were any; sums,
-        searches and a stated total; what has no price if other requests have one; what is not reported."""
-        known, rest = _part(self.requests)
-        lines = _list_kinds(known, self.split) if len(self) or self.estimated else []
-        whole = np.isnan(known.money[:, 0]) & np.isfinite(known.money[:, -1])
+        """The lines of the bill.
+
+        First the requests by kind of tokens; then sub-agents, compactions, sums, searches and the rest of a
+        stated total, if there are any; last requests without a price and those that are not reported.
+        """
+        priced, rest = _split_priced(self.requests)
+        lines = _list_kinds(priced, self.split) if len(self) or self.estimated else []
+        whole = np.isnan(priced.money[:, 0]) & np.isfinite(priced.money[:, -1])
         if whole.any():
-            lines.append(BillLine(WHOLE, int(whole.sum()), None, float(known.money[whole, -1].sum())))
+            lines.append(BillLine(WHOLE, int(whole.sum()), None, float(priced.money[whole, -1].sum())))
         unpriced, calls = [rest], len(rest)
-        for name, group, asked in (
+        for name, group, number in (
             (SUBAGENTS, self.subagents, None),
             (RESULTS, self.results, None),
             (COMPACTION, self.summaries, self.calls),
         ):
-            known, rest = _part(group)
+            priced, rest = _split_priced(group)
             unpriced, calls = [*unpriced, rest], calls + len(rest)
-            if count := len(known.tokens) if asked is None else asked:
-                lines.append(BillLine(name, count - len(rest) * (asked is not None), *_sum(known)))
-        lines += [BillLine(f"{one.name}, {SUMS}", one.calls, *_sum(one.charged)) for one in self.sums]
+            if count := len(priced.tokens) if number is None else number:
+                lines.append(BillLine(name, count - len(rest) * (number is not None), *_sum(priced)))
+        lines += [BillLine(f"{total.name}, {SUMS}", total.calls, *_sum(total.charged)) for total in self.sums]
         if self.searches:
             lines.append(BillLine(SEARCHES, self.searches, 0, _add(self.searched.money[:, -1])))
         if len(self.stated.money):
             lines.append(BillLine(STATED, 0, None, _add(self.stated.money[:, -1])))
         if calls:
-            tokens = sum(int(each.sum()) for each in unpriced)
+            tokens = sum(int(array.sum()) for array in unpriced)
             lines.append(BillLine(f"{UNKNOWN}: no price", calls, tokens, None))
         for name, count in (
             ("replies", self.silent_replies),
@@ -201,37 +207,39 @@ class Bill:
 
     @cached_property
     def cost(self) -> Cost | None:
-        """All that has a price. None if something has to be paid and nothing has a price, and of a recorded
-        session that reports no usage."""
+        """The sum over all requests that have a price.
+
+        None if no request has a price, and for a recorded session that reports no usage.
+        """
         money = np.concatenate([group.money for group in self._groups])
-        known = money[np.isfinite(money[:, -1])]
-        if not len(known) and (len(money) or not self.estimated):
+        priced = money[np.isfinite(money[:, -1])]
+        if not len(priced) and (len(money) or not self.estimated):
             return None
-        fresh, read, minutes, hour, output, total = np.nansum(known, axis=0).tolist()
+        fresh, read, minutes, hour, output, total = np.nansum(priced, axis=0).tolist()
         return Cost(input=fresh, output=output, cache_read=read, cache_write=minutes + hour, total=total)
 
     @property
     def _groups(self) -> tuple[Charged, ...]:
-        sums = (one.charged for one in self.sums)
+        sums = (total.charged for total in self.sums)
         paid = self.requests, self.subagents, self.results, self.summaries
         return (*paid, *sums, self.searched, self.stated)
 
     @property
     def unpriced(self) -> int:
-        """Requests that have tokens and no price."""
+        """Number of requests that have tokens but no price."""
         return sum(
             int((group.tokens.any(axis=1) & ~np.isfinite(group.money[:, -1])).sum()) for group in self._groups
         )
 
     @property
     def has_unknown(self) -> bool:
-        """Whether some requests have no price, or are not reported."""
+        """Whether some requests have no price or are not reported."""
         silent = self.silent_replies or self.silent_subagents or self.silent_compactions
         return bool(self.unpriced > self.covered or silent)
 
     @property
     def tokens(self) -> int:
-        """All tokens of all lines."""
+        """Sum of the tokens of all lines."""
         return sum(line.tokens or 0 for line in self.lines)
 
     @property
@@ -246,12 +254,15 @@ class Bill:
         return _draw(self)
 
 
-def _part(group: Charged) -> tuple[Charged, Longs]:
-    """The requests that have a price, and the tokens of the others; all in one where none has."""
-    known = np.isfinite(group.money[:, -1])
-    if not known.any():
-        known[:] = True
-    return Charged(group.tokens[known], group.money[known]), group.tokens[~known]
+def _split_priced(group: Charged) -> tuple[Charged, Longs]:
+    """Return the requests that have a price, and the tokens of the others.
+
+    If no request has a price, all are returned as the first part.
+    """
+    priced = np.isfinite(group.money[:, -1])
+    if not priced.any():
+        priced[:] = True
+    return Charged(group.tokens[priced], group.money[priced]), group.tokens[~priced]
 
 
 def _sum(group: Charged) -> tuple[int, float | None]:
@@ -259,36 +270,36 @@ def _sum(group: Charged) -> tuple[int, float | None]:
 
 
 def _list_kinds(group: Charged, split: bool) -> list[BillLine]:
-    """A line for each kind of tokens; one for all cache writes, unless they are split."""
-    columns = [(name, [at]) for at, name in enumerate(KINDS)]
+    """Return one line per kind of tokens; a single line for all cache writes, unless they are split."""
+    kinds = [(name, [column]) for column, name in enumerate(KINDS)]
     if not split:
-        columns[2:4] = [(WRITE, [2, 3])]
+        kinds[2:4] = [(WRITE, [2, 3])]
     return [
         BillLine(
             name,
-            int(group.tokens[:, at].any(axis=1).sum()),
-            int(group.tokens[:, at].sum()),
-            _add(group.money[:, at].sum(axis=1)),
+            int(group.tokens[:, columns].any(axis=1).sum()),
+            int(group.tokens[:, columns].sum()),
+            _add(group.money[:, columns].sum(axis=1)),
         )
-        for name, at in columns
+        for name, columns in kinds
     ]
 
 
 def _add(money: Doubles) -> float | None:
-    known = money[np.isfinite(money)]
-    return float(known.sum()) if len(known) or not len(money) else None
+    amounts = money[np.isfinite(money)]
+    return float(amounts.sum()) if len(amounts) or not len(money) else None
 
 
 def _draw(bill: Bill) -> str:
-    """The bill as a small table, its prices with source and date below it."""
-    said = "estimate: tokens are counted, not reported" if bill.estimated else "usage as reported"
+    """Format the bill as a table, followed by the prices with their source and date."""
+    basis = "estimate: tokens are counted, not reported" if bill.estimated else "usage as reported"
     if bill.counted:
-        said += f", {plural(bill.counted, 'reply', 'replies')} counted"
-    asked = int(bill.requests.tokens.any(axis=1).sum()) + sum(one.calls for one in bill.sums)
-    apart = len(bill.subagents.tokens) + len(bill.results.tokens)
+        basis += f", {plural(bill.counted, 'reply', 'replies')} counted"
+    requests = int(bill.requests.tokens.any(axis=1).sum()) + sum(group.calls for group in bill.sums)
+    elsewhere = len(bill.subagents.tokens) + len(bill.results.tokens)
     total = BillLine(
         "total known" if bill.has_unknown and bill.cost is not None else "total",
-        asked + apart + bill.calls,
+        requests + elsewhere + bill.calls,
         bill.tokens,
         None if bill.cost is None else bill.cost.total,
     )
@@ -296,11 +307,11 @@ def _draw(bill: Bill) -> str:
     for name, calls, tokens, money in (*bill.lines, total):
         counted = "?" if tokens is None else f"{tokens:,}"
         table.append((name, f"{calls:,}", counted, "?" if money is None else f"{money:,.4f}"))
-    wide = [max(len(row[at]) for row in table) for at in range(4)]
-    lines = [f"Bill: {plural(asked, 'request')} ({said})"]
+    widths = [max(len(row[column]) for row in table) for column in range(4)]
+    lines = [f"Bill: {plural(requests, 'request')} ({basis})"]
     for name, *figures in table:
-        cells = (f"{figure:>{width}}" for figure, width in zip(figures, wide[1:], strict=True))
-        lines.append(f"  {name:<{wide[0]}}  " + "  ".join(cells))
+        cells = (f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True))
+        lines.append(f"  {name:<{widths[0]}}  " + "  ".join(cells))
     if bill.resets:
         steps = ", ".join(str(reset.step) for reset in bill.resets[:8]) + ", …" * (len(bill.resets) > 8)
         lines.append(f"  prefix resets: {len(bill.resets):,}, at step {steps}")

@@ -97,7 +97,7 @@ def find_cache_rebuilds(session: Session) -> list[CacheRebuild]:
 def find_among(
     session: Session, spent: Spent, price: Price | None = None, table: Mapping[str, Price] = PRICES
 ) -> list[CacheRebuild]:
-    """The same, of requests that are known already, at a price of one's own or those of a table."""
+    """Find the cache rebuilds among collected requests, at the given price or the prices of a table."""
     last: dict[int, tuple[list[int], str | None]] = {
         at: (tokens, model)
         for whose, at, tokens, model in zip(spent.whose, spent.entry, spent.tokens, spent.model, strict=True)
@@ -123,15 +123,15 @@ def sum_cache_rebuilds(found: Iterable[CacheRebuild]) -> dict[Cause, tuple[int, 
     return {cause: sums[cause] for cause in CAUSES if cause in sums}
 
 
-def tell_cache_rebuilds(found: Sequence[CacheRebuild]) -> Iterator[str]:
-    """The rebuilds as one sentence; none where there are none."""
-    if not found:
+def describe_cache_rebuilds(rebuilds: Sequence[CacheRebuild]) -> Iterator[str]:
+    """Yield one sentence about the rebuilds, if there are any."""
+    if not rebuilds:
         return
     parts = []
-    for cause, (times, tokens, cost) in sum_cache_rebuilds(found).items():
-        money = "" if cost is None else f", {found[0].currency} {cost:.2f} above reading them"
+    for cause, (times, tokens, cost) in sum_cache_rebuilds(rebuilds).items():
+        money = "" if cost is None else f", {rebuilds[0].currency} {cost:.2f} above reading them"
         parts.append(f"{times:,} {CAUSES[cause]} ({tokens:,} tokens sent again{money})")
-    yield f"The cache was built anew {plural(len(found), 'time')}: {'; '.join(parts)}"
+    yield f"The cache was rebuilt {plural(len(rebuilds), 'time')}: {'; '.join(parts)}"
 
 
 def describe_rebuild(rebuild: CacheRebuild) -> str:
@@ -145,7 +145,7 @@ def describe_rebuild(rebuild: CacheRebuild) -> str:
 
 
 def _is_summed(usage: Usage | None) -> bool:
-    """Whether the figures are sums over several requests, so that they say nothing of one cache."""
+    """Whether the figures are sums over several requests. Such figures do not describe one cache state."""
     return usage is not None and usage.request < usage.prompt
 
 

@@ -1,8 +1,8 @@
-"""What requests cost: tokens fresh, read from the cache and written to it, and money for each.
+"""Compute the cost of requests: uncached, cached and output tokens, and the money for each.
 
-In go columns over the steps of a session, as a replay has them, or a session with the usage it recorded; out
-comes a `Bill`. A request that only adds to the one before keeps its cached prefix whole. A compaction is the
-one real reset: what it leaves behind the first place it rewrote is written to the cache again (CLAUDE §9).
+The input is either columns over the steps of a replay, or a recorded session with its usage; the result is a
+`Bill`. A request that only extends the previous one reuses the whole cached prefix. A compaction resets it:
+the tokens after the first rewritten position are written to the cache again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..session.session import Session
 from ..session.tree import ASSISTANT, MESSAGE, Bools, Ints
 from ..text import plural, printable
 from .bill import KINDS, Bill, Charged, Reset, Sum, no_requests
-from .cache_rebuilds import find_among, tell_cache_rebuilds
+from .cache_rebuilds import describe_cache_rebuilds, find_among
 from .counter import Longs
 from .prices import MILLION, PRICES, SEARCH, TTL, Doubles, Price, Priced, check_ttl, find_factor, find_price
 from .spent import (
@@ -31,16 +31,16 @@ from .spent import (
     SUMMARY,
     Spent,
     covered_entries,
+    describe_copied,
     find_spent,
-    tell_copied,
 )
 
 
 class SummaryCall(NamedTuple):
-    """What summarising took at one step: requests, their tokens together, and those of the replies.
+    """The requests that wrote a summary at one step, with the sums of their tokens.
 
-    Of `sent`, `cached` tokens were read from the cache; the rest is charged as fresh, since nobody sends it
-    twice. A summariser that writes cache entries tells them as `written`, also a part of `sent`.
+    Of `sent`, `cached` tokens were read from the cache and `written` ones were written to it. The rest is
+    charged as uncached input, because it is sent only once.
     """
 
     step: int
@@ -156,30 +156,30 @@ def price_spent(
     table: Mapping[str, Price] = PRICES,
     ttl: TTL = "5m",
 ) -> Bill:
-    """The same bill, of requests that are known already."""
+    """Return the bill of `price_session` for requests that were collected before."""
     tokens = np.array(spent.tokens, np.int64).reshape(-1, len(KINDS))
-    given = np.array(spent.given, np.float64).reshape(-1, len(KINDS) + 1)
-    told = np.isfinite(given[:, -1]) & (price is None)
-    money = np.where(told[:, None], given, nan)
+    stated_costs = np.array(spent.stated_cost, np.float64).reshape(-1, len(KINDS) + 1)
+    is_stated = np.isfinite(stated_costs[:, -1]) & (price is None)
+    money = np.where(is_stated[:, None], stated_costs, nan)
     prices: dict[str | None, Priced] = {}
     terms = _Terms(price is not None)
     sums = []
-    for model in sorted({*spent.model, *(one.model for one in spent.sums)}, key=str):
-        mine = np.array([each == model for each in spent.model], bool) & ~told
-        summed = [one for one in spent.sums if one.model == model]
-        if not (mine.any() or summed):
+    for model in sorted({*spent.model, *(row.model for row in spent.sums)}, key=str):
+        rows = np.array([other == model for other in spent.model], bool) & ~is_stated
+        summed = [row for row in spent.sums if row.model == model]
+        if not (rows.any() or summed):
             continue
-        found = find_price(model, table) if price is None else Priced(price, price.note)
-        prices[model] = found
-        money[mine] = _charge(tokens[mine], found.price).money
-        for row in np.flatnonzero(mine).tolist():
-            money[row] *= terms.take(model, spent.terms[row], found.price)
-        for one in summed:
+        priced = find_price(model, table) if price is None else Priced(price, price.note)
+        prices[model] = priced
+        money[rows] = _charge(tokens[rows], priced.price).money
+        for row in np.flatnonzero(rows).tolist():
+            money[row] *= terms.take(model, spent.terms[row], priced.price)
+        for summed_row in summed:
             name = printable(model or "unnamed model", 60)
-            charged = _charge(np.array([one.tokens], np.int64), found.price, one.calls)
-            sums.append(Sum(name, one.calls, charged))
-    used = list(dict.fromkeys(found.price for found in prices.values() if found.price))
-    if len({each.currency for each in used}) > 1:
+            charged = _charge(np.array([summed_row.tokens], np.int64), priced.price, summed_row.calls)
+            sums.append(Sum(name, summed_row.calls, charged))
+    used = list(dict.fromkeys(priced.price for priced in prices.values() if priced.price))
+    if len({price.currency for price in used}) > 1:
         raise InspectorError("one bill in several currencies: give one price for all of it as price=")
     whose, entry = np.array(spent.whose, np.int8), np.array(spent.entry, np.int32)
     groups = [Charged(tokens[whose == group], money[whose == group]) for group in range(4)]
@@ -193,15 +193,15 @@ def price_spent(
         len(groups[SUMMARY].tokens),
         prices=tuple(used),
         notes=(
-            *_say_told(told),
-            *dict.fromkeys(found.note for found in prices.values()),
-            *(_say_sum(one) for one in sums),
+            *_describe_stated(is_stated),
+            *dict.fromkeys(priced.note for priced in prices.values()),
+            *(_describe_sum(total) for total in sums),
             *terms.notes(),
             *stated.notes(),
-            *_say_guessed(spent, tokens, ~told, ttl),
-            *_say_silent(*silent),
-            *tell_copied(session, spent, money[:, -1], used[0].currency if used else "USD"),
-            *tell_cache_rebuilds(find_among(session, spent, price, table)),
+            *_describe_assumptions(spent, tokens, ~is_stated, ttl),
+            *_describe_silent(*silent),
+            *describe_copied(session, spent, money[:, -1], used[0].currency if used else "USD"),
+            *describe_cache_rebuilds(find_among(session, spent, price, table)),
         ),
         entry=at,
         counted=spent.snapshots,
@@ -220,9 +220,9 @@ def price_spent(
 
 
 class _Terms:
-    """Collects what the usages report beside tokens: searches, and terms without a published price.
+    """Collect what usages report in addition to tokens: searches, and terms without a published price.
 
-    With a price of the caller's own (`own`) none of them is charged, and all are listed.
+    With a price given by the caller (`own`), none of them is charged and all are listed.
     """
 
     def __init__(self, own: bool) -> None:
@@ -231,15 +231,15 @@ class _Terms:
         self.applied: dict[float, int] = {}
 
     def take(self, model: str | None, terms: Terms | None, price: Price | None) -> float:
-        """Count the terms of one request, and return what multiplies its price."""
+        """Count the terms of one request, and return the multiplier of its price."""
         if terms is None:
             return 1.0
         self.others += terms.other_tools
         if self.own or price is None or price.currency != "USD":
             named = (("speed", terms.speed), ("service_tier", terms.service_tier))
-            told = [f"{name} {word}" for name, word in named if word]
-            told += [f"inference_geo {terms.inference_geo}"] if terms.inference_geo else []
-            self._list(told)
+            reported = [f"{name} {word}" for name, word in named if word]
+            reported += [f"inference_geo {terms.inference_geo}"] if terms.inference_geo else []
+            self._list(reported)
             if terms.web_searches:
                 self.unknown["web searches"] = self.unknown.get("web searches", 0) + terms.web_searches
             return 1.0
@@ -255,7 +255,7 @@ class _Terms:
             self.unknown[name] = self.unknown.get(name, 0) + 1
 
     def notes(self) -> Iterator[str]:
-        """What was charged otherwise, and what is not in the bill, as sentences."""
+        """Yield sentences about multiplied prices and about terms that are not in the bill."""
         for times, count in sorted(self.applied.items()):
             what = f"{plural(count, 'request')} charged x{times:.3g}"
             yield f"{what} for what the usage reports (batch, fast mode, region)."
@@ -270,9 +270,9 @@ class _Terms:
 
 
 class _StatedCost:
-    """The cost that the file states for runs as a whole, beside what their requests come to.
+    """The total cost that the file states for its runs, compared with the sum of their requests.
 
-    `row` is the difference, `covered` the requests without a price that it includes.
+    `row` is the difference; `covered` is the number of requests without a price that the total includes.
     """
 
     def __init__(
@@ -283,37 +283,37 @@ class _StatedCost:
         for total in totals:
             covered = covered_entries(session, total)
             inside |= (entry >= covered.start) & (entry < covered.stop)
-        known = np.isfinite(money[:, -1])
-        self.itemised = float(money[inside & known, -1].sum())
-        self.covered = int((inside & ~known & tokens.any(axis=1)).sum())
+        priced = np.isfinite(money[:, -1])
+        self.itemised = float(money[inside & priced, -1].sum())
+        self.covered = int((inside & ~priced & tokens.any(axis=1)).sum())
         self.row = _one_amount(self.total - self.itemised) if totals else no_requests()
 
     def notes(self) -> Iterator[str]:
-        """What is stated, and what the requests in the file come to, as a sentence."""
+        """Yield a sentence that compares the stated total with the sum of the requests."""
         if len(self.row.money):
             yield (
-                f"The file states USD {self.total:,.4f} as the total of its runs; the requests in it come to "
-                f"{self.itemised:,.4f}."
+                f"The file states USD {self.total:,.4f} as the total of its runs; the requests in it add up "
+                f"to {self.itemised:,.4f}."
             )
 
 
 def _one_amount(money: float) -> Charged:
-    """A row of money without tokens."""
+    """Return one row with a cost and no tokens."""
     row = np.full((1, len(KINDS) + 1), nan)
     row[0, -1] = money
     return Charged(np.zeros((1, len(KINDS)), np.int64), row)
 
 
-def _say_sum(one: Sum) -> str:
-    fresh, read, minutes, hour, output = one.charged.tokens[0].tolist()
+def _describe_sum(total: Sum) -> str:
+    fresh, read, minutes, hour, output = total.charged.tokens[0].tolist()
     return (
-        f"{one.name}: {plural(one.calls, 'request')} stated only as a sum, {fresh:,} input, {read:,} cache "
-        f"read, {minutes + hour:,} cache write and {output:,} output tokens."
+        f"{total.name}: {plural(total.calls, 'request')} stated only as a sum, {fresh:,} input, {read:,} "
+        f"cache read, {minutes + hour:,} cache write and {output:,} output tokens."
     )
 
 
 def _join(group: Charged, entry: Ints) -> tuple[Charged, Ints]:
-    """The requests of each reply added up, and the position of the reply."""
+    """Add up the requests of each reply. Return the sums and the indices of the replies."""
     at, row = np.unique(entry, return_inverse=True)
     tokens, money = np.zeros((len(at), len(KINDS)), np.int64), np.zeros((len(at), len(KINDS) + 1))
     np.add.at(tokens, row, group.tokens)
@@ -322,22 +322,22 @@ def _join(group: Charged, entry: Ints) -> tuple[Charged, Ints]:
 
 
 def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
-    """Replies, sub-agents and compactions whose usage the file does not report, nor includes in a total.
+    """Count replies, sub-agents and compactions whose usage is neither reported nor part of a stated total.
 
-    Replies count if none of those outside the totals reports usage. A reply that was read from a local cache
-    used no request. A reply may report its compaction's usage.
+    Replies are counted only if no reply outside the totals reports usage; a reply that was read from a local
+    cache used no request. The usage of a compaction may be reported by a reply.
     """
     entries, paid = session.entries, set(spent.entry)
     summed = {at for total in session.totals for at in covered_entries(session, total)}
     tree = session.tree
-    spoken = np.flatnonzero((tree.role == ASSISTANT) & (tree.sort == MESSAGE)).tolist()
+    messages = np.flatnonzero((tree.role == ASSISTANT) & (tree.sort == MESSAGE)).tolist()
     replies = [
         at
-        for at in spoken
+        for at in messages
         if at not in summed and entries[at].sidechain is None and entries[at].extra.get("cache") != "read"
     ]
     silent = 0 if paid.intersection(replies) else sum(entries[at].error is None for at in replies)
-    untold = sum(
+    unreported = sum(
         boundary.kind == "compact" and entries[at].usage is None and entries[at].copied_from is None
         for at in session.tree.bounded.tolist()
         if (boundary := entries[at].boundary) is not None and at not in summed
@@ -347,40 +347,40 @@ def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
         for at, whose in zip(spent.entry, spent.whose, strict=True)
         if whose == SUMMARY
     )
-    return silent, sum(agent.silent for agent in session.subagents), max(untold - reported, 0)
+    return silent, sum(agent.silent for agent in session.subagents), max(unreported - reported, 0)
 
 
-def _say_told(told: Bools) -> Iterator[str]:
-    if told.any():
-        yield f"{int(told.sum()):,} of {len(told):,} at the cost the file gives."
+def _describe_stated(is_stated: Bools) -> Iterator[str]:
+    if is_stated.any():
+        yield f"Cost stated by the file: {int(is_stated.sum()):,} of {len(is_stated):,} requests."
 
 
-def _say_guessed(spent: Spent, tokens: Longs, charged: Bools, ttl: TTL) -> Iterator[str]:
-    """What of the tokens the file does not tell, and what they are taken for."""
-    untold = np.array(spent.untold, bool) & charged & tokens[:, 2:4].any(axis=1)
-    if untold.any() and not spent.split:
-        yield f"Cache writes are charged as {ttl} ones: the file does not tell."
-    elif untold.any():
-        requests = plural(int(untold.sum()), "request tells", "requests tell")
-        yield f"{requests} not how long cache writes live: charged as {ttl} ones."
+def _describe_assumptions(spent: Spent, tokens: Longs, charged: Bools, ttl: TTL) -> Iterator[str]:
+    """Yield sentences about figures that the file does not report, and the values assumed instead."""
+    assumed = np.array(spent.is_lifetime_unknown, bool) & charged & tokens[:, 2:4].any(axis=1)
+    if assumed.any() and not spent.split:
+        yield f"Cache writes are charged as {ttl} writes: the file does not report their lifetime."
+    elif assumed.any():
+        requests = plural(int(assumed.sum()), "request does", "requests do")
+        yield f"{requests} not report the lifetime of cache writes: charged as {ttl} writes."
     if spent.snapshots:
         yield (
             f"{plural(spent.snapshots, 'reply reports', 'replies report')} fewer output tokens than the text "
-            f"has, as of a moment while it streamed: {spent.reported:,}, counted as {spent.counted:,} "
-            f"({spent.counter})."
+            f"has, because the usage was recorded during streaming: {spent.reported:,}, counted as "
+            f"{spent.counted:,} ({spent.counter})."
         )
 
 
-def _say_silent(replies: int, subagents: int, compactions: int) -> Iterator[str]:
+def _describe_silent(replies: int, subagents: int, compactions: int) -> Iterator[str]:
     if replies:
         count = plural(replies, "reply reports", "replies report")
-        yield f"{count} no usage, so what they cost is not known."
+        yield f"{count} no usage, so the cost is unknown."
     if subagents:
         runs = plural(subagents, "run of sub-agents is", "runs of sub-agents are")
-        yield f"{runs} told without requests that were made, so that cost is not in the bill."
+        yield f"{runs} recorded without some requests, so that cost is not in the bill."
     if compactions:
-        told = plural(compactions, "recorded compaction tells", "recorded compactions tell")
-        yield f"{told} no usage, so that cost is not in the bill."
+        count = plural(compactions, "recorded compaction reports", "recorded compactions report")
+        yield f"{count} no usage, so that cost is not in the bill."
 
 
 class BreakEven(NamedTuple):
@@ -472,15 +472,18 @@ def _split(call: SummaryCall) -> tuple[int, int, int, int]:
 
 
 def _place(fresh: ArrayLike, read: ArrayLike, written: ArrayLike, output: ArrayLike, ttl: TTL) -> Longs:
-    """int64[k, 5]: the columns in the order of KINDS, what was written to live as long as `ttl` says."""
+    """int64[k, 5]: the columns in the order of KINDS; cache writes have the lifetime `ttl`."""
     none = np.zeros_like(np.asarray(written))
     minutes, hour = (written, none) if ttl == "5m" else (none, written)
     return np.stack([fresh, read, minutes, hour, output], axis=1).astype(np.int64)
 
 
 def _charge(tokens: Longs, price: Price | None, calls: int = 1) -> Charged:
-    """The money of each row. A row that sums up `calls` requests pays what requests of the mean size pay,
-    where the price depends on the size."""
+    """Compute the cost of each row.
+
+    A row may be the sum of `calls` requests. If the price depends on the size of a request, the mean size is
+    used.
+    """
     if price is None:
         return Charged(tokens, np.full((len(tokens), len(KINDS) + 1), nan))
     base, reply = price.rates(tokens[:, :4].sum(axis=1) / calls)

@@ -134,10 +134,10 @@ def model_of(session: Session) -> str | None:
 def window_of(session: Session) -> Window:
     """The session's context window and how it is known.
 
-    What the file tells comes first, then what is published for the model. The published figure is a
-    default: a session that was compacted, not by hand, without ever reaching 200,000 tokens had the
-    smaller window, and a request that was answered above it had the larger one. What a compaction records as
-    the size before it proves no larger window (anthropics/claude-code issue 82863).
+    The window that the file states comes first, then the one published for the model. The published figure
+    is a default: a session that was compacted automatically below 200,000 tokens had the smaller window, and
+    a session with an answered request above 200,000 tokens had the larger one. The size that a compaction
+    records before itself is no evidence of the larger window (anthropics/claude-code issue 82863).
     """
     if session.window:
         return Window(session.window, "told by the file")
@@ -148,8 +148,8 @@ def window_of(session: Session) -> Window:
             None, f"not told by the file, and none is published here for {model or 'an unnamed model'}"
         )
     largest = _largest_answered(session, model)
-    # A recorded size before a compaction is an estimate, and may be of a request that was refused: it is no
-    # evidence of a larger window, only against a smaller one.
+    # The recorded size before a compaction is an estimate, perhaps of a refused request. It can rule out the
+    # smaller window but not prove the larger one.
     before = max((boundary.tokens_before or 0 for _, boundary in session.boundaries), default=0)
     if published > _WINDOW >= max(largest, before) and _LARGE_SUFFIX not in (model or "").lower():
         if any(b.kind == "compact" and b.trigger != "manual" for _, b in session.boundaries):
@@ -183,9 +183,9 @@ def _is_extended(model: str | None) -> bool:
 
 
 def _largest_answered(session: Session, model: str | None) -> int:
-    """The largest context that a model answered in, in tokens: after one of its replies, as reported.
+    """Return the largest reported context after a reply of a model, in tokens.
 
-    Requests that were refused or failed count for nothing, nor do those of other models.
+    Refused and failed requests and those of other models are not counted.
     """
     tree = session.tree
     sizes = np.where(tree.totals > 0, tree.totals, tree.usages.sum(axis=1))

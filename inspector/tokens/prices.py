@@ -1,8 +1,9 @@
-"""What a million tokens cost: a dated table of published prices, and how to give one of your own.
+"""Prices of a million tokens: a dated table of published prices, and the type for a price of your own.
 
-In goes a model's name, out comes a `Price` or None with a sentence, never a guess. The figures are those of
-Anthropic's own API. What a usage reports of batches, fast mode, data residency and web searches is charged
-(`find_factor`, `SEARCH`); regional endpoints and cloud platforms, which no usage names, are not.
+Look up a model's name to get a `Price`, or None with a sentence; prices are never guessed. The figures are
+the prices of Anthropic's API. Batches, fast mode, data residency and web searches are charged if the usage
+reports them (`find_factor`, `SEARCH`). Regional endpoints and cloud platforms are not, since no usage names
+them.
 """
 
 from __future__ import annotations
@@ -210,14 +211,14 @@ _FAST = {"claude-opus-4-6": 6.0, "claude-opus-4-7": 6.0, "claude-opus-4-8": 2.0,
 
 
 class Factor(NamedTuple):
-    """What multiplies all token prices of a request, and the terms that have no published price."""
+    """The multiplier of all token prices of a request, and the terms that have no published price."""
 
     times: float
     unknown: tuple[str, ...] = ()
 
 
 def find_factor(model: str | None, terms: Terms) -> Factor:
-    """The multiplier of a request's token prices, cached tokens included, for what its usage reports.
+    """Return the multiplier of a request's token prices, cached tokens included, for its reported terms.
 
     Batches cost half. Inference in the US costs 1.1 times as much from the 4.6 models on. Fast mode costs 6
     times as much for Opus 4.6 and 4.7 ($30 in, $150 out) and twice for Opus 4.8 and 5 ($10 in, $50 out).

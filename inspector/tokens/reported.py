@@ -35,19 +35,19 @@ def whole_tokens(value: Number) -> int:
 
 
 def read_usages(session: Session) -> tuple[Longs, Longs, Longs]:
-    """int64[k] each, of the entries that report usage (`Tree.reports`): tokens of the request, of the reply,
-    and what was read from a cache.
+    """Return three arrays int64[k] for the entries that report usage (`Tree.reports`).
 
-    Request and reply add up to the context after the reply: the total if there is one.
+    The arrays are tokens of the request, of the reply, and those read from a cache. Request and reply add up
+    to the context after the reply, which is the reported total if there is one.
 
-    >>> told = [Usage(input=10, cache_read=90, output=2.5), Usage(total=100, output=10**400)]
-    >>> entries = tuple(Entry(id=str(at), usage=usage) for at, usage in enumerate(told))
+    >>> usages = [Usage(input=10, cache_read=90, output=2.5), Usage(total=100, output=10**400)]
+    >>> entries = tuple(Entry(id=str(at), usage=usage) for at, usage in enumerate(usages))
     >>> read_usages(Session(format="demo", entries=entries))
     (array([100,   0]), array([2, 0]), array([90,  0]))
     """
     table = session.tree.usages
     prompt, total = table[:, 0] + table[:, 1] + table[:, 2], session.tree.totals
-    # Rows with odd figures, and those whose total is not the sum of their parts, are read one by one.
+    # Rows with invalid figures, or with a total that is not the sum of the parts, are read one by one.
     plain = ((table >= 0) & (table < _FAR)).all(axis=1) & (prompt > 0)
     plain &= (total == 0) | (total == prompt + table[:, 3])
     columns = [
@@ -87,7 +87,7 @@ _STREAMED = "claude-code"
 
 
 def request_tokens(usage: Usage | None) -> int:
-    """Tokens of the request that a reply answered (`Usage.request`).
+    """Return the tokens of the request that a reply answered (`Usage.request`).
 
     >>> request_tokens(Usage(input=10, cache_read=90, output=5)), request_tokens(Usage(total=100, output=5))
     (100, 95)

@@ -1,7 +1,7 @@
-"""What a session's requests took, each with the model that is charged for it.
+"""Collect the requests of a session: the tokens of each, and the model that is charged for it.
 
-In go the entries and sub-agents of a session with the usage their file tells, out come rows of tokens, ready
-to be charged: one for each request that a reply took (CLAUDE §5.1). Nothing here knows a price.
+The input is the entries and sub-agents of a session with their recorded usage. The result is rows of tokens,
+one for each request; a reply may take several. This module uses no prices.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .prices import TTL, Doubles
 from .reported import is_snapshot, request_tokens, whole_tokens
 
 REPLY, SUMMARY, SUBAGENT, RESULT, COPIED = range(5)
-"""Whose request it was: the conversation's, a summariser's, a sub-agent's whose reply is in the file, one
-that only the result of the call tells of, or one of another session that this file holds a copy of."""
+"""The origin of a request: the conversation, a summary, a sub-agent whose reply is in the file, a sub-agent
+request that only the result of the call reports, or another session whose request was copied to this file."""
 FIVE, HOUR, OUTPUT = 2, 3, 4
-"""Columns of tokens: after fresh ones and those read from the cache, those written to it, and the reply."""
+"""Columns of tokens after uncached input and cache reads: cache writes of both lifetimes, and output."""
 SNAPSHOTS = "o200k_base"
-"""What counts a reply whose usage was written down while it was still streaming."""
+"""The counter for replies whose usage was recorded while they were streamed."""
 
 
 class SumRow(NamedTuple):
@@ -45,24 +45,25 @@ class Spent:
     """Requests in file order, as lists of the same length.
 
     Attributes:
-        whose: REPLY, SUMMARY, SUBAGENT or RESULT.
-        entry: position of the reply in the session's entries, -1 for a sub-agent beside them.
+        whose: REPLY, SUMMARY, SUBAGENT, RESULT or COPIED.
+        entry: index of the reply in the session's entries, -1 for a sub-agent's reply outside them.
         model: the model that is charged for it.
-        tokens: fresh, read from the cache, written to it for five minutes, for an hour, and the reply's.
-        given: what the file says the same cost, and the total; NaN if it does not.
-        untold: the file does not tell how long what was written lives.
-        terms: what else changes the price. Uses of tools count at the last request of a reply.
-        sums: requests that the file states only together.
-        snapshots: replies whose output was counted by `counter`: `reported` tokens, `counted` as so many.
-        split: some usage tells how long cache writes live.
+        tokens: uncached input, cache reads, cache writes for 5 minutes and for an hour, and output.
+        stated_cost: cost of each kind of tokens and the total, as the file states them; NaN if it does not.
+        is_lifetime_unknown: the file does not report the lifetime of cache writes.
+        terms: other terms that change the price. Uses of tools are counted with a reply's last request.
+        sums: requests that the file states only as sums.
+        snapshots: number of replies whose output was counted with `counter`. Their usage reports `reported`
+            tokens in total; `counted` is the sum of the counts.
+        split: some usage reports the lifetime of cache writes.
     """
 
     whose: list[int] = field(default_factory=list)
     entry: list[int] = field(default_factory=list)
     model: list[str | None] = field(default_factory=list)
     tokens: list[list[int]] = field(default_factory=list)
-    given: list[tuple[float, ...]] = field(default_factory=list)
-    untold: list[bool] = field(default_factory=list)
+    stated_cost: list[tuple[float, ...]] = field(default_factory=list)
+    is_lifetime_unknown: list[bool] = field(default_factory=list)
     terms: list[Terms | None] = field(default_factory=list)
     sums: list[SumRow] = field(default_factory=list)
     snapshots: int = 0
@@ -73,9 +74,14 @@ class Spent:
 
 
 def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: Longs | None = None) -> Spent:
-    """Every request that is told in the file. `ttl` is what cache writes are taken for that are not told, and
-    `counter` counts replies whose usage was written down while they streamed; `known` (int64[n]) is what it
-    counted for the text of each entry already."""
+    """Collect every request that the file reports.
+
+    Args:
+        session: The session.
+        ttl: The lifetime assumed for cache writes without a reported one.
+        counter: The counter for replies whose usage was recorded while they were streamed.
+        known: int64[n], the counts of this counter for the text of each entry, if they exist already.
+    """
     spent = Spent(counter=counter)
     rows = list(_list_replies(session))
     counts = _count_snapshots(session, rows, counter, known)
@@ -84,15 +90,15 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: L
         fields = fields_of(usage)
         cost, requests = fields["cost"], fields["requests"]
         model = fields_of(entry)["model"] or (session.model if at >= 0 else None)
-        given = _UNTOLD if cost is None else _given(usage)
+        stated_cost = _NO_COST if cost is None else _read_cost(usage)
         if cost or not requests:
             parts = fields["input"] + fields["cache_read"] + fields["cache_write"]
             spent.whose.append(whose)
             spent.entry.append(at)
             spent.model.append(model)
             spent.tokens.append(_split(fields, ttl, None if parts else request_tokens(usage)))
-            spent.given.append(given)
-            spent.untold.append(fields["cache_write_1h"] is None)
+            spent.stated_cost.append(stated_cost)
+            spent.is_lifetime_unknown.append(fields["cache_write_1h"] is None)
             spent.terms.append(fields["terms"])
             spent.split |= fields["cache_write_1h"] is not None
             requests = ()
@@ -101,125 +107,129 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: L
             spent.entry.append(at)
             spent.model.append(request.model or model)
             spent.tokens.append(_split(fields_of(request), ttl))
-            spent.given.append(given)
-            spent.untold.append(request.cache_write_1h is None)
+            spent.stated_cost.append(stated_cost)
+            spent.is_lifetime_unknown.append(request.cache_write_1h is None)
             spent.terms.append(_at_most_once(fields["terms"], request is requests[-1]))
             spent.split |= request.cache_write_1h is not None
         if not counted or whose == COPIED:
             continue
         own = [row for row in range(first, len(spent.tokens)) if spent.whose[row] == whose]
-        said = sum(spent.tokens[row][OUTPUT] for row in own)
-        if own and counted > said:
-            spent.tokens[own[-1]][OUTPUT] += counted - said
-            spent.snapshots, spent.reported = spent.snapshots + 1, spent.reported + said
+        reported = sum(spent.tokens[row][OUTPUT] for row in own)
+        if own and counted > reported:
+            spent.tokens[own[-1]][OUTPUT] += counted - reported
+            spent.snapshots, spent.reported = spent.snapshots + 1, spent.reported + reported
             spent.counted += counted
     spent.sums = list(_find_sums(session, spent, ttl))
     return spent
 
 
-def tell_copied(session: Session, spent: Spent, money: Doubles, currency: str) -> Iterator[str]:
-    """What a file holds copies of, by the session that was charged for it.
+def describe_copied(session: Session, spent: Spent, money: Doubles, currency: str) -> Iterator[str]:
+    """Describe the requests that were copied from other sessions, one sentence per session.
 
     Args:
         session: The session.
         spent: All its requests.
-        money: float64[n], what each of them cost; NaN if it has no price.
+        money: float64[n], the cost of each request; NaN if it has no price.
         currency: The currency of `money`.
     """
     rows: dict[str, list[int]] = {}
     for row, (whose, at) in enumerate(zip(spent.whose, spent.entry, strict=True)):
         if whose == COPIED:
             rows.setdefault(session.entries[at].copied_from or "", []).append(row)
-    for origin, mine in rows.items():
-        known = money[mine][np.isfinite(money[mine])]
-        paid = f" ({currency} {known.sum():,.4f})" if len(known) else ""
-        count = len({spent.entry[row] for row in mine})
+    for origin, copies in rows.items():
+        amounts = money[copies][np.isfinite(money[copies])]
+        paid = f" ({currency} {amounts.sum():,.4f})" if len(amounts) else ""
+        count = len({spent.entry[row] for row in copies})
         copied = plural(count, "request is copied", "requests are copied")
         yield f"{copied} from session {printable(origin, 60)}{paid}: charged there, not in this bill."
 
 
 def _at_most_once(terms: Terms | None, last: bool) -> Terms | None:
-    """The terms of one of a reply's requests: the uses of tools count for the last one alone."""
+    """Return the terms of one request of a reply. Only the last request has the uses of tools."""
     if terms is None or last:
         return terms
     return terms.model_copy(update={"web_searches": 0, "other_tools": 0})
 
 
 def covered_entries(session: Session, total: StatedTotal) -> range:
-    """Positions of the entries that a stated total covers."""
+    """Return the indices of the entries that a stated total covers."""
     first = session.index.get(total.after or "", -1) + 1
     end = len(session.entries) if total.until is None else session.index.get(total.until, -1) + 1
     return range(first, end)
 
 
 def _find_sums(session: Session, spent: Spent, ttl: TTL) -> Iterator[SumRow]:
-    """What the sums of a file hold beyond the requests of the same model that it reports one by one.
+    """Subtract the requests that are reported individually from the sums of the same model; yield the rest.
 
-    Whether a sum includes the requests of compactions is not published: they count as included if they fit.
+    The vendor does not document whether a sum includes the requests of compactions. They are subtracted if
+    the sum is large enough.
     """
     rest: dict[str | None, tuple[int, Longs]] = {}
     for total in session.totals:
         if not total.usage.tokens:
             continue
         covered = covered_entries(session, total)
-        left = np.array(_split(fields_of(total.usage), ttl), np.int64)
+        remaining = np.array(_split(fields_of(total.usage), ttl), np.int64)
         calls = total.requests or 0
         for compactions in (False, True):
             rows = [
                 tokens
-                for whose, at, model, tokens in zip(
+                for origin, at, model, tokens in zip(
                     spent.whose, spent.entry, spent.model, spent.tokens, strict=True
                 )
-                if (whose == SUMMARY) == compactions and at in covered and is_same(model, total.model)
+                if (origin == SUMMARY) == compactions and at in covered and is_same(model, total.model)
             ]
-            less = left - np.array(rows, np.int64).reshape(-1, len(left)).sum(axis=0)
-            if not compactions or (less >= 0).all():
-                left, calls = np.maximum(less, 0), calls - len(rows)
-        if left.any():
-            known, before = rest.get(total.model, (0, np.zeros_like(left)))
-            rest[total.model] = known + max(calls, 1), before + left
-    yield from (SumRow(model, calls, left.tolist()) for model, (calls, left) in rest.items())
+            rest_of_sum = remaining - np.array(rows, np.int64).reshape(-1, len(remaining)).sum(axis=0)
+            if not compactions or (rest_of_sum >= 0).all():
+                remaining, calls = np.maximum(rest_of_sum, 0), calls - len(rows)
+        if remaining.any():
+            counted_calls, before = rest.get(total.model, (0, np.zeros_like(remaining)))
+            rest[total.model] = counted_calls + max(calls, 1), before + remaining
+    yield from (SumRow(model, calls, remaining.tolist()) for model, (calls, remaining) in rest.items())
 
 
-Told = tuple[int, int, Entry, Usage]
+ReplyRow = tuple[int, int, Entry, Usage]
+"""The origin of a reply, its index or -1, its entry and its usage."""
 
 
-def _list_replies(session: Session) -> Iterator[Told]:
-    """Whose reply, its position, the entry and its usage, of all that took anything."""
+def _list_replies(session: Session) -> Iterator[ReplyRow]:
+    """Yield all replies whose usage is not empty."""
     entries = session.entries
     for at in session.tree.reports.tolist():
         entry = entries[at]
         fields = fields_of(entry)
         usage = fields["usage"]
-        if _took(usage):
+        if _is_used(usage):
             talk = REPLY if fields["sidechain"] is None else SUBAGENT
-            # A note with usage is a request whose reply is not in the file.
+            # A note with usage stands for a request whose reply is not in the file.
             whose = talk if fields["kind"] in ("message", "note") else SUMMARY
             yield whose if fields["copied_from"] is None else COPIED, at, entry, usage
     for agent in session.subagents:
         for whose, replies in ((SUBAGENT, agent.replies), (RESULT, agent.results)):
             for reply in replies:
-                if reply.usage is not None and _took(reply.usage):
+                if reply.usage is not None and _is_used(reply.usage):
                     yield whose, -1, reply, reply.usage
 
 
-def _took(usage: Usage) -> bool:
+def _is_used(usage: Usage) -> bool:
     fields = fields_of(usage)
     return (
-        usage.tokens > 0 or bool(fields["requests"]) or (fields["cost"] is not None and _given(usage)[-1] > 0)
+        usage.tokens > 0
+        or bool(fields["requests"])
+        or (fields["cost"] is not None and _read_cost(usage)[-1] > 0)
     )
 
 
 def _count_snapshots(
-    session: Session, replies: Sequence[Told], counter: str, known: Longs | None
+    session: Session, replies: Sequence[ReplyRow], counter: str, counts_by_entry: Longs | None
 ) -> list[int]:
-    """What each reply says, counted, where its usage may tell less: 0 where it is told in full."""
+    """Count the text of each reply whose usage may be incomplete; 0 for all others."""
     counts = [0] * len(replies)
     texts: list[str] = []
     ends: list[tuple[int, int]] = []
     tree = session.tree
     answering = {*(np.searchsorted(tree.start, np.flatnonzero(tree.answers), "right") - 1).tolist()}
-    lengths = None if known is None else known.tolist()
+    lengths = None if counts_by_entry is None else counts_by_entry.tolist()
     for number, (_, at, reply, _) in enumerate(replies):
         if not is_snapshot(session, reply):
             continue
@@ -236,8 +246,10 @@ def _count_snapshots(
 
 
 def _split(fields: Mapping[str, Any], ttl: TTL, prompt: int | None = None) -> list[int]:
-    """A row of tokens, of the fields of a usage or of one of its requests; `prompt` is the size of a request
-    that they do not tell by its parts."""
+    """Return a row of tokens for the fields of a usage or of one of its requests.
+
+    `prompt` is the size of the request if the fields do not split it.
+    """
     fresh = fields["input"] if prompt is None else prompt
     row = fresh, read, written, output = fresh, fields["cache_read"], fields["cache_write"], fields["output"]
     plain = type(fresh) is type(read) is type(written) is type(output) is int
@@ -248,20 +260,20 @@ def _split(fields: Mapping[str, Any], ttl: TTL, prompt: int | None = None) -> li
     return [fresh, read, written - long, long, output]
 
 
-def _given(usage: Usage) -> tuple[float, ...]:
-    """What the file says it cost, as the columns of tokens and the total; NaN where it does not.
+def _read_cost(usage: Usage) -> tuple[float, ...]:
+    """Return the cost that the file states, in the columns of tokens, and the total; NaN if it states none.
 
-    Nothing at all for tokens is what is written where no price is known. A total may stand alone.
+    Harnesses write a cost of 0 for tokens if they know no price. There may be a total without parts.
     """
     cost = usage.cost
     if cost is None:
-        return _UNTOLD
+        return _NO_COST
     parts = (cost.input, cost.cache_read, cost.cache_write, 0.0, cost.output)
     if not all(0 <= part <= MOST_TOKENS for part in (*parts, cost.total)):
-        return _UNTOLD
+        return _NO_COST
     if not any(parts):
-        return (*_UNTOLD[1:], cost.total if cost.total or not usage.tokens else nan)
+        return (*_NO_COST[1:], cost.total if cost.total or not usage.tokens else nan)
     return (*parts, cost.total or sum(parts))
 
 
-_UNTOLD = (nan,) * 6
+_NO_COST = (nan,) * 6

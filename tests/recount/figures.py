@@ -151,7 +151,7 @@ def write_bill(
         parts = [sum(money[i] for i in at) for _, money in priced if money and money not in whole]
         figures.lines[name] = sum(map(bool, tokens)), sum(tokens), sum(parts) if parts or not priced else None
     if whole:
-        figures.lines["cost told as a whole"] = len(whole), None, sum(money[5] for money in whole)
+        figures.lines["cost stated as a whole"] = len(whole), None, sum(money[5] for money in whole)
     known += sum(money[5] for _, money in priced if money)
     paid = any(money for _, money in priced)
     for name, group in apart.items():

@@ -1,4 +1,4 @@
-"""Why a cache was built anew: each cause in a made session, and a recount from raw rows of real ones."""
+"""Why a cache was rebuilt: each cause in a made session, and a recount from raw rows of real ones."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def test_each_rebuild_has_its_cause(session: Session, cause: str) -> None:
     (found,) = find_cache_rebuilds(session)
     assert (found.entry, found.cause, found.left) == ("a1", cause, 50_000)
     assert found.again == min(50_000 - found.read, 12_005 if cause == "compaction" else 51_005)
-    assert any("The cache was built anew 1 time" in note for note in price_session(session).notes)
+    assert any("The cache was rebuilt 1 time" in note for note in price_session(session).notes)
 
 
 def test_a_cache_that_is_read_is_no_rebuild_and_neither_is_a_short_one() -> None:
     assert find_cache_rebuilds(make(FIRST, (30, 50_000, 1_000, OPUS))) == []
     assert find_cache_rebuilds(make(FIRST, (1, 49_000, 2_000, OPUS))) == []
     assert find_cache_rebuilds(make((0, 0, 900, OPUS), (9, 0, 1_000, OPUS))) == []
-    assert not any("built anew" in note for note in price_session(make(FIRST)).notes)
+    assert not any("was rebuilt" in note for note in price_session(make(FIRST)).notes)
 
 
 def test_parents_in_a_circle_have_an_end() -> None:

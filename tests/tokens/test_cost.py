@@ -527,7 +527,7 @@ def test_what_the_file_says_it_cost_comes_before_any_table() -> None:
     )
     bill = price_session(session)
     assert bill.money[0] == 10
-    assert bill.notes[0] == "1 of 2 at the cost the file gives."
+    assert bill.notes[0] == "Cost stated by the file: 1 of 2 requests."
     mine = price_session(session, FIVE)
     assert mine.money[0] == pytest.approx(mine.money[1])
     assert mine.prices == (FIVE,)
@@ -551,7 +551,7 @@ def test_a_compaction_without_usage_is_told_to_be_missing() -> None:
         Entry(id="c", parent="a", kind="compaction", boundary=Boundary()),
     )
     bill = price_session(Session(format="demo", entries=entries, leaf="c"))
-    assert bill.notes[-1] == "1 recorded compaction tells no usage, so that cost is not in the bill."
+    assert bill.notes[-1] == "1 recorded compaction reports no usage, so that cost is not in the bill."
 
 
 def test_a_file_that_tells_only_a_total_is_charged_for_what_the_reply_leaves() -> None:
@@ -603,7 +603,7 @@ def test_a_time_to_live_is_only_taken_where_the_usage_tells_none() -> None:
     assert line(price_session(alone, ttl="1h"), WRITE).money == pytest.approx(1_000 * 10 / M)
     assert (
         price_session(alone, ttl="1h").notes[-1]
-        == "Cache writes are charged as 1h ones: the file does not tell."
+        == "Cache writes are charged as 1h writes: the file does not report their lifetime."
     )
     both = Session(
         format="demo",
@@ -612,7 +612,7 @@ def test_a_time_to_live_is_only_taken_where_the_usage_tells_none() -> None:
     )
     bill = price_session(both, ttl="1h")
     assert bill.money.tolist() == pytest.approx([1_000 * 6.25 / M, 1_000 * 10 / M])
-    assert bill.notes[-1] == "1 request tells not how long cache writes live: charged as 1h ones."
+    assert bill.notes[-1] == "1 request does not report the lifetime of cache writes: charged as 1h writes."
 
 
 @pytest.mark.parametrize("ttl", ["2h", "x", "", None, 5, True])
@@ -643,8 +643,8 @@ def test_a_reply_that_was_written_down_while_it_streamed_is_counted() -> None:
     assert bill.counted == 1
     assert bill.money[0] == pytest.approx((10 * 5 + counted * 25) / M)
     assert bill.notes[-1] == (
-        "1 reply reports fewer output tokens than the text has, as of a moment while it streamed: "
-        f"2, counted as {counted} (o200k_base)."
+        "1 reply reports fewer output tokens than the text has, because the usage was recorded during "
+        f"streaming: 2, counted as {counted} (o200k_base)."
     )
     assert repr(bill).startswith("Bill: 3 requests (usage as reported, 1 reply counted)")
     other = session.model_copy(update={"format": "pi"})
@@ -694,7 +694,7 @@ def test_sub_agents_whose_requests_are_not_in_the_file_are_an_unknown_row() -> N
     bill = price_session(session)
     assert bill.lines[-1] == (f"{UNKNOWN}: sub-agents", 2, None, None)
     assert bill.cost == price_session(RECORDED).cost
-    assert any("2 runs of sub-agents are told without requests" in note for note in bill.notes)
+    assert any("2 runs of sub-agents are recorded without some requests" in note for note in bill.notes)
     assert "total known" in repr(bill)
 
 

@@ -215,7 +215,7 @@ def test_rows_of_a_reply_around_a_result_are_one_request() -> None:
     bill = price_session(session)
     assert (len(bill), int(bill.read.sum()), int(bill.output.sum())) == (2, 32_000, 115)
     assert total(session) == pytest.approx(HAND)
-    assert not any("cache was built anew" in note for note in bill.notes)
+    assert not any("cache was rebuilt" in note for note in bill.notes)
     assert [entry.id for entry in session.entries] == ["a1", "b3", "b5", "a6"]
     assert [block.kind for block in session["a1"].blocks] == ["text", "tool_call", "tool_call"]
     assert session["a4"] is session["a1"] and session.live_names == ["a1", "b3", "b5", "a6"]
@@ -324,7 +324,7 @@ def test_the_cost_that_a_row_states_is_taken() -> None:
     stated = claude_code({"usage": BIG, "row": {"costUSD": 0.0425}}, {"usage": BIG})
     bill = price_session(stated)
     assert total(stated) == pytest.approx(0.0425 + 0.55)
-    assert "1 of 2 at the cost the file gives." in bill.notes
+    assert "Cost stated by the file: 1 of 2 requests." in bill.notes
     rows = [{"usage": BIG, "id": "same", "row": {"costUSD": 0.04}}] * 2
     assert total(claude_code(*rows)) == pytest.approx(0.04), "the rows of one reply state it once"
 

@@ -64,7 +64,7 @@ def test_the_bill_still_charges_the_parts() -> None:
     assert bill.cost is not None and int(bill.read.sum()) == read
     by_hand = 3 * 12 * 5 + read * 0.50 + 9_000 * 6.25 + 30_000 * 25
     assert bill.cost.total == pytest.approx(by_hand / M)
-    assert not any("cache was built anew" in note for note in bill.notes)
+    assert not any("cache was rebuilt" in note for note in bill.notes)
 
 
 def test_without_a_total_the_parts_are_the_context() -> None:

@@ -140,10 +140,10 @@ def _growths(
 
 
 def _read_prompts(session: Session) -> dict[int, int]:
-    """The size of the request of each reply that tells it and came to its end, by its position."""
+    """Map the index of each complete reply that reports it to the size of its request."""
     tree, at = session.tree, session.tree.reports
     prompt, _, _ = read_usages(session)
-    parts = tree.usages[:, :3].sum(axis=1) != 0  # a total alone is none here
+    parts = tree.usages[:, :3].sum(axis=1) != 0  # a total without parts is ignored
     good = (tree.role[at] == ASSISTANT) & ~tree.short & parts & (prompt > 0)
     return dict(zip(at[good].tolist(), prompt[good].tolist(), strict=True))
 
