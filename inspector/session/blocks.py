@@ -7,7 +7,7 @@ not required to be valid Unicode.
 
 >>> from pydantic import TypeAdapter
 >>> TypeAdapter(Block).validate_python({"kind": "tool_call", "id": "c1", "name": "ls"})
-ToolCall(kind='tool_call', id='c1', name='ls', input=None)
+ToolCall(kind='tool_call', id='c1', name='ls', input=None, provider_fields=None)
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class Reasoning(Value):
 class ToolCall(Value):
     """A call of a tool. `input` is any JSON value, nearly always an object.
 
-    `provider_fields` holds what else the provider's block says, its `type` included: who called, or that the
-    provider runs the tool itself. It is sent back unchanged. None for a plain call.
+    `provider_fields` holds the other fields of the provider's block, with its `type`: the caller, or that the
+    provider runs the tool itself. They are sent back unchanged. None for a plain call.
     """
 
     kind: Literal["tool_call"] = "tool_call"
@@ -160,8 +160,11 @@ class Document(Value):
 
 
 class Unknown(Value):
-    """A block of a type that no reader knows. `raw` is its JSON, and `text` the same without what it holds in
-    base64: nobody reads that as text."""
+    """A block of a type that no reader knows.
+
+    `raw` is its JSON. `text` is the same JSON with base64 data shortened, because a model does not read such
+    data as text.
+    """
 
     kind: Literal["unknown"] = "unknown"
     type: Chars = ""
@@ -178,8 +181,8 @@ Part = Annotated[Text | Image | Document | Unknown, Discriminator("kind")]
 class ToolOutput(Value):
     """The output of a tool. `call_id` names the call; `name` is the tool's, if the file states it.
 
-    `provider_fields` holds the provider's own block, without the id, of a tool that the provider runs itself.
-    It is sent back unchanged, next to the call, in the assistant's message.
+    For a tool that the provider runs itself, `provider_fields` holds the provider's block without the id. The
+    block is sent back unchanged, after the call, in the assistant's message.
     """
 
     kind: Literal["tool_output"] = "tool_output"
@@ -206,7 +209,7 @@ KINDS = ("text", "reasoning", "tool_call", "tool_output", "image", "document", "
 
 
 def is_run_by_provider(block: Block) -> bool:
-    """Whether a call or an output is of a tool that the provider runs itself, as part of its reply.
+    """Whether a call or an output belongs to a tool that the provider runs itself, as part of its reply.
 
     >>> search = {"type": "server_tool_use"}
     >>> is_run_by_provider(ToolCall(id="s1", name="web_search", provider_fields=search))

@@ -38,10 +38,10 @@ class Request(Value):
 
 
 class Terms(Value):
-    """What a usage reports beside tokens that changes the price of its requests.
+    """Reported terms, other than tokens, that change the price of requests.
 
-    `speed`, `service_tier` and `inference_geo` are the provider's words, None for the standard price.
-    `web_searches` are paid by the piece; `other_tools` counts uses of other server tools.
+    `speed`, `service_tier` and `inference_geo` have the provider's values, None for the standard price.
+    `web_searches` are charged per search; `other_tools` counts uses of other server tools.
     """
 
     speed: Chars | None = None
@@ -52,12 +52,12 @@ class Terms(Value):
 
 
 class Usage(Value):
-    """Tokens one reply cost, as the provider reported them. `total` is the provider's own sum, if given.
+    """Tokens of one reply, as the provider reported them. `total` is the provider's own sum, if reported.
 
-    Of `cache_write`, `cache_write_1h` tokens were written to live an hour and the others five minutes; None
-    where that is not told. A reply that took several `requests` has the figures of the last one that made
-    it, which is its context, and is charged for all of them (CLAUDE §5.1). `terms` apply to all of them; the
-    sum of two usages has none.
+    Of `cache_write`, `cache_write_1h` tokens were written for an hour and the others for five minutes; None
+    if the lifetime is not reported. If a reply took several `requests`, the figures describe the last
+    one, whose size is the context, and the reply is charged for all of them. `terms` apply to all requests;
+    the sum of two usages has no terms.
 
     >>> usage = Usage(input=10, cache_read=9_000, cache_write=990, output=200)
     >>> usage.prompt, usage.tokens, (usage + usage).output
@@ -76,15 +76,15 @@ class Usage(Value):
 
     @property
     def prompt(self) -> Number:
-        """Tokens that are paid for a request: input + cache_read + cache_write."""
-        told = fields_of(self)
-        return cast(Number, told["input"] + told["cache_read"] + told["cache_write"])
+        """Tokens charged for a request: input + cache_read + cache_write."""
+        fields = fields_of(self)
+        return cast(Number, fields["input"] + fields["cache_read"] + fields["cache_write"])
 
     @property
     def request(self) -> Number:
-        """Size of the request: `prompt`, or what `total` leaves of it if the parts add up to more.
+        """Size of the request: `prompt`, or `total` without the output if the parts add up to more.
 
-        Some files sum the parts over all requests of a turn; `total` is the context after the last one.
+        Some files sum the parts over all requests of a turn; `total` is then the context after the last one.
 
         >>> Usage(input=12, cache_read=600_000, output=5_000, total=125_000).request
         120000
@@ -184,7 +184,7 @@ class Entry(Value):
     never sees. `meta` marks words the harness put in the user's mouth. `sidechain` names
     the sub-agent an entry belongs to; sidechains are never on the main path. `extra["speaker"]` and
     `extra["way"]` tell where words come from that are neither a prompt nor the harness's (`speakers`).
-    `copied_from` names the session that a fork copied a reply or a compaction from: its request is in the
+    `copied_from` names the session that a fork copied a reply or a compaction from. The request is in the
     bill of that session.
 
     >>> from inspector.session.blocks import Text, ToolOutput
@@ -240,7 +240,7 @@ class Entry(Value):
 
 
 class StatedTotal(Value):
-    """What a file states for several requests together: tokens of one model, or the cost of a run.
+    """A total that a file states for several requests: the tokens of one model, or the cost of a run.
 
     `usage` holds the sums; `requests` is their number, None if the file does not state it. The figures cover
     the entries after `after` (None: from the first one) up to `until`, including requests whose replies are
@@ -269,9 +269,9 @@ class SubAgent(Value):
 
 
 class Tool(Value):
-    """A definition of a tool. `input_schema` is JSON Schema.
+    """A tool definition. `input_schema` is JSON Schema.
 
-    `provider_fields` holds what else the provider's definition says, such as the `type` of a tool that the
+    `provider_fields` holds other fields of the provider's definition, such as the `type` of a tool that the
     provider runs itself.
     """
 

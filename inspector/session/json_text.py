@@ -54,7 +54,7 @@ def stringify(value: Any) -> str:
 
 
 BASE64 = "[base64: "
-"""How the note begins that `shorten_base64` leaves."""
+"""The beginning of the note that `shorten_base64` inserts."""
 _SHORTEST = 80
 _DATA = re.compile(
     r"(?P<head>data:[\w.+-]+/[\w.+-]+(?:;[\w.+-]+=[^;,\"\\]*)*;base64,)[A-Za-z0-9+/_=\\-]*"
@@ -63,11 +63,11 @@ _DATA = re.compile(
 
 
 def shorten_base64(text: str) -> str:
-    """Replace bytes written in base64, in a text of JSON, by a note of how many characters they took.
+    """Replace base64 data in JSON text by a note with its number of characters.
 
-    That are data URLs, and strings of 80 characters or more that are base64 and nothing else.
+    Data URLs are shortened, and strings of at least 80 characters that are entirely base64.
 
-    >>> shorten_base64('{"type":"song","data":"' + "UklGRiQA" * 20 + '"}')
+    >>> shorten_base64('{"type":"song","data":"' + "UklGRiQ0" * 20 + '"}')
     '{"type":"song","data":"[base64: 160 characters]"}'
     """
 
@@ -83,7 +83,7 @@ def shorten_base64(text: str) -> str:
 
 
 def _is_base64(run: str) -> bool:
-    """Whether a string, as JSON writes it, is base64: letters of both cases, digits and few marks."""
+    """Whether a string in JSON notation is base64: it has letters of both cases, digits and few symbols."""
     core = run.replace("\\n", "").replace("\\r", "").rstrip("=")
     marks = sum(map(core.count, "+/-_"))
     kinds = (str.isupper, str.islower, str.isdigit)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 UNSEEN = (COMPACTION, MICRO, NOTE)
 ANY_ORDER = ("codex",)
-"""Formats of sessions whose provider takes a call's output anywhere after the call: OpenAI's Responses."""
+"""Formats whose provider accepts the output of a call anywhere after the call, as OpenAI's Responses does."""
 
 
 def find_members(values: Ints, some: Sequence[int]) -> Bools:
@@ -49,8 +49,8 @@ class Live:
     pairs     int32[k,2]  rows of a call and of the output that answers it
     orphans   int32[·]    rows of outputs whose call is not in the context
     pending   int32[·]    rows of calls that nothing in the context answers
-    lone      int32[·]    rows of both kinds that no provider takes; a tool that the provider runs itself may
-                          still be at work at the end of the context
+    lone      int32[·]    rows of both kinds that a provider rejects; a pending tool that the provider runs
+                          itself is accepted at the end of the context
     summary   int         live position of the recorded summary (0), or -1 when there is none
 
     >>> from inspector import read_session
@@ -121,29 +121,33 @@ def _join(begins: Ints, ends: Ints) -> Ints:
 
 
 def find_live(tree: Tree, entries: tuple[Entry, ...], path: Ints, any_order: bool = False) -> Live:
-    """The live view at the end of a path: int32 positions of its entries, from the root.
+    """Return the live view at the end of a path.
 
-    With `any_order` an output answers its call wherever it comes after it, as in `ANY_ORDER`.
+    Args:
+        tree: The columns of the session.
+        entries: The entries of the session.
+        path: int32 indices of the entries on the path, from the root.
+        any_order: Match an output to its call wherever it comes after the call (`ANY_ORDER`).
     """
     order, summary = _surviving(tree, entries, path)
-    kept = path[order]
+    surviving = path[order]
     turn = np.maximum(np.cumsum(tree.opens[path], dtype=np.int32), 1)[order] - 1
     if summary == 0 and len(turn) > 1:
         turn[0] = turn[1]  # it was written later than the first turns it is shown before
-    sizes = tree.start[kept + 1] - tree.start[kept]
-    start = np.zeros(len(kept) + 1, np.int32)
+    sizes = tree.start[surviving + 1] - tree.start[surviving]
+    start = np.zeros(len(surviving) + 1, np.int32)
     np.cumsum(sizes, out=start[1:])
-    position = np.repeat(np.arange(len(kept), dtype=np.int32), sizes)
+    position = np.repeat(np.arange(len(surviving), dtype=np.int32), sizes)
     block = np.arange(start[-1], dtype=np.int32) - start[position]
-    rows = tree.start[kept[position]] + block
-    role, opens = tree.role[kept], tree.opens[kept]
+    rows = tree.start[surviving[position]] + block
+    role, opens = tree.role[surviving], tree.opens[surviving]
     server, prompt = tree.server[rows], np.cumsum(role == USER, dtype=np.int32)
-    spells = np.zeros(len(kept), np.int32) if any_order else _spells(role)
+    spells = np.zeros(len(surviving), np.int32) if any_order else _spells(role)
     spell = np.where(server, prompt[position], spells[position])
     pairs, orphans, pending = _pairs(tree.call[rows], tree.answers[rows], spell)
     at_work = server[pending] & (prompt[position[pending]] == prompt[-1:])
     return Live(
-        entries=kept,
+        entries=surviving,
         role=role,
         turn=turn,
         step=_steps(role, opens, summary),
@@ -221,9 +225,9 @@ def _steps(role: Ints, opens: Bools, summary: int) -> Ints:
 def _pairs(call: Ints, answers: Bools, spell: Ints) -> tuple[Ints, Ints, Ints]:
     """Match outputs to calls as a provider does.
 
-    An output answers the call of its id right before it in the same spell. A second answer, or one that
-    comes later, is an orphan; a call that is made again before it is answered stays pending. The spell of a
-    tool that the provider runs itself ends only when the user speaks: its result may wait for results of the
+    An output belongs to the last call with its id before it in the same spell. A second or later output is an
+    orphan. A call that is repeated before it has an output stays pending. For a tool that the provider runs
+    itself, a spell ends only with a message of the user, because its result may come after the results of the
     client's tools.
     """
     rows = np.flatnonzero(call >= 0).astype(np.int32)

@@ -39,13 +39,13 @@ format is."""
 
 
 FILE_MODE = "file_mode"
-"""The attribute of a session, not a field of its manifest, with the permissions of its files."""
+"""The attribute of a session with the permissions of its files. It is not a field of the manifest."""
 
 
 def file_mode_of(session: object) -> int | None:
-    """The permissions that the files of a session all grant; None for a session of no file.
+    """Return the permissions that all files of a session grant; None for a session without files.
 
-    What is written from the session gets the same permissions.
+    Files written from the session get the same permissions.
     """
     mode: int | None = vars(session).get(FILE_MODE)
     return mode

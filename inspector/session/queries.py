@@ -42,9 +42,10 @@ def without_reasoning(session: Session) -> Session:
 
 
 def find_parent(session: Session, entry: Entry) -> str | None:
-    """The id of the entry that another one follows; None if it follows none that the file holds.
+    """Return the id of the parent entry; None if the file does not contain it.
 
-    `entry.parent` may name a record that is not in the file, as where a file begins with a compaction.
+    `entry.parent` may name a record that is not in the file, for instance if the file begins with a
+    compaction.
     """
     at = None if entry.parent is None else session.index.get(entry.parent)
     return None if at is None else session.entries[at].id
@@ -71,7 +72,7 @@ def find_end(session: Session, entry_id: str) -> str:
 
 
 def find_next_compaction(session: Session) -> Entry | None:
-    """The first compaction that the file records right after a session's leaf; None if there is none."""
+    """Return the first compaction that follows the session's leaf in the file; None without such a one."""
     leaf = None if session.leaf is None else session.index.get(session.leaf)
     for i in np.flatnonzero(session.tree.sort == COMPACTION).tolist():
         if session.tree.parent[i] == leaf:

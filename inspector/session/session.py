@@ -105,9 +105,9 @@ class Session(Value):
         (0,)
         """
         fields = {name: getattr(self, name) for name in Session.model_fields}
-        made = Session.model_construct(**{**fields, "entries": tuple(entries), "leaf": leaf, **others})
-        made.__dict__[FILE_MODE] = self.__dict__.get(FILE_MODE)
-        return made
+        session = Session.model_construct(**{**fields, "entries": tuple(entries), "leaf": leaf, **others})
+        session.__dict__[FILE_MODE] = self.__dict__.get(FILE_MODE)
+        return session
 
     def with_labels(self, labels: Sequence[TextLabels]) -> Session:
         """The session with what a reader marked in texts that people typed. Of these texts, facts, traces and
@@ -131,11 +131,11 @@ class Session(Value):
         return labelled
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Session:
-        """A copy with other fields, without what was derived from the fields it had."""
-        made = super().model_copy(update=update, deep=deep)
-        for name in made.__dict__.keys() - Session.model_fields.keys() - {FILE_MODE} if update else ():
-            del made.__dict__[name]
-        return made
+        """Return a copy with changed fields. Values cached for the old fields are not copied."""
+        copy = super().model_copy(update=update, deep=deep)
+        for name in copy.__dict__.keys() - Session.model_fields.keys() - {FILE_MODE} if update else ():
+            del copy.__dict__[name]
+        return copy
 
     @cached_property
     def tree(self) -> Tree:

@@ -6,9 +6,9 @@ comes whose words they are (`judge`); in goes an entry, out come the stretches o
 says them (`find_speech`), where a person's words stand inside a tool's output too. Readers ask the first,
 facts and the screen the second.
 
-The fields of a row are asked first (Claude Code's `origin.kind`, `promptSource`, `isMeta`, `isSidechain`;
-what Copilot records as typed), then the tags that harnesses are known to write, then the structure of the
-text (`wrappers.py`). How the cases that could be judged otherwise are judged, and what that costs:
+The fields of a row are read first (Claude Code's `origin.kind`, `promptSource`, `isMeta`, `isSidechain`;
+Copilot's record of the typed text), then the tags that harnesses are known to write, then the structure of
+the text (`wrappers.py`). Ambiguous cases are decided as follows:
 
 - A slash command that asks the model something is the person's and opens a turn; the words after the command
   are theirs, the instructions it stands for are the harness's. Written `<command-message>` first.
@@ -28,8 +28,8 @@ text (`wrappers.py`). How the cases that could be judged otherwise are judged, a
   the wire, and cannot be parted from its call.
 - A person who pastes one of these tags at the very start of a message is taken for the harness. A tag further
   down is what they talk about, but for a reminder, which harnesses put anywhere.
-- A message of nothing but elements named like a host's events is the host's, unless its row says that it was
-  typed.
+- A message that consists only of elements named like host events comes from the host, unless its row says
+  that it was typed.
 """
 
 from __future__ import annotations
@@ -70,8 +70,11 @@ class Speech(NamedTuple):
 
 
 class SpeechSpan(NamedTuple):
-    """Characters `start` to `end` of a block's text, and who says them. `way` also is reminder, context (what
-    an editor shows beside a prompt), answer, refusal, remark or arguments."""
+    """Characters `start` to `end` of a block's text, and their speaker.
+
+    Further values of `way` are reminder, context (text that an editor adds to a prompt), answer, refusal,
+    remark and arguments.
+    """
 
     start: int
     end: int
@@ -163,14 +166,14 @@ def judge(
     aside: bool = False,
     plan: bool = False,
 ) -> Speech:
-    """Find whose words a message of the user's role holds, and the way they came.
+    """Find the speaker of a message with the user's role, and the way it was sent.
 
     Args:
-        text: The words of the message.
+        text: The text of the message.
         origin: The row's `origin.kind`.
         source: The row's `promptSource`.
         meta: The row's `isMeta`.
-        aside: The row is a sub-agent's.
+        aside: The row belongs to a sub-agent.
         plan: The row hands over a plan.
 
     >>> judge("Fix the nits", origin="human"), judge("<task-notification>b1 is done</task-notification>")
@@ -206,7 +209,7 @@ def _read_tags(text: str) -> Speech:
             reminders = _mark(find_reminders(text), "harness", "reminder")
             starts = bool(reminders) and not text[: reminders[0][0]].strip()
             if starts and len(list(_fill(text, reminders, "user", ""))) > len(reminders):
-                return TYPED  # a reminder, and then a person's words
+                return TYPED  # a reminder, then typed text
         return speech
     if head == "[" and _INTERRUPTED.match(text):
         return Speech("harness", "interrupt")
@@ -243,7 +246,7 @@ def who_speaks(entry: Entry) -> Speech:
 
 
 def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator[SpeechSpan]:
-    """Find who says which characters of a block's text: all of them, in order.
+    """Yield the spans of a block's text with their speakers. Together they cover the whole text, in order.
 
     Args:
         entry: The entry that holds the block.
@@ -267,7 +270,7 @@ def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator
 
 
 def typed_words(entry: Entry) -> str:
-    """Return what a person typed in a message: its text without what a host or a harness added.
+    """Return the typed text of a message, without text that a host or a harness added.
 
     >>> from .blocks import Text
     >>> sent = "<open_files>a.py</open_files><user_query>Rename it</user_query>"
@@ -285,11 +288,11 @@ def typed_words(entry: Entry) -> str:
 
 def _speech_of_message(text: str, speech: Speech, entry: Entry) -> Iterator[SpeechSpan]:
     if speech == TYPED:
-        # A block that a harness put before a person's, and formats without fields.
+        # A block that a harness added before the typed one, and formats without such fields.
         speech = _report(text, _read_tags(text))
         others = any(block.kind == "text" and block.text != text for block in entry.blocks)
         if speech == TYPED and others and is_host_message(text, by_program=True):
-            speech = Speech("harness", "reminder")  # nobody types a block of its own
+            speech = Speech("harness", "reminder")  # a user does not type a separate block
     if speech.meta or speech.way in ("command", "local command", "shell"):
         inner: list[tuple[int, int, Speaker, str]] = []
         if speech.way in ("command", "local command"):
@@ -319,7 +322,7 @@ def _speech_of_message(text: str, speech: Speech, entry: Entry) -> Iterator[Spee
 
 
 def _read_typed(entry: Entry, text: str) -> tuple[int, int] | None:
-    """The stretch of a message that was typed, if its row records it (`extra["typed"]`)."""
+    """Return the span of a message that was typed, if its row records it (`extra["typed"]`)."""
     match entry.extra.get("typed"):
         case [int(start), int(end)] if 0 <= start <= end <= len(text) and len(entry.blocks) == 1:
             return start, end
@@ -384,7 +387,7 @@ def find_answers(text: str) -> Iterator[tuple[int, int, str]]:
 def _read_pairs(text: str, at: int, stop: int) -> Iterator[tuple[int, int, str]]:
     """Yield the pairs of a question and its answer. Quotation marks inside them are not escaped.
 
-    The preview beside a choice is left out; the user's notes on it are an answer.
+    The preview of a choice is omitted; the user's notes on it are an answer.
     """
     joints = list(_PAIR.finditer(text, at, stop))
     for joint, following in zip_longest(joints, joints[1:]):

@@ -45,8 +45,8 @@ class Tree:
     bounded int32[·]     entries that record a compaction, whole or micro
     named   bool[n]      the entry says which model wrote it
     reports int32[k]     entries that tell the provider's usage
-    usages  float64[k,4] of each the figures of `FIGURES`, as they stand there; NaN where none is a float
-    totals  float64[k]   … and its total, 0 if there is none
+    usages  float64[k,4] of each the figures of `FIGURES`, as reported; NaN if a value is not a float
+    totals  float64[k]   … and the total, 0 if it is not reported
     short   bool[k]      … and whether the reply was aborted, or failed
     chain   int32[n]     the first of the entries before this one that are each the parent of the next
     start   int32[n+1]   blocks of entry i are rows start[i] … start[i+1]
@@ -131,20 +131,20 @@ def grow_tree(entries: tuple[Entry, ...]) -> Tree:
             totals.append(fields_of(usage)["total"] or 0)
             short.append(fields["stop_reason"] in CUT_SHORT)
         for block in fields["blocks"]:
-            number, said = -1, fields_of(block)
+            number, values = -1, fields_of(block)
             answered = False
-            if said["kind"] == "tool_call":
-                number = calls.setdefault(said["id"], len(calls))
-                if said["provider_fields"] is not None and is_run_by_provider(block):
+            if values["kind"] == "tool_call":
+                number = calls.setdefault(values["id"], len(calls))
+                if values["provider_fields"] is not None and is_run_by_provider(block):
                     served.append(len(call))
-            elif said["kind"] == "tool_output":
+            elif values["kind"] == "tool_output":
                 answered = True
-                number = calls.setdefault(said["call_id"], len(calls))
-                if said["is_error"]:
+                number = calls.setdefault(values["call_id"], len(calls))
+                if values["is_error"]:
                     failed.append(len(call))
-                if said["provider_fields"] is not None:
+                if values["provider_fields"] is not None:
                     served.append(len(call))
-            elif said["kind"] == "unknown":
+            elif values["kind"] == "unknown":
                 unknown += 1
             call.append(number)
             answers.append(answered)

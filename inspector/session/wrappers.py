@@ -1,15 +1,15 @@
-"""Texts that an editor or a host writes around a prompt, or sends in place of one.
+"""Recognise text that an editor or a host adds around a prompt, or sends instead of one.
 
-A wrapper is known by its structure first, so that one that was never met before is read like the others:
+Wrappers are recognised by their structure, so that wrappers of unknown hosts are read too:
 
-- Elements at the start, one of which is named for the user's request (`<user_query>`, `<userRequest>`): its
-  content, and text outside all elements, is typed; the other elements are the host's.
-- A heading that ends with a colon at the start, and a later heading "My request for NAME:": the text after
-  the second is typed.
-- A message of nothing but elements with names such as `ci-monitor-event`: the host sent it by itself.
+- Elements at the start, one of which is named after the user's request (`<user_query>`, `<userRequest>`): its
+  content and the text outside all elements are typed; the other elements come from the host.
+- A heading at the start that ends with a colon, and a later heading "My request for NAME:": the text after
+  the second heading is typed.
+- A message that consists only of elements with names such as `ci-monitor-event` was sent by the host.
 
-Elements with any other names, and elements further down in a text that begins with words, are what a person
-pasted. So is a message of nothing but elements if the person's editor says that it was typed.
+Elements with other names, and elements in a text that begins with words, were pasted by the user. So was a
+message that consists only of elements, if the editor records that it was typed.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ class Element(NamedTuple):
 
 
 class WrappedPrompt(NamedTuple):
-    """Stretches (start, end) of a text that a host wrapped around a prompt. An editor showed the rest."""
+    """Spans (start, end) of a wrapped prompt: typed text, and rules of the host. The rest is context."""
 
     typed: list[tuple[int, int]]
     rules: list[tuple[int, int]]
 
 
 def find_prompt(text: str) -> WrappedPrompt | None:
-    """Find the words of a person, and instructions of the host, in a text that a host wrapped.
+    """Find the typed text and the instructions of the host in a wrapped prompt.
 
     Returns:
-        The stretches, typed words without white space around them. None if nothing wraps the text.
+        The spans, without surrounding white space for typed text. None if the text is not wrapped.
 
     >>> text = "<open_files>a.py</open_files><user_query>Rename it</user_query>"
     >>> [text[start:end] for start, end in find_prompt(text).typed]
@@ -81,11 +81,11 @@ def find_prompt(text: str) -> WrappedPrompt | None:
 
 
 def is_host_message(text: str, *, by_program: bool = False) -> bool:
-    """Whether a text is nothing but elements that a host sends by itself.
+    """Whether a text consists only of elements that a host sends on its own.
 
     Args:
         text: The whole message, or one of its several blocks.
-        by_program: The message was put together by a program; then any name of several words will do.
+        by_program: The message was composed by a program; then any element name of several words matches.
 
     >>> is_host_message("<deploy-event>Never skip checks.</deploy-event>"), is_host_message("<div>x</div>")
     (True, False)
@@ -100,9 +100,10 @@ def is_host_message(text: str, *, by_program: bool = False) -> bool:
 
 
 def find_reminders(text: str) -> list[tuple[int, int]]:
-    """Find what harnesses put anywhere in a message: reminders, and what an editor shows.
+    """Find elements that harnesses add anywhere in a message: reminders, and context from an editor.
 
-    One without an end tag continues to the end of the text if it begins a line; elsewhere it is a mention.
+    An element without an end tag continues to the end of the text if it begins a line; otherwise it is only
+    mentioned in the text and is not returned.
 
     >>> find_reminders("Go.<system-reminder>Mind it.</system-reminder>"), find_reminders("<ide_x> is wrong")
     ([(3, 46)], [(0, 16)])
@@ -123,9 +124,9 @@ def find_reminders(text: str) -> list[tuple[int, int]]:
 
 
 def _parse_elements(text: str) -> tuple[list[Element], list[tuple[int, int]]]:
-    """Find the elements that begin a line or follow one another, and the stretches outside them.
+    """Find the elements that begin a line or follow another element, and the spans outside them.
 
-    Nothing after an element without an end tag is searched; a request without one continues to the end.
+    The search ends at an element without an end tag; a request without one continues to the end of the text.
     """
     elements: list[Element] = []
     outside: list[tuple[int, int]] = []

@@ -133,13 +133,13 @@ def _commanded(command: str | list[str], text: str, cwd: str | None, base: str |
     at = locate(text, "command", command) if form else None
     if at is None:
         return []
-    found = [Named("command", form, *place(command, at, [(0, len(command))])[0], "ran")]
-    touched = sorted(read_command(command, base), key=lambda one: (one.start, one.end))
-    places = place(command, at, [(one.start, one.end) for one in touched])
-    for one, (start, end) in zip(touched, places, strict=True):
-        form = canonical_path(one.path, cwd, one.base or base)
-        found.append(Named("file", form, start, end, one.operation))
-    return found + _patched(command, text, cwd, base)
+    commanded = [Named("command", form, *place(command, at, [(0, len(command))])[0], "ran")]
+    touched = sorted(read_command(command, base), key=lambda part: (part.start, part.end))
+    places = place(command, at, [(part.start, part.end) for part in touched])
+    for part, (start, end) in zip(touched, places, strict=True):
+        form = canonical_path(part.path, cwd, part.base or base)
+        commanded.append(Named("file", form, start, end, part.operation))
+    return commanded + _patched(command, text, cwd, base)
 
 
 def _worded(words: list[str], text: str, cwd: str | None, base: str | None) -> list[Named]:
@@ -182,13 +182,13 @@ def _todos(items: Any, text: str) -> list[Named]:
     return found
 
 
-def _boxes(given: str, text: str, key: str) -> list[Named]:
+def _boxes(value: str, text: str, key: str) -> list[Named]:
     """A list of tasks written as text, one a line, a box before each."""
-    at = locate(text, key, given)
+    at = locate(text, key, value)
     if at is None:
         return []
-    still = [box for box in list(BOX.finditer(given))[:_MOST] if box[1] not in "xX"]
-    places = place(given, at, [box.span(2) for box in still])
+    still = [box for box in list(BOX.finditer(value))[:_MOST] if box[1] not in "xX"]
+    places = place(value, at, [box.span(2) for box in still])
     return [
         Named("todo", fold(box[2]), start, end, None) for box, (start, end) in zip(still, places, strict=True)
     ]

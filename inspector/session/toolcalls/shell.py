@@ -48,7 +48,7 @@ _RUNNERS = {
     **dict.fromkeys(("bash", "sh", "zsh"), re.compile(r"-[A-Za-z]*c")),
     **dict.fromkeys(("ruby", "perl"), re.compile(r"-[A-Za-z0-9]*[eE]$")),
 }
-"""Interpreters, and the option of each after which the program is a module or code instead of a script."""
+"""Interpreters, each with the option for running a module or code instead of a script."""
 _WRAPPERS = {"sudo", "time", "nohup", "command", "exec", "env", "xargs", "nice", "stdbuf", "timeout", "then"}
 _WRAPPERS |= {"do", "else", "!", "{", "if", "while", "gtimeout", "uv", "poetry", "npx", "run"}
 _VALUED = {
@@ -152,34 +152,34 @@ def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
         yield from _read_git(rest, base)
         return
     flags = {word.text for word in rest if word.text[:1] == "-"}
-    given = _arguments(name, rest)
+    arguments = _arguments(name, rest)
     operation = _ALL.get(name)
     if name in _RUNNERS:
-        script, given = _split_program(_RUNNERS[name], rest)
-        yield from _each([word for word in script if _FILE_LIKE.search(word.text)], base, RAN)
-        yield from _each([word for word in given if _FILE_LIKE.search(word.text)], base, None)
+        script, arguments = _split_program(_RUNNERS[name], rest)
+        yield from _find_touched([word for word in script if _FILE_LIKE.search(word.text)], base, RAN)
+        yield from _find_touched([word for word in arguments if _FILE_LIKE.search(word.text)], base, None)
     elif name in _AFTER_FIRST:
         patterned = any(flag[:2] == "-e" or flag in ("-f", "--regexp") for flag in flags)
-        given = given if patterned and name not in ("chmod", "chown") else given[1:]
+        arguments = arguments if patterned and name not in ("chmod", "chown") else arguments[1:]
         in_place = any(flag[:2] == "-i" or flag == "--in-place" for flag in flags)
         default = operation or (EDITED if name == "sed" and in_place else READ)
         deep = name in ("rg", "ag") or any(_DEEP.match(flag) for flag in flags)
-        for word in given:
+        for word in arguments:
             folder = word.text.endswith("/") or (deep and not SUFFIX.search(word.text))
-            yield from _each([word], base, LISTED if folder and name in _SEARCHES else default)
+            yield from _find_touched([word], base, LISTED if folder and name in _SEARCHES else default)
     elif name == "type":  # of Windows; a POSIX shell's `type` tells what a name is
-        yield from _each(
-            [word for word in given if _FILE_LIKE.search(word.text) or DRIVE.match(word.text)], base, READ
+        yield from _find_touched(
+            [word for word in arguments if _FILE_LIKE.search(word.text) or DRIVE.match(word.text)], base, READ
         )
-    elif name in _COPIES and len(given) > 1:
+    elif name in _COPIES and len(arguments) > 1:
         source = {"mv": DELETED, "move": DELETED, "move-item": DELETED, "ln": None}.get(name, READ)
-        yield from _each(given[:-1], base, source)
-        yield from _each(given[-1:], base, CREATED)
+        yield from _find_touched(arguments[:-1], base, source)
+        yield from _find_touched(arguments[-1:], base, CREATED)
     elif name == "tee":
-        yield from _each(given, base, EDITED if flags & {"-a", "--append"} else CREATED)
+        yield from _find_touched(arguments, base, EDITED if flags & {"-a", "--append"} else CREATED)
     elif name == "find":
         until = next((at for at, word in enumerate(rest) if word.text[:1] in "-(!\\"), len(rest))
-        yield from _each(rest[:until], base, LISTED)
+        yield from _find_touched(rest[:until], base, LISTED)
     elif operation is not None:
         writes = (
             operation != EDITED
@@ -187,9 +187,9 @@ def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
             or bool(flags & {"-w", "--write"})
             or name == "black"
         )
-        yield from _each(given, base, operation if writes else READ)
+        yield from _find_touched(arguments, base, operation if writes else READ)
     elif name not in ("echo", "printf"):
-        yield from _each([word for word in given if _named(word)], base, None)
+        yield from _find_touched([word for word in arguments if _named(word)], base, None)
 
 
 def _read_git(rest: list[Word], base: str | None) -> Iterator[Touched]:
@@ -197,18 +197,18 @@ def _read_git(rest: list[Word], base: str | None) -> Iterator[Touched]:
         base, rest = canonical_path(rest[1].text, None, base), rest[2:]
     verb, words = rest[0].text, rest[1:]
     split = next((at for at, word in enumerate(words) if word.text == "--"), None)
-    given = [word for word in words if word.text[:1] != "-"]
+    arguments = [word for word in words if word.text[:1] != "-"]
     if verb == "rm":
-        yield from _each(given, base, DELETED)
-    elif verb == "mv" and len(given) > 1:
-        yield from _each(given[:-1], base, DELETED)
-        yield from _each(given[-1:], base, CREATED)
+        yield from _find_touched(arguments, base, DELETED)
+    elif verb == "mv" and len(arguments) > 1:
+        yield from _find_touched(arguments[:-1], base, DELETED)
+        yield from _find_touched(arguments[-1:], base, CREATED)
     elif verb == "add":
-        yield from _each(given, base, None)
+        yield from _find_touched(arguments, base, None)
     elif verb in ("diff", "show", "log", "blame", "checkout", "restore"):
-        paths = words[split + 1 :] if split is not None else [word for word in given if _named(word)]
+        paths = words[split + 1 :] if split is not None else [word for word in arguments if _named(word)]
         operation = EDITED if verb in ("checkout", "restore") else READ
-        yield from _each([_without_commit(word) for word in paths], base, operation)
+        yield from _find_touched([_without_commit(word) for word in paths], base, operation)
 
 
 def _without_commit(word: Word) -> Word:
@@ -220,7 +220,7 @@ def _without_commit(word: Word) -> Word:
 
 
 def _split_program(inline: re.Pattern[str], words: list[Word]) -> tuple[list[Word], list[Word]]:
-    """Split an interpreter's words into the script, if it runs one, and the arguments of the program.
+    """Split the words after an interpreter into its script, if there is one, and the program's arguments.
 
     Args:
         inline: Matches the option whose value, in the same word or the next, is a module or code.
@@ -259,7 +259,7 @@ def _named(word: Word) -> bool:
     )
 
 
-def _each(words: list[Word], base: str | None, operation: str | None) -> list[Touched]:
+def _find_touched(words: list[Word], base: str | None, operation: str | None) -> list[Touched]:
     return [touched for touched in (_touch(word, base, operation) for word in words) if touched]
 
 

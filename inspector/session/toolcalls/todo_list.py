@@ -1,7 +1,7 @@
-"""The open items of a session's todo list, at the end of its path.
+"""Find the open items of a session's todo list at the end of its path.
 
-Most tools write the whole list in each call. Claude Code's task tools write it item by item: `TaskCreate`
-adds one, whose number its output states, and `TaskUpdate` names it by that number alone.
+Most tools write the whole list in each call. Claude Code's task tools write single items: `TaskCreate` adds
+one and its output states the number; `TaskUpdate` refers to the item by this number.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _CREATED = re.compile(r'#(\w[\w-]*)|"id"\s*:\s*"?(\w[\w-]*)')
 
 
 def find_open_todos(session: Session, outputs: Mapping[BlockRef, BlockRef]) -> frozenset[str] | None:
-    """Find the items that the session's tools left open, by their text; None if it has no todo list.
+    """Return the texts of the open items; None if the session has no todo list.
 
-    `outputs` maps each call on the path to its output, as `pair_calls` does.
+    `outputs` maps each call on the path to its output, as `pair_calls` returns it.
     """
     listed: frozenset[str] | None = None
     tasks: dict[str, _Task] | None = None
@@ -52,13 +52,13 @@ class _Task(NamedTuple):
 def _change_tasks(
     tasks: dict[str, _Task], call: ToolCall, output: ToolOutput | None, session: Session
 ) -> None:
-    """Apply one call to the tasks, by number; a call that failed changed nothing."""
+    """Apply one call to the tasks, which are keyed by number. A failed call changes nothing."""
     arguments: Any = call.input if isinstance(call.input, dict) else {}
     if output is not None and output.is_error:
         return
     if bare_name(call.name) == "taskcreate":
         stated = _CREATED.search(output.text) if output is not None else None
-        # Numbers count up from 1, so a call whose output states none has the next one.
+        # Numbers count up from 1, so a task without a stated number has the next one.
         number = (stated[1] or stated[2]) if stated else str(len(tasks) + 1)
         text, is_open = "", True
     else:
@@ -76,13 +76,13 @@ def _read_todos(call: ToolCall, session: Session) -> list[str]:
 
 
 def _writes_list(call: ToolCall) -> bool:
-    """Whether a call writes a whole list, maybe an empty one: things with a status, or lines with boxes."""
+    """Whether a call writes a whole list, possibly empty: items with a status, or lines with checkboxes."""
     arguments = call.input if isinstance(call.input, dict) else {}
     by_name = any(word in call.name.lower() for word in _LISTS)
     for name, value in arguments.items():
         if not (by_name or name.lower() in _LISTS):
             continue
-        if isinstance(value, list) and all(isinstance(one, dict) and "status" in one for one in value):
+        if isinstance(value, list) and all(isinstance(item, dict) and "status" in item for item in value):
             return True
         if isinstance(value, str) and name.lower() in _LISTS and BOX.search(value):
             return True
