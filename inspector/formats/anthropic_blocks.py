@@ -2,7 +2,7 @@
 
 Every block keeps its place. A block of unknown type, or one whose fields are not what its type promises,
 becomes an `Unknown` holding its JSON. Calls and results of tools that the provider runs itself keep the
-provider's own fields, and `write_tool_block` writes them as they were.
+provider's fields, and `write_tool_block` writes them unchanged.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def read_usage(raw: Any) -> Usage | None:
 
 
 def _read_terms(raw: dict[str, Any]) -> Terms | None:
-    """What else a usage says of the price; None for the standard one."""
+    """Return the terms of a usage that change the price; None for the standard price."""
     used = raw.get("server_tool_use")
     tools = {name: _uses(count) for name, count in used.items()} if type(used) is dict else {}
     searches = tools.pop("web_search_requests", 0)
@@ -115,7 +115,7 @@ def _uses(value: Any) -> int:
 
 
 _FREE_TOOLS = ("web_fetch_requests", "tool_search_requests")
-"""Server tools without a price of their own: the tokens they add are in the usage."""
+"""Server tools that cost only their tokens, which are in the usage."""
 _STANDARD = (
     ("speed", ("standard",)),
     ("service_tier", ("standard",)),
@@ -200,13 +200,13 @@ def _tool_use(raw: dict[str, Any], names: Names) -> Block | None:
 
 
 def _find_call_fields(raw: dict[str, Any]) -> dict[str, Any] | None:
-    """The fields of the provider's in a call's JSON besides its id, name and input; None for a plain call.
+    """Return the provider's fields of a call other than id, name and input; None for a plain call.
 
-    A harness may add fields of its own to a client's call: no provider takes those, so they are left out.
+    Fields that a harness adds to a client's call are omitted, because providers reject them.
     """
     if raw["type"] == "tool_use":
         fields = {key: raw[key] for key in _CALLER_FIELDS if raw.get(key) is not None}
-        # Newer files say of most calls that the model made them.
+        # Newer files mark most calls as made by the model.
         if fields == {"caller": DIRECT["caller"]}:
             return DIRECT
         return {"type": "tool_use"} | fields if fields else None
@@ -309,10 +309,10 @@ results."""
 _CALL = ("id", "name", "input", "cache_control")
 _CALLER_FIELDS = ("caller", "toolset_name")
 DIRECT = {"type": "tool_use", "caller": {"type": "direct"}}
-"""Fields of a call that the model itself made, as most are."""
+"""Fields of a call by the model itself, which is the usual case."""
 
-# Fields of a block's JSON that its block holds; the rest goes with the entry. Blocks of other types are of
-# tools that the provider runs, and hold all but the mark of the cache.
+# Fields of a block's JSON that the block contains; the entry stores the rest. Blocks of other types belong to
+# tools that the provider runs, and contain all fields except `cache_control`.
 _READ_FIELDS: dict[str, tuple[str, ...]] = {
     "text": ("type", "text"),
     "thinking": ("type", "thinking", "signature"),
@@ -331,13 +331,13 @@ def read_with_rest(raw: Any, names: Names) -> tuple[Block, dict[str, Any]]:
 
 
 def find_rest(raw: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a block's JSON that its block does not hold."""
+    """Return the fields of a block's JSON that the block does not contain."""
     read = _READ_FIELDS.get(raw["type"])
     return {key: raw[key] for key in raw if (key == "cache_control" if read is None else key not in read)}
 
 
 def write_tool_block(block: ToolCall | ToolOutput) -> dict[str, Any]:
-    """A call, or the output of a tool that the provider ran, as the Messages API has it."""
+    """Write a call, or the output of a tool run by the provider, in the form of the Messages API."""
     fields = block.provider_fields or {"type": "tool_use"}
     kind = {"type": fields.get("type")}
     if isinstance(block, ToolCall):
@@ -349,10 +349,10 @@ def write_tool_block(block: ToolCall | ToolOutput) -> dict[str, Any]:
 
 
 def find_unwritable(blocks: Iterable[Block]) -> frozenset[str]:
-    """The ids of calls whose results cannot be sent back: the provider's own, with their text replaced.
+    """Return the ids of calls whose results cannot be sent back: provider results whose text was replaced.
 
-    Only what a server of the Model Context Protocol returned may be any text; the content of all other
-    results is of a type of its own.
+    Results of MCP servers may contain any text and are not included. All other results of provider tools
+    need content of their own type.
     """
     return frozenset(
         block.call_id
@@ -365,5 +365,5 @@ def find_unwritable(blocks: Iterable[Block]) -> frozenset[str]:
 
 
 def _is_unchanged(output: ToolOutput) -> bool:
-    """Whether the parts of an output are those that the provider wrote."""
+    """Whether the parts of an output are the ones that the provider wrote."""
     return _read_parts((output.provider_fields or {}).get("content")) == output.parts

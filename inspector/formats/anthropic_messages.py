@@ -158,7 +158,7 @@ def read(data: Data) -> Session:
 
 
 def _take_reply(fields: Fields, around: dict[str, Any]) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The reply's message, taken from beside the request, from inside it, or merged with it; and warnings."""
+    """Return the reply, which is next to the request, inside it, or merged with it; and warnings."""
     for holder in (around, fields.rest):
         reply = holder.get("response")
         if isinstance(reply, dict):
@@ -174,12 +174,12 @@ def _take_reply(fields: Fields, around: dict[str, Any]) -> tuple[dict[str, Any] 
 
 
 def _find_betas(body: dict[str, Any], around: dict[str, Any]) -> tuple[str, ...]:
-    """The beta headers of compactions that a request names, or that its edits need."""
-    named = [each for holder in (body, around) for each in Fields(holder).strings("betas")]
+    """Return the beta headers for compactions that a request names or that its edits require."""
+    named = [name for holder in (body, around) for name in Fields(holder).strings("betas")]
     edits = Fields(Fields(body).object("context_management")).items("edits") or ()
     if any(Fields(edit).text("type") == "compact_20260112" for edit in edits):
         named.append(THRESHOLD)
-    return tuple(dict.fromkeys(each for each in named if each in (THRESHOLD, ON_DEMAND)))
+    return tuple(dict.fromkeys(name for name in named if name in (THRESHOLD, ON_DEMAND)))
 
 
 def _read_message(
@@ -190,9 +190,9 @@ def _read_message(
     model: str | None,
     betas: tuple[str, ...],
 ) -> Iterator[Entry]:
-    """One message as an entry, or as several if a compaction block stands between its blocks.
+    """Yield one message as an entry, or as several if its blocks include a compaction block.
 
-    `model` and `betas` are those of the request: with them a compaction block goes back.
+    `model` and `betas` belong to the request. A compaction block is sent back with them.
     """
     refused = Fields(fields.object("error"))
     error = refused.text("message")
@@ -254,7 +254,7 @@ def _split(content: Any) -> list[tuple[Any, str | None]]:
 def _read_compaction(
     raw: dict[str, Any], summary: str, role: str, shared: dict[str, Any], sealed: dict[str, Any]
 ) -> Entry:
-    """A summary that the server wrote: what stands before it is ignored from here on (CLAUDE §5.1)."""
+    """Build the entry of a summary by the server. Later requests ignore the blocks before it."""
     rest = {"cache_control": raw["cache_control"]} if "cache_control" in raw else {}
     boundary = Boundary(summary=summary, extra=rest | sealed)
     return Entry(kind="compaction", role=role, blocks=(Text(text=summary),), boundary=boundary, **shared)
@@ -301,7 +301,7 @@ def _read_system(fields: Fields) -> tuple[Text | Image, ...]:
 
 
 def _read_tools(fields: Fields) -> Iterator[Tool]:
-    """The definitions of the tools; one without a name, such as a server's set, stays in the fields."""
+    """Yield the tool definitions. Those without a name, such as a set of server tools, remain in `fields`."""
     rest: dict[str, Any] = {}
     for at, raw in enumerate(fields.items("tools") or ()):
         inner = Fields(raw)

@@ -1,6 +1,6 @@
-"""Content blocks of Bedrock's Converse API, which Strands writes into traces too.
+"""Read content blocks of Bedrock's Converse API, which Strands also writes to traces.
 
-A block is an object whose one key names its kind, as `{"text": …}`, `{"toolUse": …}` or `{"toolResult": …}`.
+A block is an object with one key, its kind, such as `{"text": …}`, `{"toolUse": …}` or `{"toolResult": …}`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .recording import make_output
 
 ReadPart = Callable[[Any], BlockAndRest]
 MARKS = frozenset(["cachePoint"])
-"""Blocks that say nothing to the model."""
+"""Blocks without content for the model."""
 
 
 def split_marks(content: Any) -> tuple[Any, list[Any]]:
-    """Split the content of a message into what it says and its cache points."""
+    """Split the content of a message into blocks and cache points."""
     if not isinstance(content, list):
         return content, []
     marks = [part for part in content if isinstance(part, dict) and part.keys() == MARKS]
@@ -28,9 +28,9 @@ def split_marks(content: Any) -> tuple[Any, list[Any]]:
 
 
 def read_block(fields: Fields, names: dict[str, str], read_part: ReadPart) -> BlockAndRest | None:
-    """Return the block that an object without a type is; None if no kind of Converse's fits.
+    """Read an object without a type as a block. Return None if it is not a kind of block of Converse.
 
-    `names` are the names of tools by their calls; `read_part` reads what a tool answered.
+    `names` maps calls to the names of their tools; `read_part` reads the parts of an output.
     """
     kind = next((key for key in _READERS if isinstance(fields.rest.get(key), dict)), None)
     if kind is None:
@@ -86,7 +86,7 @@ def _read_document(inner: Fields, _: dict[str, str], __: ReadPart) -> BlockAndRe
 
 
 def _take_source(inner: Fields) -> tuple[str | None, str | None, str | None]:
-    """Take the bytes in Base64, the address and the words of a file."""
+    """Remove and return the Base64 data, the URL and the text of a file."""
     source = Fields(inner.object("source"))
     data, words = source.text("bytes"), source.text("text")
     link = Fields(source.object("s3Location")).text("uri")

@@ -31,9 +31,9 @@ Names = dict[str, str]
 INSTRUCTIONS = ("system", "developer")
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
 _ANTHROPIC = ("tool_use", "thinking", "redacted_thinking", "image", "document", *SERVER_CALLS)
-"""Types of Anthropic's blocks, besides all that end in `tool_result`."""
+"""Types of Anthropic's blocks, in addition to all that end in `tool_result`."""
 _VERSIONED = re.compile(r"_\d{8}$")
-"""How the types of Anthropic's own tools end."""
+"""The end of the types of Anthropic's own tools."""
 _TOOLS, _SCHEMAS = ("function", "toolSpec"), ("parameters", "input_schema", "inputSchema")
 _CONVERSE = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "totalTokens")
 _WORDS = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
@@ -104,18 +104,18 @@ def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
     if isinstance(kind, str) and "role" not in raw and kind not in ("human", "ai", "system", "tool"):
         return _read_item(kind, Fields(raw, "type"), names), True
     fields = Fields(raw)
-    told = fields.text("role") or (str(kind) if isinstance(kind, str) else "unknown")
-    if fields.rest.get("type") in ("message", told):
+    sender = fields.text("role") or (str(kind) if isinstance(kind, str) else "unknown")
+    if fields.rest.get("type") in ("message", sender):
         fields.any("type")
-    role = _ROLES.get(told, told)
+    role = _ROLES.get(sender, sender)
     for key in ("content", "parts"):
-        said, marks = split_marks(fields.rest.get(key))
+        content, marks = split_marks(fields.rest.get(key))
         if marks:
-            fields.rest |= {key: said, "marks": marks}
+            fields.rest |= {key: content, "marks": marks}
     if isinstance(parts := fields.rest.get("parts"), list):
         fields.any("parts")
         found = [read_part(part, names) for part in parts]
-    elif role == "tool" and (told == "function" or any(name in fields.rest for name in ANSWERS)):
+    elif role == "tool" and (sender == "function" or any(name in fields.rest for name in ANSWERS)):
         # Some name the tool alone, and their calls have no other name.
         call = fields.text("tool_call_id") or fields.text("name") or fields.text("tool_name") or ""
         # Inspect names the function, and tells an error beside the output.
@@ -252,17 +252,17 @@ def read_part(raw: Any, names: Names) -> Found:
 
 
 def _read_file(kind: str, fields: Fields) -> Found:
-    """A recording or a file in a message of OpenAI's, by its data, its address or its id."""
+    """Read a recording or a file in an OpenAI message, with its data, URL or id."""
     inner = fields if kind == "input_file" else Fields(fields.object(kind))
-    given = inner.text("file_data") or inner.text("data")
-    head, comma, data = (given or "").partition(";base64,")
+    value = inner.text("file_data") or inner.text("data")
+    head, comma, data = (value or "").partition(";base64,")
     media_type = head.removeprefix("data:") if comma else None
     if kind == "input_audio" and (form := inner.text("format")) is not None:
         media_type = f"audio/{form}"
     block = Document(
         media_type=media_type,
         title=inner.text("filename"),
-        data=data if comma else given,
+        data=data if comma else value,
         url=inner.text("file_url"),
     )
     return block, inner.rest if inner is fields else {**fields.rest, **inner.rest}
@@ -282,7 +282,7 @@ def _read_sdk_part(call: str, kind: str, fields: Fields, names: Names) -> Found:
 
 
 def read_chat_tools(raw: Any) -> tuple[Tool, ...]:
-    """Return the tools of a request of OpenAI, Anthropic or Bedrock; what has no name is left out."""
+    """Return the tools of a request to OpenAI, Anthropic or Bedrock, except those without a name."""
     tools: list[Tool] = []
     for item in raw if isinstance(raw, list) else ():
         outer = Fields(item)
@@ -312,7 +312,7 @@ def take_told(message: ChatMessage) -> Json:
 
 
 def read_chat_usage(raw: Any) -> Usage | None:
-    """Return usage as OpenAI gives it, whose input holds the cache's, or as Anthropic and Bedrock give it.
+    """Return the usage of OpenAI, whose input includes cached tokens, or of Anthropic or Bedrock.
 
     >>> read_chat_usage({"prompt_tokens": 9, "completion_tokens": 2}).prompt
     9

@@ -8,10 +8,9 @@ without words.
 
 Usage is that of each response's record (`token_usage_record`), once by its id; before September 2026 that of
 `token_count` events, once for each time the total grew. What Codex writes right after a compaction is its own
-estimate of the context, and becomes the boundary's `tokens_after`. Rows that a fork copied of its parent are
-marked as copied and not charged again, nor are those that a sub-agent's rollout copied (`codex_copies`).
-Rollouts of sub-agents that lie beside a rollout stand apart in its session (`codex_agents`); those that do
-not are told as silent.
+estimate of the context, and becomes the boundary's `tokens_after`. Rows that a fork or a sub-agent's rollout
+copied from its parent are marked as copied and not charged again (`codex_copies`). Rollouts of sub-agents in
+the same folder are stored as `Session.subagents` (`codex_agents`); missing ones are reported as silent.
 
 Until September 2025 the rows stood bare: a header of `id`, `timestamp` and `instructions`, then items without
 an envelope, with `{"record_type": "state"}` between. Such a file tells no model and no usage, and its folder
@@ -173,7 +172,7 @@ class _RolloutReading:
     ) -> None:
         self.made = Recording(NAME)
         self.history = history
-        self.taken = 0  # rows
+        self.row_count = 0  # rows read
         self.said = said
         self.summaries = summaries
         self.agents: dict[str, None] = {}  # threads of sub-agents that it started
@@ -199,9 +198,9 @@ class _RolloutReading:
     def take(self, source: Source, row: Json) -> None:
         """One row: an item, an event, a compaction or bookkeeping."""
         kind, payload = row.get("type"), row.get("payload")
-        if self.taken and self.taken == self.history.end:
+        if self.row_count and self.row_count == self.history.end:
             self.reply = self.unpaid = None
-        self.taken += 1
+        self.row_count += 1
         time = Fields(row).text("timestamp")
         self.updated = time or self.updated
         if payload is None and not self.meta and is_bare_header(row):
@@ -234,13 +233,13 @@ class _RolloutReading:
             self.made.note(kind, source, known=kind in BOOKKEEPING)
 
     def _take_meta(self, payload: Json) -> None:
-        """Take a header. The first one is this rollout's; those after it are copied, or repeat it."""
+        """Read a header. The first is the header of this rollout; later ones are copies or repeat it."""
         self.meta = self.meta or payload
 
     @property
     def _copied(self) -> Json:
-        """The mark of an entry that is copied from another session; nothing for an entry of its own."""
-        return {"copied_from": self.history.origin} if self.history.holds(self.taken - 1) else {}
+        """The fields that mark a copied entry; empty for the rollout's own entries."""
+        return {"copied_from": self.history.origin} if self.history.holds(self.row_count - 1) else {}
 
     def _add(self, name: str, role: str, found: list[Found], source: Source | None, **more: Any) -> str:
         more.setdefault("parent", self.line[-1] if self.line else None)
@@ -430,7 +429,7 @@ class _RolloutReading:
         self.responses.add(response)
         if counted:
             return
-        # What a compaction itself was asked with is no request of the session's.
+        # The request of a compaction is not a request of the session.
         self.last_usage = usage if self.unpaid is not None else self.last_usage
         self._pay(usage)
 

@@ -1,7 +1,7 @@
-"""Rows that a Codex rollout copied from another session: a fork from its origin, a sub-agent from its parent.
+"""Find the rows that a Codex rollout copied: a fork from its origin, or a sub-agent from its parent.
 
-The rollout's own header is followed by the other session's header and a copy of its rows, with their original
-times or with the time of the fork (FORMATS §1). Their requests are in the bill of the other session.
+After the header of the rollout comes the header of the other session with a copy of its rows. These have the
+original times or the time of the fork (FORMATS §1). Their requests are in the bill of the other session.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .json_document import Fields
 from .recording import Json
 
 GAP = 1.0
-"""Seconds between two rows of a copy at most: it is written at once, and a reply takes longer."""
+"""The maximum number of seconds between two copied rows. A copy is written quickly; a reply takes longer."""
 
 
 class CopiedHistory:
@@ -48,7 +48,7 @@ class CopiedHistory:
         return at < self.end
 
     def warnings(self) -> Iterator[str]:
-        """Yield what the reader of the session should know about the copies."""
+        """Yield warnings about the copies."""
         if self.rows:
             by = f"session {self.origin:.60}" if self.forked else "the session that started it"
             copied = f"its first {plural(self.rows, 'row')} are a copy of {by}"
@@ -63,7 +63,7 @@ def _is_header(row: Json) -> bool:
 
 
 def _find_ordinal(rows: Sequence[Json], first: float) -> int:
-    """The first row numbered so or higher, if rows with lower numbers come before it."""
+    """Return the index of the first row with this number or a higher one, if lower ones come before it."""
     numbers = [None if _is_header(row) else Fields(row).number("ordinal") for row in rows]
     if not any(number is not None and number < first for number in numbers):
         return 0
@@ -72,10 +72,10 @@ def _find_ordinal(rows: Sequence[Json], first: float) -> int:
 
 
 def _find_gap(rows: Sequence[Json], began: str | None, others: list[int]) -> int:
-    """The first row that is not a copy by its time; 0 if the times do not show it.
+    """Return the index of the first row whose time shows that it is not a copy; 0 if the times are unclear.
 
-    A row from before the fork is a copy. So are rows that were written with the header of the other session,
-    one right after another.
+    Rows from before the fork are copies. So are rows written directly after the header of the other session,
+    in quick succession.
     """
     start = read_time(began)
     if start is None:

@@ -1,7 +1,7 @@
-"""Entries that a session's file holds as copies of another session's, as a fork does.
+"""Mark entries that were copied from another session, for instance by a fork.
 
-A copied entry keeps its usage, which is the size of a request, and is marked with the session that it is
-copied from. Its request is in the bill of that session.
+A copied entry keeps its usage, which is the size of a request, and names the session that it was copied from.
+The request is in the bill of that session.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..text import plural
 
 
 def read_time(stamp: str | None) -> float | None:
-    """Seconds since 1970; None for text that is no time.
+    """Return the seconds since 1970; None if the text is not a time.
 
     >>> read_time("1970-01-01T00:01:00Z"), read_time("yesterday")
     (60.0, None)
@@ -38,7 +38,7 @@ def mark_until(entries: Iterable[Entry], stamp: str | None, origin: str) -> list
 
 
 def warn_of_copies(entries: Iterable[Entry]) -> Iterator[str]:
-    """Yield the number of requests that are copied from each session."""
+    """Yield a warning with the number of copied requests for each session."""
     counts = Counter(entry.copied_from for entry in entries if entry.copied_from and entry.usage is not None)
     for origin, count in counts.items():
         copied = plural(count, "request is", "requests are")

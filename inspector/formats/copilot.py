@@ -1,13 +1,13 @@
-"""GitHub Copilot CLI's event logs: a line per event, each with a type, data and the event before it.
+"""Read GitHub Copilot CLI's event logs: one event per line, with a type, data and the id of its parent event.
 
-In go the bytes, out comes a `Session`. Source: FORMATS §3. What the model got of a prompt is its
-`transformedContent`. A compaction tells of tokens before and after by section: they stand in the boundary's
-`extra`. It removes the first messages, and what came while it was being written stays. What a request took
-stands in a `session.usage_record` since 1.0.9x, and the reply of the same `apiCallId` has it, once. Older
-logs hold the output of each reply (`outputTokens`, kept in its `extra`) and, in `session.shutdown`, sums by
-model (`modelMetrics`): one shutdown for each time the session was left, each counting from zero
-(PanAchy/copilot-arewecooked pull 45), so they add up as `Session.totals`. Events of sub-agents (`agentId`, in
-older logs `parentToolCallId`) stand apart, and change nothing of the conversation's own model or context.
+Source: FORMATS §3. The text sent to the model for a prompt is `transformedContent`. A compaction reports
+tokens before and after by section, which are stored in the boundary's `extra`. It removes the first messages;
+those added while the summary was written remain. Since 1.0.9x a `session.usage_record` reports the usage of a
+request, which is assigned once to the reply with the same `apiCallId`. Older logs report the output of each
+reply (`outputTokens`, stored in its `extra`) and, in `session.shutdown`, sums by model (`modelMetrics`). Each
+exit of the session writes one shutdown that counts from zero (PanAchy/copilot-arewecooked pull 45), so the
+sums add up as `Session.totals`. Events of sub-agents (`agentId`, in older logs `parentToolCallId`) are
+separate and do not change the model or context of the conversation.
 """
 
 from __future__ import annotations
@@ -129,12 +129,12 @@ class _LogReading:
                 self._rewind(data)
             self.made.note(kind, source)
             return
-        told = Fields(data)
+        details = Fields(data)
         agent = fields.text("agentId") or Fields(data).text("parentToolCallId")
         fields.any("parentId")
-        found, role, more = self._read_message(kind, told, name)
+        blocks, role, more = self._read_message(kind, details, name)
         if kind == "session.usage_record":
-            self._charge(told.object("usage"))
+            self._charge(details.object("usage"))
             self.made.note(kind, source)
         elif role is not None:
             call = Fields(data).text("apiCallId") if role == "assistant" else None
@@ -143,60 +143,66 @@ class _LogReading:
                 more["usage"] = self.used.pop(call, None)
             if agent is None:
                 self.model = more.get("model") or self.model
-            self._add(name, role, found, source, fields.rest | told.rest, agent, timestamp=time, **more)
+            self._add(name, role, blocks, source, fields.rest | details.rest, agent, timestamp=time, **more)
         elif agent is not None:
             self.made.note(kind, source, known=kind.partition(".")[0] in FAMILIES)
-        elif kind == "session.compaction_complete" and told.rest.get("success") is not False:
-            self._compact(name, source, told, time)
-        elif kind == "session.truncation" and told.number("messagesRemovedDuringTruncation"):
+        elif kind == "session.compaction_complete" and details.rest.get("success") is not False:
+            self._compact(name, source, details, time)
+        elif kind == "session.truncation" and details.number("messagesRemovedDuringTruncation"):
             self._truncate(name, source, Fields(data), time)
         else:
             self._take_event(kind, data)
             self.made.note(kind, source, known=kind.partition(".")[0] in FAMILIES)
 
     def _add(
-        self, name: str, role: str, found: list[Found], source: Source | None, extra: Json, agent: str | None,
+        self,
+        name: str,
+        role: str,
+        blocks: list[Found],
+        source: Source | None,
+        extra: Json,
+        agent: str | None,
         **more: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if agent is not None:
             parent = self.aside.get(agent)
-            entry = self.made.add(name, role, found, source, extra, parent=parent, sidechain=agent, **more)
+            entry = self.made.add(name, role, blocks, source, extra, parent=parent, sidechain=agent, **more)
             self.aside[agent] = entry.id
             return
         parent = self.line[-1] if self.line else None
-        self.line.append(self.made.add(name, role, found, source, extra, parent=parent, **more).id)
+        self.line.append(self.made.add(name, role, blocks, source, extra, parent=parent, **more).id)
 
-    def _read_message(self, kind: str, told: Fields, name: str) -> tuple[list[Found], str | None, Json]:
-        """The blocks of a message, its role, and what else its entry is told; no role for an event."""
+    def _read_message(self, kind: str, details: Fields, name: str) -> tuple[list[Found], str | None, Json]:
+        """Return the blocks of a message, its role, and further fields of its entry. An event has no role."""
         if kind == "user.message":
-            typed, sent = told.rest.get("content"), told.text("transformedContent")
+            typed, sent = details.rest.get("content"), details.text("transformedContent")
             if sent is None:
-                told.any("content")
+                details.any("content")
             words = typed if sent is None else sent
-            # A skill's instructions, another agent's words, a nudge of the harness's: nobody typed them.
-            writer = Fields(told.rest).text("source") or ""
+            # Instructions of a skill, messages of another agent and reminders of the harness are not typed.
+            writer = Fields(details.rest).text("source") or ""
             added = isinstance(typed, str) and typed.lstrip().startswith(NOTICE)
             more: Json = {"meta": True} if added or not _is_persons(writer) else {}
             if words is None:
                 return [], "user", more
             place = _find_line(sent, typed.strip()) if sent and isinstance(typed, str) else []
             if place:
-                told.rest["typed"] = place
+                details.rest["typed"] = place
             return [(Text(text=words), {}) if isinstance(words, str) else unknown(words)], "user", more
         if kind == "system.notification":
-            text = told.text("content")
+            text = details.text("content")
             return ([(Text(text=text), {})], "user", {"meta": True}) if text else ([], None, {})
         if kind == "assistant.message":
-            model = told.text("model") or self.model
-            return self._read_reply(told, name), "assistant", {"model": model}
+            model = details.text("model") or self.model
+            return self._read_reply(details, name), "assistant", {"model": model}
         if kind == "tool.execution_complete":
-            self._name_model(told)
-            return [self._read_output(told)], "tool", {}
+            self._name_model(details)
+            return [self._read_output(details)], "tool", {}
         return [], None, {}
 
-    def _name_model(self, told: Fields) -> None:
-        """Give the reply that made a call its model, which some versions state only with the result."""
-        model, call = Fields(told.rest).text("model"), Fields(told.rest).text("toolCallId")
+    def _name_model(self, details: Fields) -> None:
+        """Set the model of the reply that made a call. Some versions state it only with the result."""
+        model, call = Fields(details.rest).text("model"), Fields(details.rest).text("toolCallId")
         reply = self.callers.get(call or "")
         if model is None or reply is None:
             return
@@ -206,15 +212,15 @@ class _LogReading:
         if entry.sidechain is None:
             self.model = self.model or model
 
-    def _read_reply(self, told: Fields, name: str) -> list[Found]:
-        found: list[Found] = []
-        thought, sealed = told.text("reasoningText"), told.text("reasoningOpaque")
+    def _read_reply(self, details: Fields, name: str) -> list[Found]:
+        blocks: list[Found] = []
+        thought, sealed = details.text("reasoningText"), details.text("reasoningOpaque")
         if thought or sealed:
-            found.append((Reasoning(text=thought or "", encrypted=sealed), {}))
-        if text := told.text("content"):
-            found.append((Text(text=text), {}))
+            blocks.append((Reasoning(text=thought or "", encrypted=sealed), {}))
+        if text := details.text("content"):
+            blocks.append((Text(text=text), {}))
         rest: list[Any] = []
-        for raw in told.items("toolRequests") or ():
+        for raw in details.items("toolRequests") or ():
             inner = Fields(raw)
             call, tool = inner.text("toolCallId"), inner.text("name")
             if call is None or tool is None:
@@ -222,23 +228,25 @@ class _LogReading:
                 continue
             self.names[call], self.callers[call] = tool, name
             block = ToolCall(id=call, name=tool, input=parse_given(inner.any("arguments")))
-            found.append((block, inner.rest))
+            blocks.append((block, inner.rest))
         if rest:
-            told.rest["toolRequests"] = rest
-        return found
+            details.rest["toolRequests"] = rest
+        return blocks
 
-    def _read_output(self, told: Fields) -> Found:
-        call, failed = told.text("toolCallId") or "", told.flag("success") is False
-        result, error = Fields(told.object("result")), Fields(told.object("error"))
+    def _read_output(self, details: Fields) -> Found:
+        call, failed = details.text("toolCallId") or "", details.flag("success") is False
+        result, error = Fields(details.object("result")), Fields(details.object("error"))
         content = result.any("content")
         if content is None and (message := error.text("message")) is not None:
             content = message
-        told.rest |= {key: inner.rest for key, inner in (("result", result), ("error", error)) if inner.rest}
+        details.rest |= {
+            key: inner.rest for key, inner in (("result", result), ("error", error)) if inner.rest
+        }
         return make_output(call, content, unknown, self.names.get(call), failed=failed)
 
-    def _charge(self, told: Json | None) -> None:
-        """What one call took: its reply has it, which comes after it or stands before."""
-        usage, call = read_inclusive(told, *USED), Fields(told).text("apiCallId")
+    def _charge(self, details: Json | None) -> None:
+        """Assign the usage of a request to its reply, which comes before or after the record."""
+        usage, call = read_inclusive(details, *USED), Fields(details).text("apiCallId")
         if usage is None or not usage.tokens or call is None or call in self.used:
             return
         if call not in self.replied:
@@ -247,15 +255,15 @@ class _LogReading:
             self.made.change(self.replied[call], usage=usage)
 
     def _take_event(self, kind: str, data: Json) -> None:
-        told = Fields(data)
+        details = Fields(data)
         if kind in ("session.start", "session.resume"):
             self.about = data | self.about
-            self.model = told.text("selectedModel") or self.model
+            self.model = details.text("selectedModel") or self.model
         elif kind == "session.model_change":
-            self.model = told.text("newModel") or self.model
+            self.model = details.text("newModel") or self.model
         elif kind == "system.message":
-            if (words := told.text("content")) is not None:
-                self.system[told.text("role") or "system"] = words
+            if (words := details.text("content")) is not None:
+                self.system[details.text("role") or "system"] = words
         elif kind == "session.compaction_start":
             self.started = len(self.line), data
             limit = data.get("tokenLimit")
@@ -265,13 +273,13 @@ class _LogReading:
         elif kind == "session.snapshot_rewind":
             self._rewind(data)
         elif kind == "session.shutdown":
-            metrics = told.object("modelMetrics")
+            metrics = details.object("modelMetrics")
             self.ends = {} if metrics is None else {"modelMetrics": metrics}
             self._add_totals(metrics or {})
-            self.model = self.model or told.text("currentModel")
+            self.model = self.model or details.text("currentModel")
 
     def _add_totals(self, metrics: Json) -> None:
-        """Take the sums of a shutdown: they cover what was added since the one before."""
+        """Add the sums of a shutdown. They cover the entries since the previous shutdown."""
         after = self.totals[-1].until if self.totals else None
         for model, figures in metrics.items():
             usage = read_inclusive(Fields(figures).object("usage"), *USED)
@@ -285,9 +293,9 @@ class _LogReading:
             )
 
     def _rewind(self, data: Json) -> None:
-        """Take events off the line: those that are named, else one and all that came after it."""
-        told = Fields(data)
-        event, gone = told.text("upToEventId"), set(told.strings("eventIds"))
+        """Remove events from the path: those with the given ids, or one event and all after it."""
+        details = Fields(data)
+        event, gone = details.text("upToEventId"), set(details.strings("eventIds"))
         if gone:
             above: str | None = None
             for name in self.line:
@@ -322,32 +330,32 @@ class _LogReading:
             if self.made.entries[self.made.where[name]].boundary is None
         )
 
-    def _compact(self, name: str, source: Source, told: Fields, time: str | None) -> None:
-        used = told.rest.get("compactionTokensUsed")
+    def _compact(self, name: str, source: Source, details: Fields, time: str | None) -> None:
+        used = details.rest.get("compactionTokensUsed")
         usage = read_inclusive(used, *USED) or read_inclusive(used, *USED_ONCE)
-        summary = told.text("summaryContent")
+        summary = details.text("summaryContent")
         before = self.started[1] if self.started is not None else {}
-        sections = {key: [before.get(key), told.rest.get(key)] for key in SECTIONS if key in told.rest}
+        sections = {key: [before.get(key), details.rest.get(key)] for key in SECTIONS if key in details.rest}
         boundary: Json = {
-            "trigger": told.text("trigger") or Fields(before).text("trigger"),
-            "tokens_before": told.number("preCompactionTokens"),
-            "tokens_after": told.number("postCompactionTokens"),
-            "tokens_saved": told.number("tokensRemoved"),
-            "kept": self._leave(told.rest.get("messagesRemoved")),
+            "trigger": details.text("trigger") or Fields(before).text("trigger"),
+            "tokens_before": details.number("preCompactionTokens"),
+            "tokens_after": details.number("postCompactionTokens"),
+            "tokens_saved": details.number("tokensRemoved"),
+            "kept": self._leave(details.rest.get("messagesRemoved")),
             "summary": summary,
             "extra": ({"sections": sections} if sections else {}) | ({} if summary else {"unreadable": True}),
         }
-        self._close(name, source, summary, boundary, told.rest, time, usage)
+        self._close(name, source, summary, boundary, details.rest, time, usage)
         self.started = None
 
-    def _truncate(self, name: str, source: Source, told: Fields, time: str | None) -> None:
+    def _truncate(self, name: str, source: Source, details: Fields, time: str | None) -> None:
         boundary: Json = {
             "trigger": "truncation",
-            "tokens_before": told.number("preTruncationTokensInMessages"),
-            "tokens_after": told.number("postTruncationTokensInMessages"),
-            "kept": self._leave(told.rest.get("messagesRemovedDuringTruncation")),
+            "tokens_before": details.number("preTruncationTokensInMessages"),
+            "tokens_after": details.number("postTruncationTokensInMessages"),
+            "kept": self._leave(details.rest.get("messagesRemovedDuringTruncation")),
         }
-        self._close(name, source, None, boundary, told.rest, time, None)
+        self._close(name, source, None, boundary, details.rest, time, None)
 
     def _close(
         self, name: str, source: Source, summary: str | None, boundary: Json, extra: Json, time: str | None,
@@ -394,14 +402,14 @@ class _LogReading:
 
 
 def _find_line(sent: str, typed: str) -> list[int]:
-    """Where what was typed stands in what was sent, on lines of its own if it does so anywhere; else []."""
+    """Find the typed text in the sent one, on lines of its own if possible. Return its span, or []."""
     pattern = re.escape(typed)
-    found = typed and (re.search(rf"(?m)^{pattern}$", sent) or re.search(pattern, sent))
-    return [*found.span()] if found else []
+    match = typed and (re.search(rf"(?m)^{pattern}$", sent) or re.search(pattern, sent))
+    return [*match.span()] if match else []
 
 
 def _is_persons(writer: str) -> bool:
-    """Whether a person wrote a prompt of this `source`."""
+    """Whether a prompt with this `source` was typed by the user."""
     return writer in TYPED or writer.startswith(TYPED[-1])
 
 

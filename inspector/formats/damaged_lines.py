@@ -1,8 +1,7 @@
-"""Find the whole JSON objects in a damaged line of a file of JSON Lines.
+"""Find the complete JSON objects in a damaged line of a JSON Lines file.
 
-A crash leaves zero bytes or half a record, two processes that write at once leave several records on one
-line, and some harnesses write line breaks into strings as they are. The records that are whole can still be
-read.
+A crash leaves zero bytes or half a record, two concurrent writers leave several records on one line, and some
+harnesses write unescaped line breaks into strings. The complete records can still be read.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from json import JSONDecodeError, JSONDecoder
 from typing import NamedTuple
 
 LONGEST = 1 << 22
-"""Bytes over which the strings of one record are looked for their end."""
+"""The maximum number of bytes that are searched for the end of a record's strings."""
 TEARS = 64
-"""Broken places of one line behind which a record is looked for."""
+"""The maximum number of damaged positions in a line after which a record is searched."""
 _JUNK = re.compile(
     "[\0- ]*(?:\xef\xbb\xbf[\0- ]*)*"
 )  # zero bytes, white space and byte order marks, as Latin-1
@@ -26,11 +25,12 @@ _scan = JSONDecoder(strict=False, parse_int=float).raw_decode
 
 
 class Repair(NamedTuple):
-    """What a damaged line holds.
+    """The complete objects of a damaged line.
 
-    spans    where its whole objects begin and end in the data
-    end      the end of the last line that they take up
-    is_open  whether it begins an object that later data may complete
+    Attributes:
+        spans: the start and end offsets of the objects in the data.
+        end: the end of the last line that belongs to them.
+        is_open: whether the line begins an object that later data may complete.
     """
 
     spans: list[tuple[int, int]]
@@ -39,12 +39,12 @@ class Repair(NamedTuple):
 
 
 def repair_line(data: bytes | memoryview, start: int, end: int) -> Repair:
-    """Find the whole objects in the line `data[start:end]`, and in those after it that its strings go on in.
+    """Find the complete objects in the line `data[start:end]`, and in the lines that continue its strings.
 
-    A line that is one JSON value needs no repair: it has no spans. The time grows with the length of the
-    line, since each attempt begins where the one before failed and there are at most `TEARS` of them. A line
-    that ends within a string and begins a record cannot begin within a string too, so that no line is looked
-    at more than twice.
+    A line that is one JSON value needs no repair and returns no spans. The time is linear in the length of
+    the line, because each attempt begins after the previous failure and there are at most `TEARS` attempts.
+    No line is read more than twice: if it begins a record and ends within a string, it does not begin within
+    one.
 
     >>> glued = b'{"a": 1}{"b": 2}'
     >>> repair_line(glued, 0, len(glued)).spans
@@ -68,10 +68,10 @@ def repair_line(data: bytes | memoryview, start: int, end: int) -> Repair:
 
 
 def _find_objects(line: str) -> tuple[list[tuple[int, int]], int]:
-    """Find the spans of whole objects, and where an object begins whose string has no end; else -1.
+    """Find the spans of complete objects, and the start of an object with an unterminated string, else -1.
 
-    Behind a broken place the next `{"` begins a record. An object before a comma or a bracket is a part of
-    something that is not whole.
+    After a damaged position, the next `{"` begins a record. An object before a comma or a bracket is part of
+    an incomplete value.
     """
     spans: list[tuple[int, int]] = []
     start = _skip(line, 0)
@@ -95,7 +95,7 @@ def _find_objects(line: str) -> tuple[list[tuple[int, int]], int]:
                 start = behind
                 continue
         torn += 1
-        # A string that was cut off ends with the first quote of the next record, an escape just behind it.
+        # A truncated string ends at the first quote of the next record; an escape may follow it directly.
         start = line.find('{"', max(start + 1, failed - 7))
     return spans, -1
 
@@ -108,8 +108,8 @@ def _skip(line: str, start: int) -> int:
 def _find_close(data: bytes | memoryview, start: int) -> int:
     """Find the end of the first line that ends outside the strings of the object that begins at `start`.
 
-    It is the end of the data if no line does so far, and -1 if what follows cannot belong to the
-    object.
+    Return the end of the data if there is no such line yet, and -1 if the text after a string cannot belong
+    to the object.
     """
     limit = min(len(data), start + LONGEST)
     at = start

@@ -38,13 +38,13 @@ OPENCODE = (
 )
 """The tables of opencode's, of three ages."""
 SESSIONS = ("session_v2", "session")
-"""Where the rows of its sessions are; the first one that holds a session tells of it."""
+"""Tables of sessions. The first one that contains a session is used."""
 _NEXT = frozenset({"id", "session_id", "type", "data"})
 _DEEPEST = 64
 STEPS, LEAST_STEPS, STEPS_PER_BYTE = 10_000, 5_000_000, 10
-"""Steps of SQLite's machine: how often they are counted, and how many reading may take; a row takes 20."""
+"""Steps of SQLite's virtual machine: the interval of checks, and the limits for reading. A row takes 20."""
 LEAST_BYTES = 1 << 20
-"""Bytes beyond those of the file that may be read of it: no row is read twice."""
+"""The number of bytes that may be read in addition to the size of the file. No row is read twice."""
 FUNCTIONS = ("sum", "length", "count", "min")
 COMPUTED = "it is a database whose tables are computed, not stored: a view, or a column made of others"
 REFUSED = re.compile("not authorized|prohibited")
@@ -56,7 +56,7 @@ Stored = tuple[str, int, Callable[[], Data]]
 
 
 def may_hold_sessions(head: Data) -> bool:
-    """Whether the first bytes are of a database whose tables, as far as they are told there, are known."""
+    """Whether the first bytes are a database with known tables, as far as these bytes show its tables."""
     begin = bytes(memoryview(head)[: 1 << 20])
     if not begin.startswith(MAGIC):
         return False
@@ -66,9 +66,9 @@ def may_hold_sessions(head: Data) -> bool:
 
 
 def list_stored(data: Data) -> tuple[str, list[Stored]] | None:
-    """Return what kind of database it is, and its sessions: name, size, what gives each. None for any other.
+    """Return the kind of a database and its sessions (name, size and a function that reads it), or None.
 
-    Raises `ReadError` if it computes what it holds, or takes longer to read than its size allows.
+    Raises `ReadError` if its content is computed, or if reading takes longer than its size allows.
     """
     if not may_hold_sessions(data):
         return None
@@ -85,15 +85,14 @@ def list_stored(data: Data) -> tuple[str, list[Stored]] | None:
 
 
 class _Database:
-    """A database in memory, of which nothing but plain tables is read.
+    """A database in memory, of which only plain tables are read.
 
-    A file of some KiB can describe views and columns that compute without end, and pages that lead back to
-    each other. So whatever is computed is refused, and the steps and the bytes that reading takes are limited
-    by the size of the file.
+    A small file can define views and columns that compute endlessly, and pages with cyclic links. So computed
+    values are refused, and the size of the file limits the steps and bytes of reading.
     """
 
     def __init__(self, data: Data) -> None:
-        """Open the data. Their header may name a log of changes; there is none here."""
+        """Open the data. The header may require a write-ahead log, which does not exist here."""
         import sqlite3
 
         raw = bytearray(memoryview(data))
@@ -118,7 +117,7 @@ class _Database:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        """Close it. An error that its limits raise becomes a `ReadError`."""
+        """Close the database. Raise `ReadError` for an error that its limits caused."""
         import sqlite3
 
         self._base.close()
@@ -132,7 +131,7 @@ class _Database:
         return self._steps < 0
 
     def select(self, query: str, *values: Any) -> Iterator[sqlite3.Row]:
-        """Return the rows of a query."""
+        """Yield the rows of a query."""
         for row in self._base.execute(query, values):
             self._bytes -= sum(len(cell) for cell in row if isinstance(cell, str | bytes))
             if self._bytes < 0:
@@ -140,7 +139,7 @@ class _Database:
             yield row
 
     def list_columns(self, table: str) -> frozenset[str]:
-        """Return the columns of a table; none if it is not there. Raises `ReadError` if any is computed."""
+        """Return the columns of a table, which may not exist. Raises `ReadError` if a column is computed."""
         query = "SELECT type = 'table' AND rootpage > 0 FROM sqlite_master WHERE name = ?"
         if not all(row[0] for row in self.select(query, table)):
             raise ReadError(FILE, detail=COMPUTED)
@@ -153,7 +152,7 @@ class _Database:
 def _authorise(
     action: int, name: str | None, detail: str | None, base: str | None, source: str | None
 ) -> int:
-    """Allow to read tables, and the functions that the queries below use; nothing on behalf of a view."""
+    """Allow reading tables and the functions used by the queries below, but nothing inside a view."""
     import sqlite3
 
     allowed = source is None and (
@@ -228,17 +227,17 @@ def _count_rows(base: _Database, table: str, name: str) -> int:
 
 
 def _list_messages(base: _Database, name: str) -> Iterator[Json]:
-    """The messages of a session with their parts."""
+    """Yield the messages of a session with their parts."""
     parts: dict[str, list[Any]] = {}
     query = "SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id"
-    for each in base.select(query, name):
-        message = str(each["message_id"])
-        held = _load(each["data"]) | {"id": each["id"], "messageID": message, "sessionID": name}
-        parts.setdefault(message, []).append(held)
+    for row in base.select(query, name):
+        message = str(row["message_id"])
+        part = _load(row["data"]) | {"id": row["id"], "messageID": message, "sessionID": name}
+        parts.setdefault(message, []).append(part)
     query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY id"
-    for each in base.select(query, name):
-        info = _load(each["data"]) | {"id": each["id"], "sessionID": name}
-        yield {"info": info, "parts": parts.get(str(each["id"]), [])}
+    for row in base.select(query, name):
+        info = _load(row["data"]) | {"id": row["id"], "sessionID": name}
+        yield {"info": info, "parts": parts.get(str(row["id"]), [])}
 
 
 def _list_next(base: _Database, name: str) -> Iterator[Json]:

@@ -48,9 +48,9 @@ def fork_session(
 def _fork_claude_code(
     moment: Session, data: bytes, name: str, make_id: Callable[[], str], title: str
 ) -> bytes:
-    """Every row of the path, and what stands between those, each with `forkedFrom`; and a title."""
-    wanted = {source.offset for at in moment.path for source in moment.entries[at].sources}
-    others = {source.offset for entry in moment.entries for source in entry.sources} - wanted
+    """Write the rows of the path and those between them, each with `forkedFrom`, and a title."""
+    offsets = {source.offset for at in moment.path for source in moment.entries[at].sources}
+    others = {source.offset for entry in moment.entries for source in entry.sources} - offsets
     rows = dict(_read_rows(data))
     lines = {row["uuid"]: number for number, row in rows.items() if isinstance(row.get("uuid"), str)}
 
@@ -61,26 +61,26 @@ def _fork_claude_code(
             number = lines.get(rows[number].get("parentUuid"))
         return number
 
-    waiting = sorted(wanted)
+    waiting = sorted(offsets)
     while waiting:
         row = rows[waiting.pop()]
         for above in (find_above(row, link) for link in LINKS):
-            if above is not None and above not in wanted:
-                wanted.add(above)
+            if above is not None and above not in offsets:
+                offsets.add(above)
                 waiting.append(above)
     # A prompt that waited stands where it was queued, and is said where it was taken out again.
-    last = max(wanted, default=0)
+    last = max(offsets, default=0)
     queue = {n for n, row in rows.items() if row.get("type") == "queue-operation" and n <= last}
-    wanted |= queue - others
-    names = {rows[number]["uuid"]: make_id() for number in sorted(wanted) if "uuid" in rows[number]}
+    offsets |= queue - others
+    names = {rows[number]["uuid"]: make_id() for number in sorted(offsets) if "uuid" in rows[number]}
     links = {
         (number, link): rows[above]["uuid"]
-        for number in wanted
+        for number in offsets
         for link in LINKS
         if (above := find_above(rows[number], link)) is not None
     }
     out: list[Json] = []
-    for number in sorted(wanted):
+    for number in sorted(offsets):
         row = rows[number]
         words = {key: row[key] for key in SPOKEN if key in row}
         row = row | {link: links[number, link] for link in LINKS if (number, link) in links}
@@ -95,22 +95,22 @@ def _fork_claude_code(
 
 
 def _fork_pi(moment: Session, data: bytes, name: str, make_id: Callable[[], str], title: str) -> bytes:
-    """The records of the path under a header of their own; their names are the file's alone, and stay."""
-    wanted = {source.offset for position in moment.path for source in moment.entries[position].sources}
+    """Write the records of the path after a new header. Their ids are local to the file and do not change."""
+    offsets = {source.offset for position in moment.path for source in moment.entries[position].sources}
     rows = dict(_read_rows(data))
     lines = {row["id"]: number for number, row in rows.items() if isinstance(row.get("id"), str)}
     if lines.keys() <= {row.get("id") for row in rows.values() if row.get("type") == "session"}:
-        # The first version names no record: each follows the one before it, and is told by its number.
-        wanted = {number for number in rows if number <= max(wanted, default=0)}
-    waiting = sorted(wanted)
+        # In the first version records have no ids. Each follows the previous one; its line identifies it.
+        offsets = {number for number in rows if number <= max(offsets, default=0)}
+    waiting = sorted(offsets)
     while waiting:
         number = lines.get(rows[waiting.pop()].get("parentId"))
-        if number is not None and number not in wanted:
-            wanted.add(number)
+        if number is not None and number not in offsets:
+            offsets.add(number)
             waiting.append(number)
     header = next((row for row in rows.values() if row.get("type") == "session"), {})
     heads = {number for number, row in rows.items() if row.get("type") == "session"}
-    leaf = max(wanted - heads, default=0)
+    leaf = max(offsets - heads, default=0)
     above = rows.get(leaf, {})
     first = {**header, "type": "session", "id": name, "parentSession": header.get("id", moment.id)}
     if "timestamp" in above:
@@ -118,7 +118,7 @@ def _fork_pi(moment: Session, data: bytes, name: str, make_id: Callable[[], str]
     info = {"type": "session_info", "timestamp": above.get("timestamp"), "name": title}
     if "id" in above:
         info |= {"id": make_id()[:8], "parentId": above["id"]}
-    return _dump([first, *(rows[number] for number in sorted(wanted - heads)), info])
+    return _dump([first, *(rows[number] for number in sorted(offsets - heads)), info])
 
 
 FORKS = {"claude-code": _fork_claude_code, "pi": _fork_pi}

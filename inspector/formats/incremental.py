@@ -61,15 +61,15 @@ def read_pieces(file: BinaryIO, head: bytes) -> Iterator[bytes]:
 
 
 class IncrementalReader:
-    """What was read of a growing file. `offset` is where the next bytes are wanted from.
+    """Read a growing file in pieces. `offset` is the position of the next bytes to read.
 
-    That is behind the last line that could be taken. A last line without a line end is taken if it is
-    whole; else it is a corrupt record for now, and read again with what follows. So is a record whose string
-    may go on in the next line.
+    It is the end of the last line that could be read. A last line without a line end is read if it is
+    complete. Otherwise it is a corrupt record until more data arrives, and then it is read again. The same
+    holds for a record whose string may continue in the next line.
     """
 
     def __init__(self, reader: Reader, beside: Mapping[str, Data] | None = None) -> None:
-        """Begin with the files `beside` it alone. Raises `ValueError` for a format that is not of lines."""
+        """Start with the other files of the folder. Raises `ValueError` if the format is not of lines."""
         if reader.start is None:
             raise ValueError(f"{reader.name} is no format of lines")
         self.reader = reader
@@ -81,16 +81,16 @@ class IncrementalReader:
         self._unfinished: Corrupt | None = None
 
     def continues(self, data: bytes) -> bool:
-        """Whether these bytes, from `offset` to the end of the file, can follow what was taken."""
+        """Whether these bytes, from `offset` to the end of the file, can follow the lines read so far."""
         return not (self._unended and data) or data.startswith(b"\n")
 
     def feed(self, data: bytes) -> bool:
-        """Take the bytes from `offset` to the end of the file. Return whether the session changed."""
+        """Read the bytes from `offset` to the end of the file. Return whether the session changed."""
         if not data:
             return False
         unfinished = self._unfinished
         if self._unended:
-            # The line end of a line that was taken without it.
+            # The line end of a line that was read without it.
             data = data[1:]
             self.offset, self._line = self.offset + 1, self._line + 1
         last = take_lines(self._lines, data, self._line, self.offset)
@@ -99,15 +99,15 @@ class IncrementalReader:
         return last.taken or self._unfinished != unfinished
 
     def feed_piece(self, piece: bytes) -> None:
-        """Take the next bytes of a file whose pieces are read once, one after the other."""
+        """Read the next piece of a file whose pieces are read once, in order."""
         data, start = self._rest + piece, self.offset
         self.feed(data)
-        self._rest = data[self.offset - start :]  # of a record that goes on in the next piece
+        self._rest = data[self.offset - start :]  # part of a record that continues in the next piece
 
     def make_session(self, *, last: bool = False) -> Session:
-        """The session of all that was fed. Raises `EmptySession` when nobody says anything in it yet.
+        """Build the session of the data so far. Raises `EmptySession` if it contains no message yet.
 
-        After the `last` one, which takes less memory, nothing can be fed.
+        With `last`, less memory is used, and no more data can be read afterwards.
         """
         if last and isinstance(self._lines, FinishedLines):
             self._lines.goes_on = False

@@ -154,7 +154,7 @@ def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
             sent = sent_within[call] = pool.find_input(event, sent_within.get(call, sent))
             at, compaction = compactions.pop(call, (None, None))
             output = Fields(event.object("output"))
-            # Inspect repeats the usage of the call whose reply it kept: nothing was asked.
+            # For a cached reply, Inspect repeats the usage of the original call. No request was sent.
             cached = event.rest.get("cache") == "read"
             choices = output.items("choices") or []
             reply = [

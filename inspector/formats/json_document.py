@@ -62,7 +62,7 @@ def tell_wordless(count: int, one: str, many: str = "", corrupt: Sequence[Corrup
 
 
 def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None:
-    """Return what `judge` says about the beginning of the document, or why there is no document to judge."""
+    """Return the result of `judge` for the beginning of the document, or the reason why there is none."""
     head = cut_head(data)
     if len(head) == HEAD and b"\n" not in head and _holds_lines(data):
         return SEVERAL
@@ -71,13 +71,13 @@ def sniff_document(data: Data, judge: Callable[[Any], str | None]) -> str | None
 
 
 def _holds_lines(data: Data) -> bool:
-    """Return whether the first two lines are objects of their own, as far as their brackets tell."""
+    """Whether the first two lines are separate objects, judged by their brackets."""
     lines = [bytes(line[:1]) + bytes(line[-2:]).rstrip()[-1:] for _, line in islice(iter_lines(data), 2)]
     return len(lines) == 2 and lines[0] == b"{}" and lines[1][:1] == b"{"
 
 
 def cut_head(data: Data) -> bytes:
-    """The first `HEAD` bytes. A small file is not copied for each of the many who look at its beginning."""
+    """Return the first `HEAD` bytes. A small file is not copied again for each reader."""
     return data[:HEAD] if isinstance(data, bytes) else bytes(memoryview(data)[:HEAD])
 
 

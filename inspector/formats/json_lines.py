@@ -36,19 +36,19 @@ _fast = msgspec.json.Decoder()
 
 
 class LineTaker(Protocol):
-    """What the lines of a file are given to, one after the other."""
+    """A consumer of the lines of a file, one after the other."""
 
     corrupt: list[Corrupt]
 
     def take(self, source: Source, line: memoryview) -> None:
-        """Read the next line. If it cannot be read it goes to `corrupt` and leaves no other trace."""
+        """Read the next line. A line that cannot be read is added to `corrupt` and has no other effect."""
 
     def check_last(self, source: Source) -> None:
-        """Note that the line just taken is the last and has no line end: it may still be being written."""
+        """Note that the last line was read without a line end, so that it may be incomplete."""
 
 
 class Lines(LineTaker, Protocol):
-    """What has been read of a file of lines. More may follow, also after a session was made of it."""
+    """The lines read so far from a file. More may follow, even after a session was built from them."""
 
     def make_session(self) -> Session:
         """Return the session of these lines. Raises `EmptySession` if none of them is a message."""
@@ -123,12 +123,13 @@ def take_all(lines: LineTaker, data: Data) -> None:
 
 
 class LastLine(NamedTuple):
-    """How the data of a file of lines end.
+    """The state at the end of the data of a file of lines.
 
-    end         the index behind the last line that was taken
-    taken       whether any line was
-    unfinished  what follows it if later data may complete it: a corrupt record for now
-    unended     whether the last line was taken although it has no line end
+    Attributes:
+        end: the offset after the last line that was read.
+        taken: whether any line was read.
+        unfinished: the rest of the data, if later data may complete it; until then a corrupt record.
+        unended: whether the last line was read although it has no line end.
     """
 
     end: int
@@ -138,11 +139,11 @@ class LastLine(NamedTuple):
 
 
 def take_lines(lines: LineTaker, data: Data, number: int = 1, offset: int = 0) -> LastLine:
-    """Give every line to `lines`, and the records that are whole in a damaged line one by one.
+    """Pass every line to `lines`; of a damaged line, pass each complete record.
 
-    `number` and `offset` are those of the first line in `data`. A damaged line stays among `lines.corrupt`.
+    `number` and `offset` describe the first line in `data`. A damaged line remains in `lines.corrupt`.
     """
-    steps = _take_each(lines, data, number, offset)
+    steps = _iter_taken(lines, data, number, offset)
     while True:
         try:
             next(steps)
@@ -152,15 +153,15 @@ def take_lines(lines: LineTaker, data: Data, number: int = 1, offset: int = 0) -
 
 
 def iter_values(data: Data, corrupt: list[Corrupt]) -> Iterator[tuple[Source, Any]]:
-    """Return each JSON value of a file of lines with its place; lines that cannot be read go to `corrupt`."""
+    """Yield each JSON value of a file of lines with its source; add unreadable lines to `corrupt`."""
     for values in iter_line_values(data, corrupt):
         yield from values
 
 
 def iter_line_values(data: Data, corrupt: list[Corrupt]) -> Iterator[list[tuple[Source, Any]]]:
-    """Return the values of line after line: one, or the whole ones in a damaged line."""
+    """Yield the values of each line: one value, or the complete values of a damaged line."""
     values = _Values(corrupt)
-    steps = _take_each(values, data, 1, 0)
+    steps = _iter_taken(values, data, 1, 0)
     while True:
         try:
             next(steps)
@@ -172,7 +173,7 @@ def iter_line_values(data: Data, corrupt: list[Corrupt]) -> Iterator[list[tuple[
 
 
 class _Values:
-    """The values of lines."""
+    """Collect the values of lines."""
 
     def __init__(self, corrupt: list[Corrupt]) -> None:
         self.values: list[tuple[Source, Any]] = []
@@ -188,15 +189,15 @@ class _Values:
         pass
 
 
-def _take_each(lines: LineTaker, data: Data, number: int, offset: int) -> Generator[None, None, LastLine]:
+def _iter_taken(lines: LineTaker, data: Data, number: int, offset: int) -> Generator[None, None, LastLine]:
     """Do what `take_lines` does, and pause after each line."""
     size = len(data)
-    end, taken = 0, False
+    end, has_lines = 0, False
     for source, line in iter_lines(data, number, offset):
         start = source.offset - offset
         stop = start + source.size
         if start < end:
-            continue  # a part of a string of a record that begins above
+            continue  # part of a string of a record that begins on an earlier line
         corrupt = len(lines.corrupt)
         lines.take(source, line)
         if len(lines.corrupt) > corrupt:
@@ -207,19 +208,19 @@ def _take_each(lines: LineTaker, data: Data, number: int, offset: int) -> Genera
             elif stop == size or repair.is_open:
                 if stop == size:
                     lines.check_last(source)
-                return LastLine(start, taken, lines.corrupt.pop())
+                return LastLine(start, has_lines, lines.corrupt.pop())
         elif stop == size:
             lines.check_last(source)
-        taken = True
+        has_lines = True
         yield
         if stop == size:
             return LastLine(size, True, unended=True)
         end = stop + 1
-    return LastLine(end, taken)
+    return LastLine(end, has_lines)
 
 
 def _take_whole(lines: LineTaker, data: Data, source: Source, repair: Repair, start: int) -> None:
-    """Take the whole records of a damaged line, which stays corrupt."""
+    """Read the complete records of a damaged line. The line remains corrupt."""
     fault = lines.corrupt.pop()
     read = 0
     for begin, stop in repair.spans:
@@ -235,9 +236,9 @@ def _take_whole(lines: LineTaker, data: Data, source: Source, repair: Repair, st
 
 
 def iter_lines(data: Data, number: int = 1, offset: int = 0) -> Iterator[tuple[Source, memoryview]]:
-    """Return every line that is not blank, with its 1-based number, byte offset and size without line end.
+    """Yield every line that is not blank, with its 1-based number, byte offset and size without line end.
 
-    `number` and `offset` are those of the first line in `data`, if it is not a whole file.
+    `number` and `offset` describe the first line in `data`, if it is not a whole file.
 
     >>> [(source.line, source.offset, bytes(line)) for source, line in iter_lines(b"1\\n\\n 2\\r\\n3")]
     [(1, 0, b'1'), (3, 3, b' 2\\r'), (4, 7, b'3')]
@@ -252,7 +253,7 @@ def iter_lines(data: Data, number: int = 1, offset: int = 0) -> Iterator[tuple[S
             yield Source(line, offset + start, end - start), view[start:end]
             line, start = line + 1, end + 1
             continue
-        # Blank lines are passed over at once: there may be a million of them.
+        # Skip blank lines together: there may be a million of them.
         solid = _SOLID.search(data, start)
         blank = bytes(view[start : size if solid is None else solid.start()])
         line += blank.count(b"\n")
@@ -260,11 +261,11 @@ def iter_lines(data: Data, number: int = 1, offset: int = 0) -> Iterator[tuple[S
 
 
 def _find_line_end(data: Data, start: int, size: int) -> int:
-    """Return where the line that begins at `start` ends: the last one at the end of the data."""
+    """Return the end of the line that begins at `start`; the last line ends with the data."""
     if isinstance(data, memoryview):
-        found = _LINE_END.search(data, start)
-        return size if found is None else found.start()
-    # Three times as fast as an expression finds it.
+        match = _LINE_END.search(data, start)
+        return size if match is None else match.start()
+    # Three times as fast as a regular expression.
     end = data.find(b"\n", start)
     return size if end < 0 else end
 

@@ -55,7 +55,7 @@ def dump_manifest(session: Session) -> str:
     for name in ("labels", "totals"):
         if not fields[name]:
             del fields[name]
-    replies = [*fields["entries"], *(one for agent in fields["subagents"] for one in _replies(agent))]
+    replies = [*fields["entries"], *(reply for agent in fields["subagents"] for reply in _replies(agent))]
     for usage in (entry["usage"] for entry in replies):
         if usage is not None and usage["terms"] is None:
             del usage["terms"]

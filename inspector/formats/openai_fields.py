@@ -1,6 +1,6 @@
-"""What only OpenAI's requests hold: types of parts, definitions of tools and fields of a body.
+"""Recognise parts, tool definitions and fields of a body that only OpenAI's requests contain.
 
-A list of messages without a system message may be OpenAI's or Anthropic's; these tell them apart.
+A list of messages without a system message may be OpenAI's or Anthropic's. These names distinguish them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 PARTS = frozenset(
     ["image_url", "input_text", "input_image", "input_audio", "input_file", "output_text", "refusal"]
 )
-"""Types of parts of a message's content that no message of Anthropic's has."""
+"""Types of content parts that do not exist in Anthropic's messages."""
 FIELDS = frozenset(
     [
         "frequency_penalty",
@@ -25,11 +25,11 @@ FIELDS = frozenset(
         "top_logprobs",
     ]
 )
-"""Fields of a body that Anthropic's interface refuses."""
+"""Fields of a body that Anthropic's API rejects."""
 
 
 def find_openai(body: dict[str, Any], messages: list[Any]) -> str:
-    """Find what only a request of OpenAI's holds, as the end of a sentence; "" if there is nothing."""
+    """Find a part, tool or field that only OpenAI's requests have. Return it as a clause, or ""."""
     for number, message in enumerate(messages, 1):
         content = message.get("content") if isinstance(message, dict) else None
         for part in content if isinstance(content, list) else ():

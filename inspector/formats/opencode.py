@@ -28,7 +28,7 @@ from .recording import Json, Recording, make_cost, make_output
 NAME = "opencode"
 UNSEEN = ("step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction")
 OWN = frozenset(["slug", "projectID", "directory", "version"])
-"""What the `info` of a session holds, of any version."""
+"""Fields of a session's `info`, in all versions."""
 _TOLD = re.compile(rb"\s*Exporting session: [^\n{]{1,200}\n")
 
 
@@ -64,14 +64,14 @@ def _judge(value: Any) -> str | None:
         return "it has no `info` of a session of opencode's"
     if not isinstance(messages, list):
         return "it has no list `messages`"
-    # The id may be redacted: the rest of the export tells what it is.
+    # The id may be redacted; then the rest of the export identifies the format.
     if info["id"].startswith("ses_") or len(OWN & info.keys()) > 1 or any(map(_is_message, messages[:8])):
         return None
     return "neither its `info` nor its messages are those of opencode's"
 
 
 def _is_message(raw: Any) -> bool:
-    """Return whether a message has its `info` and its `parts` apart."""
+    """Whether a message has separate `info` and `parts`."""
     return bool(_info(raw)) and isinstance(raw.get("parts"), list)
 
 

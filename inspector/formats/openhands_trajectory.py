@@ -218,17 +218,17 @@ class _OldEvents:
             self._add("assistant", found, source, fields, timestamp=time, **self._take_metrics(fields))
 
     def _take_metrics(self, fields: Fields, usage: Usage | None = None) -> Json:
-        """Return the model and the usage of a reply: what the run's sums grew by since the reply before.
+        """Return the model and the usage of a reply: the increase of the run's sums since the previous reply.
 
-        A reply whose response is in the file has a `usage` of its own; the sums give its cost.
+        If the response is in the file, `usage` is its own usage, and the sums are used only for the cost.
         """
         sums = Fields(fields.rest.get("llm_metrics"))
         used = Fields(sums.rest.get("accumulated_token_usage"))
         now = {key: number for key in SUMS if (number := used.number(key)) is not None}
         now |= {COST: number} if (number := sums.number(COST)) is not None else {}
-        # A run that goes on after a restart begins to count anew.
-        anew = any(now[key] < self.sums.get(key, 0) for key in now)
-        grown = {key: number - (0 if anew else self.sums.get(key, 0)) for key, number in now.items()}
+        # After a restart, a run counts from zero.
+        restarted = any(now[key] < self.sums.get(key, 0) for key in now)
+        grown = {key: number - (0 if restarted else self.sums.get(key, 0)) for key, number in now.items()}
         self.sums |= now
         if usage is None and (grown.get(SUMS[0]) or grown.get(SUMS[1])):
             usage = read_inclusive(grown, *SUMS)

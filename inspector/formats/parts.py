@@ -168,8 +168,10 @@ class StoredSessions(Printable, Sequence[StoredSession]):
 
     @printed
     def __repr__(self) -> str:
-        lines = [f"{printable(one.name, WORDS)}  {one.format}, {one.size:,} bytes" for one in self]
-        unread = sum(one.problem.startswith(NOT_READ) for one in self.others)
+        lines = [
+            f"{printable(session.name, WORDS)}  {session.format}, {session.size:,} bytes" for session in self
+        ]
+        unread = sum(session.problem.startswith(NOT_READ) for session in self.others)
         other = len(self.others) - unread
         more = [f"{plural(other, 'other file')}, no session"] if other else []
         more += [f"{plural(unread, 'file')} {TOO_MANY}"] if unread else []
@@ -180,25 +182,25 @@ NOT_READ = "not looked at"
 TOO_MANY = f"{NOT_READ}: together they are larger than {LARGEST >> 20:,} MiB"
 
 
-def name_some(found: Sequence[StoredSession], most: int = 3) -> str:
-    """The first names, as they are to be given."""
-    names = [repr(printable(one.name, WORDS)) for one in found[:most]]
-    return ", ".join([*names, "…"] if len(found) > most else names) or "none"
+def name_some(sessions: Sequence[StoredSession], most: int = 3) -> str:
+    """Format the first names as the user has to write them."""
+    names = [repr(printable(session.name, WORDS)) for session in sessions[:most]]
+    return ", ".join([*names, "…"] if len(sessions) > most else names) or "none"
 
 
 def list_sessions(
     data: Data, name: str, format: str | None = None, mode: int | None = None
 ) -> StoredSessions:
-    """List the sessions in a file, which has the permissions `mode`, as far as they are known.
+    """List the sessions in a file. `mode` is the permissions of the file, None if they are unknown.
 
-    Raises `ReadError` for a file that holds none and is no archive.
+    Raises `ReadError` if the file is neither a session nor an archive.
     """
     listed = _list_named(data, name)
     if listed is None:
         reader = find_reader(data, name, format)
         whole = StoredFile(name, len(memoryview(data)), lambda: data)
         return StoredSessions([StoredSession(name, whole.size, reader.name, "", whole, mode)])
-    return StoredSessions([one._replace(mode=mode) for one in _look(listed[1], format)])
+    return StoredSessions([session._replace(mode=mode) for session in _look(listed[1], format)])
 
 
 def _list_named(data: Data, name: str) -> tuple[str, list[StoredFile]] | None:
@@ -210,36 +212,36 @@ def _list_named(data: Data, name: str) -> tuple[str, list[StoredFile]] | None:
 
 
 def _look(parts: Sequence[StoredFile], format: str | None) -> list[StoredSession]:
-    """Each part with its reader. Of all together no more is unpacked than of one file."""
-    found, sum_ = [], 0
+    """Find the reader of each part. All parts together may not unpack to more than one file may."""
+    sessions, unpacked = [], 0
     for part in parts:
         reader = problem = ""
-        if sum_ + part.size > LARGEST:
+        if unpacked + part.size > LARGEST:
             problem = TOO_MANY
         else:
             try:
                 data = unpack_named(unpack(part.read()), part.name)
-                sum_ += len(memoryview(data))
+                unpacked += len(memoryview(data))
                 reader = find_reader(data, part.name, format).name
             except InspectorError as error:
                 problem = printable(str(error).removeprefix(f"{part.name} "), WORDS)
-        found.append(StoredSession(part.name, part.size, reader, problem, part))
-    return found
+        sessions.append(StoredSession(part.name, part.size, reader, problem, part))
+    return sessions
 
 
 def choose_part(data: Data, name: str, part: str | None, format: str | None = None) -> tuple[Data, str]:
-    """Find the bytes of the one session that is meant, and what errors call it; the data if it is no archive.
+    """Return the bytes of one session and its name in errors. Without an archive this is the whole data.
 
     Args:
         data: The content of the file.
-        name: What errors call the file.
-        part: The name of the session; None for an archive's only one, and for a log's first.
+        name: The name of the file in errors.
+        part: The name of the session. Without a name, the only session of an archive or the first of a log.
         format: The name of the reader.
 
     Raises:
-        SeveralSessions: There are several, and `part` is None.
-        EditError: No session has that name.
-        ReadError: None of the files is a session, or the one named could not be looked at.
+        SeveralSessions: There are several sessions, and `part` is None.
+        EditError: No session has this name.
+        ReadError: No file is a session, or the named one could not be read.
     """
     if part is None and inspect_log.list_samples(data):
         return data, name
@@ -248,22 +250,22 @@ def choose_part(data: Data, name: str, part: str | None, format: str | None = No
         if part is not None:
             raise EditError("part", part, f"{name} holds one session, and no parts")
         return data, name
-    # Of a large archive the file that is named is looked at, though all together would be too much.
-    named = [each for each in listed[1] if each.name == part]
-    found = StoredSessions(_look(named or listed[1], format))
-    if named and not found and found.others[0].problem.startswith(NOT_READ):
-        raise ReadError(f"{name}: {part}", detail=found.others[0].problem)
+    # The named file of a large archive is read, even if all files together exceed the limit.
+    named = [file for file in listed[1] if file.name == part]
+    sessions = StoredSessions(_look(named or listed[1], format))
+    if named and not sessions and sessions.others[0].problem.startswith(NOT_READ):
+        raise ReadError(f"{name}: {part}", detail=sessions.others[0].problem)
     if part is None:
-        if len(found) > 1:
-            raise SeveralSessions(name, listed[0], [one.name for one in found])
-        if not found:
+        if len(sessions) > 1:
+            raise SeveralSessions(name, listed[0], [session.name for session in sessions])
+        if not sessions:
             count = plural(len(listed[1]), "file")
-            unread = sum(one.problem.startswith(NOT_READ) for one in found.others)
+            unread = sum(session.problem.startswith(NOT_READ) for session in sessions.others)
             more = f"; {plural(unread, 'file')} {TOO_MANY}" if unread else ""
             which = "of those looked at" if unread else "of them"
             raise ReadError(name, detail=f"it is {listed[0]} of {count}, and none {which} is a session{more}")
-    one = found[0] if part is None else found[part]
-    return unpack_named(one.part.read(), one.name), f"{name}: {one.name}"
+    session = sessions[0] if part is None else sessions[part]
+    return unpack_named(session.part.read(), session.name), f"{name}: {session.name}"
 
 
 def unpack_part(

@@ -153,7 +153,7 @@ class Records:
 
 
 def _find_origin(header: Fields) -> str:
-    """The session that a fork was made from; "" for any other. pi names its file, `<time>_<id>.jsonl`."""
+    """Return the id of the session that was forked, else "". pi stores the path `<time>_<id>.jsonl`."""
     parent = header.rest.get("parentSession")
     if not isinstance(parent, str):
         return ""
@@ -183,7 +183,7 @@ def _fault(item: Any) -> str | None:
 
 
 def _find_names(records: list[Record]) -> list[str]:
-    """Return the id of each record; one without (in version 1 all, the header) is named by its line."""
+    """Return the id of each record. Records without one (the header, all in version 1) are named by line."""
     names: list[str] = []
     for source, item in records:
         name = item.get("id")

@@ -64,7 +64,7 @@ PLACES = (
 
 
 def find_places(environment: Mapping[str, str], home: str | None) -> list[tuple[Place, str]]:
-    """Return each place with its folder for this user; without a home, those that a variable names.
+    """Return each place with its folder for this user; without `home`, only places set by a variable.
 
     >>> places = find_places({"CODEX_HOME": "/data/codex"}, "/home/ada")
     >>> [folder for place, folder in places if place.harness == "pi"]

@@ -35,15 +35,15 @@ from .json_lines import Data, decode, iter_line_values, iter_lines
 from .sealed import ON_DEMAND, THRESHOLD, seal_block
 
 COMPACTION = "compaction"
-"""The type of the block in which Anthropic's API hands over a summary, kept with the text that it holds."""
+"""The type of the block in which Anthropic's API returns a summary."""
 Json = dict[str, Any]
 TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "date")
 LOOK = 16
-"""So many rows at the beginning tell a format of lines."""
+"""The number of rows at the beginning that identify a format of lines."""
 LOOK_BYTES, LOOK_LEAST = 1 << 22, 3
-"""Rows behind so many bytes are not looked at, except the first few: a header and two messages."""
-_known_rows: ContextVar[dict[tuple[int, int], tuple[Data, list[Json]]] | None] = ContextVar(
-    "_known_rows", default=None
+"""Rows after this number of bytes are not read, except the first few: a header and two messages."""
+_remembered_rows: ContextVar[dict[tuple[int, int], tuple[Data, list[Json]]] | None] = ContextVar(
+    "_remembered_rows", default=None
 )
 
 
@@ -89,10 +89,10 @@ class Recording:
         extra: Json | None = None,
         **more: Any,
     ) -> Entry:
-        """Add a message: its blocks with what their JSON held besides, and what its row held besides.
+        """Add a message: its blocks with the unread fields of their JSON, and the unread fields of its row.
 
-        A user's message that the harness wrote is known by its tags, unless `meta` says whose it is. A reply
-        in which Anthropic's API compacted becomes several entries; the last is returned.
+        A user's message that the harness wrote is recognised by its tags, unless `meta` is given. A reply in
+        which Anthropic's API compacted is split into several entries; the last one is returned.
         """
         if role == "assistant" and more.get("kind", "message") == "message":
             found = list(found)
@@ -121,20 +121,26 @@ class Recording:
         )
 
     def _add_compacted(
-        self, name: str, found: list[Found], index: int, source: Source | None, extra: Json | None, more: Json
+        self,
+        name: str,
+        blocks: list[Found],
+        index: int,
+        source: Source | None,
+        extra: Json | None,
+        more: Json,
     ) -> Entry:
-        """Add the blocks before a compaction block, its summary, and those after it."""
-        block, rest = found[index]
+        """Add the blocks before a compaction block, its summary, and the blocks after it."""
+        block, rest = blocks[index]
         betas = (THRESHOLD,) if self.entries or index else (ON_DEMAND,)
         raw = {**rest, "content": block.text}
         boundary = Boundary(summary=block.text, extra=seal_block(raw, betas, more.get("model")))
         compaction: Json = {"kind": "compaction", "boundary": boundary}
         part: Json = {key: more[key] for key in ("parent", "timestamp", "model", "provider") if key in more}
         if index:
-            part["parent"] = self.add(name, "assistant", found[:index], source, **part).id
+            part["parent"] = self.add(name, "assistant", blocks[:index], source, **part).id
             source = None
         summary: list[Found] = [(block, {})]
-        after = found[index + 1 :]
+        after = blocks[index + 1 :]
         if not after:
             return self.add(name, "assistant", summary, source, extra, **{**more, **part, **compaction})
         part["parent"] = self.add(name, "assistant", summary, source, **part, **compaction).id
@@ -217,17 +223,17 @@ class JsonRows:
 
 
 def first_rows(data: Data, count: int = LOOK) -> list[Json]:
-    """Return the first rows of a file of lines that are objects, however long; other lines are left out.
+    """Return the first rows of a file of lines that are objects, of any length; other lines are skipped.
 
-    Of `count` lines those are looked at that begin in the first `LOOK_BYTES`, and at least `LOOK_LEAST`.
+    At most `count` lines are read: those that begin in the first `LOOK_BYTES`, and at least `LOOK_LEAST`.
     """
-    known = _known_rows.get()
-    if known is not None and (id(data), count) in known:
-        return known[id(data), count][1]
+    remembered = _remembered_rows.get()
+    if remembered is not None and (id(data), count) in remembered:
+        return remembered[id(data), count][1]
     rows: list[Json] = []
     lines = list(islice(iter_lines(data), 2))
     if len(lines) == 1 and lines[0][0].size > HEAD:
-        # Rather a document, which is not decoded as a whole to tell what it is.
+        # Probably a document. It is not decoded completely to find its format.
         value, _ = peek_once(cut_head(data), False)
         return [value] if isinstance(value, dict) else []
     for number, values in enumerate(iter_line_values(data, []), 1):
@@ -236,22 +242,22 @@ def first_rows(data: Data, count: int = LOOK) -> list[Json]:
         if max(number, len(rows)) >= count or (far and number >= LOOK_LEAST):
             break
     del rows[count:]
-    if known is not None:
-        known[id(data), count] = data, rows
+    if remembered is not None:
+        remembered[id(data), count] = data, rows
     return rows
 
 
 @contextmanager
 def remember_rows() -> Iterator[None]:
-    """Decode the first rows once for all readers that look at them within this block."""
-    if _known_rows.get() is not None:
+    """Decode the first rows only once for all readers within this block."""
+    if _remembered_rows.get() is not None:
         yield
         return
-    token = _known_rows.set({})
+    token = _remembered_rows.set({})
     try:
         yield
     finally:
-        _known_rows.reset(token)
+        _remembered_rows.reset(token)
 
 
 def say_whose(blocks: Iterable[Block]) -> Speech:

@@ -67,7 +67,7 @@ def sniff(data: Data) -> str | None:
 
 
 def judge(value: Any) -> str | None:
-    """Why a document is no request of OpenAI's, no list of requests and no list of OpenAI's messages."""
+    """Return why a document is neither a request to OpenAI nor a list of requests or OpenAI messages."""
     if (archive := _unpack_har(value)) is not value:
         return None if any(map(_is_request, archive)) else "none of its requests has messages"
     if isinstance(value, list):
@@ -100,9 +100,9 @@ def judge(value: Any) -> str | None:
 
 
 def _judge_messages(messages: list[Any], around: Json) -> str | None:
-    """Why a list of messages may be another system's, or None if it can only be OpenAI's.
+    """Return why a list of messages may not be OpenAI's; None if it can only be OpenAI's.
 
-    `around` is the body of the request, with what the objects around it hold besides.
+    `around` is the body of the request, with the other fields of the objects around it.
     """
     reason = next((why for message in messages if (why := _fault(message))), None)
     if reason is not None:

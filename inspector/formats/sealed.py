@@ -48,12 +48,11 @@ class Sealed(Value):
 
 
 THRESHOLD, ON_DEMAND = "compact-2026-01-12", "compact-2026-09-04"
-"""The beta headers of the two ways in which Anthropic's API compacts: above a threshold (CLAUDE §5.1), and on
-demand (§5.2)."""
+"""The beta headers for the two kinds of compaction of Anthropic's API: above a threshold, and on demand."""
 
 
 def seal_block(block: dict[str, Any], betas: Sequence[str], model: str | None) -> dict[str, Any]:
-    """What a boundary's `extra` holds of a compaction block that the provider returned."""
+    """Return the fields for a boundary's `extra` from a compaction block that the provider returned."""
     whole = {key: item for key, item in block.items() if key != "cache_control"}
     return Sealed(block=whole, betas=tuple(betas), model=model).fields()
 

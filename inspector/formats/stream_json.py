@@ -1,13 +1,12 @@
-"""What `claude -p --output-format stream-json` prints, and Anthropic's agent SDK logs: messages as they come.
+"""Read the output of `claude -p --output-format stream-json` and logs of Anthropic's agent SDK.
 
-In go the bytes of the lines, or of one array of them; out comes a `Session`. Source: FORMATS §2. One message
-of the model comes in several rows, a block each, with the same usage on each: they are one entry, and count
-once, also with results of its tools between them (anthropics/claude-code issue 87303). The cost of a `result`
-row is that of the process so far (issue 83239), so it covers all rows before it. Rows with a
-`parent_tool_use_id` are a sub-agent's and stand apart. A row that a later one supersedes, or takes back
-because it was refused, is no longer on the path. Whether the words of a compaction are in the stream is not
-published: if the next message is the summary that Claude Code writes, they are taken from there, else the
-summary is unreadable here and stands in the session's own file, `<session_id>.jsonl`.
+The input is lines or one array of rows. Source: FORMATS §2. A message of the model consists of several rows
+with one block each and the same usage. They are one entry, counted once, even if results of its tools are
+between them (anthropics/claude-code issue 87303). A `result` row states the cost of the process so far (issue
+83239), so it covers all rows before it. Rows with a `parent_tool_use_id` belong to a sub-agent and are
+separate. A row that a later one supersedes or retracts is not on the path. It is undocumented whether the
+stream contains the text of a compaction: if the next message is a summary in Claude Code's form, it is used;
+otherwise the summary is only in the session's own file, `<session_id>.jsonl`.
 """
 
 from __future__ import annotations
@@ -211,25 +210,25 @@ class _StreamReading:
             self.replies[key] = entry.id
 
     def _continues(self, key: tuple[str | None, str], usage: Usage | None, row: Json) -> bool:
-        """Whether a row goes on with the reply of its `message.id`.
+        """Whether a row continues the reply with its `message.id`.
 
-        Gateways give one id to several replies: after other rows, the request must be the same one.
+        Gateways use one id for several replies, so after other rows the request must be the same too.
         """
         reply = self.replies.get(key)
         if reply is None or self.ends.get(key[0]) == reply:
             return reply is not None
         entry = self.made.entries[self.made.where[reply]]
-        known, new = entry.extra.get("request_id"), row.get("request_id")
-        if known is not None and new is not None:
-            return bool(known == new)
-        return usage is None or entry.usage is None or _asked(usage) == _asked(entry.usage)
+        old, new = entry.extra.get("request_id"), row.get("request_id")
+        if old is not None and new is not None:
+            return bool(old == new)
+        return usage is None or entry.usage is None or _prompt_tokens(usage) == _prompt_tokens(entry.usage)
 
     def _forget(self, agent: str | None) -> None:
-        """No reply goes on after a prompt or a compaction."""
+        """End all replies, at a prompt or a compaction."""
         self.replies = {key: reply for key, reply in self.replies.items() if key[0] != agent}
 
     def _go_on(self, reply: str, found: list[Found], source: Source, name: str, usage: Any) -> None:
-        """The next blocks of a reply: the figures of its last row are the whole's."""
+        """Add the next blocks of a reply. The usage of its last row is the usage of the reply."""
         entry = self.made.entries[self.made.where[reply]]
         new = {str(len(entry.blocks) + at): rest for at, (_, rest) in enumerate(found) if rest}
         extra = entry.extra | ({"blocks": entry.extra.get("blocks", {}) | new} if new else {})
@@ -244,7 +243,7 @@ class _StreamReading:
         )
 
     def _add_cost(self, row: Json) -> None:
-        """Take the cost that a result states. It grows with the process, and falls where a new one begins."""
+        """Add the cost that a result states. It increases until a new process starts."""
         fields = Fields(row)
         money = fields.number("total_cost_usd")
         if not money or not is_tokens(money):
@@ -269,7 +268,7 @@ class _StreamReading:
             "kept": tuple(dict.fromkeys(kept)),
             "extra": {"unreadable": True},
         }
-        # The conversation alone, without system prompt and tools: no size of a request.
+        # The conversation without system prompt and tools, so it is not the size of a request.
         if (left := told.number("post_tokens")) is not None:
             boundary["extra"]["postTokens"] = left
         name = row.get("uuid")
@@ -284,7 +283,7 @@ class _StreamReading:
         self.ends[None] = self.wordless = entry.id
 
     def _fill(self, name: str, found: list[Found], source: Source, text: str) -> None:
-        """The words of a compaction, which came as the next message."""
+        """Set the text of a compaction from the next message."""
         entry = self.made.entries[self.made.where[name]]
         boundary = entry.boundary
         if boundary is not None:
@@ -324,7 +323,7 @@ class _StreamReading:
 
 
 def _grew(before: Json, now: Json) -> bool:
-    """Whether a result sums up on top of an earlier one: of the same session, and no figure is smaller."""
+    """Whether a result includes an earlier one: it has the same session, and no figure is smaller."""
     if before.get("session_id") != now.get("session_id"):
         return False
     pairs: list[tuple[Any, Any]] = [(before.get("total_cost_usd"), now.get("total_cost_usd"))]
@@ -332,11 +331,11 @@ def _grew(before: Json, now: Json) -> bool:
     for model, figures in Fields(before.get("modelUsage")).rest.items():
         later = Fields(models.get(model)).rest
         pairs += [(value, later.get(name, 0)) for name, value in Fields(figures).rest.items()]
-    return all(one <= other for one, other in pairs if is_number(one) and is_number(other))
+    return all(old <= new for old, new in pairs if is_number(old) and is_number(new))
 
 
-def _asked(usage: Usage) -> tuple[Number, Number, Number]:
-    """Tokens of a request, which are the same in every row of its reply."""
+def _prompt_tokens(usage: Usage) -> tuple[Number, Number, Number]:
+    """Return the tokens of the prompt, which are the same in every row of a reply."""
     return usage.input, usage.cache_read, usage.cache_write
 
 

@@ -63,14 +63,14 @@ def read_run(run: Json, names: Names) -> WholeRequest | None:
     )
 
 
-def add_cost(usage: Usage | None, told: Any) -> Usage | None:
-    """Return the usage with what the file says it cost as a whole; 0 is written if no price is known."""
-    money = read_money(told)
+def add_cost(usage: Usage | None, stated: Any) -> Usage | None:
+    """Return the usage with the total cost that the file states. A cost of 0 means an unknown price."""
+    money = read_money(stated)
     return usage.model_copy(update={"cost": Cost(total=money)}) if usage is not None and money else usage
 
 
 def read_money(value: Any) -> float | None:
-    """Return a sum of money, which may be written as text; None for anything else."""
+    """Return an amount of money, which may be a string; None for any other value."""
     try:
         money = float(value) if isinstance(value, str) else value
     except ValueError:

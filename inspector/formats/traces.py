@@ -1,10 +1,9 @@
 """Traces of model calls: OpenTelemetry, OpenInference, MLflow, LangSmith, Langfuse, Braintrust and Opik.
 
-In go the bytes of an export, a document or lines; out comes a `Session`. Source: FORMATS §13. Every span of a
-model's call holds a whole request, so a session is made of them as `prefix.py` tells. Spans around calls
-(agents, tools, chains, cycles) repeat what calls tell, and often their usage too: they are counted, and read
-only if a trace has no call. Spans are taken in the order of their times, and go together by the conversation
-that they name.
+Read an export, a document or lines, into a `Session`. Source: FORMATS §13. Every span of a model call
+contains a whole request, and `prefix.py` joins the requests to a session. Spans around calls (agents, tools,
+chains, cycles) repeat the messages and often the usage of the calls: they are counted, and read only if a
+trace has no call. Spans are read in order of time and grouped by the conversation that they name.
 """
 
 from __future__ import annotations
@@ -45,19 +44,19 @@ WHOLE = (*DETAILS, "gen_ai.tool.definitions")
 NESTED = ("llm", "openinference", "gen_ai", "session", "tool")
 OPERATION = "gen_ai.operation.name"
 CALLS = ("chat", "text_completion", "generate_content", "completion", "responses", "message", "messages")
-"""Operations that are a call of a model. Any other, of an agent or a cycle, stands around calls."""
+"""Operations that are a call of a model. Spans of other operations, such as agents, contain calls."""
 KINDS = ("openinference.span.kind", "mlflow.spanType", "langfuse.observation.type", "traceloop.span.kind")
 MODELS = ("LLM", "CHAT_MODEL", "GENERATION")
-"""What tells the kind of a span, and the kinds that are a call of a model."""
+"""Attributes for the kind of a span, and the kinds that are a call of a model."""
 IDS = ("span_id", "spanId")
 PARENTS = (
     *("parentSpanId", "parent_span_id", "parent_id", "parentId"),
     *("parent_run_id", "parentObservationId", "parent_observation_id"),
 )
-"""What names the span that one stands in."""
+"""Fields for the id of the parent span."""
 STATED_COST = "gen_ai.usage.cost"
 DEEPEST = 64
-"""So many spans around a call are looked at."""
+"""The maximum number of ancestors of a call that are searched."""
 AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
 _OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
 _SDK = ("inputTokens", "outputTokens", "cachedInputTokens")
@@ -158,10 +157,10 @@ def _name_system(value: Json) -> str:
 
 @paused_gc()
 def read(data: Data) -> Session:
-    """The session of all calls. Raises `ReadError`, or `EmptySession` when there is none with messages."""
+    """Read the session of all calls. Raises `ReadError`, or `EmptySession` if no call has messages."""
     made = Recording(NAME)
     names: Names = {}
-    found: list[tuple[str, WholeRequest, str, str, bool]] = []
+    requests: list[tuple[str, WholeRequest, str, str, bool]] = []
     nesting = _Nesting()
     count = 0
     for source, value in _find_values(data, made):
@@ -176,51 +175,51 @@ def read(data: Data) -> Session:
         for at, span in enumerate(spans):
             where = source if not at else None
             request = _read_span(span, names)
-            told = Fields(span.get("attributes")).rest
-            is_call = request is not None and _is_call(told)
+            attributes = Fields(span.get("attributes")).rest
+            is_call = request is not None and _is_call(attributes)
             nesting.add(span, request if is_call else None)
             if request is not None:
                 request.source = where
-                trace = find_key(told, span, TRACE)
-                found.append((find_order(span), request, _name_span(span), trace, is_call))
+                trace = find_key(attributes, span, TRACE)
+                requests.append((find_order(span), request, _name_span(span), trace, is_call))
             elif where is not None:
                 made.note(str(span.get("name") or "span"), where)
     if not count:
         raise ReadError(FILE, detail="it holds no span")
     outer = nesting.find_outer()
-    called = {trace for *_, trace, is_call in found if is_call}
+    called = {trace for *_, trace, is_call in requests if is_call}
     calls: list[WholeRequest] = []
-    for _, request, name, trace, is_call in sorted(found, key=lambda each: each[0]):
+    for _, request, name, trace, is_call in sorted(requests, key=lambda row: row[0]):
         if (name not in outer) if is_call else (trace not in called):
             calls.append(request)
         elif request.source is not None:
-            # What an agent was asked and said in the end its calls tell, and what they took.
+            # The calls of an agent contain its task, its answer and the usage.
             made.note(str(request.extra.get("span") or "span"), request.source)
     keys = {request.key for request in calls}
     return join_requests(NAME, calls, made, id=min(keys, default=""))
 
 
-def _is_call(told: Json) -> bool:
-    """Return whether a span is a call of a model, by the kind or the operation that it names.
+def _is_call(attributes: Json) -> bool:
+    """Whether a span is a call of a model, by its kind or its operation.
 
-    One that names neither is a call if it holds messages.
+    A span without either is a call if it has messages.
     """
-    kinds = (open_value(told.get(name)) for name in KINDS)
+    kinds = (open_value(attributes.get(name)) for name in KINDS)
     kind = next((kind.upper() for kind in kinds if isinstance(kind, str) and kind), "UNKNOWN")
     if kind not in ("UNKNOWN", "SPAN"):
         return kind in MODELS
-    operation = told.get(OPERATION)
+    operation = attributes.get(OPERATION)
     return not isinstance(operation, str) or operation.lower() in CALLS
 
 
 def _name_span(span: Json) -> str:
-    """Return the id of a span within all of them; "" for none."""
+    """Return the id of a span with the id of its trace; "" if the span has no id."""
     number = next((span[key] for key in (*IDS, "id") if isinstance(span.get(key), str)), "")
     return f"{find_key({}, span, TRACE)}/{number}" if number else ""
 
 
 class _Nesting:
-    """Which span stands in which, and the requests of those that are calls."""
+    """The parent of each span, and the requests of the spans that are calls."""
 
     def __init__(self) -> None:
         self._parents: dict[str, str] = {}
@@ -236,13 +235,13 @@ class _Nesting:
             self._calls[name] = call
 
     def find_outer(self) -> set[str]:
-        """Return the calls in which another one sends the same again: two instrumentations told of both."""
+        """Return the calls that contain the same request again, recorded by a second instrumentation."""
         outer: set[str] = set()
         for name, call in self._calls.items():
             above = self._parents.get(name, "")
             for _ in range(DEEPEST):
-                asked = self._calls[above].messages[-1].print if above in self._calls else None
-                if asked is not None and any(message.print == asked for message in call.messages):
+                last = self._calls[above].messages[-1].print if above in self._calls else None
+                if last is not None and any(message.print == last for message in call.messages):
                     outer.add(above)
                 if not (above := self._parents.get(above, "")):
                     break
@@ -370,38 +369,42 @@ def _read_span(span: Json, names: Names) -> WholeRequest | None:
         return read_observation(span, names)
     if system in ("braintrust", "opik"):
         return read_logged(span, names)
-    told = Fields(span.get("attributes")).rest
-    events = [*list_dicts(span.get("events")), *_find_listed(told)]
+    attributes = Fields(span.get("attributes")).rest
+    events = [*list_dicts(span.get("events")), *_find_listed(attributes)]
     for event in events:
         # The newest spans may tell their messages in an event of details.
         about = Fields(event.get("attributes")).rest
-        told = {**{key: item for key, item in about.items() if key in DETAILS}, **told}
-    sent, reply = _find_messages(told, events, names)
+        attributes = {**{key: item for key, item in about.items() if key in DETAILS}, **attributes}
+    sent, reply = _find_messages(attributes, events, names)
     if not sent:
         return None
-    models = (told.get(key) for key in ("gen_ai.response.model", "gen_ai.request.model", "ai.model.id"))
+    models = (attributes.get(key) for key in ("gen_ai.response.model", "gen_ai.request.model", "ai.model.id"))
     bodies = [
-        Fields(open_value(told.get(f"mlflow.span{x}"))).rest.get("model") for x in ("Outputs", "Inputs")
+        Fields(open_value(attributes.get(f"mlflow.span{x}"))).rest.get("model") for x in ("Outputs", "Inputs")
     ]
-    model = next((m for m in (*models, told.get("llm.model_name"), *bodies) if isinstance(m, str)), None)
-    provider = told.get("gen_ai.provider.name", told.get("gen_ai.system", told.get("llm.provider")))
-    tools = open_value(told.get("gen_ai.tool.definitions", told.get("mlflow.chat.tools")))
-    body = open_value(told.get("mlflow.spanInputs", told.get("input.value")))
-    instructions = open_value(told.get("gen_ai.system_instructions", find_instructions(body)))
+    model = next(
+        (m for m in (*models, attributes.get("llm.model_name"), *bodies) if isinstance(m, str)), None
+    )
+    provider = attributes.get(
+        "gen_ai.provider.name", attributes.get("gen_ai.system", attributes.get("llm.provider"))
+    )
+    tools = open_value(attributes.get("gen_ai.tool.definitions", attributes.get("mlflow.chat.tools")))
+    body = open_value(attributes.get("mlflow.spanInputs", attributes.get("input.value")))
+    instructions = open_value(attributes.get("gen_ai.system_instructions", find_instructions(body)))
     tools = tools or Fields(body).rest.get("tools")
-    agent = next((str(told[key]) for key in AGENTS if isinstance(told.get(key), str)), "")
+    agent = next((str(attributes[key]) for key in AGENTS if isinstance(attributes.get(key), str)), "")
     return WholeRequest(
         None,
         sent,
         reply,
-        usage=add_cost(_read_usage(told), _find_cost(told)),
+        usage=add_cost(_read_usage(attributes), _find_cost(attributes)),
         model=model,
         provider=provider if isinstance(provider, str) else None,
         system=read_system(instructions, names),
         tools=read_chat_tools(tools),
         time=read_time(span),
-        key=f"{find_key(told, span)}{f'/{agent}' if agent else ''}",
-        loose=is_loose(told, span),
+        key=f"{find_key(attributes, span)}{f'/{agent}' if agent else ''}",
+        loose=is_loose(attributes, span),
         extra={"span": span.get("name")},
     )
 
@@ -516,38 +519,38 @@ def _read_inference(flat: Json) -> Json:
     return {**message, "tool_calls": calls} if calls else message
 
 
-def _read_usage(told: Json) -> Usage | None:
-    """Usage as the attributes give it; the input holds what the cache gave."""
-    if any(key.startswith("gen_ai.usage.") and key != STATED_COST for key in told):
+def _read_usage(attributes: Json) -> Usage | None:
+    """Return the usage in the attributes. The input includes tokens read from the cache."""
+    if any(key.startswith("gen_ai.usage.") and key != STATED_COST for key in attributes):
         keys = [f"gen_ai.usage.{key}" for key in _OTEL]
         old = {
-            keys[0]: told.get("gen_ai.usage.prompt_tokens"),
-            keys[1]: told.get("gen_ai.usage.completion_tokens"),
-            keys[2]: told.get("gen_ai.usage.cache_read_input_tokens"),
-            keys[3]: told.get(
+            keys[0]: attributes.get("gen_ai.usage.prompt_tokens"),
+            keys[1]: attributes.get("gen_ai.usage.completion_tokens"),
+            keys[2]: attributes.get("gen_ai.usage.cache_read_input_tokens"),
+            keys[3]: attributes.get(
                 "gen_ai.usage.cache_write.input_tokens",
-                told.get("gen_ai.usage.cache_creation_input_tokens"),
+                attributes.get("gen_ai.usage.cache_creation_input_tokens"),
             ),
         }
-        return read_inclusive({**old, **told}, *keys)
-    if any(key.startswith("llm.token_count.") for key in told):
-        return read_inclusive(told, *(f"llm.token_count.{key}" for key in _INFERENCE))
-    if any(key.startswith("ai.usage.") for key in told):
-        older = {f"ai.usage.{new}": told.get(f"ai.usage.{old}") for new, old in _SDK_OLDER}
-        return read_inclusive({**older, **told}, *(f"ai.usage.{key}" for key in _SDK))
-    used = open_value(told.get("mlflow.chat.tokenUsage"))
+        return read_inclusive({**old, **attributes}, *keys)
+    if any(key.startswith("llm.token_count.") for key in attributes):
+        return read_inclusive(attributes, *(f"llm.token_count.{key}" for key in _INFERENCE))
+    if any(key.startswith("ai.usage.") for key in attributes):
+        older = {f"ai.usage.{new}": attributes.get(f"ai.usage.{old}") for new, old in _SDK_OLDER}
+        return read_inclusive({**older, **attributes}, *(f"ai.usage.{key}" for key in _SDK))
+    used = open_value(attributes.get("mlflow.chat.tokenUsage"))
     if not isinstance(used, dict):
         # Before version 3 only the reply itself tells.
-        return read_chat_usage(Fields(open_value(told.get("mlflow.spanOutputs"))).rest.get("usage"))
+        return read_chat_usage(Fields(open_value(attributes.get("mlflow.spanOutputs"))).rest.get("usage"))
     keys_ = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return read_inclusive(used, *keys_, "total_tokens")
 
 
-def _find_cost(told: Json) -> Any:
-    """Return what a call cost as its span says: the total, or the sum of prompt and completion."""
-    if (total := told.get("llm.cost.total", told.get(STATED_COST))) is not None:
+def _find_cost(attributes: Json) -> Any:
+    """Return the cost that a span states: the total, or the sum of prompt and completion."""
+    if (total := attributes.get("llm.cost.total", attributes.get(STATED_COST))) is not None:
         return total
-    parts = [read_money(told.get(f"llm.cost.{name}")) for name in ("prompt", "completion")]
+    parts = [read_money(attributes.get(f"llm.cost.{name}")) for name in ("prompt", "completion")]
     return None if None in parts else sum(filter(None, parts))
 
 

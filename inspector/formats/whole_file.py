@@ -1,8 +1,8 @@
 """DOOR: write files in one step. A reader sees the old file or the new one, each complete.
 
-The content is written to a temporary file beside the target, which then takes the target's name. A temporary
-file is locked while its writer lives: one without a lock was left by a killed writer, and the next write to
-the folder removes it.
+The content is written to a temporary file in the target's folder, which is then renamed to the target. A
+temporary file is locked while its writer runs. A file without a lock was left by a killed writer; the next
+write to the folder removes it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _TEMPORARY = re.compile(r"\.compaction-inspector-[0-9a-f]{8}\.tmp")
 
 
 def write_whole(target: Path, content: bytes, mode: int | None = None) -> None:
-    """Write a file in one step, in place of one that exists.
+    """Write a file in one step. An existing file is replaced.
 
     Args:
         target: The file to write.
         content: All of its bytes.
-        mode: The permissions of what the content came from. If the target exists, the new file has those
-            that both grant; if neither is known, the process's default.
+        mode: The permissions of the source of the content. If the target exists, the new file gets the
+            permissions that both grant; if neither is known, the default of the process.
 
     Raises:
         OSError: If the file cannot be written. The error names the target.
@@ -56,17 +56,17 @@ def write_new(target: Path, content: bytes, mode: int | None = None) -> None:
 
 
 def strictest(modes: Iterable[int | None]) -> int | None:
-    """The permissions that all of these modes grant, and reading and writing for the owner. None for no mode.
+    """Return the permissions that all modes grant, plus read and write for the owner; None without a mode.
 
     >>> oct(strictest([0o644, None, 0o660])), strictest([None])
     ('0o640', None)
     """
-    known = [mode for mode in modes if mode is not None]
-    return reduce(and_, known) & 0o666 | 0o600 if known else None
+    granted = [mode for mode in modes if mode is not None]
+    return reduce(and_, granted) & 0o666 | 0o600 if granted else None
 
 
 def mode_of(*paths: str | os.PathLike[str]) -> int | None:
-    """The permissions that all of these files grant; files that do not exist are left out."""
+    """Return the permissions that all files grant. Files that do not exist are ignored."""
     modes = []
     for path in paths:
         with suppress(OSError, ValueError):
@@ -77,9 +77,9 @@ def mode_of(*paths: str | os.PathLike[str]) -> int | None:
 def remove_stale(folder: Path) -> None:
     """Remove the temporary files that killed writers left in a folder."""
     with suppress(OSError):
-        stale = [Path(each.path) for each in os.scandir(folder) if _TEMPORARY.fullmatch(each.name)]
-        for each in stale:
-            _remove_unlocked(each)
+        stale = [Path(file.path) for file in os.scandir(folder) if _TEMPORARY.fullmatch(file.name)]
+        for file in stale:
+            _remove_unlocked(file)
 
 
 def _remove_unlocked(place: Path) -> None:
@@ -109,35 +109,35 @@ def take_lock(handle: int) -> None:
 
 @contextmanager
 def _write_beside(target: Path, content: bytes, mode: int | None) -> Iterator[Path]:
-    """A temporary file beside the target with the content on the disk; removed in the end."""
+    """Write the content to a temporary file in the target's folder. The file is removed at the end."""
     remove_stale(target.parent)
-    beside = None
+    temporary = None
     try:
-        beside, handle = _create_beside(target, 0o666 if mode is None else 0o600)
+        temporary, handle = _create_beside(target, 0o666 if mode is None else 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             if mode is not None:
-                beside.chmod(mode)
+                temporary.chmod(mode)
             os.fsync(file.fileno())
             if sys.platform != "win32":  # there an open file cannot be renamed
-                yield beside
+                yield temporary
         if sys.platform == "win32":
-            yield beside
+            yield temporary
     except OSError as error:
-        if beside is None or str(error.filename) == str(beside):
+        if temporary is None or str(error.filename) == str(temporary):
             # The user did not ask for a file of that name.
             error.filename, error.filename2 = str(target), None
         raise
     finally:
-        if beside is not None:
+        if temporary is not None:
             with suppress(OSError):
-                beside.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
     _sync_folder(target.parent)
 
 
 def _create_beside(target: Path, mode: int) -> tuple[Path, int]:
-    """A new temporary file with this mode, locked, and its handle."""
+    """Create and lock a temporary file with this mode. Return its path and its handle."""
     while True:
         beside = target.with_name(f".compaction-inspector-{os.urandom(4).hex()}.tmp")
         try:
@@ -148,7 +148,7 @@ def _create_beside(target: Path, mode: int) -> tuple[Path, int]:
             with suppress(OSError):  # not every file system has locks
                 take_lock(handle)
             if not os.fstat(handle).st_nlink:
-                os.close(handle)  # another writer took it for stale before it was locked
+                os.close(handle)  # another writer removed it as stale before it was locked
                 continue
         return beside, handle
 

@@ -231,10 +231,10 @@ def tails_of(metadata: Any) -> list[str]:
 
 
 def announces(draft: Draft, row: Row) -> bool:
-    """Whether a summary's row belongs to this compaction."""
+    """Whether the row of a summary belongs to this compaction."""
     for name in ("preservedSegment", "preservedMessages"):
-        kept = draft.metadata.get(name) if isinstance(draft.metadata, dict) else None
-        if row.uuid is not None and isinstance(kept, dict) and kept.get("anchorUuid") == row.uuid:
+        preserved = draft.metadata.get(name) if isinstance(draft.metadata, dict) else None
+        if row.uuid is not None and isinstance(preserved, dict) and preserved.get("anchorUuid") == row.uuid:
             return True
     return draft.id == row.parent_uuid
 

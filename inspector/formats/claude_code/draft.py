@@ -122,7 +122,7 @@ class Draft(msgspec.Struct, eq=False):
             self.lines = [line]  # with no room for more, which most never need
 
     def replace(self, row: str | None, blocks: Iterable[Block], source: Source) -> bool:
-        """Take a row of it that came again, whose later blocks count. Return whether they are others."""
+        """Replace the blocks of a repeated row by the later ones. Return whether they differ."""
         self.made = None
         line = next((line for line in self.lines if line.row == row), self.lines[0])
         before, line.blocks = line.blocks, tuple(blocks)

@@ -61,9 +61,9 @@ _NO_REPLY = ReplyFields()
 
 
 def _read_usage(usage: UsageFields, draft: Draft, reply: ReplyFields) -> Usage | None:
-    """What the provider reported, once, with the cost that versions until mid-2025 wrote (`costUSD`).
+    """Return the usage of a reply, once, with the cost that versions until mid-2025 wrote (`costUSD`).
 
-    Messages that Claude Code itself wrote have none.
+    Messages that Claude Code itself wrote have no usage.
     """
     if draft.again or reply.model == SYNTHETIC or reply.error is not None:
         return None

@@ -64,7 +64,7 @@ MAIN: Lane = (False, None)
 
 
 def sniff(data: Data) -> str | None:
-    """Return None if one of the first lines is a row of Claude Code's, else why not."""
+    """Return None if one of the first lines is a row of Claude Code, else the reason why not."""
     count = 0
     for source, line in islice(iter_lines(data), LOOK):
         count += 1
@@ -77,7 +77,7 @@ def sniff(data: Data) -> str | None:
 
 
 def _read_signs(data: Data, source: Source, line: memoryview) -> Iterator[Sign]:
-    """Return what a line is known by, of a damaged one what the whole rows in it are known by."""
+    """Yield the identifying fields of a line, or of each complete row in a damaged line."""
     try:
         yield decode_sign(line)
     except ValueError:
@@ -154,7 +154,7 @@ class ClaudeCodeLines:
                 row.agent_id = self.agent
             self.place(row, source)
             if row.copied_from is not None:
-                return  # what is told there of sub-agents is charged in that session
+                return  # its sub-agents are charged in the session that it was copied from
             if type(row.data) is ProgressRow and row.data.type == "agent_progress":
                 self.subagents.take_progress(source, row.data)
             elif type(row.tool_use_result) is ToolResult and row.tool_use_result.tells_of_agent:
@@ -162,9 +162,9 @@ class ClaudeCodeLines:
 
     def place(self, row: Row, source: Source) -> None:
         """Put a row where it belongs."""
-        known = self.chain.home.get(row.uuid) if row.uuid is not None else None
-        if known is not None or row.uuid in self.chain.via:
-            self.repeated.add(row, known, self.previous.get(row.lane))
+        earlier = self.chain.home.get(row.uuid) if row.uuid is not None else None
+        if earlier is not None or row.uuid in self.chain.via:
+            self.repeated.add(row, earlier, self.previous.get(row.lane))
         else:
             self.repeated.mend(row)
         if row.type in TALK:
@@ -303,7 +303,7 @@ class ClaudeCodeLines:
             return
         draft = self.replies.find(row, message, self._find_above(row)) if answers else None
         if draft is None:
-            # Prompts that are held wait for outputs; if none are held, nothing asks.
+            # Queued prompts wait for outputs.
             outputs = bool(self.held) and any(type(block) is ToolOutput for block in blocks)
             draft = self._start(row, source, lane, "assistant" if answers else "user", outputs=outputs)
             if answers:
@@ -324,13 +324,13 @@ class ClaudeCodeLines:
         self.spoken[lane[0]] = draft
 
     def _find_above(self, row: Row) -> Draft | None:
-        """The draft that a row hangs on; the last of its lane if rows name no parents."""
+        """Return the draft of a row's parent; the last one of its lane if rows have no parents."""
         if row.parent_uuid is UNSET:
             return self.previous.get(row.lane)
         return None if row.parent_uuid is None else self.chain.home.get(row.parent_uuid)
 
     def _ask(self, draft: Draft, row: Row, blocks: list[Block]) -> None:
-        """Take the words and outputs of a row of the user's role."""
+        """Set the text and outputs of a row with the user's role."""
         outputs = [block.call_id for block in blocks if type(block) is ToolOutput]
         draft.role = "tool" if outputs and len(outputs) == len(blocks) else "user"
         draft.answers = tuple(outputs)
@@ -471,7 +471,7 @@ class ClaudeCodeLines:
             draft.replace(row.uuid, blocks, source)
             return
         waiting = self.unwritten.get(row.lane, [])
-        draft = next((each for each in reversed(waiting) if announces(each, row)), None)
+        draft = next((candidate for candidate in reversed(waiting) if announces(candidate, row)), None)
         if draft is None and waiting:
             draft = waiting[-1]
         if draft is None:

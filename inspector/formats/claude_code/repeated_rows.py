@@ -1,4 +1,4 @@
-"""Rows that Claude Code appends a second time to the file that holds them.
+"""Handle rows that Claude Code appends again to the same file.
 
 Before the second compaction of one process, Claude Code appends copies of earlier rows, and the next new row
 names the last copy as its parent instead of the row that it follows (anthropics/claude-code issues 92089,
@@ -24,7 +24,7 @@ class RepeatedRows:
         self._parents: dict[str, str] = {}
 
     def add(self, row: Row, draft: Draft | None, end: Draft | None) -> None:
-        """Take a row whose uuid is in the file already.
+        """Add a row whose uuid is already in the file.
 
         Args:
             row: The repeated row.
@@ -40,7 +40,7 @@ class RepeatedRows:
         self._last[row.lane] = row.uuid, end.id
 
     def mend(self, row: Row) -> None:
-        """Let a new row follow the end before the copies, if it names the last copied row."""
+        """Change the parent of a new row from the last copied row to the end before the copies."""
         last, end = self._last.get(row.lane, ("", ""))
         if not last:
             return
@@ -54,7 +54,7 @@ class RepeatedRows:
 
 
 def _rename_tail(metadata: Any, last: str, end: str) -> Any:
-    """The metadata of a compaction with another name for the last preserved row."""
+    """Return the metadata of a compaction with a new id for the last preserved row."""
     segment = metadata.get("preservedSegment") if isinstance(metadata, dict) else None
     if not isinstance(segment, dict) or segment.get("tailUuid") != last:
         return metadata

@@ -1,4 +1,4 @@
-"""Replies of a Claude Code file: the rows that belong together, and the replies that are the same request.
+"""Group the rows of a Claude Code file into replies, and find replies to the same request.
 
 The rows of a reply share its `message.id`, and outputs of its calls may come between them. An id alone does
 not identify a reply: gateways give all replies the same one, and the API did so for a time
@@ -15,13 +15,13 @@ from .draft import Draft, Lane
 from .rows import Message, Row, UsageFields
 
 Prompt = tuple[float, float, float]
-"""Tokens of a request: fresh ones, those read from the cache, and those written to it."""
+"""Tokens of a request: uncached input, cache reads and cache writes."""
 ReplyName = tuple[str, Prompt]
 """The id of a reply's message, and the tokens of its request."""
 
 
 class ReplyIndex:
-    """The replies of a file, while its rows are read."""
+    """The replies of a file whose rows are being read."""
 
     def __init__(self) -> None:
         self._latest: dict[tuple[str, Lane], Draft] = {}
@@ -34,7 +34,7 @@ class ReplyIndex:
         Args:
             row: A row of the assistant.
             message: Its message.
-            above: The draft of the row that it names as its parent.
+            above: The draft of its parent row.
         """
         draft = None if message.id is None else self._latest.get((message.id, row.lane))
         if draft is None or draft.order < self._ends.get(row.lane, -1):
@@ -42,7 +42,7 @@ class ReplyIndex:
         reply = draft.reply
         if reply is not None and _differ(reply.request, row.request_id):
             return None
-        # The tokens of a prompt may be completed while its reply streams, with nothing in between.
+        # While a reply streams, later rows may report more tokens of the prompt.
         usage = None if reply is None or above is draft else reply.usage
         return None if _differ(find_prompt(usage), find_prompt(message.usage)) else draft
 
@@ -57,14 +57,14 @@ class ReplyIndex:
         self._ends[lane] = order
 
     def names(self) -> frozenset[ReplyName]:
-        """The names of all replies."""
+        """Return the names of all replies."""
         return frozenset(_name(draft) for drafts in self._drafts.values() for draft in drafts)
 
     def charge_once(self, charged: frozenset[ReplyName], *, is_agent: bool) -> None:
         """Mark the replies that are charged elsewhere.
 
-        A sub-agent may be shown earlier replies. They are charged in the conversation, or at their first
-        place; the replies of `charged` are in another file of the session.
+        The context of a sub-agent may include earlier replies. They are charged in the conversation, or at
+        their first occurrence. The replies of `charged` are in another file of the session.
         """
         for drafts in self._drafts.values():
             if len(drafts) > 1 or is_agent:
@@ -76,18 +76,18 @@ class ReplyIndex:
                             draft.again, draft.made = draft is not payer, None
 
     def clear(self) -> None:
-        """Keep no draft."""
+        """Remove all drafts."""
         self._latest.clear()
         self._drafts.clear()
 
 
 def name_reply(name: str, usage: Any) -> ReplyName:
-    """The name of a reply by its message's id and the usage in the API's terms."""
+    """Return the name of a reply for the id of its message and its usage as the API reports it."""
     return name, find_prompt(usage) or (0, 0, 0)
 
 
 def find_prompt(usage: Any) -> Prompt | None:
-    """The tokens of the request that a usage reports; None if it reports none."""
+    """Return the tokens of the request that a usage reports; None if it reports none."""
     if isinstance(usage, dict):
         values = tuple(usage.get(name) for name in _PROMPT)
     elif type(usage) is UsageFields:
@@ -111,7 +111,7 @@ def _differ(first: Any, second: Any) -> bool:
 
 
 def _group(drafts: list[Draft]) -> Iterator[list[Draft]]:
-    """Group the drafts that show the same reply in several lanes. Drafts of one lane are always different."""
+    """Group the drafts of the same reply in several lanes. Drafts in one lane are different replies."""
     groups: dict[tuple[ReplyName, int], list[Draft]] = {}
     counts: dict[tuple[ReplyName, Lane], int] = {}
     for draft in drafts:

@@ -183,9 +183,9 @@ class Row(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def copied_from(self) -> str | None:
-        """The session that a fork copied the row from; None for a row of its own."""
-        told = self.forked_from.get("sessionId") if isinstance(self.forked_from, dict) else None
-        return told if isinstance(told, str) and told and told != self.session_id else None
+        """The id of the session that a fork copied the row from; None if it was not copied."""
+        origin = self.forked_from.get("sessionId") if isinstance(self.forked_from, dict) else None
+        return origin if isinstance(origin, str) and origin and origin != self.session_id else None
 
     @property
     def lane(self) -> tuple[bool, str | None]:

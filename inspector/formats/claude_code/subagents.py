@@ -28,8 +28,13 @@ class Heard(NamedTuple):
 
 
 class Spoken(NamedTuple):
-    """Replies that are entries: the names of all of them, and those of sub-agents by sub-agent, where None is
-    for rows that name none. Of those that are `whole` nothing is missing."""
+    """Replies that are entries.
+
+    Attributes:
+        messages: the names of all of them.
+        heard: the replies of each sub-agent; the key None is for rows that name no sub-agent.
+        whole: sub-agents whose replies are complete.
+    """
 
     messages: frozenset[ReplyName]
     heard: dict[str | None, list[Heard]]
@@ -84,42 +89,42 @@ class SubAgentRows:
         self.names: Names = {}
 
     def take_progress(self, source: Source, data: ProgressRow) -> None:
-        """A row in which a sub-agent tells what it does: one of its replies, or of no concern."""
+        """Read a progress row of a sub-agent. Rows without a reply are ignored."""
         row, agent = data.message, data.agent_id
         if type(row) is not AgentRow or row.type != "assistant" or not isinstance(agent, str):
             return
-        told = Fields(row.message)
-        given = told.object("usage")
-        usage, model = read_usage(given), told.text("model")
+        message = Fields(row.message)
+        usage_fields = message.object("usage")
+        usage, model = read_usage(usage_fields), message.text("model")
         if usage is None or model == "<synthetic>" or row.is_api_error_message is True:
             return
         line = f"line-{source.line}"
-        called = name_reply(told.text("id") or line, given)
+        called = name_reply(message.text("id") or line, usage_fields)
         reply = self.replies.setdefault((agent, called), _Reply(agent, called, source))
         name = row.uuid if isinstance(row.uuid, str) else line
-        reply.rows[name] = read_content(told.any("content"), self.names)
+        reply.rows[name] = read_content(message.any("content"), self.names)
         if reply.usage is None or reply.usage.output <= usage.output:
             reply.usage = usage
         fields = {
             "model": model,
-            "stop_reason": told.text("stop_reason"),
+            "stop_reason": message.text("stop_reason"),
             "timestamp": row.timestamp if isinstance(row.timestamp, str) else None,
         }
         reply.fields |= {key: value for key, value in fields.items() if value is not None}
 
     def take_result(self, source: Source, line: memoryview) -> None:
-        """The row of a result that tells of a sub-agent."""
+        """Read the row of a result that describes a sub-agent."""
         row = _decode(bytes(line))
-        told = Fields(row.object("toolUseResult"))
-        agent = told.text("agentId") or told.text("taskId")
-        calls, status = told.number("totalToolUseCount"), told.text("status")
+        result = Fields(row.object("toolUseResult"))
+        agent = result.text("agentId") or result.text("taskId")
+        calls, status = result.number("totalToolUseCount"), result.text("status")
         if calls is None and status != "async_launched":
             return
         name = row.text("uuid") or f"line-{source.line}"
-        usage = read_usage(told.object("usage"))
+        usage = read_usage(result.object("usage"))
         last = None
         if usage is not None and usage.prompt:
-            content = told.items("content") or ()
+            content = result.items("content") or ()
             texts = (Fields(part).text("text") for part in content)
             last = build(
                 Entry,
@@ -127,7 +132,7 @@ class SubAgentRows:
                 role="assistant",
                 blocks=tuple(build(Text, text=text) for text in texts if text),
                 usage=usage,
-                model=told.text("resolvedModel"),
+                model=result.text("resolvedModel"),
                 timestamp=row.text("timestamp"),
                 sidechain=agent or name,
                 sources=(source,),
@@ -135,7 +140,7 @@ class SubAgentRows:
         self.results[name] = _Result(agent or name, last, None if calls is None else round(calls))
 
     def make(self, spoken: Spoken) -> tuple[SubAgent, ...]:
-        """Every sub-agent that is not told whole by the entries, those of `spoken`."""
+        """Return every sub-agent whose replies are not all among the entries of `spoken`."""
         replies: dict[str, list[Entry]] = {}
         for reply in self.replies.values():
             if reply.name not in spoken.messages:

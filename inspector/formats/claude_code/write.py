@@ -26,7 +26,7 @@ from .attached import WAY, write_provided
 
 NEVER = "1970-01-01T00:00:00.000Z"
 NO_CONTENT = "(no content)"
-"""What Claude Code itself writes for a message that would be empty, which no provider takes."""
+"""The text that Claude Code writes in an empty message, because providers reject empty messages."""
 
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
@@ -84,7 +84,7 @@ def _write_rows(line: LinearSession, twigs: Sequence[BranchEntry], losses: Count
 
 
 def _leave_out_tools(entry: Entry, calls: Collection[str]) -> Entry:
-    """The entry without calls and results of which nothing valid can be written."""
+    """Return the entry without calls and results that have no valid written form."""
     blocks = tuple(block for block in entry.blocks if _name_call(block) not in calls)
     if entry.blocks and not blocks:
         blocks = (Text(text=NO_CONTENT),)
