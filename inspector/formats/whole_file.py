@@ -34,8 +34,8 @@ def write_whole(target: Path, content: bytes, mode: int | None = None) -> None:
     """
     with suppress(OSError):
         mode = strictest([mode, stat.S_IMODE(target.stat().st_mode)])
-    with _write_beside(target, content, mode) as beside:
-        beside.replace(target)
+    with _write_beside(target, content, mode) as temporary:
+        temporary.replace(target)
 
 
 def write_new(target: Path, content: bytes, mode: int | None = None) -> None:
@@ -43,16 +43,16 @@ def write_new(target: Path, content: bytes, mode: int | None = None) -> None:
 
     Raises `FileExistsError` if there is anything at the target, else as `write_whole`.
     """
-    with _write_beside(target, content, mode) as beside:
+    with _write_beside(target, content, mode) as temporary:
         try:
             # Unlike a move, a second name never takes the place of a file.
-            os.link(beside, target)
+            os.link(temporary, target)
         except FileExistsError:
             raise FileExistsError(f"{target} exists already, so it is not written over") from None
         except OSError:
             # Not every file system supports a second name. The empty file reserves the name.
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            beside.replace(target)
+            temporary.replace(target)
 
 
 def strictest(modes: Iterable[int | None]) -> int | None:
@@ -139,9 +139,9 @@ def _write_beside(target: Path, content: bytes, mode: int | None) -> Iterator[Pa
 def _create_beside(target: Path, mode: int) -> tuple[Path, int]:
     """Create and lock a temporary file with this mode. Return its path and its handle."""
     while True:
-        beside = target.with_name(f".compaction-inspector-{os.urandom(4).hex()}.tmp")
+        temporary = target.with_name(f".compaction-inspector-{os.urandom(4).hex()}.tmp")
         try:
-            handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+            handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         except FileExistsError:
             continue
         if sys.platform != "win32":
@@ -150,7 +150,7 @@ def _create_beside(target: Path, mode: int) -> tuple[Path, int]:
             if not os.fstat(handle).st_nlink:
                 os.close(handle)  # another writer removed it as stale before it was locked
                 continue
-        return beside, handle
+        return temporary, handle
 
 
 def _sync_folder(folder: Path) -> None:
