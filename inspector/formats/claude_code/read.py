@@ -40,7 +40,7 @@ from .prompt import PromptSnapshot
 from .queue import QUEUE, PromptQueue, is_command, words_of
 from .repeated_rows import RepeatedRows
 from .replaced import read_replacements, replace_outputs
-from .replies import ReplyIndex, ReplyName
+from .replies import ReplyIndex, ReplyName, find_output
 from .rows import (
     BOOKKEEPING,
     SUBTYPES,
@@ -408,7 +408,7 @@ class ClaudeCodeLines:
                 line.blocks = ()
 
     def _answer(self, draft: Draft, row: Row, message: Message) -> None:
-        """What a reply's row tells besides its blocks."""
+        """Set the fields of a reply from one of its rows."""
         reply = draft.reply
         if reply is None:
             reply = draft.reply = ReplyFields()
@@ -420,8 +420,8 @@ class ClaudeCodeLines:
             reply.stop_reason = intern(message.stop_reason)
         if row.request_id is not None:
             reply.request = row.request_id
-        usage = message.usage
-        if type(usage) is UsageFields and (reply.usage is None or _output(usage) >= _output(reply.usage)):
+        usage, earlier = message.usage, reply.usage
+        if type(usage) is UsageFields and (earlier is None or find_output(usage) >= find_output(earlier)):
             reply.usage = usage
         if is_number(row.cost):
             reply.cost = row.cost
@@ -589,12 +589,6 @@ class ClaudeCodeLines:
         ranked = [words for words, _ in self.summaries] + here
         titles = [self.titles[kind] for kind in ("ai", "custom") if kind in self.titles]
         return (ranked + titles)[-1] if ranked or titles else None
-
-
-def _output(usage: UsageFields) -> float:
-    """Tokens of the reply in the usage of a row: while it streams, each row tells more."""
-    value = usage.output_tokens
-    return value if isinstance(value, int | float) else -1
 
 
 def _blocks_of(entries: Iterable[Entry], agents: Mapping[int, str | None], aside: bool) -> Iterator[Block]:

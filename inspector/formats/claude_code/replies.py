@@ -98,6 +98,12 @@ def find_prompt(usage: Any) -> Prompt | None:
     return (fresh, read, written) if fresh or read or written else None
 
 
+def find_output(usage: UsageFields) -> float:
+    """Return the output tokens that a row reports; -1 without a number. They grow while a reply streams."""
+    value = usage.output_tokens
+    return value if isinstance(value, int | float) else -1
+
+
 _PROMPT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
