@@ -381,22 +381,22 @@ def _lint(asked: Namespace) -> list[str]:
     return told
 
 
-def _lint_file(asked: Namespace) -> list[str]:
+def _lint_file(arguments: Namespace) -> list[str]:
     from .facts.lint.codes import report_uncompacted
     from .facts.lint.report import FORMATS
 
-    session = _read(asked)
-    rules = [asked.select, *(f"-{code.strip()}" for code in asked.ignore.split(",") if code.strip())]
-    plain = asked.policy is None and asked.counter == DEFAULT_COUNTER
+    session = _read(arguments)
+    rules = [arguments.select, *(f"-{code.strip()}" for code in arguments.ignore.split(",") if code.strip())]
+    plain = arguments.policy is None and arguments.counter == DEFAULT_COUNTER
     findings = report_uncompacted(session, rules) if plain else None
     if findings is None:
         from .facts.lint.check import lint
 
-        # What is counted as a rule is counted by the check where it needs it.
-        ledger = None if asked.counter == DEFAULT_COUNTER else _count(asked, session)
-        findings = lint(session, asked.policy, rules, ledger=ledger, window=asked.window)
-    asked.code = FAILED if not findings.ok else REFUSED if findings.faults else 0
-    return FORMATS[asked.format](findings, session, asked.file, asked.fixes)
+        # With the default counter, the check counts tokens only if it needs them.
+        ledger = None if arguments.counter == DEFAULT_COUNTER else _count(arguments, session)
+        findings = lint(session, arguments.policy, rules, ledger=ledger, window=arguments.window)
+    arguments.code = FAILED if not findings.ok else REFUSED if findings.faults else 0
+    return FORMATS[arguments.format](findings, session, arguments.file, arguments.fixes)
 
 
 def _export(asked: Namespace) -> list[str]:

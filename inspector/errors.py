@@ -41,7 +41,7 @@ from typing import Any
 from .text import printable
 
 MOST_NAMES = 5
-"""So many names are told of those that were possible."""
+"""Names of the possible values that an error lists."""
 
 
 class InspectorError(Exception):
@@ -56,7 +56,7 @@ class InspectorError(Exception):
     """
 
     def __str__(self) -> str:
-        # Names of files and words of transcripts stand in it: nothing in them may act on a terminal.
+        # The sentence may quote file names and transcripts, which may hold control characters.
         return printable(self._sentence())
 
     def _sentence(self) -> str:
@@ -101,10 +101,11 @@ def expect(call: str, **given: tuple[object, ...]) -> None:
             raise ArgumentError(call, argument, value, " or ".join(wanted))
 
 
-def expect_items(call: str, argument: str, given: object, *kinds: object) -> list[Any]:
-    """Return the items of a list. Raise `ArgumentError` unless it is one, and each item of one of the types.
+def expect_items(call: str, argument: str, value: object, *kinds: object) -> list[Any]:
+    """Return the items of a list.
 
-    A text is no list of its letters.
+    Raises `ArgumentError` if the value is not a list, or if an item has none of the types. A text is not a
+    list of its characters.
 
     >>> expect_items("pay", "names", ("a", "b"), str)
     ['a', 'b']
@@ -112,9 +113,9 @@ def expect_items(call: str, argument: str, given: object, *kinds: object) -> lis
     Traceback (most recent call last):
     inspector.errors.ArgumentError: pay: names must be a text, not None
     """
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ArgumentError(call, argument, given, "a list")
-    items = [*given]
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise ArgumentError(call, argument, value, "a list")
+    items = [*value]
     for item in items:
         expect(call, **{argument: (item, *kinds)})
     return items

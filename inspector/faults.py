@@ -45,8 +45,8 @@ class Faults(list[Fault]):
         """Return a context manager that records an exception of its body and continues after it.
 
         Args:
-            part: What the body works out.
-            place: The block it reads, if it is about one.
+            part: The name of the result that the body computes.
+            place: The block that it reads, if any.
 
         >>> import os
         >>> strict, faults = os.environ.pop("INSPECTOR_STRICT", ""), Faults()

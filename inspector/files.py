@@ -49,15 +49,15 @@ if TYPE_CHECKING:
 
 StrPath = str | os.PathLike[str]
 BEGINNING = 1 << 20
-"""So many bytes settle that a file is of another kind, and the rest of it is not read."""
+"""Bytes at the beginning of a file by which a file of another kind is refused without reading the rest."""
 
 
 def open_session(path: StrPath, format: str | None = None, part: str | None = None) -> Session:
-    """Read the session in a file, in the named format or in the one that is recognised.
+    """Read the session in a file, in the format given or in the one that is recognised.
 
     `part` names one session of an archive, as `open_sessions` lists them. Raises `ArgumentError` for a wrong
-    argument, `ReadError` if the file holds no session, `SeveralSessions` if it holds several and `part` names
-    none, `EmptySession` if it holds no message, and `OSError` if it cannot be read.
+    argument, `ReadError` if the file holds no session, `SeveralSessions` if it holds several and no `part` is
+    given, `EmptySession` if it holds no message, and `OSError` if it cannot be read.
 
     >>> import json
     >>> from tempfile import TemporaryDirectory
@@ -78,23 +78,23 @@ def open_session(path: StrPath, format: str | None = None, part: str | None = No
 
 
 def read_with_others(reader: Reader, data: Data, place: Path) -> Session:
-    """Read the session in `data` by this reader, with its other files that lie beside `place`."""
+    """Read the session in `data` with this reader, and its other files from the folder of `place`."""
     beside = _read_beside(reader, data, place)
     return _keep_mode(read_all(reader, data, beside), place, *(place.parent / name for name in beside))
 
 
 def _keep_mode(session: Session, *places: Path) -> Session:
-    """The session, which from now on has the permissions that all of its files grant."""
+    """Set the session's permissions to those that all of its files grant; return the session."""
     session.__dict__[FILE_MODE] = mode_of(*places)
     return session
 
 
 def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
-    """The sessions in a file, as a list: all that are in an archive, a log of samples, an export, a database.
+    """List the sessions in a file: an archive, a log of samples, an export or a database.
 
-    Each is read by its `open()`. Other files of an archive are in `others`. A file is unpacked to 1 GiB at
-    most and to 200 times its size; an archive of more than 10,000 files is refused. Raises what
-    `open_session` raises.
+    `open()` of an item reads its session. `others` lists the other files of an archive. A file is unpacked to
+    at most 1 GiB and at most 200 times its size; an archive of more than 10,000 files is refused. Raises the
+    errors of `open_session`.
 
     >>> from tempfile import TemporaryDirectory
     >>> from zipfile import ZipFile
@@ -115,25 +115,25 @@ def open_sessions(path: StrPath, format: str | None = None) -> StoredSessions:
 
 
 MANY, MOST_BESIDE = 64, 1 << 28
-"""So many files that may hold one are looked at, and none beside a session's that has more bytes."""
+"""The number of files searched for a session, and the size in bytes of the largest of them."""
 
 
 def list_matching(folder: Path, pattern: str, most: int = MANY) -> list[Path]:
-    """The first files there, by their names, that a pattern is of; none where it is no pattern."""
+    """Return the first files of a folder, by name, that match a pattern; [] if the pattern is invalid."""
     with suppress(OSError, ValueError, NotImplementedError):
         return sorted(folder.glob(pattern))[:most]
     return []
 
 
 def _find_beside(patterns: Sequence[str], place: Path, most: int) -> list[Path]:
-    """The other files of a session that are there, in the order in which its reader asks for them."""
-    every = (each for pattern in patterns for each in list_matching(place.parent, pattern, most))
-    found = (each for each in dict.fromkeys(every) if each != place and _is_small(each, place.parent))
-    return list(islice(found, most))
+    """Find the other files of a session, in the order in which its reader names them."""
+    files = (file for pattern in patterns for file in list_matching(place.parent, pattern, most))
+    small = (file for file in dict.fromkeys(files) if file != place and _is_small(file, place.parent))
+    return list(islice(small, most))
 
 
 def list_beside(place: Path) -> list[Path]:
-    """The other files that the session in this one is read together with. Raises what `open_session` does."""
+    """List the other files that belong to the session in a file. Raises the errors of `open_session`."""
     data = unpack_named(_read_whole(find_place(place))[1], str(place))
     reader = find_reader(data, str(place))
     return _find_beside(reader.name_beside(data, place.name), place, reader.most_beside)
@@ -144,19 +144,19 @@ def _is_small(place: Path, home: Path, most: int = MOST_BESIDE) -> bool:
 
 
 def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
-    """The contents of the session's other files, by their paths from its folder."""
+    """Read the session's other files, by their paths relative to its folder."""
     patterns, read = reader.name_beside(data, place.name), dict[str, Data]()
-    for each in _find_beside(patterns, place, reader.most_beside):
-        with suppress(OSError), each.open("rb") as file:
+    for path in _find_beside(patterns, place, reader.most_beside):
+        with suppress(OSError), path.open("rb") as file:
             head = file.read(MARK)
             if reader.is_foreign is None or not reader.is_foreign(data, head):
-                read[each.relative_to(place.parent).as_posix()] = head + file.read()
+                read[path.relative_to(place.parent).as_posix()] = head + file.read()
     return read
 
 
 def _read_whole(place: Path) -> tuple[FileStat, bytes]:
-    """A file and its content; of one that is no session by its beginning no more than that is read."""
-    # Not mapped into memory: a mapped file that someone cuts short ends the whole process.
+    """Read a file. One whose beginning shows that it is not a session is refused before the rest is read."""
+    # Not mapped into memory: if a mapped file is truncated meanwhile, the process is killed.
     with place.open("rb") as file:
         status = os.fstat(file.fileno())
         check_regular(place, status)
@@ -170,7 +170,7 @@ def _read_whole(place: Path) -> tuple[FileStat, bytes]:
 
 
 def _find_log(place: Path, data: bytes) -> Path | None:
-    """The log of changes beside a database, which may hold all that is in it; None where there is none."""
+    """Return the write-ahead log of a database, which may hold most of its content; None if there is none."""
     log = place.with_name(f"{place.name}-wal")
     if not data.startswith(MAGIC) or not log.is_file() or not 0 < log.stat().st_size <= MOST_BESIDE:
         return None
@@ -178,7 +178,7 @@ def _find_log(place: Path, data: bytes) -> Path | None:
 
 
 def _settle(place: Path, data: bytes) -> bytes:
-    """A database with the log of changes beside it; SQLite writes even if it only reads, so on a copy."""
+    """Merge a database with its write-ahead log, in a copy: SQLite writes even when it only reads."""
     log = _find_log(place, data)
     if log is None:
         return data
@@ -193,12 +193,12 @@ def _settle(place: Path, data: bytes) -> bytes:
             with closing(sqlite3.connect(copy)) as base:
                 base.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error:
-            return data  # a log of another database, or a broken one: the last state that was settled
+            return data  # the log is broken or of another database: the last committed state
         return copy.read_bytes()
 
 
 def find_place(path: StrPath) -> Path:
-    """Where a path leads that is to be read, or a folder's session. Raises `ReadError` for what has none."""
+    """Resolve a path to read; for a folder, the session in it. Raises `ReadError` if there is no session."""
     place = spell_out(path, "open_session")
     with suppress(FileNotFoundError, NotADirectoryError):
         place = next((inner for name in FOLDER_FILES if (inner := place / name).is_file()), place)
@@ -207,15 +207,15 @@ def find_place(path: StrPath) -> Path:
 
 
 def resolve_place(path: StrPath, call: str) -> Path:
-    """Where a path leads that is to be written to, for the function `call`. Raises `ArgumentError`."""
+    """Resolve a path to write to. Raises `ArgumentError` in the name of the function `call`."""
     return Path(os.path.realpath(spell_out(path, call)))
 
 
 def save_session(session: Session, path: StrPath) -> None:
-    """Write the session manifest, without loss, in one step, with the permissions of the session's file.
+    """Write a session to a manifest, without loss and in one step, with the permissions of its own file.
 
-    Raises `FileExistsError` rather than write over a file that is no session manifest, and `OSError`
-    if the file cannot be written. A file that exists then stays as it is.
+    Raises `FileExistsError` if the path is a file that is not a session manifest, and `OSError` if the file
+    cannot be written. In both cases an existing file stays as it is.
 
     >>> from tempfile import TemporaryDirectory
     >>> session = read_session([{"role": "user", "content": "Name a prime."}])
@@ -234,9 +234,9 @@ def save_session(session: Session, path: StrPath) -> None:
 
 
 def save_export(session: Session, path: StrPath, format: Format) -> tuple[Loss, ...]:
-    """Write the session in another format to a new file; return what the file does not hold.
+    """Write a session in another format to a new file; return what the file could not hold.
 
-    Raises `FileExistsError` if the file exists, and what `export_session` raises.
+    Raises `FileExistsError` if the file exists, and the errors of `export_session`.
     """
     from .formats.writers import export_session
 
@@ -252,8 +252,8 @@ def _is_replaceable(target: Path) -> bool:
 def save_plan(plan: Plan, path: StrPath) -> Path:
     """Write a plan to a new file: policy, settings, cut and pins, the session's hash, and the outcome.
 
-    No text of the transcript goes into it. Raises `FileExistsError` if the file exists, and `OSError` if it
-    cannot be written.
+    The file contains no text of the transcript. Raises `FileExistsError` if the file exists, and `OSError` if
+    it cannot be written.
 
     >>> from tempfile import TemporaryDirectory
     >>> from inspector import count_tokens, make_plan, open_demo
@@ -274,10 +274,10 @@ def save_plan(plan: Plan, path: StrPath) -> Path:
 
 
 def open_plan(path: StrPath, session: Session | StrPath, *, ledger: Ledger | None = None) -> Plan:
-    """The plan that a file keeps, made again of its session; a file that has grown since is taken as it was.
+    """Read a saved plan and make it again on its session, as the session was when the plan was saved.
 
-    Raises `OtherSession` for another session, `PlanError` for a file that holds no plan or one that does not
-    come out equal any more, `PolicyError` for a rule that is not known here.
+    Raises `OtherSession` for another session, `PlanError` if the file holds no plan or if the plan now has
+    another outcome, and `PolicyError` for an unknown rule.
 
     >>> from tempfile import TemporaryDirectory
     >>> from inspector import count_tokens, make_plan
@@ -295,7 +295,7 @@ def open_plan(path: StrPath, session: Session | StrPath, *, ledger: Ledger | Non
 
 
 def read_plans_beside(home: str) -> dict[str, bytes]:
-    """The texts of the plans beside a session's file, by their names; {} for a session of no file."""
+    """Read the plans in the folder of a session's file, by file name; {} for a session without a file."""
     if not home:
         return {}
     found = {}
@@ -308,31 +308,31 @@ def read_plans_beside(home: str) -> dict[str, bytes]:
 
 
 def find_planned(path: StrPath) -> tuple[Path, SavedPlan]:
-    """Find the session's file beside a saved plan, and that plan. The one it is named after comes first.
+    """Read a saved plan and find its session's file in the same folder; return both.
 
-    Hidden files are not looked at, nor what a link leads to. Raises `PlanError` for a file that holds no
-    plan, and if its session does not lie beside it.
+    The file that the plan is named after is tried first. Hidden files and links are skipped. Raises
+    `PlanError` if the file holds no plan, and if its session is not in the folder.
     """
     from .planning.saved_plan import count_added, read_plan
 
     place = find_place(path)
     saved = read_plan(place.read_bytes(), str(place))
     stem = re.sub(r"(-\d+)?\.plan\.json$", "", place.name)
-    inner = (one for one in sorted(place.parent.glob("*.json*")) if is_shown(one, place.parent))
-    files = [one for one in inner if not one.name.endswith(".plan.json")]
-    for one in sorted(files, key=lambda one: not one.name.startswith(stem)):
+    shown = (file for file in sorted(place.parent.glob("*.json*")) if is_shown(file, place.parent))
+    files = [file for file in shown if not file.name.endswith(".plan.json")]
+    for file in sorted(files, key=lambda file: not file.name.startswith(stem)):
         try:
-            count_added(saved, open_session(one), str(place))
+            count_added(saved, open_session(file), str(place))
         except (InspectorError, OSError):
             continue
-        return one, saved
+        return file, saved
     raise PlanError(str(place), f"the session it was saved of, {saved.session.id}, does not lie beside it")
 
 
 def save_beside(plan: Plan, home: str = "") -> Path:
-    """Save a plan as the first free "<session>.plan.json" beside the session's file, or in this folder.
+    """Save a plan as the first free "<session>.plan.json" in the folder of the session's file.
 
-    A plan that was saved there already is not written twice.
+    Without `home` the current folder is used. A plan that was saved there already is not written twice.
     """
     from .planning.saved_plan import name_plan, write_plan
 
@@ -341,7 +341,7 @@ def save_beside(plan: Plan, home: str = "") -> Path:
 
 
 def read_beside(home: str) -> bytes | None:
-    """The bytes of the session's file `home`, unpacked; None for a session of no file."""
+    """Read and unpack the session's file `home`; None for a session without a file."""
     if not home:
         return None
     place = find_place(home)
@@ -349,10 +349,10 @@ def read_beside(home: str) -> bytes | None:
 
 
 def write_beside(name: str, content: bytes, home: str = "", mode: int | None = None) -> Path:
-    """Write a file beside the session's file `home`, or in this folder; return its path.
+    """Write a file to the folder of the session's file `home`, or to the current folder; return its path.
 
-    It has the permissions of `home`, or `mode` if there is no `home`. A name that is taken gets a number. A
-    file that holds this content already is not written again.
+    The file has the permissions of `home`, or `mode` if there is no `home`. A name that is taken gets a
+    number. A file that holds this content already is not written again.
     """
     from .planning.saved_plan import number_name
 
@@ -372,10 +372,16 @@ def write_beside(name: str, content: bytes, home: str = "", mode: int | None = N
 def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = None) -> Path:
     """Write the session as it was at an entry to a new file that its harness can resume; return its path.
 
-    The copy has a new id, a title that says where it was reopened, and the path to the entry `at` (its name
-    or the beginning of it; by default the end) without other branches. It is written to `to`, by default to
-    "<new id>.jsonl" beside the original, with the original's permissions. Raises what `open_session` raises,
-    `EditError` for a format other than Claude Code's and pi's, and `FileExistsError` if `to` exists.
+    The copy has a new id, a title that names the entry, and the path to the entry without other branches.
+
+    Args:
+        path: The session's file.
+        at: The entry's name or the beginning of it; by default the end of the session.
+        to: The new file; by default "<new id>.jsonl" in the folder of the original. It has the permissions
+            of the original.
+
+    Raises the errors of `open_session`, `EditError` for a format other than Claude Code's and pi's, and
+    `FileExistsError` if `to` exists.
 
     >>> from tempfile import TemporaryDirectory
     >>> row = '{"type": "user", "uuid": "%s", "parentUuid": %s, "message": {"content": "Hello"}}'
@@ -402,15 +408,15 @@ def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = No
 
 
 MOST_PLANS, MOST_PLAN_BYTES = 50, 1_000_000
-"""Files beside a session that are looked at for plans of it, and how large each may be."""
+"""The number of plan files read from a session's folder, and the largest size of each."""
 TAIL = 1 << 16
-"""Bytes at the end of a session's file by which others are known to be of it."""
+"""Bytes at the end of a session's file that are searched for the names of its other files."""
 MARK = 4096
-"""Bytes at the beginning, and before the place where reading goes on, by which the file is known again."""
+"""Bytes at the beginning, and before the offset where reading continues, that identify the same file."""
 
 
 class FileStat(NamedTuple):
-    """What the file system tells of a file."""
+    """Device, inode, size and time of the last change of a file."""
 
     device: int
     inode: int
@@ -419,10 +425,10 @@ class FileStat(NamedTuple):
 
 
 class FollowedFile:
-    """A session file that grows. `session` is what it held at the last look.
+    """A session file that may grow. `session` is its content at the last call of `poll`.
 
-    After each look `session == open_session(path)`, also if the file was cut short or replaced. If a file of
-    lines only grew, only its new bytes are read; a change in its middle at equal length is not noticed.
+    After each `poll`, `session == open_session(path)`, also if the file was truncated or replaced. If a file
+    of lines only grew, only its new bytes are read. A change in the middle that keeps the length is missed.
 
     >>> from tempfile import TemporaryDirectory
     >>> row = '{"type": "user", "uuid": "%s", "parentUuid": null, "message": {"content": "Hello"}}'
@@ -437,7 +443,7 @@ class FollowedFile:
     """
 
     def __init__(self, path: StrPath, format: str | None = None, *, once: bool = False) -> None:
-        """Open the file. Raises what `open_session` raises. `once`: nothing is kept to read on with."""
+        """Open the file. With `once`, it cannot be polled later. Raises the errors of `open_session`."""
         self.path: Path = find_place(path)
         self.format, self._once = format, once
         self.session: Session
@@ -452,7 +458,7 @@ class FollowedFile:
         _keep_mode(self.session, self.path, *self._beside)
 
     def poll(self) -> Session | None:
-        """Return the session as it is now, or None if it has not changed since the last look.
+        """Read what is new. Return the session, or None if it has not changed since the last `poll`.
 
         Raises `OSError` if the file is gone and `ReadError` if it holds no session; `session` then stays.
         """
@@ -460,7 +466,7 @@ class FollowedFile:
         if look == self._status and same:
             return None
         if self._refused is not None and look == self._refused[0]:
-            # It was read whole once; as long as it stays as it is, it is no session.
+            # The unchanged file has been read and refused before.
             raise self._refused[1].with_traceback(None)
         grown = self._read_on() if same else None
         if grown is None:
@@ -480,21 +486,21 @@ class FollowedFile:
         return _status(status)
 
     def _look_beside(self) -> dict[Path, FileStat]:
-        """The session's other files as they are now."""
-        found: dict[Path, FileStat] = {}
-        for each in _find_beside(self._search, self.path, self._most):
+        """Return the state of the session's other files."""
+        states: dict[Path, FileStat] = {}
+        for path in _find_beside(self._search, self.path, self._most):
             with suppress(OSError):
-                found[each] = _status(each.stat())
-        return found
+                states[path] = _status(path.stat())
+        return states
 
     def _read_on(self) -> bool | None:
-        """Read what is new. Whether there is anything; None when all has to be read anew."""
+        """Read what was added. Return whether there is anything, or None if the file must be read again."""
         growth, known = self._growth, self._status
         if growth is None or known is None:
             return None
         with self.path.open("rb") as file:
             now = _status(os.fstat(file.fileno()))
-            # A file that was written to and did not grow was not only added to.
+            # A file that changed without growing was not only appended to.
             if now[:2] != known[:2] or now.size <= known.size:
                 return None
             head = file.read(len(self._head))
@@ -505,7 +511,7 @@ class FollowedFile:
         if set(growth.reader.name_beside(data, self.path.name)) - set(self._search):
             return None  # new lines name another file of it
         start = growth.offset
-        # Should it fail half-way, the next look reads anew.
+        # If it fails half-way, the next call reads the whole file again.
         self._growth = self._status = None
         changed = growth.feed(data)
         if changed:
@@ -528,13 +534,13 @@ class FollowedFile:
             self.session, growth = self._read(reader, data, several=bool(beside))
         self._beside = beside
         if data is not packed:
-            growth = None  # what is packed is read anew
+            growth = None  # a packed file is read again as a whole
         elif growth is not None:
             self._head, self._mark = packed[:MARK], packed[: growth.offset][-MARK:]
         self._growth, self._status = growth, status
 
     def _read_in_pieces(self) -> bool:
-        """Read a large file of lines, which is never whole in memory. Whether it is one."""
+        """Read a large file of lines piece by piece. Return False if it is not one."""
         with self.path.open("rb") as file:
             status = os.fstat(file.fileno())
             if status.st_size < LARGE or not (head := file.read(FIRST)).startswith(b"{"):
@@ -553,7 +559,7 @@ class FollowedFile:
                     search |= dict.fromkeys(reader.name_beside(piece, self.path.name))
                 self._search = tuple(search)
                 if reader.start_all is None and self._look_beside():
-                    return False  # all of them are read at once
+                    return False  # this reader needs all files at once
                 self.session = growth.make_session(last=self._once)
             file.seek(start := max(growth.offset - MARK, 0))
             self._head, self._mark = head[:MARK], file.read(growth.offset - start)
@@ -561,7 +567,7 @@ class FollowedFile:
         return True
 
     def _read(self, reader: Reader, data: Data, *, several: bool) -> tuple[Session, IncrementalReader | None]:
-        """The session, and what can go on with it: where it is one file of lines, of a certain format."""
+        """Return the session and, for a file of lines in a certain format, the reader to continue with."""
         beside = _read_beside(reader, data, self.path) if several else {}
         if reader.start is None or (beside and reader.start_all is None):
             return read_all(reader, data, beside), None

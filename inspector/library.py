@@ -1,7 +1,7 @@
-"""DOOR: the sessions on this machine, newest first, from the places where harnesses keep them.
+"""DOOR: the sessions on this machine, newest first, from the folders where harnesses store them.
 
-Files are only read. What is known of each is kept in an index in the user's cache folder, by path, size and
-time, so that a second listing reads only what has changed; an index that is broken is made anew.
+Session files are only read. An index in the user's cache folder stores the data of each file by path, size
+and time of change, so that a second listing reads only changed files. A broken index is replaced.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from .text import html_table, html_text, plural, printable, printed
 from .tokens.cost import price_session
 
 WORDS = 120
-"""Characters of a title or a prompt that are kept."""
+"""Characters of a title or a prompt that are stored."""
 SCHEMA = 2
 PATIENCE = 10.0
 
 
 class FoundSession(NamedTuple):
-    """A session file of a known place, and what was read of it.
+    """A session file in a known folder, and what was read from it.
 
-    harness      whose place it lies in
+    harness      the harness that owns the folder
     path         the file
     modified     seconds since 1970
     size         bytes
     title        the session's own, else its first prompt
-    project      the folder it worked in, "" where it does not say
-    prompt       the last words of the user
+    project      the working directory, "" if the file does not name it
+    prompt       the last prompt of the user
     turns, compactions   counts of the whole file
     cost         dollars by its own usage, as far as prices are known; None, shown as "?", if none is known
-    problem      why it could not be read, "" where it was; "not read yet" where there was no time
+    problem      why it could not be read, "" if it was; "not read yet" if there was no time
     """
 
     harness: str
@@ -88,8 +88,8 @@ class FoundSessions(Sequence[FoundSession]):
         return len(self._found)
 
     def rows(self) -> list[tuple[str, ...]]:
-        """What the table shows: number, when, harness, project, title, turns, compactions, size, cost."""
-        return [(str(number), *_describe(one)) for number, one in enumerate(self._found)]
+        """Return the rows of the table. `HEADINGS` are its columns, the first is the row's number."""
+        return [(str(number), *_describe(session)) for number, session in enumerate(self._found)]
 
     @printed
     def __repr__(self) -> str:
@@ -107,7 +107,7 @@ class FoundSessions(Sequence[FoundSession]):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """The table as HTML, for a notebook; transcript text is shown as text."""
+        """Return the table as HTML for a notebook. Transcript text is escaped."""
         if not self._found:
             return f"<p>{html_text(NONE_FOUND)}</p>"
         return html_table(HEADINGS, self.rows(), numbers=NUMBERS)
@@ -129,12 +129,12 @@ def sessions(
     """List the sessions of this machine, newest first.
 
     Args:
-        newest: How many at most; None for all.
-        seconds: For how long files that are not in the index are read, newest first. Those left over say
-            "not read yet", and the next call goes on with them.
-        home: A folder to search in place of the user's home. A user without a home has the places that
-            environment variables name.
-        index: The index's file, in place of the one in the user's cache folder.
+        newest: The maximum number of sessions; None for all.
+        seconds: Time limit for reading files that are not in the index, newest first. The remaining ones are
+            listed as "not read yet", and the next call continues with them.
+        home: A folder to search instead of the user's home. Without a home, only the folders that environment
+            variables name are searched.
+        index: The index file to use instead of the one in the user's cache folder.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as empty:
@@ -144,37 +144,37 @@ def sessions(
     expect("sessions", newest=(newest, int, None), seconds=(seconds, int, float))
     home = None if home is None else spell_out(home, "sessions", "home")
     index = None if index is None else spell_out(index, "sessions", "index")
-    files = sorted(_list_files(home), key=lambda one: one.modified, reverse=True)
+    files = sorted(_list_files(home), key=lambda file: file.modified, reverse=True)
     until = time.monotonic() + seconds
     folder = find_cache_folder() if index is None else None
-    known = _Index(index or (folder and folder / "sessions.sqlite"))
-    found = _read(files, known, lambda: time.monotonic() < until)
-    listed = FoundSessions(islice(found, None if newest is None else min(max(newest, 0), len(files))))
-    known.save()
+    stored = _Index(index or (folder and folder / "sessions.sqlite"))
+    rows = _read(files, stored, lambda: time.monotonic() < until)
+    listed = FoundSessions(islice(rows, None if newest is None else min(max(newest, 0), len(files))))
+    stored.save()
     return listed
 
 
 def find_files(home: str | os.PathLike[str] | None = None) -> frozenset[Path]:
-    """Return the session files of this machine's known places, none of them opened."""
-    return frozenset(one.path for one in _list_files(home))
+    """Return the session files in this machine's known folders. No file is opened."""
+    return frozenset(file.path for file in _list_files(home))
 
 
 def _list_files(home: str | os.PathLike[str] | None) -> Iterator[FoundSession]:
-    """Find every session file once. Of a file that is there plain and packed, only the plain one."""
+    """Yield every session file once. If a file exists both plain and packed, only the plain one."""
     environment = os.environ if home is None else {}
     base = None if home is None else os.fspath(home)
     if home is None:
-        with suppress(RuntimeError):  # a user that the system does not know, as in containers
+        with suppress(RuntimeError):  # a user without an account, as in containers
             base = str(Path.home())
-    seen = set[str]()
+    yielded = set[str]()
     for place, folder in find_places(environment, base):
         for entry in _walk(os.path.realpath(folder), place.pattern.split("/")):
             plain = entry.path.removesuffix(".zst")
             with suppress(OSError):
-                if plain in seen:
+                if plain in yielded:
                     continue
                 status = entry.stat(follow_symlinks=False)
-                seen.add(plain)
+                yielded.add(plain)
                 yield FoundSession(place.harness, Path(entry.path), status.st_mtime, status.st_size)
 
 
@@ -248,50 +248,51 @@ def _find_places(path: Path, patterns: Iterable[str]) -> Iterator[Path]:
 
 
 def _look(path: Path, patterns: Iterable[str]) -> list[list[Any]]:
-    """Those files as they are now."""
-    found = []
+    """Return path, size and time of change of each matching file."""
+    states = []
     for place in _find_places(path, patterns):
         with suppress(OSError):
             status = place.stat()
-            found.append([str(place), status.st_size, status.st_mtime])
-    return found
+            states.append([str(place), status.st_size, status.st_mtime])
+    return states
 
 
 def _read(
-    files: Sequence[FoundSession], known: _Index, in_time: Callable[[], bool]
+    files: Sequence[FoundSession], stored: _Index, in_time: Callable[[], bool]
 ) -> Iterator[FoundSession]:
+    """Yield the sessions with their data: from the index, or from the file while there is time."""
     search = HolderSearch()
     for file in files:
-        facts = known.find(file)
+        facts = stored.find(file)
         if facts is not None and not _is_current(file.path, facts):
             facts = None
         if facts is None and in_time():
             patterns = search.name_places(file.path)
-            # Looked at before it is read: what changes meanwhile is looked at again.
-            seen = _look(file.path, patterns)
+            # Before the file is read: a change during reading makes the row out of date.
+            states = _look(file.path, patterns)
             holder = search.find(file.path, patterns)
             facts = _read_facts(file.path) if holder is None else {WITHIN: str(holder)}
             if patterns and holder is None:
-                facts[SOUGHT] = [patterns, seen]
-            known.keep(file, facts)
+                facts[SOUGHT] = [patterns, states]
+            stored.add(file, facts)
         if facts is not None and WITHIN in facts:
             continue
-        told: dict[str, Any] = {"problem": UNREAD} if facts is None else facts
-        yield file._replace(**{name: value for name, value in told.items() if name != SOUGHT})
+        fields: dict[str, Any] = {"problem": UNREAD} if facts is None else facts
+        yield file._replace(**{name: value for name, value in fields.items() if name != SOUGHT})
 
 
 def _is_current(path: Path, facts: dict[str, Any]) -> bool:
-    """Whether what the index says of the session that holds a file, or that none does, still holds."""
+    """Whether the index still names the right session for a file that may belong to one."""
     if WITHIN in facts:
         return Path(str(facts[WITHIN])).is_file()
     match facts.get(SOUGHT, [[], []]):
-        case [[*patterns], [*seen]] if all(isinstance(pattern, str) for pattern in patterns):
-            return _look(path, patterns) == seen
+        case [[*patterns], [*states]] if all(isinstance(pattern, str) for pattern in patterns):
+            return _look(path, patterns) == states
     return False
 
 
 def _read_facts(path: Path) -> dict[str, Any]:
-    """What is told of a session file."""
+    """Read a session file and return the fields of its row."""
     try:
         session = open_session(path)
         opening = [session.entries[session.path[turn.first]] for turn in session.turns]
@@ -299,11 +300,11 @@ def _read_facts(path: Path) -> dict[str, Any]:
         kinds = [boundary.kind for _, boundary in session.boundaries]
         cost = price_session(session).cost
     except (InspectorError, OSError) as error:
-        # After the first dash stands what the file is, or what to do with one whose kind is told already.
+        # The sentence names the kind of file, or the way to open it, after its first dash.
         pieces = str(error).removeprefix(f"{printable(str(path))} ").split(" — ")
         piece = pieces[0 if isinstance(error, UnreadFormat) else min(1, len(pieces) - 1)]
         return {"problem": cut_text(piece, WORDS)}
-    except Exception as error:  # one bad file must not take the list with it
+    except Exception as error:  # one bad file must not end the listing
         return {"problem": cut_text(f"it could not be read: {type(error).__name__}: {error}", 2 * WORDS)}
     first, last = (_brief(words) for words in (prompts[0], prompts[-1])) if prompts else ("", "")
     return {
@@ -320,29 +321,38 @@ def _brief(words: str) -> str:
     return cut_text(redact_text(" ".join(words.split())), WORDS)
 
 
-def _describe(one: FoundSession) -> tuple[str, ...]:
-    when = datetime.fromtimestamp(one.modified, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
-    project = one.project.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    size = f"{one.size / 1e6:,.1f} MB"
-    if one.problem:
-        return (when, one.harness, project, one.problem, "", "", size, "")
-    cost = "?" if one.cost is None else f"${one.cost:,.2f}"
-    title = shorten(one.title, 60, placeholder="…")
-    return (when, one.harness, project, title, f"{one.turns:,}", f"{one.compactions:,}", size, cost)
+def _describe(session: FoundSession) -> tuple[str, ...]:
+    when = datetime.fromtimestamp(session.modified, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    project = session.project.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    size = f"{session.size / 1e6:,.1f} MB"
+    if session.problem:
+        return (when, session.harness, project, session.problem, "", "", size, "")
+    cost = "?" if session.cost is None else f"${session.cost:,.2f}"
+    title = shorten(session.title, 60, placeholder="…")
+    return (
+        when,
+        session.harness,
+        project,
+        title,
+        f"{session.turns:,}",
+        f"{session.compactions:,}",
+        size,
+        cost,
+    )
 
 
 WITHIN = "within"
-"""What the index knows of a file that another session holds: where that one lies."""
+"""Index field of a file that belongs to another session: that session's path."""
 SOUGHT = "sought"
-"""What it knows of a sub-agent's file that none holds: where one was sought, and what was there then."""
-_TOLD = frozenset((*FoundSession._fields[4:], WITHIN, SOUGHT))
+"""Index field of a sub-agent's file without a session: the patterns searched, and the files that matched."""
+_FIELDS = frozenset((*FoundSession._fields[4:], WITHIN, SOUGHT))
 
 
 class _Index:
-    """What is known of files, by path, size and time of the last change, and by this package's version.
+    """Cache of the rows of session files, by path, size, time of change, and this package's version.
 
-    It is only a cache: if another program holds it, the listing does without it. A database that is broken or
-    of another schema is replaced. It is locked only while rows are read or written, never while files are.
+    If another program has locked it, the listing works without it. A database that is broken or has another
+    schema is replaced. It is locked only while rows are read or written, not while session files are read.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -350,30 +360,30 @@ class _Index:
         self._version = version("compaction-inspector")
         self._rows: dict[bytes, tuple[int, float, str]] = {}
         self._new: list[tuple[bytes, int, float, str, str]] = []
-        # All at once: asking for one row at a time takes longer than the rest of a listing.
+        # One query for all rows: a query per file would take longer than the rest of a listing.
         with self._open() as data:
             if data is not None:
                 query = "select path, size, modified, facts from files where version = ?"
                 self._rows = {name: tuple(row) for name, *row in data.execute(query, (self._version,))}
 
     def find(self, file: FoundSession) -> dict[str, Any] | None:
-        """Return what is known of the file as it is now, or None."""
+        """Return the stored fields of a file, or None if there are none or the file has changed."""
         size, modified, text = self._rows.get(os.fsencode(file.path), (None, None, ""))
         if (size, modified) != (file.size, file.modified):
             return None
         with suppress(ValueError, TypeError):
             facts = json.loads(text)
-            if isinstance(facts, dict) and facts.keys() <= _TOLD:
+            if isinstance(facts, dict) and facts.keys() <= _FIELDS:
                 return facts
         return None
 
-    def keep(self, file: FoundSession, facts: dict[str, Any]) -> None:
-        """Take what was read of a file. Names are bytes: not every name of a file is text."""
+    def add(self, file: FoundSession, facts: dict[str, Any]) -> None:
+        """Add the fields of a file, to be stored by `save`. Paths are bytes: a file name need not be text."""
         row = (os.fsencode(file.path), file.size, file.modified, self._version, json.dumps(facts))
         self._new.append(row)
 
     def save(self) -> None:
-        """Write what was read since, if the index can be written now."""
+        """Store the added rows, if the index can be written now."""
         if self._new:
             with self._open() as data:
                 if data is not None:
@@ -383,7 +393,7 @@ class _Index:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:
-        """Open the database, and close it. What SQLite or the system refuses inside the block ends it."""
+        """Open and close the database. An error of SQLite ends the block without an exception."""
         data = None if self._path is None else _connect(self._path)
         try:
             with suppress(sqlite3.Error):
@@ -394,7 +404,7 @@ class _Index:
 
 
 def find_cache_folder() -> Path | None:
-    """Return this package's folder in the user's cache folder; None for a user without a home."""
+    """Return this package's folder in the user's cache folder, or None if the user has no home."""
     from platformdirs import user_cache_path
 
     with suppress(RuntimeError):
@@ -404,11 +414,11 @@ def find_cache_folder() -> Path | None:
 
 
 def _connect(path: Path) -> sqlite3.Connection | None:
-    """Open the index, new if there is none or a broken one; None if it cannot be read and written now."""
+    """Open the index, and create it if it is missing or broken. None if it cannot be used now."""
     for _ in range(2):
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            # It holds words of prompts: nobody else may read it.
+            # It quotes prompts, so only the user may read it.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         try:
             data = sqlite3.connect(path, timeout=1, isolation_level=None)
@@ -420,17 +430,17 @@ def _connect(path: Path) -> sqlite3.Connection | None:
         except sqlite3.Error as error:
             data.close()
             if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                return None  # another program holds it, and may be in the middle of writing
+                return None  # another program has locked it and may be writing
         with suppress(OSError):
             path.unlink(missing_ok=True)
     return None
 
 
 def _check_schema(data: sqlite3.Connection) -> None:
-    """Create the table in an empty database. Raises `sqlite3.Error` for one with other tables."""
+    """Create the table in an empty database. Raises `sqlite3.Error` if the database has other tables."""
     if _read_schema(data) == (0, frozenset()):
         data.execute("begin immediate")
-        if _read_schema(data) == (0, frozenset()):  # no other listing created it meanwhile
+        if _read_schema(data) == (0, frozenset()):  # not created by another listing meanwhile
             data.execute(
                 "create table files "
                 "(path blob primary key, size integer, modified real, version text, facts text)"
@@ -448,9 +458,9 @@ def _read_schema(data: sqlite3.Connection) -> tuple[int, frozenset[str]]:
     return kind, frozenset(name for (name,) in rows)
 
 
-def dump_found(one: FoundSession) -> str:
-    """A session as one line of JSON; what nobody knows is null."""
-    return json.dumps({**one._asdict(), "path": str(one.path)})
+def dump_found(session: FoundSession) -> str:
+    """Format a session as one line of JSON. Unknown values are null."""
+    return json.dumps({**session._asdict(), "path": str(session.path)})
 
 
 def summarise_found(found: FoundSessions) -> str:

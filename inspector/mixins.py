@@ -39,12 +39,12 @@ _LINK = re.compile(r"://|\bwww\.|\bdata:")
 
 
 class Printable:
-    """Base of values whose printed form holds transcript text."""
+    """Base of values whose `repr` contains transcript text."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str | None:
-        """The printed form as HTML if a notebook would make links of it; else None, and it stays plain text.
+        """Return the `repr` as HTML if a notebook would make links of it; None to show it as plain text.
 
         >>> from inspector.session.blocks import Text
         >>> Text(text="See https://example.org")._repr_html_()

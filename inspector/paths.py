@@ -1,4 +1,4 @@
-"""Paths that people and files give: spelt out, of regular files, and not hidden."""
+"""Validation of paths from users and from files: expanded, regular files, not hidden."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .errors import ArgumentError, ReadError
 
 
 def spell_out(path: object, call: str, argument: str = "path") -> Path:
-    """Return a path with the user's home in place of "~". Raises `ArgumentError` in the name of `call`."""
+    """Return a path with "~" expanded. Raises `ArgumentError` in the name of the function `call`."""
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
     expected = "the path of a file"
     if isinstance(text, str) and text and "\0" not in text:
         try:
-            os.fsencode(text)  # raises for a lone surrogate that stands for no byte
+            os.fsencode(text)  # raises for a lone surrogate that no byte of a name decodes to
             return Path(text).expanduser()
         except (UnicodeEncodeError, RuntimeError) as error:
             if isinstance(error, RuntimeError):
@@ -34,17 +34,17 @@ _OTHER_FILES = (
 
 
 def check_regular(place: Path, status: os.stat_result) -> None:
-    """Raise `ReadError` for what is no regular file: to read a pipe may block, and a device may never end."""
+    """Raise `ReadError` unless a file is regular: reading a pipe may block, and a device may never end."""
     for is_other, kind in _OTHER_FILES:
         if is_other(status.st_mode):
             raise ReadError(str(place), detail=f"it is {kind}")
 
 
 def is_shown(place: Path, home: Path) -> bool:
-    """Whether a path below `home` is a regular file that is not hidden, and no link leads elsewhere.
+    """Whether a path below `home` is a regular file that is not hidden and does not leave it through a link.
 
-    A name that is found in a file may be a trap.
+    Checked for names that a file contains, since the file is untrusted.
     """
-    way = place.relative_to(home)
-    inside = place.resolve().parent == home.resolve() / way.parent
-    return inside and not any(part[0] == "." for part in way.parts) and place.is_file()
+    relative = place.relative_to(home)
+    inside = place.resolve().parent == home.resolve() / relative.parent
+    return inside and not any(part[0] == "." for part in relative.parts) and place.is_file()

@@ -119,10 +119,10 @@ def _check_file(reader: Reader, data: bytes, place: Path, tokens: int | None) ->
 
 def _check_session(session: Session, data: bytes, lines: bool) -> Iterator[str]:
     if READER.read(dump_manifest(session).encode("ascii")) != session:
-        yield "its session comes back from a manifest otherwise"
+        yield "its session changes when it is written to a manifest and read again"
     twice = [name for name, times in Counter(e.id for e in session.entries).items() if times > 1]
     if twice:
-        yield f"{len(twice):,} names of entries are given twice, such as {twice[0]!r}"
+        yield f"{len(twice):,} entries have the name of another, such as {twice[0]!r}"
     for entry in session.entries:
         if entry.role == "tool" and any(block.kind != "tool_output" for block in entry.blocks):
             yield f"entry {entry.id!r} has the role tool and holds more than outputs"
@@ -131,14 +131,14 @@ def _check_session(session: Session, data: bytes, lines: bool) -> Iterator[str]:
     if lines:
         read = Counter(source for entry in session.entries for source in entry.sources)
         read.update(note.source for note in session.notes)
-        told = {source.line for source in read} | {corrupt.line for corrupt in session.corrupt}
+        named = {source.line for source in read} | {corrupt.line for corrupt in session.corrupt}
         there = {source.line for source, _ in iter_lines(data)}
         for source in read:  # line breaks in a string
             there -= {source.line + 1 + n for n in range(data.count(b"\n", source.offset, sum(source[1:])))}
-        if missing := sorted(there - told):
+        if missing := sorted(there - named):
             yield f"row {missing[0]:,} and {len(missing) - 1:,} others are in no entry and no note"
-        if wrong := sorted(told - there):
-            yield f"there is no row {wrong[0]:,} that it tells of"
+        if wrong := sorted(named - there):
+            yield f"row {wrong[0]:,} is named and does not exist"
         if often := sorted((source.line, times) for source, times in read.items() if times > 1):
             yield f"row {often[0][0]:,} counts {often[0][1]} times"
 

@@ -1,8 +1,8 @@
-"""Text for people: numbers and lists of words as a sentence has them, and untrusted text made safe to show.
+"""Text for people: formatting of numbers and lists in sentences, and escaping of untrusted text.
 
-Made safe it stays text, and nothing in it acts.
-Lone surrogates become U+FFFD (no JSON channel carries them), control characters become their visible
-pictures, and marks that reorder or end the line they stand in, or that XML forbids, are spelt out.
+Escaped text contains no control sequences. Lone surrogates become U+FFFD, because JSON cannot carry them;
+control characters become their visible pictures; characters that reorder or end a line, or that XML forbids,
+are written as their code points.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _ACTING = re.compile(
     "\u2028\u2029\ufffe\uffff\ud800-\udfff]"
 )
 _DELIMITER = re.compile(r"[$\\]")
-"""What begins and ends a formula: $…$, $$…$$, \\(…\\), \\[…\\], \\begin{…}."""
+"""Characters that begin a formula: $…$, $$…$$, \\(…\\), \\[…\\], \\begin{…}."""
 MOST_MARKS = 6
-"""Combining marks on one letter that are shown: more than any script writes (Hebrew has five)."""
-# Runs of what may be marks: no letters, no symbols, frames or emoji, which many outputs repeat.
+"""Combining marks shown on one letter, which is more than any script uses (Hebrew has five)."""
+# Runs of possible combining marks. Symbols, box drawing and emoji, which many outputs repeat, are excluded.
 _STACKED = re.compile(
     r"[^\w\s\x00-\u02ff\u2010-\u20cf\u2100-\u2cee\u2e00-\u3029\ud800-\udfff\U0001f000-\U0001faff]"
     rf"{{{MOST_MARKS + 1},}}"
@@ -32,9 +32,9 @@ _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f
 
 
 def printable(text: str, limit: int | None = None) -> str:
-    """Return `text`, cut to `limit` characters, with nothing in it that could act on a screen.
+    """Return `text`, cut to `limit` characters, with control characters escaped.
 
-    Of combining marks, which are drawn above one another and over the lines around, a few are left.
+    At most `MOST_MARKS` combining marks of a letter are shown, because more would cover the lines around it.
 
     >>> printable("\\x1b[31mred\\u202e")
     '␛[31mred‹U+202E›'
@@ -43,7 +43,7 @@ def printable(text: str, limit: int | None = None) -> str:
     """
     if limit is not None and len(text) > limit:
         text = text[:limit]
-    # Whatever acts is no printable character, and most texts hold none.
+    # Most texts contain only printable characters, and no printable ASCII character is escaped.
     if text.isascii() and text.isprintable():
         return text
     text = _STACKED.sub(_unstack, text)
@@ -51,7 +51,7 @@ def printable(text: str, limit: int | None = None) -> str:
 
 
 def printed(method: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Decorate a `__repr__` or `__str__` whose text may hold words of a transcript: nothing in it acts.
+    """Decorate a `__repr__` or `__str__` that may quote a transcript: escape its text with `printable`.
 
     >>> class Named:
     ...     @printed
@@ -69,7 +69,7 @@ def printed(method: Callable[[Any], str]) -> Callable[[Any], str]:
 
 
 def brief(name: object) -> str:
-    """The name of an entry or a block as prose has room for it: of a UUID its first eight digits.
+    """Shorten the name of an entry or a block for a sentence: a UUID to its first eight digits.
 
     >>> brief("0a69f989-3acc-48aa-a7d1-ebdbf7961d67/0"), brief("e12/3")
     ('0a69f989…/0', 'e12/3')
@@ -78,7 +78,7 @@ def brief(name: object) -> str:
 
 
 def printable_tree(value: Any) -> Any:
-    """The same for every text in a JSON-like value."""
+    """Apply `printable` to every text in a JSON-like value."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, dict):
@@ -89,7 +89,7 @@ def printable_tree(value: Any) -> Any:
 
 
 def _unstack(match: re.Match[str]) -> str:
-    """Signs without the marks that are too many for one letter, and their number."""
+    """Replace the combining marks above `MOST_MARKS` on a letter by their number."""
     shown: list[str] = []
     marks = 0
     for char in [*match.group(), ""]:
@@ -118,7 +118,7 @@ def _spell(match: re.Match[str]) -> str:
 
 
 def has_words(text: str, wording: str) -> bool:
-    """Whether a wording stands in a text and neither begins nor ends inside a word or a number of it.
+    """Whether a text contains a wording that neither begins nor ends inside a word or a number.
 
     >>> has_words("see data.py", "a.py"), has_words("see a.py.", "a.py"), has_words("my_test.go", "_test.go")
     (False, True, False)
@@ -134,7 +134,7 @@ def has_words(text: str, wording: str) -> bool:
 
 
 def has_words_at(text: str, wording: str, at: int) -> bool:
-    """The same at one place alone.
+    """Whether the wording is at one offset of the text, as `has_words` finds it.
 
     >>> has_words_at("see a.py.", "a.py", 4), has_words_at("see a.py.", "a.py", 0)
     (True, False)
@@ -151,11 +151,11 @@ def _stands_apart(text: str, at: int, end: int) -> bool:
 
 _NUMBER = re.compile(r"(?<!\w)\d+(?:,\d{3}(?!\d))*(?:\.\d+)*")
 _MARKS = (".", ",")
-_WIDEST = 24  # characters of a number that are looked at on each side of a place
+_WIDEST = 24  # characters examined on each side of an offset for a number
 
 
 def _cuts_number(text: str, at: int) -> bool:
-    """Whether a place is inside a number, beside a mark that parts its digits: "1,|200", "3|.5"."""
+    """Whether an offset is inside a number, next to a separator of its digits: "1,|200", "3|.5"."""
     left, right = text[at - 1 : at], text[at : at + 1]
     if not (left.isdigit() and right in _MARKS) and not (left in _MARKS and right.isdigit()):
         return False
@@ -168,10 +168,10 @@ def _in_word(char: str) -> bool:
 
 
 def html_text(text: str) -> str:
-    """Untrusted text as HTML that a notebook shows as it is.
+    """Escape untrusted text as HTML that a notebook shows literally.
 
-    Notebooks typeset what they take for formulas in HTML, and a formula may hold a link. A delimiter in an
-    element of its own begins none; nor does a single "$", as of a price.
+    Notebooks typeset formulas in HTML, and a formula may contain a link. A delimiter in its own element does
+    not begin a formula; neither does a single "$", such as in a price.
 
     >>> print(html_text("<b> costs $5"), html_text("$x$"))
     &lt;b&gt; costs $5 <span>$</span>x<span>$</span>
@@ -223,7 +223,7 @@ def utf16_length(text: str) -> int:
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """A number and its noun, which may bring a verb along: `many` where an "s" does not make the plural.
+    """Format a number with its noun and, if needed, a verb. `many` is the plural if it is not `one` + "s".
 
     >>> plural(1, "turn"), plural(1_200, "turn"), plural(2, "entry has", "entries have")
     ('1 turn', '1,200 turns', '2 entries have')
@@ -232,7 +232,7 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:
-    """Words as a sentence lists them; "" for none.
+    """Join words as a list in a sentence; "" if there are none.
 
     >>> join_words(["a"]), join_words(["a", "b", "c"]), join_words(["a", "b"], "or")
     ('a', 'a, b and c', 'a or b')
@@ -242,24 +242,24 @@ def join_words(words: Sequence[str], last: str = "and") -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """The text with single spaces between its words; of more than `limit` characters the first, and "…".
+    """Put a text on one line with single spaces; cut it to `limit` characters with "…" if it is longer.
 
     >>> one_line("so far,\\n  so good", 40), one_line("so far, so good", 8)
     ('so far, so good', 'so far,…')
     """
     line = _squeeze(text[: limit + 1])
-    if len(line) <= limit and len(line) < len(text):  # white space went, so more words may find room
+    if len(line) <= limit and len(line) < len(text):  # removing white space may have made room for more
         line = _squeeze(text[: limit * 4])
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def _squeeze(text: str) -> str:
-    # Of all white space only the blank is printable: most lines have no other, and need no splitting.
+    # The blank is the only printable white space: most lines have no other and need no splitting.
     return text.strip() if text.isprintable() and "  " not in text else " ".join(text.split())
 
 
 def error_sentence(error: BaseException, file: bool = True) -> str:
-    """An error's own words; what the system refused without Python's number for it, and of which `file`.
+    """Format an error as a sentence. An `OSError` is shown without its number, with its file if `file`.
 
     >>> error_sentence(FileNotFoundError(2, "No such file or directory", "run.jsonl"))
     'run.jsonl: No such file or directory'

@@ -67,7 +67,7 @@ USUAL_LIMITS = Limits()
 
 
 def hash_policy(policy: Policy) -> str:
-    """The policy's content in 16 hexadecimal digits; another source or title makes no other policy.
+    """Hash a policy without its title and source, as 16 hexadecimal digits.
 
     >>> from inspector import find_policy
     >>> flue = find_policy("flue")
@@ -76,8 +76,8 @@ def hash_policy(policy: Policy) -> str:
     >>> hash_policy(flue) == hash_policy(flue.configured({"trigger.enabled": False}))
     False
     """
-    told = policy.model_dump(mode="json", exclude={"title", "source"})
-    return sha256(dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+    content = policy.model_dump(mode="json", exclude={"title", "source"})
+    return sha256(dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def measure_session(
@@ -95,7 +95,7 @@ def measure_session(
         policies: The policies to plan with before each recorded compaction; in a session that records none,
             at the fullest moment.
         recorded: Whether to add a row for each recorded compaction.
-        measures: What to measure besides tokens.
+        measures: The measures besides tokens, of `MEASURES`.
         counter: The token counter.
 
     >>> from inspector import find_policy, open_demo
@@ -113,7 +113,7 @@ def measure_session(
     traces = trace_recorded(session)
     after = _find_aftermath(session, ledger) if recorded and "regret" in chosen else None
     befores = [(number, trace.scene.session) for number, trace in enumerate(traces, 1)]
-    # If a file begins with a compaction, there is nothing before it that a policy could plan on.
+    # Before a compaction at the beginning of a file there is no context to plan on.
     moments = [(number, before) for number, before in befores if before.path]
     if not traces:
         fullest = trace_history(session, ledger).fullest

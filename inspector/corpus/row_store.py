@@ -62,7 +62,7 @@ def save_scan(table: ScanTable, path: str | os.PathLike[str]) -> None:
     mode = _mode_of_sources(table)
     rows = [flatten_row(row) for row in table]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    # A file's name need not be text, and a column of Parquet is.
+    # File names may contain lone surrogates, which Parquet cannot store.
     columns = {name: [printable_tree(row.get(name)) for row in rows] for name in names}
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), sink)
@@ -70,7 +70,7 @@ def save_scan(table: ScanTable, path: str | os.PathLike[str]) -> None:
 
 
 def _mode_of_sources(rows: Iterable[Row]) -> int | None:
-    """The permissions that all measured files grant, as far as they are known."""
+    """Return the permissions that all measured files grant, as far as they are known."""
     return mode_of(*dict.fromkeys(str(row["file"]) for row in rows))
 
 
@@ -91,7 +91,7 @@ class RowStore:
         if not self.path.exists():
             return
         if not self.path.is_file():
-            raise EditError("into", str(self.path), "it is no regular file")
+            raise EditError("into", str(self.path), "it is not a regular file")
         if not self.path.stat().st_size:
             return
         with self.path.open("rb") as file:
@@ -140,7 +140,7 @@ class RowStore:
                 yield row
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add the rows of one file at once. The file of rows grants no more than any measured file does."""
+        """Append the rows of one measured file. The store's permissions are limited to those of that file."""
         rows = list(rows)
         mode = strictest([_mode_of_sources(rows), mode_of(self.path)])
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666 if mode is None else mode)

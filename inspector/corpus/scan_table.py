@@ -125,8 +125,8 @@ class ScanTable:
         sums: dict[Moments, dict[str, _PolicySums]] = {"recorded": {}, "fullest": {}}
         for row in self._list_originals():
             if name := row["policy"]:
-                mine = sums["recorded" if row["moment"] else "fullest"]
-                mine.setdefault(name, _PolicySums(name)).add(row, _place(row) in sealed)
+                group = sums["recorded" if row["moment"] else "fullest"]
+                group.setdefault(name, _PolicySums(name)).add(row, _place(row) in sealed)
         self._shares = {
             moments: {name: one.shares for name, one in mine.items()} for moments, mine in sums.items()
         }
@@ -159,23 +159,23 @@ class ScanTable:
         return sum_aftermath(self._list_originals())
 
     def _list_originals(self) -> Iterator[Row]:
-        """The rows without those of compactions that a fork copied, if another file of the scan has them."""
+        """Yield the rows without copies: compactions that a fork copied from another file of the scan."""
         copies = self._copies
         return (row for row in self if _place(row) not in copies)
 
     @cached_property
     def _copies(self) -> set[tuple[str, str, int]]:
-        """The compactions that are copies of one that is counted, each by its file, part and number."""
+        """The copied compactions, each by its file, part and number."""
         marked = {_place(row): (row["session"], row["copied_from"]) for row in self if row["moment"]}
         origins = {(session, place[2]): copied for place, (session, copied) in marked.items()}
         counted = {(session, place[2]) for place, (session, copied) in marked.items() if copied is None}
         copies = set()
         for place, (session, copied) in marked.items():
-            seen: set[str] = set()
-            while copied is not None and copied not in seen:
-                seen.add(copied)
+            visited: set[str] = set()
+            while copied is not None and copied not in visited:
+                visited.add(copied)
                 session, copied = copied, origins.get((copied, place[2]))
-            if seen and (session, place[2]) in counted:
+            if visited and (session, place[2]) in counted:
                 copies.add(place)
             counted.add((session, place[2]))
         return copies
@@ -250,10 +250,8 @@ class ScanTable:
                 "are left out of facts kept, not counted as lost."
             )
         if copies := len(self._copies):
-            several = plural(
-                copies, "compaction is a copy that a fork holds", "compactions are copies that forks hold"
-            )
-            notes.append(f"{several}: counted once, where they were made.")
+            several = plural(copies, "compaction is a fork's copy", "compactions are forks' copies")
+            notes.append(f"{several}: counted once, in the original session.")
         if self.left_out:
             names = join_words(self.left_out)
             notes.append(

@@ -96,11 +96,12 @@ def scan(
     expect("scan", workers=(workers, int, None), limits=(limits, Limits), counter=(counter, str))
     expect("scan", tell=(tell, Callable, None), executor=(executor, Executor, None))
     chosen = _find_policies(policies)
-    asked = tuple(expect_items("scan", "measures", measures, str))
-    if wrong := [one for one in asked if one not in MEASURES]:
+    named = tuple(expect_items("scan", "measures", measures, str))
+    if wrong := [measure for measure in named if measure not in MEASURES]:
         raise ArgumentError("scan", "measures", wrong[0], f"of {', '.join(MEASURES)}")
-    told = sorted({*asked, "recorded"} if recorded else asked)
-    method = " ".join([version("compaction-inspector"), counter, *told])
+    method = " ".join(
+        [version("compaction-inspector"), counter, *sorted({*named, "recorded"} if recorded else named)]
+    )
     store = None if into is None else RowStore(spell_out(into, "scan", "into"))
     own = None if into is None else os.path.realpath(into)
     found = [one for one in list_files(sources) if os.path.realpath(one[0]) != own]
@@ -120,7 +121,7 @@ def scan(
     if pool is None:
         pool = _InPlace() if here else ThreadPoolExecutor(many)
     ahead = 1 if here else AHEAD * max(many, 1 if executor is None else LEAST)
-    task = partial(_task, measures=asked, counter=counter, method=method)
+    task = partial(_task, measures=named, counter=counter, method=method)
     helpers = Helpers() if executor is None else None
     run = (
         partial(_run_here, policies=chosen) if here else partial(measure_task, limits=limits, helpers=helpers)
@@ -231,12 +232,12 @@ def _find_policies(policies: Any) -> tuple[Policy, ...]:
     if isinstance(policies, str | Policy | dict):
         policies = [policies]
     named = expect_items("scan", "policies", policies, str, Policy, dict)
-    found = tuple(find_policy(one) for one in named if one != RECORDED.name)
-    names = [one.name for one in found]
+    chosen = tuple(find_policy(policy) for policy in named if policy != RECORDED.name)
+    names = [policy.name for policy in chosen]
     for name in names:
         if names.count(name) > 1:
-            raise PolicyError(name, "two policies of one name cannot be told apart in the table")
-    return found
+            raise PolicyError(name, "two policies have this name, and the table could not distinguish them")
+    return chosen
 
 
 def check_portable(policies: Iterable[Policy]) -> None:
@@ -267,17 +268,17 @@ def _find_units(
     method: str,
     digests: dict[str, str],
 ) -> Iterator[FileTask | None]:
-    """File by file what is to be measured, None where nothing is: a content in two files is measured once."""
-    hashes = {hash_policy(one): one for one in policies}
-    seen = set[str]()
+    """Yield a task for each file, or None if nothing is left to measure. Equal files are measured once."""
+    hashes = {hash_policy(policy): policy for policy in policies}
+    planned = set[str]()
     for address, size in found:
         digest = digests[address] = _digest(address)
-        if digest in seen or (digest, method, "") in known:
+        if digest in planned or (digest, method, "") in known:
             yield None
             continue
-        seen.add(digest)
+        planned.add(digest)
         missing = [policy for name, policy in hashes.items() if (digest, method, name) not in known]
-        # What was recorded is measured with the first policies; a file that records nothing has no such row.
+        # Recorded compactions are measured together with the first policies.
         first = len(missing) == len(hashes)
         if missing or not hashes:
             yield FileTask(address, size, digest, tuple(missing), recorded and first)
@@ -286,9 +287,9 @@ def _find_units(
 
 
 def _digest(address: str) -> str:
-    """Return the digest of a file's content; of its address if it is far away, cannot be read or is no file.
+    """Hash a file's content, or its address if it is remote, unreadable or not a regular file.
 
-    Reading a named pipe or a device might never end. The row of what is no file says so.
+    Reading a named pipe or a device might never end.
     """
     with suppress(OSError):
         if "://" not in address and Path(address).is_file():

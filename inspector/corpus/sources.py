@@ -23,19 +23,19 @@ Sources = str | os.PathLike[str] | FoundSession | Iterable[str | os.PathLike[str
 def list_files(sources: Sources | None) -> list[tuple[str, int]]:
     """Every file that is meant with its size, the largest first: the long ones do not come last."""
     if sources is None:
-        # What the index does not know yet may be a sub-agent's.
-        return _sort(_leave_out_held({str(one.path): one.size for one in sessions(seconds=0)}))
+        # A file that is not in the index yet may belong to a sub-agent.
+        return _sort(_leave_out_held({str(file.path): file.size for file in sessions(seconds=0)}))
     if isinstance(sources, str | os.PathLike | FoundSession):
         sources = [sources]
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for source in expect_items("scan", "sources", sources, str, os.PathLike, FoundSession):
         if isinstance(source, FoundSession):
-            found[str(source.path)] = source.size
+            sizes[str(source.path)] = source.size
         elif isinstance(source, str) and "://" in source:
-            found[source] = 0
+            sizes[source] = 0
         else:
-            found |= _list_path(spell_out(source, "scan", "sources"))
-    return _sort(found)
+            sizes |= _list_path(spell_out(source, "scan", "sources"))
+    return _sort(sizes)
 
 
 def _sort(found: dict[str, int]) -> list[tuple[str, int]]:
@@ -43,10 +43,13 @@ def _sort(found: dict[str, int]) -> list[tuple[str, int]]:
 
 
 def _list_path(path: Path) -> dict[str, int]:
-    """Find the files below a folder, or the one file. What is none of a session gets a row that says so."""
+    """Find the files below a folder, or return the file itself, with their sizes.
+
+    Files that hold no session are included; their rows report the error.
+    """
     if not path.is_dir():
         return {str(path): path.stat().st_size}
-    found = {}
+    sizes = {}
     for folder, inner, names in os.walk(path):
         inner[:] = sorted(name for name in inner if not name.startswith("."))
         for name in sorted(names):
@@ -55,10 +58,10 @@ def _list_path(path: Path) -> dict[str, int]:
             if suffixes and suffixes[-1] in PACKED:
                 suffixes.pop()
             if name[0] != "." and suffixes and suffixes[-1] in SUFFIXES and not place.is_symlink():
-                found[str(place)] = 0
+                sizes[str(place)] = 0
                 with suppress(OSError):  # gone since the folder was read
-                    found[str(place)] = place.stat().st_size
-    return _leave_out_held(found)
+                    sizes[str(place)] = place.stat().st_size
+    return _leave_out_held(sizes)
 
 
 def _leave_out_held(found: dict[str, int]) -> dict[str, int]:

@@ -99,7 +99,7 @@ def measure_here(task: dict[str, Any], policies: Sequence[Policy] | None = None)
 
 
 def tell_failure(task: dict[str, Any], error: str) -> list[Row]:
-    """The one row of a file that could not be measured."""
+    """Build the row of a file that could not be measured."""
     return count_rows([_address(task) | {"error": redact_text(error)[:1000]}])
 
 
@@ -109,7 +109,7 @@ def _address(task: dict[str, Any]) -> Row:
 
 def _measure(part: str, session: Session, task: dict[str, Any], policies: Sequence[Policy]) -> list[Row]:
     rebuilds = sum_cache_rebuilds(find_cache_rebuilds(session))
-    told = {
+    fields = {
         "part": part,
         "format": session.format,
         "version": find_version(session),
@@ -120,11 +120,11 @@ def _measure(part: str, session: Session, task: dict[str, Any], policies: Sequen
     measured = measure_session(
         session, policies, recorded=task["recorded"], measures=task["measures"], counter=task["counter"]
     )
-    return [_redact(told | row) for row in measured]
+    return [_redact(fields | row) for row in measured]
 
 
 def _redact(row: Row) -> Row:
-    """The row without secrets in what the transcript says of itself: names, models, versions."""
+    """Redact the texts in a row that come from the transcript: names, models, versions."""
     return {name: redact_text(value) if isinstance(value, str) else value for name, value in row.items()}
 
 

@@ -1,11 +1,11 @@
-"""What a session says that may have to be remembered: its facts, each with every place it is said.
+"""Find the facts of a session: what a compaction should preserve, with every occurrence.
 
-In goes a `Session`, out come `Facts`: file paths, commands, errors, symbols, addresses, ids, numbers with a
-name, the user's rules, decisions and open todos. What tools are given is read first, by tables of tools and
-by reading shell commands; then the text. Text of recorded compaction summaries is kept apart in
-`Facts.summaries`: a summary repeats facts, it is not where they come from.
+`find_facts` returns the `Facts` of a `Session`: file paths, commands, errors, symbols, addresses, ids,
+numbers with a name, the user's rules, decisions and open todos. Arguments of tools and shell commands are
+parsed first, then the text. Facts in recorded compaction summaries are separate, in `Facts.summaries`: a
+summary repeats facts, and is not their source.
 
-Occurrences are columns, and a `Said` is made when someone looks.
+Occurrences are stored as columns; a `Said` is built on access.
 """
 
 from __future__ import annotations
@@ -36,9 +36,14 @@ from .extract.segments import SUMMARY, read_path
 
 
 class Said(NamedTuple):
-    """One place where a fact is said: characters `start` to `end` of the block's text, by whom
-    (user, model, tool, summary, harness, agent, or file: the instruction file of a folder), and for files and
-    commands what was done."""
+    """An occurrence of a fact.
+
+    Attributes:
+        ref: The block.
+        start, end: The span in the block's text.
+        by: The speaker: user, model, tool, summary, harness, agent, or file (an instruction file).
+        operation: What was done to a file or a command; None if it is only named.
+    """
 
     ref: BlockRef
     start: int
@@ -49,7 +54,7 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fact(Printable):
-    """A thing said. `kind` is one of KINDS, `form` its one way of being written, at most 400 characters.
+    """A fact. `kind` is one of KINDS, `form` its normalised text of at most 400 characters.
 
     >>> from inspector import read_session
     >>> answer = {"role": "assistant", "content": "I read src/a.py."}
@@ -65,13 +70,13 @@ class Fact(Printable):
 
     @cached_property
     def said(self) -> tuple[Said, ...]:
-        """Every place, in the order of the path; never a compaction's summary."""
+        """The occurrences in the order of the path, without those in compaction summaries."""
         start, end = self.facts.offset[self.number : self.number + 2].tolist()
         return tuple(self.facts.said(at) for at in range(start, end))
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """What was done to it, each once, in the order first done."""
+        """The distinct operations on it, in the order of their first occurrence."""
         return tuple(dict.fromkeys(said.operation for said in self.said if said.operation))
 
     def __len__(self) -> int:
@@ -85,7 +90,7 @@ class Fact(Printable):
 
 
 class Facts(Mapping[tuple[str, str], Fact], Framed):
-    """The facts of a session, by (kind, form) or by form alone, in the order they are first said.
+    """The facts of a session, by (kind, form) or by form alone, in the order of their first occurrence.
 
     Columns over the k occurrences, by fact and then in the order of the path:
 
@@ -112,16 +117,16 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     def __init__(
         self,
         session: Session,
-        found: FactOccurrences,
+        occurrences: FactOccurrences,
         summaries: Facts | None = None,
         faults: Sequence[Fault] = (),
     ) -> None:
-        expect("Facts", session=(session, Session), found=(found, FactOccurrences))
+        expect("Facts", session=(session, Session), occurrences=(occurrences, FactOccurrences))
         self.session, self._summaries = session, summaries
         self.faults = tuple(faults)
         self.memory = Memory()
         self.cwd = session.cwd
-        keys, columns = found.finish()
+        keys, columns = occurrences.finish()
         self._keys: tuple[tuple[str, str], ...] = tuple(keys)
         self._numbers = {key: number for number, key in enumerate(self._keys)}
         self.fact, self.start, self.end, self.entry, self.block, self.by, self.operation = columns
@@ -193,7 +198,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         return dict(zip(KINDS, numbers, strict=True))
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """One row for each fact: kind, form, times said, who first says it and where, and what was done."""
+        """Return a row per fact: kind, form, occurrences, first speaker and block, and operations."""
         facts = list(self.values())
         firsts = [self.said(at) for at in self.offset[:-1].tolist()]
         return {
@@ -222,7 +227,7 @@ _ISSUE = re.compile(r"^(?:issue|pull request|PR|MR|ticket) #?(\d{1,7})$", re.IGN
 
 
 def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
-    """The forms that a text may have as a fact: as it is, as a path, a command's core, an error's line.
+    """Return the forms that a text may have as a fact: as a path, a command's core, an error's line.
 
     >>> spell_fact("/app/a.py", "/app"), spell_fact("cd x && make 2>&1 | tail", None)
     (('/app/a.py', 'a.py'), ('cd x && make 2>&1 | tail', 'make'))
@@ -235,7 +240,7 @@ def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
     if not folded:
         return (text,)
     forms = [text, folded]
-    # What stands behind a "#" is no place in the working directory.
+    # A form such as "#12" or "--depth" is not a path.
     if not folded.startswith(("#", "--")):
         forms[1:1] = [canonical_path(text, cwd)]
     if " " in folded:
@@ -248,7 +253,7 @@ def spell_fact(text: str, cwd: str | None) -> tuple[str, ...]:
 
 
 def strip_place(text: str) -> str:
-    """What is asked for without the line of it.
+    """Remove a line number from the text of a query.
 
     >>> strip_place("cuts.py(12)"), strip_place("cuts.py, lines 3-9"), strip_place("line 9")
     ('cuts.py', 'cuts.py', 'line 9')
@@ -257,12 +262,13 @@ def strip_place(text: str) -> str:
 
 
 SPOKEN = ("constraint", "choice", "decision", "todo", "message")
-"""Kinds whose form is a sentence that somebody said."""
+"""Kinds whose form is a sentence."""
 
 
 def quote_form(kind: str, form: str, most: int) -> str:
-    """A fact as a sentence about it names it, on one line of `most` characters and few more: in quotation
-    marks where it is a sentence itself.
+    """Format a fact for a sentence about it, on one line of about `most` characters at the most.
+
+    A form that is a sentence itself is put in quotation marks.
 
     >>> quote_form("constraint", "Never push\\nto main.", 40), quote_form("command", "git push origin", 12)
     ('“Never push to main.”', 'git push …')
@@ -275,13 +281,13 @@ def quote_form(kind: str, form: str, most: int) -> str:
 
 
 def find_facts(session: Session) -> Facts:
-    """The facts on the session's path, from its root to its leaf: linear in the length of its text.
+    """Find the facts on the session's path, from its root to its leaf, in time linear in its text.
 
-    Who says a thing is whose words they are (`session.speakers`): what the harness or a sub-agent puts in the
-    user's mouth is theirs, and what a user says in refusing or answering a tool is the user's. A file that is
-    written counts as created, or as edited when a tool had it in hand before. A relative path after `cd` is
-    relative to there, within one command. Sidechains and notes are left out. Rules and choices of a typed
-    text that has labels (`Session.with_labels`) are those of the labels.
+    The speaker of a fact is the author of the words (`session.speakers`): text of the harness or a sub-agent
+    in a user message is theirs, and words with which a user refuses or answers a tool are the user's. A
+    written file counts as created, or as edited if a tool used it before. A relative path after `cd` is
+    relative to that directory, within one command. Sidechains and notes are excluded. If a typed text has
+    labels (`Session.with_labels`), they replace the rules and choices found in it.
 
     >>> from inspector.demo import open_demo
     >>> facts = find_facts(open_demo())
@@ -289,16 +295,16 @@ def find_facts(session: Session) -> Facts:
     True
     """
     finder = PathFinder(session.cwd)
-    labels = {one.text: one for one in session.labels}
+    labels = {label.text: label for label in session.labels}
     faults = Faults()
-    said, restated = (
+    stated, restated = (
         FactOccurrences(labels if own else None, lambda i: session.entries[i].id, faults)
         for own in (True, False)
     )
-    with paused_gc():  # a name for each fact, and no garbage
+    with paused_gc():  # many small objects, none of them garbage
         for segment, named in read_path(session, finder, faults):
             check_stopped()
-            (restated if segment.sort == SUMMARY else said).add(segment, named)
-        for found in (said, restated):
-            found.search(finder)
-        return Facts(session, said, Facts(session, restated), faults)
+            (restated if segment.sort == SUMMARY else stated).add(segment, named)
+        for occurrences in (stated, restated):
+            occurrences.search(finder)
+        return Facts(session, stated, Facts(session, restated), faults)

@@ -21,7 +21,7 @@ from ..session.toolcalls.tool_names import is_shell
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
 from ..text import brief, has_words
 from .extract.collect import FactOccurrences
-from .extract.segments import AGENT, ANSWERED, ASKED, CALLED, HARNESS, REPORT, SUMMARY, TextSegment
+from .extract.segments import AGENT, ANSWERED, CALLED, HARNESS, REPORT, SUMMARY, TYPED, TextSegment
 from .facts import Fact, Facts
 from .mentions import WORD, find_runs, spell_issue, spell_number
 from .wording import find_wording
@@ -163,7 +163,7 @@ def _is_named(text: str, path: str) -> bool:
 
 
 _SORTS: dict[str, int] = {
-    "user": ASKED,
+    "user": TYPED,
     "model": ANSWERED,
     "tool": REPORT,
     "harness": HARNESS,

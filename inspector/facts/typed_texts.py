@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..session.labels import hash_text
 from ..session.session import Session
 from .extract.paths import PathFinder
-from .extract.segments import ANSWERED, ASKED, TextSegment, read_path
+from .extract.segments import ANSWERED, TYPED, TextSegment, read_path
 
 _RAN = "I ran the following shell command:"
 """How Gemini CLI tells the model of a shell command that its user ran."""
@@ -41,7 +41,7 @@ def find_typed_texts(session: Session) -> Iterator[TypedText]:
         entry = session.entries[segment.entry]
         if segment.sort == ANSWERED and entry.blocks[segment.block].kind == "text":
             said = segment.text
-        elif segment.sort == ASKED and segment.text.strip() and not _is_shell(segment):
+        elif segment.sort == TYPED and segment.text.strip() and not _is_shell(segment):
             digest = hash_text(segment.text)
             if digest not in seen:
                 seen.add(digest)

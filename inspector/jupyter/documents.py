@@ -110,7 +110,7 @@ class OpenDocument:
 
     @property
     def controller(self) -> Controller:
-        """The session's controller; waits until the file is read.
+        """The session's controller. Waits until the file has been read.
 
         Raises `DocumentGone` if the file can no longer be read, or if the document is closed meanwhile.
         """
@@ -121,11 +121,11 @@ class OpenDocument:
 
     @property
     def session(self) -> Session | None:
-        """What the file held when it was looked at last; None as long as it was not read."""
+        """The session as last read; None before the first read."""
         return None if self._controller is None else self._controller.model.session
 
     def begin(self) -> None:
-        """The first picture is on its way: what is worked out behind it may begin."""
+        """Start the background work. Called once the first picture is sent."""
         if self._ready.is_set():
             self._begin()
         else:
@@ -138,12 +138,12 @@ class OpenDocument:
         self._first = {}
 
     def _read_late(self) -> None:
-        """Read the file, and replace the stored picture by what it holds."""
+        """Read the file, and replace the stored picture by a current one."""
         try:
             with stopping(lambda: self.closed):
                 self._read()
         except (InspectorError, OSError):
-            # It is not what it was: who opens it again is told what it is now.
+            # The file has changed; opening it again reports the error.
             drop_picture(self.source.path)
             self._ready.set()
             self.close()
@@ -207,7 +207,7 @@ class OpenDocument:
         return name_plan(plan.ledger.session, self.source.name), write_plan(plan)
 
     def frame(self, since: int, **head: Any) -> bytes:
-        """All traits that were changed after the revision `since`."""
+        """Pack the traits that changed after the revision `since`."""
         with self._lock:
             changed = {name: self._traits[name] for name, rev in self._revs.items() if rev > since}
             return pack_frame(changed, rev=self.rev, **head)
@@ -219,7 +219,7 @@ class OpenDocument:
         run: Callable[[Callable[[], None]], asyncio.Future[None]],
         gone: Callable[[], bool],
     ) -> None:
-        """Wait until there is news after a revision, for at most so many seconds.
+        """Wait for news after a revision, for at most `seconds`.
 
         Meanwhile the file is checked about once a second, in a thread that `run` starts.
         """
@@ -228,13 +228,13 @@ class OpenDocument:
         self.listeners += 1
         try:
             while self.heard <= since and not self.closed and not gone():
-                left = end - self._loop.time()
-                if left <= 0:
+                remaining = end - self._loop.time()
+                if remaining <= 0:
                     return
                 if check is None or check.done():
                     check = run(self.check_file)
                 news: asyncio.Future[Any] = asyncio.ensure_future(self._news.wait())
-                await asyncio.wait([check, news], timeout=min(1.0, left))
+                await asyncio.wait([check, news], timeout=min(1.0, remaining))
                 news.cancel()
         finally:
             self.listeners -= 1
@@ -254,7 +254,7 @@ class OpenDocument:
                 self._checking.release()
 
     def close(self) -> None:
-        """Stop all work without waiting for it; pending requests for news end without any."""
+        """Stop all work without waiting for it. Pending requests for news end without news."""
         self.closed = True
         self._ready.set()
         if self._controller is not None:

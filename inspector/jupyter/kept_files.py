@@ -1,7 +1,7 @@
-"""What the server keeps of a session beside it: a file in the user's cache folder for each session's path.
+"""Data that the server stores about sessions: a file in the user's cache folder for each session's path.
 
-Nobody else may read them, as they say what the session said. To lose one costs no more than to make it again,
-so that an error is no error.
+The files quote the session, so only the user may read them. They can be computed again, so that errors of
+reading and writing are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _UPDATING = threading.Lock()
 
 
 class KeptFiles(NamedTuple):
-    """One folder of them. A file of more than `most_bytes` is none of ours; the newest `most` are kept."""
+    """A folder of stored files. Files above `most_bytes` are ignored; the newest `most` are kept."""
 
     folder: str
     suffix: str
@@ -29,7 +29,7 @@ class KeptFiles(NamedTuple):
     most: int = 1000
 
     def read(self, path: str) -> bytes:
-        """What is kept for the session in the file at `path`; b"" for nothing."""
+        """Read what is stored for the session in the file at `path`; b"" if nothing is."""
         place = self._find_place(path)
         with suppress(OSError):
             if place is not None and place.stat().st_size <= self.most_bytes:
@@ -37,7 +37,7 @@ class KeptFiles(NamedTuple):
         return b""
 
     def write(self, path: str, content: bytes) -> None:
-        """Keep this for the session in the file at `path`; b"" for nothing any more."""
+        """Store data for the session in the file at `path`; b"" removes it."""
         place = self._find_place(path)
         if place is None:
             return
@@ -50,9 +50,9 @@ class KeptFiles(NamedTuple):
             self._make_room(place.parent)
 
     def update(self, path: str, change: Callable[[bytes], bytes]) -> None:
-        """Replace what is stored for the session in the file at `path` by what `change` returns for it.
+        """Replace the data stored for the session in the file at `path` by `change` of it.
 
-        One update at a time, also of several servers: none is lost between reading and writing.
+        Updates of several threads and servers run one after another, so that none is lost.
         """
         with _UPDATING, self._lock():
             self.write(path, change(self.read(path)))

@@ -8,23 +8,23 @@ from ..session.session import Session
 from ..workbench.written_summaries import WrittenSummary, load_written, update_written
 from .kept_files import KeptFiles
 
-KEPT = KeptFiles("written", ".json", 32_000_000)
-"""The longest text that may be pasted fits, however it is escaped."""
+STORE = KeptFiles("written", ".json", 32_000_000)
+"""Large enough for the longest text that may be pasted, with every character escaped."""
 
 
 def read_kept(path: str, session: Session) -> tuple[WrittenSummary, ...]:
-    """Return the summaries stored for the session in the file at `path`, as far as they still fit it."""
-    content = KEPT.read(path)
+    """Return the stored summaries of the session in the file at `path` whose entries are unchanged."""
+    content = STORE.read(path)
     return load_written(content, session) if content else ()
 
 
 def keep_summary(path: str, plan: Plan, checkpoint: Checkpoint | None) -> None:
-    """Store the summary written for a plan of the session in the file at `path`, or remove it with None.
+    """Store the summary written for a plan of the session in the file at `path`; None removes it.
 
-    The same session may be open in several documents: the summaries that others have stored stay.
+    The same session may be open in several documents, so summaries stored by others are preserved.
     """
 
     def change(content: bytes) -> bytes:
-        return update_written(content, plan, checkpoint, KEPT.most_bytes).encode("ascii")
+        return update_written(content, plan, checkpoint, STORE.most_bytes).encode("ascii")
 
-    KEPT.update(path, change)
+    STORE.update(path, change)

@@ -1,7 +1,7 @@
 """The messages that the server's routes accept: the fields of each, their types, and the permission needed.
 
-A message is a JSON object {"type", "id", ...}. `QUESTIONS` is the table behind `desks/ID/ask`, `FILES` that
-behind `desks/ID/save`. Types that a table does not hold are refused: a new message needs a permission first.
+A message is a JSON object {"type", "id", ...}. `QUESTIONS` is the table behind `desks/ID/ask`, `FILES` the
+one behind `desks/ID/save`. Types that are not in the table are refused, so every message has a permission.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..replays.scenario import PROVIDERS
 from ..workbench.summary_writer import WRITERS
 
 READ, WRITE, EXECUTE = ("read", "contents"), ("write", "contents"), ("execute", "kernels")
-"""Jupyter's action and resource, as its authorizer expects them."""
+"""Action and resource as Jupyter's authorizer expects them."""
 TEXTS = "list of texts"
 """The type of a list whose items are all texts."""
 MOST_NESTED = 500_000
@@ -77,7 +77,7 @@ FILES: dict[str, MessageType] = {
     "write_file": MessageType(WRITE, {"name": str}),
 }
 OPEN: dict[str, Field] = {"path?": str, "bundled?": bool, "wanted?": dict}
-"""A `known` path is looked up in a list: a value of another type is not found there."""
+"""`known` has no type here: it is looked up in a list of paths."""
 CHANGE: dict[str, Field] = {"wanted?": dict}
 STOP: dict[str, Field] = {"what?": str}
 INPUTS: dict[str, Field] = {
@@ -88,7 +88,7 @@ INPUTS: dict[str, Field] = {
     "replay?": bool,
     "provider?": PROVIDERS,
 }
-"""The inputs of a document that its controller does not check."""
+"""The inputs of a document that its controller does not validate."""
 
 
 class BadMessage(Exception):
@@ -114,9 +114,8 @@ _Body = msgspec.defstruct(
 def parse_body(body: bytes) -> dict[str, Any]:
     """Parse a request's body, which is a JSON object.
 
-    To build a million lists stops the event loop for seconds, even from another thread. Of a body above
-    `MOST_NESTED` bytes only fields that have a meaning are parsed, and lists and objects above that size are
-    refused before.
+    Building a million lists blocks the event loop for seconds, even from another thread. If a body has more
+    than `MOST_NESTED` bytes, only known fields are parsed, and lists and objects above that size are refused.
 
     Raises:
         BadMessage: The body is not a JSON object, or a field is too large.
@@ -142,7 +141,7 @@ def _parse_large(body: bytes) -> dict[str, Any]:
 def check_message(message: Mapping[str, Any], table: Mapping[str, MessageType]) -> list[tuple[str, str]]:
     """Validate a message by a table; return the permissions that it needs, the strongest first.
 
-    Raises `BadMessage` for a type that the table does not hold and for a field of the wrong type.
+    Raises `BadMessage` for an unknown type, and for a missing field or one of the wrong type.
 
     >>> check_message({"type": "rows", "from": 0, "to": 9}, QUESTIONS)
     [('read', 'contents')]
@@ -177,7 +176,7 @@ def _fits(value: Any, field: Field) -> bool:
         return isinstance(value, str) and value in field
     if field == TEXTS:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return type(value) is field  # True is an int, and is not one here
+    return type(value) is field  # not isinstance: True is not accepted as an int
 
 
 def _describe(field: Field) -> str:

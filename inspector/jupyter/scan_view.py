@@ -97,8 +97,10 @@ class ScanView(ipywidgets.VBox):  # type: ignore[misc]
             self.open_row(self._rows[points.point_inds[0]])
 
     def open_row(self, row: Row) -> Workbench | None:
-        """Open the session of a row where the row was measured, under its policy; the workbench stands below
-        the figure. None where it cannot be read, which is said there."""
+        """Open the session of a row at the point that was measured, with its policy, below the figure.
+
+        Returns None and shows the error if the session cannot be read.
+        """
         if self.workbench is not None:
             self.workbench.close()
         self.workbench = None
@@ -108,13 +110,13 @@ class ScanView(ipywidgets.VBox):  # type: ignore[misc]
         except (InspectorError, OSError) as error:
             self._place.children = [_show_text(error_sentence(error))]
             return None
-        heading = _show_text(f"{_tell_place(row)}, {_name_moment(row)}")
+        heading = _show_text(f"{_format_location(row)}, {_name_moment(row)}")
         self._place.children = [heading, self.workbench]
         return self.workbench
 
 
 def _show_text(text: str) -> ipywidgets.HTML:
-    """Show a line of untrusted text like `ipywidgets.Label`, which would typeset formulas in it."""
+    """Show a line of untrusted text. `ipywidgets.Label` would typeset formulas in it."""
     return ipywidgets.HTML(html_text(text)).add_class("widget-label")
 
 
@@ -122,7 +124,7 @@ def _find_session(row: Row) -> Session:
     return open_session(row["file"], part=row["part"] or None)
 
 
-def _tell_place(row: Row) -> str:
+def _format_location(row: Row) -> str:
     return f"{row['file']}, {row['part']}" if row["part"] else str(row["file"])
 
 

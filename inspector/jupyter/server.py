@@ -1,8 +1,8 @@
 """DOOR: the Jupyter Server extension. The server itself opens session files, without a kernel.
 
 Every route is authenticated. Paths are contents manager paths: they are confined to the server's root, and
-hidden files stay hidden. Reading, counting and planning run in threads: a limited number for each
-document and for each file that is being opened, so that one that hangs does not delay the others.
+hidden files stay hidden. Reading, counting and planning run in threads. Each document, and each file that is
+being opened, has a limited number of threads, so that one that hangs does not delay the others.
 
     GET    inspector/sessions         ?newest=                               -> JSON: what `sessions()` finds
     POST   inspector/open             {"path", "known" or "bundled": true, "wanted"}  -> frame
@@ -13,7 +13,7 @@ document and for each file that is being opened, so that one that hangs does not
     POST   inspector/desks/ID/stop
     DELETE inspector/desks/ID
 
-A frame is what `documents.pack_frame` makes. A refusal is {"message": a sentence, "reason"}. A body may have
+A frame is built by `documents.pack_frame`. A refusal is {"message": a sentence, "reason"}. A body has at most
 4 MB.
 """
 
@@ -94,18 +94,18 @@ class ServerState:
         self._workers: weakref.WeakValueDictionary[tuple[str, str], Workers] = weakref.WeakValueDictionary()
         self.documents: OpenDocuments | None = None
         self.saving = asyncio.Lock()
-        """Between looking for a free name and writing there nobody else saves."""
+        """Held from the search for a free name until the file is written."""
         self._closed: list[weakref.ref[Session]] = []
         self._opening = 0
         self._tidying: asyncio.TimerHandle | None = None
 
     def check_lists(self) -> None:
-        """Raise where this server is not to look at the places of the user's harnesses."""
+        """Raise a refusal if this server may not list the sessions of the user's harnesses."""
         if not self.lists:
             raise ServerRefusal(403, NO_LIST)
 
     async def load(self) -> OpenDocuments:
-        """The documents, with all that opens one."""
+        """Import the modules that open documents; return the open documents."""
         for module in ("documents", "messages"):
             await run_in_thread(import_module, f"inspector.jupyter.{module}")
         if self.documents is None:
@@ -122,16 +122,20 @@ class ServerState:
             self.tidy_later()
 
     def let_go(self) -> None:
-        """Let closed documents go: what is opened next uses their memory again. It is given back to the
-        system when nothing was opened for a while."""
+        """Release closed documents, so that the next document reuses their memory.
+
+        The memory is returned to the system after a while without opening one.
+        """
         if self.documents is not None:
             closed, self.documents.closed = self.documents.closed, []
-            self._closed += [weakref.ref(each.session) for each in closed if each.session is not None]
+            self._closed += [
+                weakref.ref(document.session) for document in closed if document.session is not None
+            ]
             with suppress(RuntimeError):  # the server ends
                 run_in_thread(closed.clear)
 
     def tidy_later(self) -> None:
-        """Begin the while anew; while a document is opened nothing else is done."""
+        """Restart the timer that returns memory to the system, unless a document is being opened."""
         if self._tidying is not None:
             self._tidying.cancel()
         closed = len(self._closed)
@@ -141,7 +145,7 @@ class ServerState:
 
     @contextmanager
     def opening(self) -> Iterator[None]:
-        """While a document is opened."""
+        """Count a document as being opened."""
         self._opening += 1
         self.tidy_later()
         try:
@@ -158,14 +162,14 @@ class ServerState:
             run_in_thread(give_back, closed)
 
     def workers(self, name: str, key: str = "") -> Workers:
-        """The threads for what users know as `name`; `key` distinguishes equal names."""
+        """Return the threads for the document or file `name`. `key` distinguishes equal names."""
         workers = self._workers.get((name, key))
         if workers is None:
             workers = self._workers[name, key] = Workers(name)
         return workers
 
     async def work_on(self, document: OpenDocument, work: Callable[..., T], *args: Any) -> T:
-        """Run something in one of a document's threads. Raises `ServerRefusal` if it is closed meanwhile."""
+        """Run `work` in one of a document's threads. Raises `ServerRefusal` if the document is closed."""
         workers = self.workers("this session", document.id)
         return await workers.run(partial(work, *args), document.ended, why=GONE)
 
@@ -188,7 +192,7 @@ class DocumentHandler(APIHandler):
         return found
 
     async def body(self, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The request's body, which is a JSON object. `fields` are the types to validate it by."""
+        """Parse the request's body, a JSON object, and validate it by the types in `fields`."""
         from .messages import BadMessage, check_fields, parse_body
 
         body = self.request.body
@@ -205,7 +209,7 @@ class DocumentHandler(APIHandler):
         return message
 
     def inputs(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """The document's inputs in a message; those that its controller does not check are validated here."""
+        """Return the inputs in a message, and validate those that the document's controller does not check."""
         from .messages import INPUTS, BadMessage, check_fields
 
         inputs: dict[str, Any] = message.get("wanted", {})
@@ -216,7 +220,7 @@ class DocumentHandler(APIHandler):
         return inputs
 
     async def check_permissions(self, needed: Iterable[tuple[str, str]]) -> None:
-        """Raise a refusal unless the user has each of these permissions, as (action, resource)."""
+        """Raise a refusal unless the user has all of these permissions, as (action, resource)."""
         for action, resource in needed:
             allowed = self.authorizer.is_authorized(self, self.current_user, action, resource)
             if not await ensure_async(allowed):
@@ -306,12 +310,12 @@ class OpenHandler(DocumentHandler):
         await self.work_on(document, document.begin)
 
     def find_known(self, path: object) -> DocumentSource:
-        """Find a file in the folders where harnesses keep sessions; no other file is opened by this name."""
+        """Find a session file by its path in the folders of the harnesses. Other files are refused."""
         from ..library import find_files
         from .documents import MOST_BYTES, DocumentSource
 
         self.server_state.check_lists()
-        place = next((each for each in find_files() if str(each) == path), None)
+        place = next((file for file in find_files() if str(file) == path), None)
         if place is None:
             raise ServerRefusal(404, "No harness keeps a session there.")
         if place.stat().st_size > MOST_BYTES:
@@ -342,11 +346,11 @@ class OpenHandler(DocumentHandler):
 
 
 def check_file(place: Path, path: str) -> None:
-    """Raise a refusal, which calls the file `path`, unless it is a regular file of a size that is read."""
+    """Raise a refusal unless a file is regular and not too large. `path` is the name that users know."""
     from .documents import MOST_BYTES
 
     if not place.is_file():
-        raise ServerRefusal(422, f"{path} is no regular file.", "ReadError")
+        raise ServerRefusal(422, f"{path} is not a regular file.", "ReadError")
     if place.stat().st_size > MOST_BYTES:
         raise ServerRefusal(422, f"{path} is {TOO_LARGE}", "ReadError")
 
@@ -389,7 +393,7 @@ class AskHandler(DocumentHandler):
         reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
         def answer(traits: Traits) -> None:
-            # Not on the event loop: a page to export has many megabytes.
+            # In this thread, not on the event loop: an exported page has many megabytes.
             settle(reply, partial(json.dumps, traits))
 
         # No thread of the document waits for background work.
@@ -429,7 +433,7 @@ class SaveHandler(DocumentHandler):
         self.finish(json.dumps({"type": kind, "id": message.get("id"), **where, **sentence}))
 
     def take_offered(self, document: OpenDocument, message: Mapping[str, Any]) -> tuple[str, str, Traits]:
-        """The name and the text of the session that was previewed, and the sentence shown after writing."""
+        """Return the name and text of the previewed session, and the sentence shown after it is written."""
         offered = document.controller.take_offered(message)
         return offered.preview.name, offered.content.decode("utf-8"), {"sentence": offered.sentence}
 

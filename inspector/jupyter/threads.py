@@ -1,4 +1,4 @@
-"""Threads for the server's routes, limited for each document and each file: none waits for another's."""
+"""Threads for the server's routes. Each document and each file has a limited number of its own."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..errors import stopping
 T = TypeVar("T")
 
 MOST = 4
-"""Threads that work at the same time for one document, or read the same file."""
+"""The most threads that work for one document, or open one file, at the same time."""
 BUSY = 60.0
-"""Seconds that a request waits for one of them."""
+"""Seconds that a request waits for a free thread."""
 
 
 class ServerRefusal(Exception):
@@ -28,7 +28,7 @@ class ServerRefusal(Exception):
 
 
 def settle(future: asyncio.Future[T], work: Callable[[], T]) -> None:
-    """Run `work` in the current thread, and set its result or its error on a future of the event loop."""
+    """Run `work` in the current thread; set its result or error on a future of the event loop."""
 
     def set_done(set_outcome: Callable[[Any], None], outcome: Any) -> None:
         if not future.done():
@@ -53,8 +53,8 @@ def run_in_thread(work: Callable[..., T], *args: Any) -> asyncio.Future[T]:
 class Workers:
     """Threads for one document or one file, `MOST` at a time. Belongs to the event loop.
 
-    A thread cannot be ended from outside. One that hangs takes one of these places until it ends, and none
-    anywhere else. `name` is what users call the document or the file.
+    A thread cannot be killed. One that hangs occupies one of these threads until it ends, and does not affect
+    other documents. `name` is the name of the document or the file that users know.
     """
 
     def __init__(self, name: str) -> None:
@@ -71,11 +71,11 @@ class Workers:
         """Run `work` in a thread and return its result.
 
         Args:
-            work: Runs under `stopping`: `check_stopped` ends it once its result is not wanted any more.
-            ended: The result is not wanted any more once this is set.
-            seconds: The result is not wanted after this time either.
-            late: Receives the result if it comes after that.
-            why: The sentence of the refusal once `ended` is set.
+            work: Runs under `stopping`, so that `check_stopped` ends it once its result is not needed.
+            ended: Once this event is set, the result is not needed.
+            seconds: After this time the result is not needed either.
+            late: Called with a result that comes too late.
+            why: The sentence of the refusal if `ended` is set.
 
         Raises:
             ServerRefusal: `ended` is set, the time is up, or no thread was free for `BUSY` seconds.
@@ -84,21 +84,21 @@ class Workers:
         if not await _wait(turn, ended, BUSY):
             turn.cancel()
             raise ServerRefusal(404, why) if ended.is_set() else ServerRefusal(409, self._describe_busy())
-        unwanted = threading.Event()
+        cancelled = threading.Event()
 
         def run() -> T:
-            with stopping(unwanted.is_set):
+            with stopping(cancelled.is_set):
                 return work()
 
         def finish(done: asyncio.Future[T]) -> None:
             self._free.release()
-            if done.exception() is None and unwanted.is_set() and late is not None:
+            if done.exception() is None and cancelled.is_set() and late is not None:
                 late(done.result())
 
         running = run_in_thread(run)
         running.add_done_callback(finish)
         if not await _wait(running, ended, seconds):
-            unwanted.set()
+            cancelled.set()
             slow = f"{self._name} took more than {seconds:.0f} seconds and was given up." if seconds else ""
             raise ServerRefusal(404, why) if ended.is_set() else ServerRefusal(422, slow, "TimeoutError")
         return running.result()
@@ -108,7 +108,7 @@ class Workers:
 
 
 async def _wait(future: asyncio.Future[Any], ended: asyncio.Event, seconds: float | None) -> bool:
-    """Wait for a future; False if the event is set first, or if `seconds` have passed."""
+    """Wait for a future. Return False if the event is set first, or after `seconds`."""
     end = asyncio.ensure_future(ended.wait())
     await asyncio.wait({future, end}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     end.cancel()

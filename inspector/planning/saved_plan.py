@@ -188,20 +188,20 @@ def count_added(saved: SavedPlan, session: Session, name: str = "the plan") -> i
 
 
 def name_plan(session: Session, path: str = "") -> str:
-    """What a session's saved plan is called: after its file, else after its title.
+    """Build the file name of a session's plan from the name of its file, or from its id.
 
     >>> from inspector.session.session import Session
     >>> name_plan(Session(format="pi", id="a/b"), "runs/first.session.jsonl"), name_plan(Session(format="pi"))
     ('first.plan.json', 'session.plan.json')
     """
-    given = re.split(r"[/\\]", path)[-1] or redact_text(session.id) or "session"
-    name = re.sub(r"(\.session)?\.jsonl?$", "", given, flags=re.I)
+    base = re.split(r"[/\\]", path)[-1] or redact_text(session.id) or "session"
+    name = re.sub(r"(\.session)?\.jsonl?$", "", base, flags=re.I)
     safe = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:LONGEST]
     return f"{safe or 'session'}.plan.json"
 
 
 def number_name(name: str, number: int) -> str:
-    """The name with a number in it from the second on.
+    """Insert a number into a file name, unless it is 1.
 
     >>> number_name("a.plan.json", 1), number_name("a.plan.json", 2), number_name("b.jsonl", 3)
     ('a.plan.json', 'a-2.plan.json', 'b-3.jsonl')
@@ -218,7 +218,7 @@ def _as_it_was(saved: SavedPlan, session: Session, name: str) -> Session:
         if (origin.format, origin.id) in ((session.format, session.id), (session.format, name_now)) and len(
             session.entries
         ) >= count:
-            here = "those of this one say something else"
+            here = "the entries of this one differ"
         raise OtherSession(
             name, f"it was made of {_describe_session(origin.format, origin.id, count)}; {here}"
         )

@@ -195,16 +195,16 @@ def describe_call(call: ToolCall) -> str:
 def extract_line(entry: Entry) -> str:
     """Return the line for an entry in a placeholder summary; "" if it has no words of its own.
 
-    Users' and the model's words are cut, without the secrets in them; calls keep their most telling argument.
-    Outputs have a line only if they are errors, reasoning has none.
+    Text of the user and the model is redacted and cut; calls keep their most telling argument. Outputs are
+    included only if they are errors, reasoning is not.
     """
     if entry.kind == "compaction":
         text = entry.text
         more = (
             f" [… {len(text) - _PREVIOUS_CHARS} characters left out]" if len(text) > _PREVIOUS_CHARS else ""
         )
-        said = f"summary so far: {redact_long(text, _PREVIOUS_CHARS)[:_PREVIOUS_CHARS]}{more}"
-        return one_line(said, len(said))
+        line = f"summary so far: {redact_long(text, _PREVIOUS_CHARS)[:_PREVIOUS_CHARS]}{more}"
+        return one_line(line, len(line))
     role, parts = entry.role, []
     for block in entry.blocks:
         if block.kind == "text":

@@ -75,7 +75,7 @@ def look_through(session: Session, shown: Collection[int], redactor: Redactor) -
 
 
 def find_secrets(session: Session) -> Redactor | None:
-    """A redactor that knows the secrets of a session and keeps what is only personal; None if it has none."""
+    """Return a redactor of a session's secrets, without personal data; None if it has no secrets."""
     redactor = Redactor()
     look_through(session, range(len(session.entries)), redactor)
     findings = redactor.findings
@@ -273,7 +273,7 @@ def _tidy(name: str, value: Any, tidy: Callable[[str], str]) -> Any:
 def _texts(value: Any) -> Any:
     """A value as JSON, without the bytes of pictures, files and seals."""
     if isinstance(value, Value):
-        # The content of a provider's own result is among the parts already.
+        # `parts` already contains the content of a provider's own result.
         unread = {"data", "signature", "encrypted", "sources", "source", "usage"}
         fields = {name: getattr(value, name) for name in type(value).model_fields if name not in unread}
         if isinstance(value, ToolOutput) and value.provider_fields is not None:

@@ -1,6 +1,6 @@
-"""Texts of a transcript cut to a length, secrets taken out first: half a secret looks like none.
+"""Cut texts of a transcript to a length, after redaction: half of a secret is not recognised.
 
-Every shortened text is made here, so that no caller can cut first and redact afterwards.
+All shortened texts are built by these functions, so that no caller cuts first and redacts afterwards.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from .detect import find_spans
 from .redact import name_secret, write_placeholder
 
 _LOOKED_AT = 20_000
-"""Characters behind the cut that are looked at too: more than any secret has, but a file full of keys."""
+"""Characters searched behind the cut, which is more than a single secret has."""
 
 
 def redact_text(text: str) -> str:
-    """The text without the secrets in it; names of people and addresses stay.
+    """Replace the secrets in a text by placeholders. Personal names and addresses stay.
 
     >>> redact_text("use ghp_abcdefghijklmnopqrstuvwxyz0123456789 now")
     'use [redacted github-token 03aafb02] now'
@@ -29,12 +29,12 @@ def redact_text(text: str) -> str:
 
 
 def redact_long(text: str, limit: int) -> str:
-    """The text as it is if it has at most `limit` characters, else its beginning without secrets."""
+    """Return a text of at most `limit` characters unchanged; of a longer one, a redacted beginning."""
     return text if len(text) <= limit else redact_text(text[: limit + _LOOKED_AT])
 
 
 def cut_text(text: str, limit: int) -> str:
-    """The first `limit` characters of a text, without secrets if it is longer, safe to show (`printable`).
+    """Cut a text to `limit` characters, redacted if it is longer, and escape it (`printable`).
 
     >>> cut_text("token ghp_abcdefghijklmnopqrstuvwxyz0123456789", 20)
     'token [redacted gith'
@@ -43,7 +43,7 @@ def cut_text(text: str, limit: int) -> str:
 
 
 def cut_line(text: str, limit: int) -> str:
-    """Return at most `limit` characters of a text on one line, ending with "…" if it is longer.
+    """Cut a text to one line of at most `limit` characters, with "…" if it is longer.
 
     >>> cut_line("so far,\\n  so good", 40), cut_line("so far, so good", 8)
     ('so far, so good', 'so far,…')

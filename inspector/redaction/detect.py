@@ -27,16 +27,16 @@ _MOST_CODED = 20_000
 _ALWAYS = tuple(at for at, pattern in enumerate(PATTERNS) if not pattern.needs)
 _BY_NEED: dict[str, list[int]] = {}
 _BY_WORD_NEED: dict[str, list[int]] = {}
-for _at, _one in enumerate(PATTERNS):
-    for _need in _one.needs:
-        (_BY_WORD_NEED if _one.word else _BY_NEED).setdefault(_need, []).append(_at)
+for _at, _pattern in enumerate(PATTERNS):
+    for _need in _pattern.needs:
+        (_BY_WORD_NEED if _pattern.word else _BY_NEED).setdefault(_need, []).append(_at)
 _SURE = ("plain", "key", "mixed")
-"""Judges of what is a secret by its own form."""
+"""Checks that accept a value by its form alone."""
 _UNPRINTABLE = re.compile(rb"[^\t\n\r\x20-\x7e]")
 
 
 class Span(NamedTuple):
-    """A secret at text[start:end]. `alone` says that its words are a secret wherever else they stand too."""
+    """A secret at text[start:end]. If `alone`, the same text is a secret elsewhere too."""
 
     start: int
     end: int
@@ -46,12 +46,12 @@ class Span(NamedTuple):
 
 
 def find_spans(text: str) -> list[Span]:
-    """Every secret in a text, in order and apart from each other; two that overlap are one.
+    """Find the secrets in a text, in order. Overlapping ones are merged.
 
-    Letters that look alike are read as what they look like, and invisible ones are not there. What is only
-    personal stands back where it overlaps a secret.
+    Look-alike letters are read as the letters they resemble, and invisible characters are ignored. A secret
+    takes precedence over personal data that overlaps it.
 
-    Raises `RedactionError` when the detector fails.
+    Raises `RedactionError` if the detector fails.
 
     >>> [(span.kind, span.grade) for span in find_spans("AKIAIOSFODNN7ABCDEFG in /home/ann-lee/x")]
     [('aws-access-key', 'secret'), ('user', 'personal')]
@@ -62,7 +62,7 @@ def find_spans(text: str) -> list[Span]:
     except RedactionError:
         raise
     except Exception as error:
-        # Whatever goes wrong here, nothing may pass as looked through.
+        # A text that was not searched must not count as free of secrets.
         raise RedactionError(f"the detector of secrets failed: {type(error).__name__}") from error
 
 
@@ -126,7 +126,7 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
 
 
 def _coded_spans(text: str) -> Iterator[Span]:
-    """What is base64 of words with a secret in them."""
+    """Yield the spans of base64 that decode to text with a secret."""
     for match in _CODED.finditer(text):
         run = match.group().rstrip("=").translate(_COMMON)[:_MOST_CODED]
         run = run[: len(run) - (len(run) % 4 == 1)]

@@ -1,9 +1,9 @@
-"""Patterns of secrets: the tokens of known services, and values that their surroundings show to be secret.
+"""Patterns of secrets: the tokens of known services, and values that are secret by their context.
 
 `tokens.py` lists the tokens; `values.py` distinguishes a secret from a word, a path, a placeholder.
 
-Every pattern takes time in proportion to the text: nothing in one can be split in more
-than one way, and what can begin at every place is bounded. `needs` spares most texts the pattern.
+Every pattern takes time linear in the text: its parts match in one way only, and repetitions that may begin
+anywhere are bounded. `needs` allows most patterns to be skipped for most texts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,16 @@ Grade = Literal["secret", "personal"]
 class Pattern(NamedTuple):
     """Pattern of a kind of secret. The secret is group 1, or the whole match if there is no group.
 
-    `judge` names the check of `values.py` that a match has to pass. Where the pattern matches, one of `needs`
-    is in the lower-case text; with `word`, in a word of it that has at least LEAST_WORD characters. A pattern
-    without `needs` is always tried. `lower` patterns are written for the lower-case text itself. A `long` one
-    matches only if `LONG_RUN` finds a run of `long` characters in the lower-case text.
+    Attributes:
+        kind: The name of the kind.
+        regex: The pattern.
+        judge: The check of `values.py` that a match must pass.
+        grade: Secret, or only personal.
+        needs: Lower-case texts, one of which every match contains. The pattern is skipped if the text has
+            none of them; without `needs` it is always tried.
+        lower: Whether the pattern is applied to the lower-case text.
+        long: If not 0, the length of a run of `LONG_RUN` that the lower-case text must contain.
+        word: Whether `needs` are searched only in words of at least LEAST_WORD characters.
     """
 
     kind: str
@@ -37,15 +43,15 @@ class Pattern(NamedTuple):
 
 
 LONG_RUN = re.compile(r"[0-9a-z_-]{32,}")
-"""Most texts hold no such run, and to look for one takes a tenth of what a pattern without a prefix takes."""
+"""Most texts contain no such run, and searching it is ten times as fast as a pattern without a prefix."""
 LEAST_WORD = 14
-"""The shortest token, with its prefix, has as many characters, and no white space in it."""
+"""The length of the shortest token with its prefix. Tokens contain no white space."""
 
 
 def _begin(prefix: str) -> str:
-    """Match a prefix at the beginning of a token: outside a word, or after an escape, %3D or a colour.
+    """Build a regular expression for a prefix at the start of a word, or after an escape, %3D or a colour.
 
-    What is before the prefix is checked after it, so that the search looks for the prefix itself.
+    The text before the prefix is checked after it, so that the search begins with a literal.
     """
     p = re.escape(prefix)
     return (
@@ -55,7 +61,7 @@ def _begin(prefix: str) -> str:
 
 
 def _token(beginnings: dict[str, str]) -> str:
-    """The regular expression of a token of `TOKENS`."""
+    """Build the regular expression for tokens of `TOKENS`."""
     return "|".join(
         f"(?:{'|'.join(map(_begin, prefixes.split()))}){rest}" for prefixes, rest in beginnings.items()
     )
@@ -183,7 +189,7 @@ _HINTS = {
     "key": "key" + "".join(rf"(?<!{word}key)(?<!{word}[_ .-]key)" for word in _OTHER_KEYS),
     **{name: f"{name}(?<![a-z]{name})" for name in ("auth", "jwt", "sid", "csrf", "xsrf", "hmac")},
 }
-# (kind, length, needs, name, value): keys that only their length and letters tell from other words, so that
+# (kind, length, needs, name, value): keys that only their length and letters distinguish from other words, so
 # they are known only by a name of the service before them. All in lower case.
 _KEY_NAME = r"(?:api)?[_-]?(?:key|password|pass|pwd|pw|token)"
 _NAMED = (

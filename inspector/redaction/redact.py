@@ -21,11 +21,11 @@ MOST_PLACES = 5
 _LONGEST_KEY = 80
 _LEAST_PART = 10
 _ANCHOR = 4
-# The marks of a cut: after the beginning that is left of a text, and before the end that is left of it.
+# Marks of truncation: after the remaining beginning of a text, and before its remaining end.
 _CUT_HERE = re.compile(r"\s*[\[(<]?\s*(?:…|\.\.\.|\d[\d,]* \w+ (?:left out|truncated|omitted))")
 _CUT_BEFORE = re.compile(r"(?:…|\.\.\.|left out|truncated|omitted)[\])>…]*\s*\Z")
 _LEAST_CUT = 30
-"""A text that is cut without a mark has so many characters or more."""
+"""Characters of the shortest text that may have been truncated without a mark."""
 _BETWEEN_LINES = re.compile(r"\\[nr]|[^A-Za-z0-9+/=]+")
 
 HINTS = {
@@ -269,9 +269,9 @@ class Redactor:
         return re.finditer("|".join(map(re.escape, values)), text) if values else ()
 
     def _find_pieces(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Find what a cut has left of a known secret: its start, its end and the secret's name.
+        """Find truncated known secrets, as (start, end, name of the secret).
 
-        A long piece of a secret is found anywhere, a short one only beside the mark of a cut.
+        A long piece of a secret is found anywhere, a short one only next to a mark of truncation.
         """
         for secret, name in self._names.items():
             if len(secret) < 2 * _ANCHOR or self._grades[name][1] != "secret" or secret.startswith("-----"):
@@ -324,20 +324,20 @@ def _find_all(text: str, part: str) -> Iterator[int]:
         at = text.find(part, at + 1)
 
 
-def _shared(one: str, other: str) -> int:
-    """How many characters two texts have in common at the beginning."""
+def _shared(text: str, other: str) -> int:
+    """Return the length of the common beginning of two texts."""
     return next(
-        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+        (at for at, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other))
     )
 
 
 def _is_at_end(text: str, at: int) -> bool:
-    """Whether a text that is long enough to have been cut ends here."""
+    """Whether the offset is the end of a text that may have been truncated there."""
     return len(text) >= _LEAST_CUT and at == len(text)
 
 
 def _is_piece(piece: str) -> bool:
-    """Whether a piece of a secret is so long and so much its own that it cannot be in a text by chance."""
+    """Whether a piece of a secret is too long and too random to occur by chance."""
     return len(piece) >= _LEAST_PART and is_telling(piece)
 
 

@@ -1,6 +1,6 @@
-r"""Tokens of known services, by what each service publishes of them: beginning, letters and length.
+r"""Formats of the tokens of known services, as the services publish them: prefix, letters and length.
 
-`TOKENS` maps a kind to the beginnings its tokens have, each with the regular expression of what follows.
+`TOKENS` maps a kind to its prefixes, separated by blanks, each with a regular expression for the rest.
 """
 
 from __future__ import annotations
@@ -135,8 +135,10 @@ UNMARKED: dict[str, tuple[str, str]] = {
     "airtable-token": ("pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
     "maxmind-key": ("_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
 }
-"""Kind -> what a text needs, the token: tokens without a beginning of their own. They are also found inside a
-longer word: to look at what is before each letter would take the most time of all."""
+"""Tokens without a prefix: kind -> (`needs` of the pattern, regular expression).
+
+They are found inside longer words too, because checking the text before every letter would be slow.
+"""
 
 # A service that is not listed: a word or two, "_", and characters too mixed for words.
 PREFIXED = r"[A-Za-z](?<![\w.+/-][A-Za-z])[A-Za-z]{1,11}_(?:[a-z]{2,10}_){0,2}[A-Za-z0-9]{30,120}(?![\w-])"

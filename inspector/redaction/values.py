@@ -1,4 +1,4 @@
-"""Whether a value that looks like a secret is one: no word, reference, placeholder or identifier."""
+"""Checks that distinguish secrets from words, references, placeholders and identifiers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _PLACEHOLDER = re.compile(
     r"test[_-]?(?:key|token|secret|pass)|^(?:op|vault|ref|keychain|ssm|kms|awskms|gcpkms|env)(?:\+\w+)?:|^arn:|"
     r"^enc[\[(]|^!|secretkeyref|^(?:todo|tbd|fixme|insert|replace|enter|put|my|some|dein|votre)[_-]"
 )
-# Placeholders in the form of a service's token: no random token holds such a word.
+# Placeholders in the format of a service's token. Random tokens do not contain these words.
 _BLANK_TOKEN = re.compile(
     r"(?i)x{6,}|\*{3,}|\.{3}|…|example|your[_-]|placeholder|redacted|changeme|(?:1234567890){2}"
 )
 _WORDS = re.compile(r"[A-Za-z]+(?:[_.:/-][A-Za-z]+)*\d{0,2}|[\w.-]+\(.*")
 _NAMED_WORDS = re.compile(r"[A-Za-z]{0,18}\d{0,4}(?:[_.:/@-]+(?:[A-Za-z]{1,18}\d{0,3}|v?\d{1,6}))*[_.:/-]?")
-# Types and methods, which code and settings have in the place of a value.
+# Names of types and algorithms, which code and settings have as values.
 _TYPES = re.compile(
     r"(?i)(?:big)?(?:u?int|float)\d{1,3}(?:clamped)?(?:array)?|(?:bytes|string|base|sha|hmac|aes|ed|x|md|rsa|oauth|p|utf)"
     r"-?\d{1,6}(?:[_-]?[a-z]{2,12}){0,3}"
@@ -30,7 +30,7 @@ _TYPES = re.compile(
 _PATH = re.compile(r"(?:[~.]{0,2}/[A-Za-z_.-]{0,24}\d{0,4})+")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:[\[(].*)?")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_NOBODY = re.compile(
+_GENERIC_NAMES = re.compile(
     r"(?i)git|no-?reply|do-?not-?reply|info|support|hello|contact|admin|root|postmaster|actions|users?|me|you|"
     r"security|help|sales|team|e?mail|test"
 )
@@ -48,27 +48,27 @@ _ELSEWHERE = re.compile(r"[/~.@]|[A-Za-z]:\\|\w+://|[\w-]+/[\w./-]+$")
 
 
 def is_telling(value: str) -> bool:
-    """Whether a value is so much its own that it can be looked for everywhere."""
+    """Whether a value is distinctive enough to be redacted wherever it occurs."""
     return len(value) >= 8 and any(c.isdigit() or not c.isalnum() for c in value) and entropy(value) >= 2.5
 
 
 def entropy(value: str) -> float:
-    """Bits per character."""
+    """Compute the entropy of a text in bits per character."""
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
 
 
 def _is_token(value: str) -> bool:
-    """Whether what has a service's form is more than a placeholder in that form."""
+    """Whether a value in the format of a service's token is not a placeholder."""
     return not _BLANK_TOKEN.search(value)
 
 
 def _is_value(value: str) -> bool:
-    """Whether what is assigned to a telling name is a secret rather than a word or a placeholder."""
+    """Whether a value assigned to the name of a secret is one, not a word or a placeholder."""
     return any(c.isdigit() for c in value) and _is_no_word(value)
 
 
 def _is_quoted(value: str) -> bool:
-    """The same in quotes, so that it is no code: marks will do in place of digits."""
+    """Like `_is_value` for a quoted value, which is not code: special characters count like digits."""
     return any(c.isdigit() or c in "!#%^&*+=~?" for c in value) and _is_no_word(value)
 
 
@@ -84,12 +84,12 @@ def _is_no_word(value: str) -> bool:
 
 
 def _is_bare(value: str) -> bool:
-    """The same without quotes, so that it may be code or a path."""
+    """Like `_is_value` for a value without quotes, which may be code or a path."""
     return _is_value(value) and not _ELSEWHERE.match(value)
 
 
 def _is_setting(value: str) -> bool:
-    """Whether the value of a variable with a telling name is a secret: anything but a reference or a path."""
+    """Whether the value of a variable with the name of a secret is one, not a reference or a path."""
     return (
         not _PLACEHOLDER.search(value)
         and not _WEAK.fullmatch(value)
@@ -99,7 +99,7 @@ def _is_setting(value: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Whether a value is no name, word, UUID, number or path: then a name that hints at a secret suffices."""
+    """Whether a value is not a name, word, UUID, number or path, so that a hint in its name suffices."""
     return (
         len(value) >= 16
         and any(c.isdigit() for c in value)
@@ -113,7 +113,7 @@ def _is_random(value: str) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
-    """Whether the last part of a name is too mixed for words: many digits, small and capital letters."""
+    """Whether the last part of a name mixes digits, small and capital letters too much for words."""
     run = value.rpartition("_")[2]
     classes = [1 if c.isdigit() else 2 if c.islower() else 3 for c in run]
     changes = sum(a != b for a, b in pairwise(classes))
@@ -126,19 +126,19 @@ def _is_login(value: str) -> bool:
 
 
 def _is_password(value: str) -> bool:
-    """Whether the argument of an option that takes a password is one, and not a file, a port or a word."""
+    """Whether the argument of a password option is a password, not a file, a port or a word."""
     return (
         _is_login(value) and any(c.isalpha() for c in value) and not value.startswith(("/", "./", "~", "-"))
     )
 
 
 def _is_mixed_password(value: str) -> bool:
-    """The same of what may also be something else: there is a digit in it, and it is no word."""
+    """Like `_is_password` for ambiguous options: the value must contain a digit and not be a word."""
     return _is_password(value) and any(c.isdigit() for c in value) and not _WORDS.fullmatch(value)
 
 
 def _is_coded_login(value: str) -> bool:
-    """Whether it is base64 of a user's name, ":" and a password."""
+    """Whether a value is the base64 of "user:password"."""
     plain = value.rstrip("=")
     decoded = b64decode(plain + "=" * (-len(plain) % 4)) if len(plain) % 4 != 1 else b""
     return decoded.isascii() and b":" in decoded and decoded.decode("ascii").isprintable()
@@ -147,7 +147,7 @@ def _is_coded_login(value: str) -> bool:
 def _is_email(value: str) -> bool:
     who, _, where = value.rpartition("@")
     return (
-        not _NOBODY.fullmatch(who)
+        not _GENERIC_NAMES.fullmatch(who)
         and not _NOWHERE.search(where)
         and not _SUFFIXES.fullmatch(where.rpartition(".")[2])
     )

@@ -192,47 +192,47 @@ def compact(
     core = stored_part(plan)
     if not changes_stored(core):
         return replace(start, why=plan.why or "The policy finds nothing to compact.")
-    tell = _Teller(plan, on_event)
-    tell("started")
+    report = _EventReporter(plan, on_event)
+    report("started")
     try:
         checkpoint = _write(core, summariser) if core.summarises else None
     except Exception as fault:
-        tell("failed", tell.before, error=write_word(type(fault).__name__))
+        report("failed", report.before, error=write_word(type(fault).__name__))
         raise
     if checkpoint is not None and checkpoint.error is not None:
-        tell("failed", tell.before, error="SummarizeFailed")
+        report("failed", report.before, error="SummarizeFailed")
         return replace(start, checkpoint=checkpoint, why=checkpoint.error)
     if checkpoint is not None and (unusable := find_unusable(core, checkpoint)):
-        tell("failed", tell.before, error="SummarizeFailed")
+        report("failed", report.before, error="SummarizeFailed")
         return replace(start, checkpoint=checkpoint, why=unusable)
     name = _free_name(session)
-    told: dict[str, Any] = {
+    extra: dict[str, Any] = {
         "policy": plan.policy.name,
         "policy_sha256": hash_policy(plan),
         "plan_sha256": hash_plan(plan),
     }
     if checkpoint is not None:
-        told |= checkpoint.provenance()
-        told |= checkpoint.sealed.fields() if checkpoint.sealed is not None else {}
+        extra |= checkpoint.provenance()
+        extra |= checkpoint.sealed.fields() if checkpoint.sealed is not None else {}
     if taken is not None:
-        told["failed"] = taken
+        extra["failed"] = taken
     if truncated := find_truncated(core):
-        told[DECISIONS] = truncated
-    after = record_plan(plan, checkpoint, name, told)
+        extra[DECISIONS] = truncated
+    after = record_plan(plan, checkpoint, name, extra)
     boundary = after[name].boundary
-    tell("completed", None if boundary is None else boundary.tokens_after)
+    report("completed", None if boundary is None else boundary.tokens_after)
     return replace(start, after=after, checkpoint=checkpoint, entry=name)
 
 
 _TAKES_EMPTY = ("flue", "flue-2", "pi")
-"""Dialects of harnesses that take an empty summary (FLUE §10.3)."""
+"""Dialects of harnesses that accept an empty summary (FLUE §10.3)."""
 
 
 def find_unusable(plan: Plan, checkpoint: Checkpoint) -> str:
-    """Why the plan's harness would not compact with this summary, "" if it would.
+    """Return why the plan's harness would reject this summary; "" if it would accept it.
 
-    Flue and pi take an empty one, no other does: a provider refuses the context that is left. A harness that
-    adopts only what is smaller, as Gemini CLI, throws away a result that is not.
+    Only Flue and pi accept an empty summary, although a provider refuses the resulting context. A harness
+    that only adopts smaller contexts, such as Gemini CLI, discards any other result.
     """
     harness = plan.policy.harness
     if checkpoint.sealed is None and not checkpoint.text.strip() and harness.dialect not in _TAKES_EMPTY:
@@ -244,8 +244,8 @@ def find_unusable(plan: Plan, checkpoint: Checkpoint) -> str:
     return ""
 
 
-class _Teller:
-    """Tells who listens how a compaction of `plan` goes."""
+class _EventReporter:
+    """Calls `on_event` with the events of a compaction of `plan`."""
 
     def __init__(self, plan: Plan, on_event: Callable[[AuditEvent], None] | None) -> None:
         self.plan, self.on_event = plan, on_event

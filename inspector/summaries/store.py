@@ -102,9 +102,9 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
         spills = [(_inside(home, spill.path), spill.text) for spill in _spills(transition)]
         if cleaner is not None:
             before = dump_manifest(_clean(stored, cleaner)).encode("ascii")
-        earlier = _keep(home / EARLIER, before, mode)
-        left = _archive(transition, cleaner)
-        archive = None if left is None else _keep(home / ARCHIVE, left, mode)
+        earlier = _write_once(home / EARLIER, before, mode)
+        record = _archive(transition, cleaner)
+        archive = None if record is None else _write_once(home / ARCHIVE, record, mode)
         for place, text in spills:
             place.parent.mkdir(parents=True, exist_ok=True)
             cleaned = cleaner.clean(text) if cleaner else text
@@ -156,7 +156,7 @@ def undo_compaction(folder: StrPath) -> Session:
         current = home / CURRENT
         earlier = _find_earlier(current)
         session = open_session(earlier)
-        _keep(home / EARLIER, current.read_bytes(), mode_of(current))
+        _write_once(home / EARLIER, current.read_bytes(), mode_of(current))
         write_whole(current, earlier.read_bytes(), mode_of(earlier))
     return session
 
@@ -180,7 +180,7 @@ def _read(manifest: bytes) -> Session | None:
 
 
 def _goes_on_from(session: Session, stored: Session) -> bool:
-    """Whether a session holds everything that a stored one does, in its order."""
+    """Whether a session begins with all entries of a stored one."""
     return stored.id == session.id and session.entries[: len(stored.entries)] == stored.entries
 
 
@@ -192,7 +192,7 @@ def _clean(session: Session, cleaner: Redactor | None) -> Session:
     return cleaned
 
 
-def _keep(folder: Path, content: bytes, mode: int | None) -> Path:
+def _write_once(folder: Path, content: bytes, mode: int | None) -> Path:
     """Write a file named after the hash of its content, unless it exists."""
     folder.mkdir(exist_ok=True)
     place = folder / f"{sha256(content).hexdigest()}.json"
@@ -221,7 +221,7 @@ def _spills(transition: CompactionResult) -> list[Spill]:
 
 
 def _inside(home: Path, path: str) -> Path:
-    """Where a path beside the manifest leads. Raises `EscapeError` if that is anywhere else."""
+    """Resolve a path in the folder of the manifest. Raises `EscapeError` if it leaves the folder."""
     parts = PurePosixPath(path.replace("\\", "/")).parts
     place = home.joinpath(*parts) if parts else home
     real = Path(os.path.realpath(place))
@@ -239,8 +239,8 @@ def _inside(home: Path, path: str) -> Path:
 
 
 def _sweep(home: Path) -> None:
-    """Remove the temporary files of killed writers. The lock on the folder tells that no other is at work."""
+    """Remove the temporary files of killed writers. The caller holds the lock on the folder."""
     for folder in (home, home / EARLIER, home / ARCHIVE):
-        for litter in folder.glob(".*.tmp"):
+        for file in folder.glob(".*.tmp"):
             with suppress(OSError):
-                litter.unlink()
+                file.unlink()

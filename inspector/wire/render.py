@@ -97,15 +97,18 @@ class Rendered:
 
 
 def render_request(context: Context, *, model: str | None = None, max_tokens: int = 4096) -> Rendered:
-    """The request body that would show `context` to the model.
+    """Build the request body that sends `context` to the model.
 
-    Neighbouring messages of one role become one message, as the provider merges them anyway. In a user
-    message all `tool_result` blocks come first; every output of a client's tool is one, whatever its entry's
-    role. Calls and results of tools that the provider ran go back as they came. What context providers
-    contribute is appended to the system prompt, one block each, under its name in brackets: it is recomputed
-    for every request, and there it can neither split a call from its output nor open the conversation.
-    `model` overrides the context's; with neither the body has no `model`. What a provider compacted for
-    another model is sent as its words.
+    Consecutive messages of one role are merged, as the provider would do. In a user message all `tool_result`
+    blocks come first; every output of a client's tool is one, whatever the role of its entry. Calls and
+    results of tools that the provider ran are sent unchanged. Contributions of context providers are appended
+    to the system prompt, one block each, under their name in brackets: there they can neither separate a call
+    from its output nor open the conversation. A provider's compaction for another model is sent as text.
+
+    Args:
+        context: The context to send.
+        model: The model; by default the context's. If neither is known, the body has no `model`.
+        max_tokens: The request's `max_tokens`.
 
     >>> from inspector.session.blocks import Text
     >>> say = lambda role, text, n: Piece(Text(text=text), role, n, (), "verbatim", 1)
@@ -115,9 +118,9 @@ def render_request(context: Context, *, model: str | None = None, max_tokens: in
     """
     expect("render_request", context=(context, Context), model=(model, str, None))
     expect_count("render_request", max_tokens=max_tokens)
-    known = model or context.model
-    renderer = _Renderer(known)
-    request: Json = {"model": known} if known else {}
+    name = model or context.model
+    renderer = _Renderer(name)
+    request: Json = {"model": name} if name else {}
     request["max_tokens"] = max_tokens
     if system := renderer.system(context):
         request["system"] = system
@@ -135,12 +138,12 @@ def render_request(context: Context, *, model: str | None = None, max_tokens: in
     ]
     pieces = {(i, j): piece for i, (_, turn) in enumerate(turns) for j, (piece, _) in enumerate(turn)}
     sealed = context.pieces[0].sealed if context.pieces else None
-    betas = sealed.betas if sealed is not None and sealed.suits(known) else ()
+    betas = sealed.betas if sealed is not None and sealed.suits(name) else ()
     return Rendered(request, tuple(renderer.left_out), tuple(replaced), pieces, sizes, betas)
 
 
 class _Renderer:
-    """Renders one context; what it had to leave out and the sizes of images gather beside the result."""
+    """Renders one context. Collects what was left out and the sizes of images."""
 
     def __init__(self, model: str | None) -> None:
         self.model = model
@@ -177,21 +180,21 @@ class _Renderer:
         return tools
 
     def turns(self, pieces: tuple[Piece, ...]) -> list[tuple[str, list[tuple[int, Json]]]]:
-        """(role, [(index of the piece, its block)]): neighbours of one side together, results first."""
+        """Return (role, [(index of the piece, block)]) per message, with tool results first."""
         turns: list[tuple[str, list[tuple[int, Json]]]] = []
         self.unwritable = find_unwritable(piece.block for piece in pieces)
         for index, piece in enumerate(pieces):
             role = _side(piece)
             where = f"pieces.{index}"
             if piece.sealed is not None and not index and piece.sealed.suits(self.model):
-                # The provider's own compaction comes first. As a reply of the assistant's it may go on with
-                # more of it (CLAUDE §5.1); else what follows has another role (§5.2).
+                # The provider's own compaction is the first message. An assistant message may continue it
+                # (CLAUDE §5.1); otherwise the next message has another role (§5.2).
                 follows = next((_side(other) for other in pieces[1:] if _side(other)), "user")
                 side = "user" if follows == "assistant" != role else "assistant"
                 turns.append((side, [(index, dict(piece.sealed.block))]))
                 continue
             if piece.sealed is not None and not index:
-                role = "user"  # its words alone, and no conversation opens with the assistant's
+                role = "user"  # sent as text, and the first message must be the user's
             if role is None:
                 reason = f"there is no role {piece.role!r} on the wire"
                 self.left_out.append(LeftOut(where, reason, piece.origin))
@@ -206,7 +209,7 @@ class _Renderer:
         return turns
 
     def block(self, block: Block, where: str, origin: tuple[BlockRef, ...]) -> list[Json]:
-        """The block as the wire spells it; nothing, and the reason in `left_out`, when it cannot go."""
+        """Convert a block to its JSON; [] if it cannot be sent, with the reason in `left_out`."""
         match block:
             case Text(text=text):
                 return self.text(text, where, origin)
@@ -260,7 +263,7 @@ class _Renderer:
         return {"type": "tool_result", "tool_use_id": output.call_id, "content": content, **error}
 
     def sizes(self, messages: list[Json]) -> tuple[Size, ...]:
-        """Where each image of known size went."""
+        """Return the path and size of each image whose size is known."""
         if not self.measured:
             return ()
         return tuple(
@@ -272,14 +275,16 @@ class _Renderer:
 
 
 def _side(piece: Piece) -> str | None:
-    """The role of a piece in the request: the user's for a `tool_result`, whatever the file says; results of
-    tools that the provider ran stay with the assistant."""
+    """Return the role of a piece in the request.
+
+    Outputs of the client's tools are sent by the user, results of the provider's tools by the assistant.
+    """
     client = isinstance(piece.block, ToolOutput) and not is_run_by_provider(piece.block)
     return "user" if client else _ROLES.get(piece.role)
 
 
 def _spread(content: list[Json], path: str) -> Iterator[tuple[str, Json]]:
-    """(path, block) of each block, and of those inside tool results."""
+    """Yield (path, block) for each block, including those inside tool results."""
     for index, block in enumerate(content):
         yield f"{path}.content.{index}", block
         if block.get("type") == "tool_result":
@@ -287,7 +292,7 @@ def _spread(content: list[Json], path: str) -> Iterator[tuple[str, Json]]:
 
 
 def _thinking(block: Reasoning) -> Json | str:
-    """Thinking as it was sealed, or why it cannot be sent: a seal can neither be made nor mended (§8)."""
+    """Return signed or encrypted thinking unchanged, or why it cannot be sent (§8)."""
     if has_lone_surrogate([block.text, block.signature, block.encrypted]):
         return "reasoning with a lone surrogate cannot be sent as it was sealed"
     if block.signature:

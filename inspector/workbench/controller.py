@@ -61,14 +61,15 @@ WRITTEN = ("sending", "summarise", "writing", "unsummarise")
 
 
 class Controller:
-    """A session's `WorkbenchModel`, kept for a screen.
+    """Controls a session's `WorkbenchModel` for a screen.
 
     `publish` is called with traits that background work has changed, in the thread that did the work and
     with `lock` held; no work starts before `begin`. `last_error` is the error behind the last sentence that
-    `set_inputs` answered with, or None. `save` writes a plan to a file and returns its path; None where that
-    is not allowed. `offer` puts together a new session file, and `write` writes one; either is None where
-    the host writes no files, or writes them itself. `keep_summary` stores the summary written for a plan, or
-    removes it with None; it is None if the host stores none. Nothing is published once it is `closed`.
+    `set_inputs` returned, or None. `save` writes a plan to a file and returns its path; it is None if that is
+    not allowed. `offer` builds a new session file, and `write` writes one; either is None if the host writes
+    no files, or writes them itself. `keep_summary(plan, checkpoint)` stores the summary written for a plan,
+    and removes it if `checkpoint` is None; the function is None if the host does not store summaries. Nothing
+    is published once the controller is `closed`.
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class Controller:
         return self._answer(model, query)
 
     def adopt_summary(self, plan: Plan, checkpoint: Checkpoint | None) -> None:
-        """Show a summary that was written for a plan in place of the placeholder; None removes it."""
+        """Show the summary written for a plan in place of its placeholder; None removes it."""
         with self.lock:
             before = self.model.inputs
             self._publish(self._keep_error(self.model.adopt_summary(plan, checkpoint, self._seq), before))

@@ -99,7 +99,7 @@ WHAT = "Writing the summary"
 STOPPED = "Stopped; nothing of it was kept."
 
 WRITERS = ("extractive", "model", "pasted")
-"""Who can write a summary; only "model" calls a provider."""
+"""The writers of a summary. Only "model" calls a provider."""
 
 Adopt = Callable[[Plan, Checkpoint | None], None]
 
@@ -142,7 +142,7 @@ class SummaryWriter:
         return self.describe(model, int(query.get("from", 0)))
 
     def preview(self, plan: Plan, query: Mapping[str, Any]) -> dict[str, Any]:
-        """Describe what would be sent to the provider; nothing is sent."""
+        """Describe the requests to the provider. Nothing is sent."""
         if find_writer(query) != "model":
             return offline_payload(plan, _limit(plan), _explain_nothing(plan))
         plan, address = plan.with_summary(None), find_address()
@@ -150,7 +150,7 @@ class SummaryWriter:
         try:
             sending = claude.preview(plan)
         except EditError:
-            # A name that was left in belongs to a request that no longer holds it.
+            # A name in `keep` no longer occurs in the request.
             sending = self._make_summariser(plan, {**query, "keep": ()}, address).preview(plan)
             there = {finding.name for finding in sending.redacted}
             keep = [name for name in query.get("keep", ()) if name in there]
@@ -162,7 +162,7 @@ class SummaryWriter:
     def write(self, plan: Plan, query: Mapping[str, Any]) -> None:
         """Start writing a summary; one that is still being written is cancelled.
 
-        Raises `EditError` if `by` is none of `WRITERS`.
+        Raises `EditError` if `by` is not one of `WRITERS`.
         """
         plan, by, approved = plan.with_summary(None), find_writer(query), self._preview
         if trouble := _explain_nothing(plan):
@@ -184,7 +184,7 @@ class SummaryWriter:
             now, plan = self._state, model.plan
             other = now.state in ("none", "done") and now.checkpoint is not plan.checkpoint
             if plan.checkpoint is not None and other:
-                # That of another cut; this one has its own.
+                # The state belongs to another cut; this plan has its own summary.
                 written = (one for one in self._finished if one.checkpoint is plan.checkpoint)
                 now = next(written, WritingState())
             text, share = now.text, now.share
@@ -289,7 +289,7 @@ class SummaryWriter:
 
 
 def find_writer(query: Mapping[str, Any]) -> str:
-    """Return who is asked to write the summary. Raises `EditError` for a value that is none of `WRITERS`."""
+    """Return the writer that a query names. Raises `EditError` if it is not one of `WRITERS`."""
     by = query.get("by")
     if not isinstance(by, str) or by not in WRITERS:
         raise EditError("summary by", f"{by!r:.60}", f"it is one of {', '.join(WRITERS)}")

@@ -1,6 +1,6 @@
-"""Summaries that were written, each for what it was written from: there it stands, and nowhere else.
+"""Written summaries. Each is shown only for plans that summarise the same entries in the same way.
 
-`WritingState` is one that is being written, as far as it is.
+`WritingState` is the state of a summary that is being written.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ..session.json_text import dump_lossless
 from ..session.session import Session
 
 MOST = 8
-"""Summaries kept; the oldest makes room."""
+"""Summaries stored; beyond that the oldest are removed."""
 VERSION = 1
-"""Of the form in which they are kept in a file."""
+"""Version of the stored JSON."""
 Part = tuple[str, int]
 """A job that is being answered: its kind, and its thread, for there may be several of a kind."""
 
@@ -72,16 +72,16 @@ class WritingState:
 
 
 def fill_in(plan: Plan, written: Sequence[WrittenSummary]) -> Plan:
-    """The plan with the summary that was written for it, if one was; else as it is."""
-    known = next((one.checkpoint for one in reversed(written) if one.is_for(plan)), None)
-    return plan if known is None else plan.with_summary(known)
+    """Return the plan with the summary written for it, or unchanged if there is none."""
+    own = next((summary.checkpoint for summary in reversed(written) if summary.is_for(plan)), None)
+    return plan if own is None else plan.with_summary(own)
 
 
 def keep(
     written: Sequence[WrittenSummary], plan: Plan, checkpoint: Checkpoint | None
 ) -> tuple[WrittenSummary, ...]:
-    """With a summary that was written for a plan, in place of an earlier one; with none for None."""
-    others = [one for one in written if not one.is_for(plan)]
+    """Add the summary written for a plan in place of an earlier one; None only removes the earlier one."""
+    others = [summary for summary in written if not summary.is_for(plan)]
     new = (
         []
         if checkpoint is None
@@ -91,11 +91,11 @@ def keep(
 
 
 def update_written(text: str | bytes, plan: Plan, checkpoint: Checkpoint | None, most: int) -> str:
-    """Put a plan's summary into stored JSON, in place of an earlier one for the same plan.
+    """Add a plan's summary to stored JSON in place of an earlier one; None removes it. Return the JSON.
 
-    All other summaries stay, also those that this process has not loaded. The oldest are removed if there are
-    more than `MOST`, or if the text would have more than `most` characters. None removes the plan's summary.
-    Returns "" if no summary is left.
+    Other summaries are preserved, including those that this process has not loaded. The oldest are removed if
+    there are more than `MOST`, or if the text would have more than `most` characters. Returns "" if no
+    summary remains.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
@@ -117,9 +117,9 @@ def update_written(text: str | bytes, plan: Plan, checkpoint: Checkpoint | None,
 
 
 def load_written(text: str | bytes, session: Session) -> tuple[WrittenSummary, ...]:
-    """Parse stored summaries, and return those whose entries the session still holds unchanged.
+    """Parse stored summaries; return those whose entries are unchanged in the session.
 
-    What cannot be parsed is left out.
+    Summaries that cannot be parsed are skipped.
     """
     loaded = [_load_row(row, session) for row in _parse_rows(text)[-MOST:]]
     return tuple(summary for summary in loaded if summary is not None)

@@ -1,6 +1,6 @@
-"""What is found in texts, as columns: every search over few long texts, every fact numbered once.
+"""Find the facts in texts, as columns. Every fact is numbered once.
 
-The texts are joined into stretches of about a million characters, those of one sort together.
+Texts of one sort are joined into texts of about a million characters, so that each search runs seldom.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ from .paths import PATH_WORDS, PathFinder
 from .segments import (
     AGENT,
     ANSWERED,
-    ASKED,
     ATTACHED,
     CALLED,
     FAILED,
@@ -52,6 +51,7 @@ from .segments import (
     READ_RULES,
     REPORT,
     SUMMARY,
+    TYPED,
     TextSegment,
 )
 from .sentences import Hit
@@ -81,12 +81,12 @@ OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
 KIND = {kind: code for code, kind in enumerate(KINDS)}
 _OPERATION: dict[str | None, int] = {None: -1, **{name: code for code, name in enumerate(OPERATIONS)}}
 _STRETCH = 1_000_000
-_RECENT = 12  # outputs in which what the model quotes as an error is looked for
-_BREAK = "\n\x1f\n"  # between two texts: nothing that is found reaches across
+_RECENT = 12  # last outputs searched for an error that the model quotes
+_BREAK = "\n\x1f\n"  # between two joined texts: no match spans it
 
 Ints = NDArray[np.int32]
 Isolate = Callable[[str], AbstractContextManager[None, bool | None]]
-"""What a search for one kind of fact runs in: `Faults.isolate` of a block, or nothing."""
+"""Return the context manager for a search of one kind of fact, such as `Faults.isolate`."""
 _SPEAKER = (0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 6, 6)
 _NEVER = np.iinfo(np.int64).max
 
@@ -94,7 +94,7 @@ _NEVER = np.iinfo(np.int64).max
 _PROSE = ("constraint", "choice", "decision", "todo")
 _LEAD = re.compile(r"^[\s,;:.)\]|>~]+(?=[\w\"'`*(\[])")
 _CLOSES = re.compile(r"(?<=[^\s*`])(?:\*\*|`)(?=[\s.,;:)!?]|$)")
-_WORDS = (ASKED, ANSWERED, HARNESS, ATTACHED, SUMMARY, AGENT)
+_WORDS = (TYPED, ANSWERED, HARNESS, ATTACHED, SUMMARY, AGENT)
 _REPORTS = (REPORT, FAILED)
 
 
@@ -104,7 +104,7 @@ def _table() -> WordTable:
 
 
 class OccurrenceColumns(NamedTuple):
-    """Where facts are said, by fact and then in the order of the path: see `Facts`."""
+    """The occurrences of facts, by fact and then in the order of the path: see `Facts`."""
 
     fact: Ints
     start: Ints
@@ -116,7 +116,7 @@ class OccurrenceColumns(NamedTuple):
 
 
 class _Numbers(dict[str, int]):
-    """The numbers of one kind's facts, by form; a form that is asked for and new becomes the next of all."""
+    """The numbers of one kind's facts, by form. A new form gets the next number of all kinds."""
 
     def __init__(self, kind: str, keys: list[tuple[str, str]]) -> None:
         self._kind, self._keys = kind, keys
@@ -154,19 +154,21 @@ class FactOccurrences:
         self._unsaid: list[int] = []
 
     def add(self, segment: TextSegment, named: Iterable[Named]) -> None:
-        """Take a text to search later, and what is already known to be named in it."""
+        """Add a text to search later, and the names already found in it."""
         number = len(self._segments)
         self._segments.append(segment)
-        read = bool(self._labels) and segment.sort == ASKED and self._add_labelled(number, segment)
+        read = bool(self._labels) and segment.sort == TYPED and self._add_labelled(number, segment)
         for kind, form, start, end, operation in named:
-            # That an answer is a choice as a whole is known without reading it.
+            # An answer is a choice as a whole, unless labels name the choices in it.
             if 0 < len(form) <= LONGEST and not (read and kind == "choice"):
                 fact = self._numbers[kind][form]
                 self._named.extend((fact, number, start, end, _OPERATION[operation]))
 
     def _add_labelled(self, number: int, segment: TextSegment) -> bool:
-        """Take the rules and choices of a typed text that somebody read, in place of what is found otherwise;
-        False where nobody did. A stretch that ends behind the text is of another one."""
+        """Add the labelled rules and choices of a typed text instead of searching it for them.
+
+        Returns False if the text has no labels. A span that ends behind the text belongs to another one.
+        """
         labels = self._labels.get(hash_text(segment.text))
         if labels is None:
             return False
@@ -180,11 +182,11 @@ class FactOccurrences:
         return True
 
     def name(self, kind: str, form: str) -> None:
-        """Take a fact that no text says."""
+        """Add a fact that occurs in no text."""
         self._unsaid.append(self._numbers[kind][form])
 
     def search(self, finder: PathFinder) -> None:
-        """Search all texts, those of one sort and one directory together."""
+        """Search all texts. Those of one sort and one directory are joined."""
         groups: dict[tuple[int, str], list[int]] = {}
         for number, segment in enumerate(self._segments):
             groups.setdefault((segment.sort, segment.base or ""), []).append(number)
@@ -259,8 +261,10 @@ class FactOccurrences:
         read: list[Hit],
         isolate: Isolate,
     ) -> None:
-        """Search a text of that sort for every kind of fact. Stretches in `read` have labels: they are not
-        searched for rules and choices."""
+        """Search a text for every kind of fact that its sort may hold.
+
+        Spans in `read` have labels and are not searched for rules and choices.
+        """
         urls: list[Hit] = []
         with isolate("url"):
             urls = list(find_urls(text))
@@ -288,7 +292,7 @@ class FactOccurrences:
                 extend((numbers[form], start, end, operation))
 
     def _note_names(self, rows: array[int], names: Names) -> None:
-        """The same of many symbols at a time."""
+        """Add the rows of many symbols at once."""
         numbers = map(self._numbers["symbol"].__getitem__, names.forms)
         new = np.full((len(names.forms), 4), _OPERATION[None], np.int64)
         new[:, 0] = np.fromiter(numbers, np.int64, len(new))
@@ -296,7 +300,7 @@ class FactOccurrences:
         rows.frombytes(new.tobytes())
 
     def _add_failures(self, numbers: list[int]) -> None:
-        """A failed output in which no line reports an error says in its first words what went wrong."""
+        """Add the first words of failed outputs in which no error was found as their errors."""
         is_error = np.zeros(len(self._keys), bool)
         is_error[[at for form, at in self._numbers["error"].items() if form[:9] != "exit code"]] = True
         found = np.concatenate(self._rows) if self._rows else np.zeros((0, 5), np.int32)
@@ -310,7 +314,7 @@ class FactOccurrences:
         self._rows.append(np.array(rows, np.int32).reshape(-1, 5))
 
     def _add_repeated(self) -> None:
-        """What the model quotes as an error is one where one of the last outputs holds it, flag or none."""
+        """Add the errors that the model quotes from one of the last outputs, failed or not."""
         rows: list[int] = []
         reports: deque[int] = deque(maxlen=_RECENT)
         for number, segment in enumerate(self._segments):
@@ -322,27 +326,27 @@ class FactOccurrences:
                     repeated = list(find_repeated(segment.text))
             for start, end, form in repeated:
                 words = segment.text[start:end]
-                places = [(one, at) for one in reports if (at := self._segments[one].text.find(words)) >= 0]
+                places = [(n, at) for n in reports if (at := self._segments[n].text.find(words)) >= 0]
                 if places and form:
                     fact, after = self._numbers["error"][form], segment.at
                     rows += (fact, number, after + start, after + end, -1)
-                    for one, at in places:
-                        begin = self._segments[one].at + at
-                        rows += (fact, one, begin, begin + len(words), -1)
+                    for report, at in places:
+                        begin = self._segments[report].at + at
+                        rows += (fact, report, begin, begin + len(words), -1)
         self._rows.append(np.array(rows, np.int32).reshape(-1, 5))
 
     def finish(self) -> tuple[list[tuple[str, str]], OccurrenceColumns]:
-        """The facts in the order they are first said, and the columns of their occurrences."""
+        """Return the facts in the order of their first occurrence, and the columns of all occurrences."""
         rows = [np.array(self._named, np.int32).reshape(-1, 5), *self._rows]
-        found = np.concatenate([each.T for each in rows], 1)
+        found = np.concatenate([part.T for part in rows], 1)
         fact, segment, start = found[:3]
         first = np.full(len(self._keys), _NEVER)
         np.minimum.at(first, fact, segment.astype(np.int64) << 32 | start)
         kinds = np.array([KIND[kind] for kind, _ in self._keys], np.uint8)
-        mine = first != _NEVER
-        mine[self._unsaid] = True
+        used = first != _NEVER
+        used[self._unsaid] = True
         ranked = np.lexsort((kinds, first))
-        ranked = ranked[mine[ranked]]
+        ranked = ranked[used[ranked]]
         numbers = np.empty(len(first), np.int32)
         numbers[ranked] = np.arange(len(ranked))
         found[0] = numbers[fact]
@@ -364,7 +368,7 @@ class FactOccurrences:
 
 
 def _order(found: Ints) -> NDArray[np.int64]:
-    """The order by fact, text and place; of one place, what a tool does to it first."""
+    """Return the order by fact, text and offset; at the same offset an operation comes first."""
     fact, segment, start, end, operation = found
     bits = [int(column.max(initial=0)).bit_length() for column in (segment, start)]
     if int(fact.max(initial=0)).bit_length() + sum(bits) > 63:
@@ -383,7 +387,10 @@ def _order(found: Ints) -> NDArray[np.int64]:
 def _searches(
     whole: str, text: str, places: Places, sort: int, finder: PathFinder, read: list[Hit]
 ) -> Iterator[tuple[str, Iterable[tuple[int, int, str]]]]:
-    """What is looked for in a text of that sort, beside addresses and paths; `whole` has its addresses."""
+    """Yield the searches for a text of that sort, except addresses and paths.
+
+    In `text` addresses are blanked; `whole` is the same text with them.
+    """
     yield "symbol", find_calls(text)
     if sort != LISTING:
         yield "todo", _restored(text, find_todos(text, places), sort)
@@ -394,7 +401,7 @@ def _searches(
     if sort in _WORDS or sort in _REPORTS or sort == CALLED:
         yield "number", find_flags(text)
         yield "symbol", find_ticked_symbols(text)
-    if sort in _REPORTS or sort in (ASKED, SUMMARY):
+    if sort in _REPORTS or sort in (TYPED, SUMMARY):
         yield "error", find_errors(text, places)
     if sort in _REPORTS:
         yield "error", find_exit_codes(text, places)
@@ -402,7 +409,7 @@ def _searches(
     if sort in _WORDS or sort == CALLED:
         named = _restored(whole, find_commands(whole, finder.programs), sort)
         yield "command", ((start, end, core_command(form)) for start, end, form in named)
-    if sort == ASKED:
+    if sort == TYPED:
         own = _BREAK.join(map(blank_pasted, _without(text, read).split(_BREAK)))
         yield "constraint", find_typed_rules(own)
         yield "choice", find_choices(own)
@@ -410,12 +417,12 @@ def _searches(
         yield "constraint", find_rules(text)
     if sort in (ANSWERED, SUMMARY):
         yield "decision", find_decisions(text)
-    if sort in (ASKED, ANSWERED, SUMMARY):
+    if sort in (TYPED, ANSWERED, SUMMARY):
         yield "todo", find_tasks(text)
 
 
 def _whole(form: str) -> str:
-    """A sentence without a comma before it or the one half of a Markdown mark whose other half is not in it.
+    """Strip a leading comma and unpaired Markdown marks from a sentence.
 
     >>> _whole(", keep it"), _whole("Fix**: remove `a`"), _whole("instead of `")
     ('keep it', 'Fix: remove `a`', 'instead of')
@@ -423,7 +430,7 @@ def _whole(form: str) -> str:
     form = _LEAD.sub("", form)
     for mark in ("**", "`"):
         at = form.find(mark)
-        if at >= 0 and _CLOSES.match(form, at):  # the first one closes what stands before the sentence
+        if at >= 0 and _CLOSES.match(form, at):  # the first mark closes one before the sentence
             form = form[:at] + form[at + len(mark) :]
         if form.count(mark) % 2:
             at = form.rfind(mark)
@@ -432,12 +439,12 @@ def _whole(form: str) -> str:
 
 
 def _restored(text: str, hits: Iterable[Hit], sort: int) -> Iterable[Hit]:
-    """What is found in a call's text, with its escapes undone."""
+    """Undo the escapes of matches in the text of a call."""
     return ((start, end, restore(text[start:end])) for start, end, _ in hits) if sort == CALLED else hits
 
 
 def _without(text: str, spans: list[tuple[int, int, str]]) -> str:
-    """The text with blanks in those places, so that nothing is found twice."""
+    """Replace the spans by blanks, so that no other search matches in them."""
     pieces, last = [], 0
     for start, end, _ in sorted(spans):
         if start < last:

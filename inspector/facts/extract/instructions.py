@@ -1,9 +1,8 @@
-"""Instruction files that are in force in a folder of a project: AGENTS.md, CLAUDE.md, GEMINI.md.
+"""Instruction files that apply to a folder of a project: AGENTS.md, CLAUDE.md, GEMINI.md.
 
-Their rules hold for whoever works below that folder, as long as the context holds them. The one in the
-working directory, and those above it, are told apart: harnesses send these with every request, whatever a
-compaction does, and most transcripts do not show it. So are files of tests, templates and other people's
-packages: they are read as any file is. It costs the rules of files whose working directory nobody tells.
+Their rules apply to work below that folder while the context contains them. Excluded are the files in the
+working directory and above it, which harnesses send with every request, and files of tests, templates and
+dependencies, which are read like any file. If the working directory is unknown, no rules are found.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _NUMBERED = re.compile(r"(?m)^[ \t]*\d{1,6}(?:→|\t|: ?)")
 
 
 def reads_instructions(named: Iterable[Named]) -> bool:
-    """Whether a call reads one file, and that an instruction file of a folder below the working directory.
+    """Whether a call reads a single file, which is an instruction file below the working directory.
 
     >>> reads_instructions([Named("file", "packages/api/AGENTS.md", 0, 1, "read")])
     True
@@ -51,10 +50,10 @@ def is_below(path: str) -> bool:
 def find_attached(text: str, cwd: str | None) -> Iterator[tuple[int, int]]:
     """Yield (start, end) of each attached instruction file of a folder below the working directory.
 
-    >>> said = "Contents of /app/api/CLAUDE.md:\\n\\nNever log a token."
-    >>> [said[start:end].strip() for start, end in find_attached(said, "/app")]
+    >>> text = "Contents of /app/api/CLAUDE.md:\\n\\nNever log a token."
+    >>> [text[start:end].strip() for start, end in find_attached(text, "/app")]
     ['Never log a token.']
-    >>> list(find_attached(said, "/app/api"))
+    >>> list(find_attached(text, "/app/api"))
     []
     """
     if cwd is None or "Contents of " not in text:

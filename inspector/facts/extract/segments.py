@@ -1,4 +1,4 @@
-"""A session as texts to search: each with where it stands, what it is, and what its tool's arguments name."""
+"""Split a session into texts to search, each with its position, its sort, and the names in tool arguments."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .paths import PathFinder
 
 _STARTS = re.compile(r"(?:^|[|&;] )([a-z][\w.-]+) ")  # the programs of a command
 
-# What a text is, which settles what is looked for in it and who says it. An instruction file that was read is
-# a file's content, and once more what only rules are looked for in.
-ASKED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY, AGENT, READ_RULES, ATTACHED = (
+# The sort of a text, which decides what is searched for in it and who the speaker is. An instruction file
+# that was read is CONTENT, and once more READ_RULES, which is searched for rules only.
+TYPED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY, AGENT, READ_RULES, ATTACHED = (
     range(12)
 )
 _SORT: dict[Speaker, int] = {
-    "user": ASKED,
+    "user": TYPED,
     "model": ANSWERED,
     "harness": HARNESS,
     "agent": AGENT,
@@ -36,8 +36,17 @@ _SORT: dict[Speaker, int] = {
 
 
 class TextSegment(NamedTuple):
-    """A text to search: where it stands, how far into its block it starts, what it is, the directory its
-    relative paths start from (None: the session's), and the way it came (`SpeechSpan.way`)."""
+    """A text to search.
+
+    Attributes:
+        entry: The position of its entry in the session.
+        block: The index of its block in the entry.
+        at: The offset in the block's text.
+        sort: One of the constants above, such as TYPED.
+        text: The text, of which names found in arguments may be blanked.
+        base: The directory that relative paths start from; None for the session's.
+        way: How the text reached the session (`SpeechSpan.way`).
+    """
 
     entry: int
     block: int
@@ -51,7 +60,7 @@ class TextSegment(NamedTuple):
 def read_path(
     session: Session, finder: PathFinder, faults: Faults | None = None
 ) -> Iterator[tuple[TextSegment, list[Named]]]:
-    """Yield every text on the path in order, split where the speaker changes, with the names in it.
+    """Yield every text on the path in order, split at changes of the speaker, with the names in it.
 
     Args:
         session: The session whose path is read.
@@ -68,7 +77,7 @@ def read_path(
         sort, role, entry = int(tree.sort[position]), int(tree.role[position]), entries[position]
         if sort in (NOTE, MICRO):
             continue
-        words = ANSWERED if role == ASSISTANT else ASKED if role == USER and not entry.meta else HARNESS
+        words = ANSWERED if role == ASSISTANT else TYPED if role == USER and not entry.meta else HARNESS
         if sort in (COMPACTION, BRANCH_SUMMARY):
             words = SUMMARY
         for at, block in enumerate(entry.blocks):
@@ -84,13 +93,16 @@ def read_path(
 
 
 class _BlockReader(NamedTuple):
-    """Reads the blocks of a path in order. `answers` and `known` collect what earlier blocks say."""
+    """Reads the blocks of a path in order.
+
+    `answers` collects the tools of the calls so far, `paths` the files that exist according to them.
+    """
 
     session: Session
     finder: PathFinder
     undone: Mapping[tuple[int, int], frozenset[str]]
     answers: dict[str, _Answered]
-    known: set[str]
+    paths: set[str]
 
     def read(
         self, position: int, at: int, words: int, is_user: bool
@@ -100,7 +112,7 @@ class _BlockReader(NamedTuple):
         block = entry.blocks[at]
         if block.kind == "tool_call":
             lost = self.undone.get((position, at), frozenset())
-            segment, named = _read_tool(session, self.finder, block, (position, at), self.known, lost)
+            segment, named = _read_tool(session, self.finder, block, (position, at), self.paths, lost)
             in_force = session.cwd is not None and reads_instructions(named)
             self.answers[block.id] = _Answered(block.name, *_answer(block, session.cwd, named), in_force)
             yield segment, named
@@ -110,14 +122,14 @@ class _BlockReader(NamedTuple):
             sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
             for start, end, speaker, way in find_speech(entry, block, tool):
                 own = speaker == "tool" or (sort == FAILED and speaker == "agent")
-                said = sort if own else _SORT.get(speaker, sort)
+                own_sort = sort if own else _SORT.get(speaker, sort)
                 text = block.text[start:end]
-                named = _read_words(text, start, way) if said == ASKED else []
+                named = _read_words(text, start, way) if own_sort == TYPED else []
                 for piece in _part_attached(
-                    TextSegment(position, at, start, said, text, base if own else None, way), session.cwd
+                    TextSegment(position, at, start, own_sort, text, base if own else None, way), session.cwd
                 ):
                     yield piece, named
-                if in_force and said == CONTENT:
+                if in_force and own_sort == CONTENT:
                     yield TextSegment(position, at, start, READ_RULES, blank_numbers(text)), []
         elif block.kind == "text" and is_user and words != SUMMARY:
             for start, end, speaker, way in find_speech(entry, block):
@@ -129,23 +141,23 @@ class _BlockReader(NamedTuple):
                 ):
                     yield piece, named
         elif block.kind in ("text", "reasoning", "document") and block.text:
-            kept = CONTENT if block.kind == "document" and words in (ASKED, HARNESS) else words
-            yield TextSegment(position, at, 0, kept, block.text), []
+            sort = CONTENT if block.kind == "document" and words in (TYPED, HARNESS) else words
+            yield TextSegment(position, at, 0, sort, block.text), []
 
 
 def _read_words(text: str, start: int, way: str) -> list[Named]:
-    """What a person typed is a fact as a whole; an answer to a question is their choice besides."""
-    said = text.strip()
-    if way == "shell" or not said:
+    """Return what a user typed as one fact: a message and, if it answers a question, a choice too."""
+    words = text.strip()
+    if way == "shell" or not words:
         return []
-    start += text.find(said)
-    form = " ".join(said.split())[:LONGEST].rstrip()
+    start += text.find(words)
+    form = " ".join(words.split())[:LONGEST].rstrip()
     kinds = ("message", "choice") if way == "answer" else ("message",)
-    return [Named(kind, form, start, start + len(said), None) for kind in kinds]
+    return [Named(kind, form, start, start + len(words), None) for kind in kinds]
 
 
 def _part_attached(segment: TextSegment, cwd: str | None) -> Iterator[TextSegment]:
-    """A text of the harness parted into its own words and the instruction files that it attaches."""
+    """Split a text of the harness into its own words and the instruction files attached to it."""
     if segment.sort != HARNESS:
         yield segment
         return
@@ -159,8 +171,8 @@ def _part_attached(segment: TextSegment, cwd: str | None) -> Iterator[TextSegmen
 
 
 class _Answered(NamedTuple):
-    """The tool that an output is of, what the output is made of, where its relative paths start, and whether
-    it is an instruction file that is in force in its folder."""
+    """How to read the output of a call: the tool, the sort of text, the base of its relative paths, and
+    whether it is an instruction file that applies to its folder."""
 
     tool: str
     sort: int
@@ -173,10 +185,10 @@ def _read_tool(
     finder: PathFinder,
     call: ToolCall,
     place: tuple[int, int],
-    known: set[str],
+    paths: set[str],
     undone: frozenset[str],
 ) -> tuple[TextSegment, list[Named]]:
-    """What a call holds; what it was to do and did not, operations of `undone`, it only names."""
+    """Return the text of a call and the names in it, without the operations in `undone`."""
     text = call.text
     named: list[Named] = []
     blank: list[tuple[int, int]] = []
@@ -184,12 +196,12 @@ def _read_tool(
         operation = None if operation in undone else operation
         if kind == "file":
             finder.learn(form)
-            if operation == "created" and form in known:
+            if operation == "created" and form in paths:
                 operation = "edited"
             if operation == "deleted":
-                known.discard(form)
+                paths.discard(form)
             elif operation in ("created", "edited", "read", "ran"):
-                known.add(form)
+                paths.add(form)
         elif kind == "command":
             finder.programs.update(_STARTS.findall(text[start:end]))
         if kind in ("file", "url"):
@@ -210,10 +222,10 @@ _ALL = _CHANGES | {"read", "listed", "ran"}
 
 
 def _find_undone(session: Session) -> dict[tuple[int, int], frozenset[str]]:
-    """The calls on the path (entry, block) that did not do what they were to do, and what that is.
+    """Find the operations that calls on the path, as (entry, block), did not carry out.
 
-    Of one that a person refused that is all of it, of a tool's that failed what it was to change. A shell
-    command that failed was run, and may have done some of it.
+    A call that the user refused carried out none. A failed call of a tool changed nothing, except for shell
+    commands: a failed one was run, and may have changed some files.
     """
     open_calls: dict[str, tuple[int, int, str]] = {}
     undone: dict[tuple[int, int], frozenset[str]] = {}
@@ -230,7 +242,7 @@ def _find_undone(session: Session) -> dict[tuple[int, int], frozenset[str]]:
 
 
 def _answer(call: ToolCall, cwd: str | None, named: list[Named]) -> tuple[int, str | None]:
-    """What the output of a call is made of, and the directory its relative paths start from."""
+    """Return the sort of text of a call's output, and the directory that its relative paths start from."""
     if is_shell(call.name):
         given = call.input if isinstance(call.input, dict) else {}
         command = given.get("command") or given.get("cmd")

@@ -1,11 +1,10 @@
-"""A lint for compactions: what a plan, or each recorded compaction, lost that it should not have.
+"""A lint for compactions: find the losses of a plan, or of each recorded compaction.
 
     findings = check(session, "flue", rules="CI001,CI006")
     assert findings.ok, findings
 
-The codes are in `LINT_CODES`. Nothing is asked of a model: for a policy the marked stand-in is read where a
-model
-would write a summary, so a finding there says that no rule keeps the thing.
+The codes are in `LINT_CODES`. No model is called: for a policy the placeholder is checked in place of the
+summary that a model would write, so a finding means that no rule of the policy keeps the fact.
 """
 
 from __future__ import annotations
@@ -69,12 +68,20 @@ def lint(
     ledger: Ledger | None = None,
     window: int | None = None,
 ) -> LintReport:
-    """What is lost that should not be: in every recorded compaction, or where a policy would compact.
+    """Find what is lost in every recorded compaction, or by a policy.
 
-    With a policy, a /compact is planned at the moment the context was fullest; a `Plan` is taken as it is.
-    A policy that changes nothing, or leaves what a provider refuses, is a finding too. `rules` are codes or
-    their beginnings, "-CI007" leaves one out (see `choose`). Raises what `make_plan`
-    raises, and `EditError` for a rule that does not exist. In a test of your own:
+    A policy that changes nothing, or that leaves a context which a provider refuses, is a finding too. Raises
+    the errors of `make_plan`, and `EditError` for an unknown rule.
+
+    Args:
+        session: The session to check.
+        policy: A `Plan`, or a policy, which is planned as a /compact when the context was fullest. None
+            checks the recorded compactions.
+        rules: Codes or their beginnings; "-CI007" excludes one (see `choose`).
+        ledger: The session's token counts; calibrated ones by default.
+        window: The context window of the plan.
+
+    In a test of your own:
 
     >>> from inspector.demo import open_demo
     >>> findings = lint(open_demo(), "flue", rules="CI001,CI006")
@@ -88,21 +95,21 @@ def lint(
         return report
     faults = Faults(session.facts.faults)
     if policy is None:
-        found, looked = _check_recorded(session, chosen, ledger, faults)
+        findings, looked = _check_recorded(session, chosen, ledger, faults)
     else:
         plan = policy if isinstance(policy, Plan) else _plan(session, policy, ledger, window)
         where = "nothing to compact" if (plan.fate == VERBATIM).all() else f"at {plan.session.leaf}"
         looked = f"{plan.policy.name}, {where}"
-        found = []
+        findings = []
         with faults.isolate("CI012 and CI013"):
-            found += _check_plan(plan)
-        found += check_trace(plan.trace, plan, faults)
-    found = [finding for finding in found if finding.code in chosen]
-    return LintReport(tuple(found), looked, tuple(faults))
+            findings += _check_plan(plan)
+        findings += check_trace(plan.trace, plan, faults)
+    findings = [finding for finding in findings if finding.code in chosen]
+    return LintReport(tuple(findings), looked, tuple(faults))
 
 
 def _check_plan(plan: Plan) -> Iterator[LintFinding]:
-    """What makes a plan no compaction: it changes nothing, or a provider would refuse what it leaves."""
+    """Check whether a plan changes anything, and whether a provider would accept the context after it."""
     name, at = printable(plan.policy.name), printable(plan.session.leaf or "")
     if (plan.fate == VERBATIM).all():
         reason = f": {plan.why}" if plan.why else "."
@@ -121,15 +128,15 @@ def _check_plan(plan: Plan) -> Iterator[LintFinding]:
 def _find_refusals(
     before: Context, after: Context, violations: Iterable[Violation]
 ) -> Iterator[tuple[str, tuple[BlockRef, ...]]]:
-    """Why a provider refuses a context, once for each rule, and the blocks it refuses.
+    """Yield the reasons why a provider refuses a context, one per rule, each with the blocks concerned.
 
-    A rule that the context broke before, too, is left out: that is the session's own fault.
+    A rule that the context broke before as well is skipped: the compaction did not cause it.
     """
-    known = {violation.rule for violation in check_context(before, awaits_user=True)}
+    broken = {violation.rule for violation in check_context(before, awaits_user=True)}
     rendered = render_request(after)
     for violation in violations:
-        if violation.rule not in known:
-            known.add(violation.rule)
+        if violation.rule not in broken:
+            broken.add(violation.rule)
             piece = rendered.piece_at(violation.path)
             yield printable(violation.sentence), after.pieces[piece].origin if piece is not None else ()
 
@@ -137,10 +144,10 @@ def _find_refusals(
 def _check_requests(
     session: Session, compactions: Iterable[str], ledger: Ledger
 ) -> Iterator[tuple[str, LintFinding]]:
-    """Recorded compactions after which a provider would refuse the next request, with the entry of each.
+    """Yield each recorded compaction after which a provider would refuse the next request, by its entry.
 
-    The request holds what follows the compaction up to the next reply. One before which the file holds
-    nothing is not judged: what was sent before it is not known.
+    The request consists of what follows the compaction up to the next reply. A compaction at the beginning of
+    the file is not checked, because the request before it is unknown.
     """
     places = {session.entries[index].id: place for place, index in enumerate(session.path)}
     for name in compactions:
@@ -153,9 +160,9 @@ def _check_requests(
             if entry.role == "assistant" or entry.kind == "compaction":
                 break
             after = entry.id
-        left = live_context(session.at(after), ledger)
-        violations = check_context(left, awaits_user=True)
-        for reason, refs in _find_refusals(live_context(session.at(before), ledger), left, violations):
+        context = live_context(session.at(after), ledger)
+        violations = check_context(context, awaits_user=True)
+        for reason, refs in _find_refusals(live_context(session.at(before), ledger), context, violations):
             sentence = f"A provider refuses the request after compaction {printable(name)}: {reason}."
             yield name, _make("CI013", sentence, refs, entry=name)
 
@@ -171,31 +178,33 @@ def _check_recorded(
     session: Session, chosen: frozenset[str], ledger: Ledger | None, faults: Faults
 ) -> tuple[list[LintFinding], str]:
     traces = trace_recorded(session)
-    found: list[tuple[str, LintFinding]] = []
+    findings: list[tuple[str, LintFinding]] = []
     for trace in traces:
         entry = "" if trace.scene.entry is None else trace.scene.entry.id
-        found += [(entry, finding) for finding in check_trace(trace, None, faults)]
+        findings += [(entry, finding) for finding in check_trace(trace, None, faults)]
     if "CI008" in chosen:
         with faults.isolate("CI008"):
             for grounding in ground_recorded(session):
                 for line in grounding.unfounded:
                     ref = (BlockRef(grounding.entry, 0),)
-                    found.append((grounding.entry, _make("CI008", line.sentence, ref, entry=grounding.entry)))
+                    findings.append(
+                        (grounding.entry, _make("CI008", line.sentence, ref, entry=grounding.entry))
+                    )
     order = [trace.scene.entry.id for trace in traces if trace.scene.entry is not None]
     if {"CI009", "CI013"} & chosen and traces:
         ledger = count_tokens(session, "calibrated") if ledger is None else ledger
         ledger.check(session)
     if "CI013" in chosen and ledger is not None:
         with faults.isolate("CI013"):
-            found += _check_requests(session, order, ledger)
+            findings += _check_requests(session, order, ledger)
     if "CI009" in chosen and traces and ledger is not None:
         with faults.isolate("CI009"):
             for regret in find_regret(session, session.facts, ledger):
                 refs = (regret.before, regret.again)
                 finding = _make("CI009", regret.sentence, refs, regret.traced, entry=regret.entry)
-                found.append((regret.entry, finding))
-    found.sort(key=lambda pair: (order.index(pair[0]), SEVERITIES.index(pair[1].severity)))
-    return [finding for _, finding in found], tell_looked(len(traces))
+                findings.append((regret.entry, finding))
+    findings.sort(key=lambda pair: (order.index(pair[0]), SEVERITIES.index(pair[1].severity)))
+    return [finding for _, finding in findings], tell_looked(len(traces))
 
 
 def _make(
@@ -208,7 +217,7 @@ def _make(
 ) -> LintFinding:
     severity: Severity = LINT_CODES[code].severity
     tier = "recorded" if traced is None else traced.tier
-    # Nobody can read the summary, so nobody can say that it is not in there.
+    # The summary is encrypted, so it may contain the fact.
     if tier == "inferred" and severity == "error":
         severity = "warning"
     return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan)
@@ -227,36 +236,36 @@ def check_trace(
     faults = Faults() if faults is None else faults
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
     look = _Look(trace)
-    found: list[LintFinding] = []
+    findings: list[LintFinding] = []
     for traced in trace:
         if traced.stood:
             with faults.isolate(f"check of a {traced.fact.kind}", traced.said[0] if traced.said else ""):
                 for code, sentence in _judge(traced, look):
-                    found.append(_make(code, sentence, traced.said, traced, entry, plan))
+                    findings.append(_make(code, sentence, traced.said, traced, entry, plan))
     if plan is None and trace.scene.tier == "inferred":
         name = printable(entry)
         kinds = trace.counts.get("inferred", {})
-        # What people typed is listed as a whole; that it is gone is no loss of its own.
+        # A typed message is no loss in itself: what it states is counted as facts of other kinds.
         lost = sum(fates.get("lost", 0) for kind, fates in kinds.items() if kind != "message")
         losses = plural(lost, "loss is", "losses are")
         sentence = f"The summary of compaction {name} cannot be read; {losses} inferred."
         ref = (BlockRef(entry, 0),)
-        found.append(
+        findings.append(
             LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)
         )
-    yield from sorted(found, key=_rank)
+    yield from sorted(findings, key=_rank)
 
 
 def find_code(trace: Trace, number: int) -> str:
-    """The code of the first finding of a trace that is about one fact, "" where none is."""
+    """Return the code of the first finding about a fact of a trace; "" if there is none."""
     rows = np.flatnonzero((trace.number == number) & trace.stood)
     look = _Look(trace)
-    found = [
+    findings = [
         _make(code, sentence, (), trace.traced[row])
         for row in rows.tolist()
         for code, sentence in _judge(trace.traced[row], look)
     ]
-    return min(found, key=_rank).code if found else ""
+    return min(findings, key=_rank).code if findings else ""
 
 
 def _rank(finding: LintFinding) -> tuple[int, str]:
@@ -265,7 +274,7 @@ def _rank(finding: LintFinding) -> tuple[int, str]:
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """What has to be known of a whole trace to judge one fact of it."""
+    """Data of a whole trace that the check of each fact needs, computed on demand."""
 
     trace: Trace
 
@@ -275,7 +284,7 @@ class _Look:
 
     @cached_property
     def at(self) -> dict[str, int]:
-        """Entry on the path to its place."""
+        """Map each entry on the path to its position."""
         return {self.session.entries[i].id: at for at, i in enumerate(self.session.path)}
 
     def place(self, ref: BlockRef) -> tuple[int, int]:
@@ -286,7 +295,7 @@ class _Look:
         return pair_calls(self.session)
 
     def has_worked(self, ref: BlockRef) -> bool:
-        """Whether a call was answered, and by no error."""
+        """Whether a call has a result that is not an error."""
         answer = self.answers.get(ref)
         return answer is not None and not getattr(self.session.block(answer), "is_error", False)
 
@@ -297,19 +306,21 @@ class _Look:
 
     @cached_property
     def error(self) -> tuple[str, BlockRef] | None:
-        """The error that a test, build or check reported last, the first of several in one output; only one
-        that says what is wrong, and that the same command did not leave behind when it was run again."""
-        said = [
+        """The error that a test, build or check reported last, the first of several in one output.
+
+        Only an error that says what is wrong, and that a later run of the same command did not resolve.
+        """
+        candidates = [
             (self.place(said.ref), -said.start, traced.fact.form, said.ref)
             for traced in self.trace
             if traced.fact.kind == "error" and _reports(traced.fact.form)
             for said in known(traced)
             if said.by == "tool" and self._is_open(said.ref, traced.fact.form)
         ]
-        return max(said)[2:] if said else None
+        return max(candidates)[2:] if candidates else None
 
     def _is_open(self, output: BlockRef, error: str) -> bool:
-        """Whether an output is that of a check which did not pass later, nor one of the test that failed."""
+        """Whether an output is of a check that did not pass later; nor did the test that failed in it."""
         form, place = self._commands.get(self._calls.get(output, output), ""), self.place(output)
         test = _FAILED.match(error)
         again = test is not None and any(
@@ -320,8 +331,8 @@ class _Look:
         return _is_check(form) and not again and not self._has_passed(form, place)
 
     def _has_passed(self, form: str, after: tuple[int, int]) -> bool:
-        """Whether a command, or a chain with all of its clauses, or a check of the same path, worked after a
-        place."""
+        """Whether a command, a chain with all of its clauses, or a check of the same path passed after a
+        position."""
         clauses, target = set(split_core(form)), _find_target(form)
         return any(
             not failed and self.place(ref) > after
@@ -338,7 +349,7 @@ class _Look:
 
     @cached_property
     def _runs(self) -> dict[str, list[tuple[bool, BlockRef]]]:
-        """By command whether it failed and where, in the order of the path."""
+        """Map each command to its runs, as (failed, block), in the order of the path."""
         errors = {said.ref for t in self.trace if t.fact.kind == "error" for said in t.fact.said}
         out: dict[str, list[tuple[bool, BlockRef]]] = {}
         for form, ref in ((form, ref) for ref, form in self._commands.items()):
@@ -349,7 +360,7 @@ class _Look:
 
     @cached_property
     def _commands(self) -> dict[BlockRef, str]:
-        """The command of every call that is one."""
+        """Map each call that ran a command to the command."""
         return {
             said.ref: traced.fact.form
             for traced in self.trace
@@ -360,8 +371,10 @@ class _Look:
 
     @cached_property
     def outcomes(self) -> dict[bool, tuple[str, BlockRef]]:
-        """Whether it failed, to the last command that did and where it was run: of commands that check
-        something, each by its last run."""
+        """Map failed and passed to the last check with that outcome, as (command, block).
+
+        Only the last run of each command counts.
+        """
         out: dict[bool, tuple[str, BlockRef]] = {}
         for form, runs in self._runs.items():
             failed, ref = runs[-1]
@@ -372,7 +385,7 @@ class _Look:
         return out
 
 
-# Commands whose outcome says how the work stands; that a push or a listing passed says nothing.
+# Commands whose outcome shows the state of the work, unlike the outcome of a push or a listing.
 _CHECKS = re.compile(
     r"\b(?:tests?|test:\w+|lint|check|build|typecheck|vet|tsc|tsgo|compile|pytest|jest|vitest|mocha|rspec|phpunit"
     r"|mypy|pyright|ruff|flake8|eslint|biome|clippy|golangci-lint|ctest|tox|nox|e2e)\b|\bmake\b"
@@ -380,17 +393,17 @@ _CHECKS = re.compile(
 
 
 def _find_target(form: str) -> str:
-    """The path that a check is run on, as its command names it last; empty without one."""
+    """Return the path that a check is run on, the last one in its command; "" if there is none."""
     return next((word for word in reversed(form.split()) if "/" in word and word != "./..."), "")
 
 
 def _reports(form: str) -> bool:
-    """Whether an error reads as one by itself and says more than that something failed."""
+    """Whether an error is recognised on its own and says more than that something failed."""
     return not is_verdict(form) and next(find_errors(form), None) is not None
 
 
 def _is_check(form: str) -> bool:
-    """Whether a command tests, builds or checks something: by its program and the words after it."""
+    """Whether a command tests, builds or checks something, by its first three words."""
     clauses = (clause.split() for clause in split_core(form))
     return any(
         words and words[0] not in _NO_CHECKS and _CHECKS.search(" ".join(words[:3])) for words in clauses
@@ -399,30 +412,30 @@ def _is_check(form: str) -> bool:
 
 _NO_CHECKS = names("git gh grep rg cat ls sed awk find rm cp mv mkdir head tail cd echo diff wc curl open")
 _FAILED = re.compile(r"(?:--- )?FAIL(?:ED)?:?\s+([A-Za-z_]\w{3,})")
-# Working papers of a harness and what lies in temporary folders: nobody misses their names.
+# Working files of a harness and files in temporary folders are not reported.
 _PAPERS = re.compile(
     r"(?:^|/)\.(?:claude|codex|gemini|cursor|pi|flue)/(?:plans?|tmp|todos|projects)/|^(?:/private)?/tmp/|^/var/folders/"
 )
 
 
 def known(traced: TracedFact) -> list[Said]:
-    """The places that say a fact, up to the moment it was traced at."""
+    """Return the occurrences of a fact before the compaction that it was traced through."""
     refs = set(traced.said)
     return [said for said in traced.fact.said if said.ref in refs]
 
 
 def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
-    """The codes that a fact's fate brings, each with its sentence."""
+    """Yield the codes that apply to a fact, each with its sentence."""
     fact, kind = traced.fact, traced.fact.kind
-    spoken = kind in SPOKEN
-    form = quote_form(kind, fact.form, LONGEST) if spoken else cut_text(" ".join(fact.form.split()), LONGEST)
+    quoted = kind in SPOKEN
+    form = quote_form(kind, fact.form, LONGEST) if quoted else cut_text(" ".join(fact.form.split()), LONGEST)
     if (later := traced.replacement) is not None:
         if traced.carried:
             value, when = cut_text(later.value, LONGEST), _when(traced, later.ref)
             yield "CI015", f"The summary tells the {kind} {form}, which the user replaced {when} by {value}."
     elif kind == "file":
         done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
-        # What failed changed nothing.
+        # A failed call changed nothing.
         changed = [said for said in done if said.operation in CHANGED and look.has_worked(said.ref)]
         weak = done if traced.fate == "weakened" else ()
         others = [name for name in traced.others if not name.startswith("...")] if weak else ()
@@ -431,7 +444,7 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
             words = cut_text(traced.words, LONGEST)
             yield "CI007", f'Of the file {form} only "{words}" is left, which {other} is called too.'
         created = [said for said in changed if said.operation == "created"]
-        # What was made and taken away again is nothing to keep.
+        # A file that was created and deleted again need not be kept.
         if (
             traced.fate == "lost"
             and changed
@@ -461,8 +474,11 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
                 did = "failed" if failed else "passed"
                 yield "CI005", f"The command {form}, which {did} last {_when(traced, ref)}, is lost."
     elif kind == "choice":
-        if made := [said for said in known(traced) if said.by == "user"]:
-            yield "CI014", f"The choice {form}, made by the user {_when(traced, made[-1].ref)}, is lost."
+        if choices := [said for said in known(traced) if said.by == "user"]:
+            yield (
+                "CI014",
+                f"The choice {form}, made by the user {_when(traced, choices[-1].ref)}, is lost.",
+            )
     elif kind == "decision":
         yield "CI010", f"The decision {form}, made {_when(traced, traced.said[0])}, is lost."
 

@@ -121,14 +121,14 @@ _CHECKS = (
         "CI012",
         "nothing compacted",
         "error",
-        "A policy that was to compact changes nothing, so nothing can be said of what it loses.",
+        "The policy changes nothing, so its losses are unknown.",
         "flue changes nothing at e40: Nothing stands before this place: there is nothing to compact.",
     ),
     Check(
         "CI013",
         "context refused",
         "error",
-        "A provider would refuse what a policy leaves, or the first request after a recorded compaction.",
+        "A provider would refuse the context that is left, or the first request after a recorded compaction.",
         "inspect-trim leaves what a provider refuses: nothing in the previous message made the call 'c1'.",
     ),
     Check(
@@ -147,15 +147,17 @@ _CHECKS = (
     ),
 )
 ASKED_FOR = frozenset({"CI010"})
-"""Checks that take part only where a rule names them: of what they find too much stands in other words."""
+"""Checks that run only if a rule names them: too many of their findings are preserved in other words."""
 LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
-"""Every check by its code. Losses are of what could still be read before; CI012 is of a policy alone."""
+"""Every check by its code. A loss concerns what was readable before; CI012 applies to policies only."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LintFinding(Printable):
-    """One thing found. `refs` are the blocks it is about, the last first to look at; `fact` and `traced` what
-    was lost. `entry` is the recorded compaction, "" for a plan; `tier` says on whose word the loss is known.
+    """A finding.
+
+    `refs` are the blocks it concerns, the most relevant last; `fact` and `traced` are what was lost. `entry`
+    is the recorded compaction, "" for a plan; `tier` is the evidence for the loss.
 
     >>> finding = LintFinding("CI006", "error", "The file src/tokens.py, created in turn 5, is lost.")
     >>> finding, finding.name
@@ -173,12 +175,12 @@ class LintFinding(Printable):
 
     @property
     def fact(self) -> Fact | None:
-        """What was lost, where it is a fact."""
+        """The lost fact; None if the finding is not about a fact."""
         return None if self.traced is None else self.traced.fact
 
     @cached_property
     def fix(self) -> Fix | None:
-        """The cheapest edit that keeps it, planned when first asked for; None where there is none."""
+        """The cheapest edit that keeps the fact, planned on first access; None if there is none."""
         fixes = () if self.traced is None or self.plan is None else self.traced.fixes(self.plan)
         return fixes[0] if fixes else None
 
@@ -194,7 +196,7 @@ class LintFinding(Printable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LintReport(Framed, Sequence[LintFinding]):
-    """What a check found, compaction by compaction, errors first. `looked` says at what.
+    """The findings of a check, compaction by compaction, errors first. `looked` names what was checked.
 
     `faults` lists what could not be checked because of an unexpected exception (`Fault`); such a report is
     incomplete.
@@ -227,27 +229,27 @@ class LintReport(Framed, Sequence[LintFinding]):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing found is an error."""
+        """Whether no finding is an error."""
         return not any(finding.severity == "error" for finding in self.found)
 
     @property
     def counts(self) -> dict[str, int]:
-        """{code: findings}, those that were found."""
+        """The number of findings by code."""
         return dict(sorted(Counter(finding.code for finding in self.found).items()))
 
     @property
     def severities(self) -> dict[str, int]:
-        """{severity: findings} for all three."""
+        """The number of findings by severity, including zeros."""
         tally = Counter[str](finding.severity for finding in self.found)
         return {severity: tally[severity] for severity in SEVERITIES}
 
     def select(self, *rules: str) -> LintReport:
-        """Those whose code the rules choose, as `check` reads them."""
+        """Return the findings whose code the rules choose (see `choose`)."""
         chosen = choose(rules)
         return LintReport(tuple(f for f in self.found if f.code in chosen), self.looked, self.faults)
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """One row for each finding."""
+        """Return a row per finding."""
         return {
             "code": [finding.code for finding in self.found],
             "severity": [finding.severity for finding in self.found],
@@ -262,9 +264,9 @@ class LintReport(Framed, Sequence[LintFinding]):
     @property
     def summary(self) -> str:
         """The number of findings by severity, and of faults if there are any."""
-        found = ", ".join(f"{n:,} {name}{'s' * (n != 1)}" for name, n in self.severities.items() if n)
+        counts = ", ".join(f"{n:,} {name}{'s' * (n != 1)}" for name, n in self.severities.items() if n)
         faults = f"; incomplete: {plural(len(self.faults), 'fault')}" if self.faults else ""
-        return f"{found or 'nothing found'}{faults}"
+        return f"{counts or 'nothing found'}{faults}"
 
     @printed
     def __repr__(self) -> str:
@@ -272,30 +274,31 @@ class LintReport(Framed, Sequence[LintFinding]):
         return "\n".join([head, *(f"  {finding!r}" for finding in self.found)])
 
     def _repr_html_(self) -> str:
-        """A row for each finding, for a notebook."""
-        rows = [(one.code, one.severity, one.name, one.sentence) for one in self.found]
+        """Return a table of the findings for a notebook."""
+        rows = [(item.code, item.severity, item.name, item.sentence) for item in self.found]
         head = repr(self).splitlines()[0]
         return html_table(("code", "severity", "check", "what was found"), rows, around=(head, ""))
 
 
 def choose(rules: str | Iterable[str] | None) -> frozenset[str]:
-    """The codes that rules choose: codes or their beginnings, by commas; "-" before one leaves it out.
+    """Return the codes that rules choose.
 
-    None, or rules that only leave out, start from all but those of `ASKED_FOR`. Raises `EditError` for what
-    begins no code.
+    A rule is a code or the beginning of one, or several separated by commas; "-" before one excludes it.
+    None, or rules that only exclude, start from all codes except `ASKED_FOR`. Raises `EditError` for an
+    unknown code.
 
     >>> sorted(choose("CI001,CI00,-CI008"))[-2:], len(choose("-CI007")) == len(LINT_CODES) - 2
     (['CI007', 'CI009'], True)
     >>> "CI010" in choose(None), "CI010" in choose("ALL")
     (False, True)
     """
-    given = [rules] if isinstance(rules, str) else () if rules is None else rules
-    asked = expect_items("lint", "rules", given, str)
-    named = [word.strip() for words in asked for word in words.split(",") if word.strip()]
+    texts = [rules] if isinstance(rules, str) else () if rules is None else rules
+    texts = expect_items("lint", "rules", texts, str)
+    named = [word.strip() for words in texts for word in words.split(",") if word.strip()]
     chosen: set[str] = (
         set() if any(not word.startswith("-") for word in named) else LINT_CODES.keys() - ASKED_FOR
     )
-    # What is left out is left out wherever it stands in the list.
+    # Exclusions apply last, whatever their position.
     for word in sorted(named, key=lambda word: word.startswith("-")):
         begun = word.removeprefix("-").upper()
         codes = {code for code in LINT_CODES if code.startswith(begun) or begun == "ALL"}
@@ -306,9 +309,9 @@ def choose(rules: str | Iterable[str] | None) -> frozenset[str]:
 
 
 def report_uncompacted(session: Session, rules: str | Iterable[str] | None = None) -> LintReport | None:
-    """The report on a session that records no compaction, so that nothing in it can be lost; else None.
+    """Return the empty report of a session that records no compaction, as `lint` does; else None.
 
-    It is what `lint` says of such a session without a policy. Raises `EditError` for rules that do not exist.
+    Raises `EditError` for an unknown rule.
 
     >>> from inspector import Session
     >>> report_uncompacted(Session(format="demo"))
@@ -320,5 +323,5 @@ def report_uncompacted(session: Session, rules: str | Iterable[str] | None = Non
 
 
 def tell_looked(compactions: int) -> str:
-    """At what `lint` looked where no policy was named."""
+    """Format what `lint` checked without a policy."""
     return plural(compactions, "recorded compaction")

@@ -1,4 +1,4 @@
-"""Findings written for a person, for a program, for GitHub's annotations, and as SARIF and JUnit's XML."""
+"""Format findings as text, JSON, GitHub annotations, SARIF and JUnit XML."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def write_text(findings: LintReport, session: Session, *, fixes: bool = False) -> list[str]:
-    """A line for each finding, with the line of the file where it is said, and a last one that adds up."""
+    """Format a line per finding, with its line in the file, and a summary as the last line."""
     lines, tidy = [], _find_redactor(session).clean
     for finding in findings:
         at = find_line(finding, session)
@@ -31,7 +31,7 @@ def write_text(findings: LintReport, session: Session, *, fixes: bool = False) -
 
 
 def write_json(findings: LintReport, session: Session, *, fixes: bool = False) -> list[str]:
-    """All of it as one JSON value; `line` is null where a finding is about no block of the file."""
+    """Format the report as one JSON value. `line` is null if a finding concerns no block of the file."""
     report = {
         "looked": findings.looked,
         "ok": findings.ok,
@@ -44,7 +44,7 @@ def write_json(findings: LintReport, session: Session, *, fixes: bool = False) -
 
 
 def write_github(findings: LintReport, session: Session, file: str) -> list[str]:
-    """Workflow commands, which GitHub shows beside the file.
+    """Format workflow commands, which GitHub shows next to the file.
 
     >>> from inspector.facts.lint.check import lint
     >>> from inspector.demo import open_demo
@@ -57,14 +57,14 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
         at = find_line(finding, session)
         place = f",line={at}" if at else ""
         title = f"{finding.code} {finding.name}"
-        said = _escape(tidy(finding.sentence) + _tier(finding))
-        lines.append(f"::{_LEVELS[finding.severity]} file={_escape(file, ':,')}{place},title={title}::{said}")
+        text = _escape(tidy(finding.sentence) + _tier(finding))
+        lines.append(f"::{_LEVELS[finding.severity]} file={_escape(file, ':,')}{place},title={title}::{text}")
     head = f"::error file={_escape(file, ':,')},title=not checked::"
     return [*lines, *(head + _escape(str(fault)) for fault in findings.faults)]
 
 
 def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
-    """SARIF 2.1.0 as one JSON value, which code scanners and editors show: a run, its rules, its results."""
+    """Format SARIF 2.1.0 for code scanners and editors: one run with its rules and results."""
     from urllib.parse import quote
 
     codes = list(LINT_CODES)
@@ -100,9 +100,10 @@ def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
 
 
 def write_junit(findings: LintReport, session: Session, file: str) -> list[str]:
-    """JUnit's XML, which build servers show as tests: errors fail, the rest passes and is told all the same.
+    """Format JUnit XML for build servers.
 
-    Where nothing is found, one test says so.
+    Errors are failed tests; other findings are passed tests with output. Without findings there is one passed
+    test.
     """
     from xml.etree import ElementTree as ET
 
@@ -118,11 +119,11 @@ def write_junit(findings: LintReport, session: Session, file: str) -> list[str]:
         place = {"file": printable(file), **({"line": str(at)} if at else {})}
         title = {"classname": NAME, "name": f"{finding.code} {finding.name}"}
         case = ET.SubElement(suite, "testcase", title | place)
-        said = printable(tidy(finding.sentence) + _tier(finding))
+        text = printable(tidy(finding.sentence) + _tier(finding))
         if finding.severity == "error":
-            ET.SubElement(case, "failure", {"type": finding.code, "message": said})
+            ET.SubElement(case, "failure", {"type": finding.code, "message": text})
         else:
-            ET.SubElement(case, "system-out").text = f"{finding.severity}: {said}"
+            ET.SubElement(case, "system-out").text = f"{finding.severity}: {text}"
     for fault in findings.faults:
         case = ET.SubElement(suite, "testcase", {"classname": NAME, "name": "not checked"})
         ET.SubElement(case, "error", {"message": printable(str(fault))})
@@ -140,16 +141,16 @@ FORMATS: dict[str, Callable[[LintReport, Session, str, bool], list[str]]] = {
     "sarif": lambda findings, session, file, _: write_sarif(findings, session, file),
     "junit": lambda findings, session, file, _: write_junit(findings, session, file),
 }
-"""What writes a report: of a session, in a file of that name, with the cheapest fixes or without."""
+"""Functions that format a report of a session, with the name of its file, and with fixes or without."""
 
 
 def _find_redactor(session: Session) -> Redactor:
-    """What takes the session's secrets out of a report, which leaves the machine or stays in a log."""
+    """Return the redactor for a report: it may leave the machine, so it contains no secret of the session."""
     return find_secrets(session) or Redactor()
 
 
 def find_line(finding: LintFinding, session: Session) -> int | None:
-    """The line of the file (from 1) that last says what a finding is about."""
+    """Return the line of the file, from 1, of the most relevant block of a finding."""
     for ref in reversed(finding.refs):
         if ref.entry in session.index and (sources := session[ref.entry].sources):
             return sources[0].line

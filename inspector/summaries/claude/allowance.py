@@ -1,7 +1,7 @@
-"""What one run may spend: a ceiling on requests and tokens, stated by the preview and enforced by the run.
+"""The spending limit of a run: the most requests and tokens, shown by the preview and enforced by the run.
 
-A run may ask again: for a shorter summary, with less text, for fewer texts at a time. The ceiling follows
-from the first requests alone, so it is known before anything is sent.
+A run may repeat a request for a shorter summary, with less text, or for fewer texts at a time. The limit is
+computed from the first requests, so it is known before anything is sent.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ from ...tokens.reported import whole_tokens
 
 Json = dict[str, Any]
 ASKS = 3
-"""A run may use as many tokens as asking this often for everything takes."""
+"""A run may use the tokens of this many complete runs."""
 BYTE = 1.25
-"""Tokens that a run may send for each byte of its first requests: no tokenizer makes more of them than one,
-so each is sent; at four bytes a token, and up to half as many, it is enough for `ASKS`."""
+"""Tokens that a run may send per byte of its first requests.
+
+A byte is at most one token, so the first requests always fit. At the usual four bytes per token, and down to
+two, this is enough for `ASKS` runs.
+"""
 _LARGEST_IMAGE = 5_000
 
 
@@ -35,10 +38,10 @@ class SpendingLimit(NamedTuple):
 
     def __add__(self, other: SpendingLimit) -> SpendingLimit:  # type: ignore[override]
         """The limit of two runs together."""
-        return SpendingLimit(*(one + two for one, two in zip(self, other, strict=True)))
+        return SpendingLimit(*(a + b for a, b in zip(self, other, strict=True)))
 
     def price(self, price: Price | None, ttl: TTL | None) -> Money | None:
-        """What that costs at most, with all that is sent written to the cache if one is used."""
+        """Return the highest cost, as if everything sent were written to the cache, if there is one."""
         if price is None:
             return None
         written = 1.0 if ttl is None else max(price.write(ttl), 1.0)
@@ -53,13 +56,13 @@ NOTHING = SpendingLimit()
 def find_limit(
     bodies: Iterable[Json], again: int = 0, asks: int = ASKS, fixed: Json | None = None
 ) -> SpendingLimit:
-    """The ceiling of a run that begins with these requests.
+    """Compute the limit of a run from its first requests.
 
     Args:
-        bodies: the first requests.
-        again: how many more requests may be answered.
-        asks: how often everything may be answered, by the tokens of the answers.
-        fixed: what each further request holds beside the material.
+        bodies: The first requests.
+        again: The number of further requests that may be answered.
+        asks: The number of complete runs whose answers fit the limit.
+        fixed: The part of each further request that does not depend on the text to read.
     """
     first = list(bodies)
     if not first:
@@ -70,13 +73,13 @@ def find_limit(
 
 
 def measure_body(body: Json) -> int:
-    """The most tokens that a request can have: its bytes, with images at their largest size in tokens."""
+    """Return the most tokens that a request can have: its bytes, and the largest token count per image."""
     size = len(stringify(body).encode("utf-8", "surrogatepass"))
     return size - sum(max(len(data) - _LARGEST_IMAGE, 0) for data in _find_images(body.get("messages")))
 
 
 def _find_images(value: Any) -> Iterator[str]:
-    """The encoded bytes of each image below a value."""
+    """Yield the base64 data of each image in a value."""
     match value:
         case {"type": "image", "source": {"data": str(data)}}:
             yield data
@@ -89,7 +92,7 @@ def _find_images(value: Any) -> Iterator[str]:
 
 @dataclass
 class Allowance:
-    """What a run has used of its limit. `ratio`: the most tokens per byte that an answer reported."""
+    """The part of a limit that a run has used. `ratio` is the most tokens per byte that a reply reported."""
 
     limit: SpendingLimit
     requests: int = 0
@@ -98,7 +101,7 @@ class Allowance:
     ratio: float = 0.0
 
     def allows(self, body: Json) -> bool:
-        """Whether a request fits, even if its answer is as long as it may be."""
+        """Whether a request with the longest possible answer fits the limit."""
         size = ceil(measure_body(body) * (self.ratio or 1.0))
         return (
             self.requests < self.limit.requests
@@ -107,7 +110,7 @@ class Allowance:
         )
 
     def pay(self, body: Json, usage: Usage | None) -> None:
-        """Count an answered request by the usage that it reports; nothing for one that was refused."""
+        """Count a request by the usage in its reply. A refused request without usage is free."""
         sent = whole_tokens(usage.prompt) if usage is not None else 0
         output = whole_tokens(usage.output) if usage is not None else 0
         if not (sent or output):

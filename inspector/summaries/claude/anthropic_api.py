@@ -1,9 +1,10 @@
-"""DOOR: one call of the Anthropic API, by the `anthropic` package, that can be given up at any moment.
+"""DOOR: one call of the Anthropic API, by the `anthropic` package, that can be cancelled at any time.
 
-The call runs in a thread of its own and the caller looks at it: whatever the network does, giving up works at
-once, and nothing is sent afterwards. A provider that asks to wait longer than `LONGEST_WAIT` is not asked
-again, and of an answer no more is read than its `max_tokens` can be. The key is read from the environment for
-each call and kept nowhere; what goes wrong is raised as one of our errors, with nothing of the request in it.
+The call runs in its own thread, which the caller polls: cancelling takes effect at once, whatever the network
+does, and nothing is sent afterwards. If the provider asks to wait longer than `LONGEST_WAIT`, the request is
+not repeated. At most the bytes that `max_tokens` can have are read of an answer. The key is read from the
+environment for each call and not stored. Failures are raised as errors of this package that quote nothing of
+the request.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 """Where the key is looked for, in this order; nowhere else."""
 LONGEST_WAIT = 60.0
 """Seconds that a provider may ask to wait before a request is repeated."""
-_MOST_SAID, _MOST_LOOKED_AT = 300, 20_000
+_MOST_SHOWN, _MOST_READ = 300, 20_000
 _FRAME, _BYTES_PER_TOKEN = 1 << 20, 1_000
-"""Bytes of an answer beside its tokens, and for each token, which comes in an event of about 150 bytes."""
+"""The most bytes of an answer: a fixed part, and a part per token, whose event has about 150 bytes."""
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:api_?key|key|token|secret|pass(?:word|wd)?|pwd|credentials?)(?:_|$)", re.I
 )
@@ -227,12 +228,12 @@ class ApiCall:
         wait = read_wait(response.headers)
         self.waits.append(wait)
         if wait > LONGEST_WAIT:
-            response.headers["x-should-retry"] = "false"  # what the client obeys
+            response.headers["x-should-retry"] = "false"  # the client then does not repeat the request
         read = response.iter_bytes
         response.iter_bytes = lambda *arguments: self._limit(read(*arguments))
 
     def _limit(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """The pieces of an answer. Raises `AnswerRefused` when they are more than it can have."""
+        """Yield the pieces of an answer. Raises `AnswerRefused` if there are more bytes than it can have."""
         size = 0
         for piece in pieces:
             size += len(piece)
@@ -246,7 +247,7 @@ class ApiCall:
             self._socket = info["return_value"].get_extra_info("socket")
 
     def _translate(self, error: BaseException) -> InspectorError:
-        """Whatever was raised as an error of ours. What the provider says is told without secrets."""
+        """Convert an exception to an error of this package. The provider's message is redacted."""
         if isinstance(error, InspectorError):
             return error
         if self._given_up or isinstance(error, _GivenUp):
@@ -265,20 +266,20 @@ class ApiCall:
         return AnswerRefused("broken", reason, self.usage)
 
     def _refused(self, error: Any) -> RequestRefused:
-        told = error.body.get("error") if isinstance(error.body, dict) else None
-        said, named = (
-            (told.get("message"), told.get("type")) if isinstance(told, dict) else (error.body, None)
+        details = error.body.get("error") if isinstance(error.body, dict) else None
+        message, named = (
+            (details.get("message"), details.get("type")) if isinstance(details, dict) else (error.body, None)
         )
-        said = said if isinstance(said, str) else ""
+        message = message if isinstance(message, str) else ""
         status = error.status_code if error.status_code >= 300 else _STATUS.get(str(named), 500)
-        kind = classify_refusal(status, f"{named or ''} {said}".strip()) or _KINDS.get(status)
+        kind = classify_refusal(status, f"{named or ''} {message}".strip()) or _KINDS.get(status)
         if kind is None:
             kind = "server" if status >= 500 else "redirect" if status < 400 else "invalid"
-        said = cut_text(self.scrub(said[:_MOST_LOOKED_AT]), _MOST_SAID).strip()
-        tail = f": {said.rstrip('.')}" if said else ""
+        message = cut_text(self.scrub(message[:_MOST_READ]), _MOST_SHOWN).strip()
+        tail = f": {message.rstrip('.')}" if message else ""
         wait = read_wait(error.response.headers)
-        asked = f"; it asks to wait {_say_seconds(wait)}" if wait > LONGEST_WAIT else ""
-        reason = f"{_SAYS[kind]} ({status}){self._tried}{asked}{tail}."
+        pause = f"; it asks to wait {_format_seconds(wait)}" if wait > LONGEST_WAIT else ""
+        reason = f"{_SAYS[kind]} ({status}){self._tried}{pause}{tail}."
         return RequestRefused(kind, reason, self.usage, status)
 
     @property
@@ -295,7 +296,7 @@ _USAGE = {
 
 
 def read_wait(headers: Mapping[str, str]) -> float:
-    """Seconds that the headers of an answer ask to wait: a number or a date; 0 if they ask for none.
+    """Parse the seconds to wait from the headers of an answer, a number or a date; 0 if there are none.
 
     >>> read_wait({"retry-after": "90"}), read_wait({"retry-after": "soon"})
     (90.0, 0.0)
@@ -310,8 +311,8 @@ def read_wait(headers: Mapping[str, str]) -> float:
     return 0.0
 
 
-def _say_seconds(seconds: float) -> str:
-    """A wait in the largest unit that it holds twice."""
+def _format_seconds(seconds: float) -> str:
+    """Format a duration in the largest unit of which it has at least two."""
     for size, unit in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
             return f"{min(seconds / size, 1e9):,.0f} {unit}"

@@ -35,7 +35,7 @@ LONGEST_PART = 10_000
 LONGEST_ANSWER = 8_192
 """Tokens that an answer may have, which nearly every model can write."""
 MOST_AGAIN = 12
-"""How many more requests than its preview lists a run may have answered: to read texts in halves."""
+"""The number of answers that a run may get beyond those of its preview, to read texts in halves."""
 MOST_REFUSED = 3
 """So many requests that the provider refuses one after the other are told as its refusal."""
 _TOGETHER = 12_000  # characters of texts that go into one request
@@ -54,7 +54,7 @@ _SAYS = {
     "invalid": "the provider refused it",
     "unknown": "the model stopped for a reason that is not known here",
     "broken": "what came back is no list of rules and choices",
-    "limit": "the run has used what its preview states as the most; call it again for the rest",
+    "limit": "the run has reached the limit of its preview; call it again for the rest",
 }
 
 SYSTEM = """\
@@ -205,24 +205,32 @@ class ClaudeLabeller:
         return f"ClaudeLabeller({self.model!r})"
 
     def preview(self, session: Session) -> RequestPreview:
-        """What would be sent for a session: redacted, counted by an estimate, priced. Sends nothing."""
+        """Return the requests for a session: redacted, with estimated tokens and a price. Sends nothing."""
         cleaner = self._claude.cleaner(session)
         parts = self._part(session, cleaner)
         bodies = [self._write(some, cleaner) for some in _put_together(parts)]
         cleaner.check_keep()
-        asked = [count_body("labels", body, ESTIMATE) for body in bodies]
-        price, told = find_price(self.model, self._claude.prices)
-        found = cleaner.findings(bodies)
-        money = price_requests(asked, price, None)
+        requests = tuple(count_body("labels", body, ESTIMATE) for body in bodies)
+        price, price_note = find_price(self.model, self._claude.prices)
+        money = price_requests(requests, price, None)
         notes = self._describe(session, parts)
         limit = self._limit(bodies, cleaner)
         most = limit.price(price, None)
         return RequestPreview(
-            self.model, tuple(asked), ESTIMATE.name, ESTIMATE.source, money, told, *found, notes, limit, most
+            self.model,
+            requests,
+            ESTIMATE.name,
+            ESTIMATE.source,
+            money,
+            price_note,
+            *cleaner.findings(bodies),
+            notes,
+            limit,
+            most,
         )
 
     def __call__(self, session: Session) -> LabellingResult:
-        """Ask, and return the labels of every typed text that had none, within the limit of `preview`."""
+        """Return labels for every typed text without any, within the limit of `preview`."""
         stops = self._claude.stops
         cleaner = self._claude.cleaner(session)
         todo = [(some, self._write(some, cleaner)) for some in _put_together(self._part(session, cleaner))]
@@ -233,8 +241,8 @@ class ClaudeLabeller:
         while todo:
             some, body = todo.pop(0)
             if not allowance.allows(body):
-                left = [part.digest for parts in (some, *(parts for parts, _ in todo)) for part in parts]
-                unread |= {digest: "limit" for digest in left if digest not in unread}
+                rest = [part.digest for parts in (some, *(parts for parts, _ in todo)) for part in parts]
+                unread |= {digest: "limit" for digest in rest if digest not in unread}
                 break
             work = partial(ApiCall.listen, body=body)
             try:
@@ -247,7 +255,7 @@ class ClaudeLabeller:
                 used += error.used or Usage()
                 error.used = used
                 refused.append(error)
-                # What is refused time and again, and nothing answered, is no matter of the texts.
+                # Refusals in a row without an answer do not depend on the texts.
                 if error.kind not in _ITS_OWN or (error.kind == "invalid" and len(refused) == MOST_REFUSED):
                     raise
                 fault = error.kind
@@ -257,7 +265,7 @@ class ClaudeLabeller:
                 refused.clear()
                 fault = self._take(call, some)
             if fault and len(some) > 1:
-                # After all others: whatever a run may take, everything is asked for once.
+                # Last, so that every text is requested once before the limit is reached.
                 halves = some[: len(some) // 2], some[len(some) // 2 :]
                 todo += [(half, self._write(half, cleaner)) for half in halves]
             elif fault:
@@ -274,13 +282,13 @@ class ClaudeLabeller:
         return LabellingResult(self.model, labels, left_out, len(unread), _SAYS.get(why, ""), used)
 
     def _limit(self, bodies: list[Json], cleaner: RequestRedactor) -> SpendingLimit:
-        """The most that a run may take that begins with these requests."""
+        """Return the limit of a run that begins with these requests."""
         return find_limit(bodies, MOST_AGAIN, fixed=self._write([], cleaner))
 
     def _without(
         self, todo: list[tuple[list[_Part], Json]], digest: str, cleaner: RequestRedactor
     ) -> Iterator[tuple[list[_Part], Json]]:
-        """What is left to do where one text cannot be read as a whole any more."""
+        """Yield the remaining requests without a text that could not be read."""
         for some, body in todo:
             rest = [part for part in some if part.digest != digest]
             if rest:

@@ -77,14 +77,14 @@ class PreviewedRequest(NamedTuple):
 
 @dataclass(frozen=True)
 class RequestPreview:
-    """What would be sent for a plan. Nothing was.
+    """The requests that would be sent for a plan. Nothing has been sent.
 
-    `tokens` and `price` are for asking once, with each answer as long as it may be and nothing read from a
-    cache. A run may ask again, within `limit`, which costs at most `most`. Both are None when no price is
-    known, which `price_note` says. Requests that the provider refuses are free, so they are not limited by
-    it; an attempt that ends without an answer may be charged, and is repeated `max_retries` times. `counter`
-    names who counted. `redacted` was taken out, `kept` was left in by name, `personal` was found and left in.
-    `notes` say what else to know.
+    `tokens` and `price` are for sending each request once, with the longest possible answer and nothing read
+    from a cache. A run may repeat requests within `limit`, which costs at most `most`. `price` and `most` are
+    None if no price is known; `price_note` says why. Requests that the provider refuses are free and do not
+    count towards the limit. An attempt that ends without an answer may be charged, and is repeated
+    `max_retries` times. `counter` is the token counter. `redacted` lists the secrets removed, `kept` those
+    kept by name, `personal` the personal data that was not removed. `notes` are further remarks.
     """
 
     model: str

@@ -92,18 +92,18 @@ def ask_provider(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -
 
 
 def tell_binding(model: str) -> tuple[str, ...]:
-    """What to know before a client's own summary is written for a model that binds reasoning (§8).
+    """Return warnings about a client's summary for a model that binds its reasoning to the context (§8).
 
     >>> tell_binding("claude-opus-4-5"), len(tell_binding("claude-opus-5-5"))
     ((), 1)
     """
     if find_class(model) != "bound":
         return ()
-    told = (
-        f"{cut_text(model, 60)} binds its reasoning to what stands before it: after a summary that we write "
+    warning = (
+        f"{cut_text(model, 60)} binds its reasoning to the text before it: after a summary that we write "
         "it refuses the reasoning that is kept. With provider_side=True the provider compacts, and it stays."
     )
-    return (told,)
+    return (warning,)
 
 
 def ask_edits(plan: Plan, asking: RequestOptions, cleaner: RequestRedactor) -> tuple[Json, tuple[str, ...]]:

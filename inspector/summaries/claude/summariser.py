@@ -91,7 +91,7 @@ class JobRunner:
             raise _refuse(kind, call, self.budget, self.tightened, self.used)
 
     def _answer(self, call: ApiCall) -> Reply:
-        """The answer, with who gave it and how it was asked for (S0-64, S0-65)."""
+        """Build the reply, with its provider, model and prompt (S0-64, S0-65)."""
         asking = self.claude.asking
         return Reply(
             text=call.text.strip(),
@@ -103,7 +103,7 @@ class JobRunner:
         )
 
     def _truncate(self, call: ApiCall) -> Reply:
-        """Keep what the provider wrote until its budget was used up: it was asked for less often enough."""
+        """Keep the summary that the budget cut off, after asking for a shorter one `TIGHTER` times."""
         size = int(call.usage.output)
         self.oversize.append(Oversize(size=size, budget=self.budget))
         self.claude.note("summary_oversize", size=size, budget=self.budget, attempt=self.tightened + 1)
@@ -111,7 +111,7 @@ class JobRunner:
         return self._answer(call).model_copy(update={"truncated": True})
 
     def _may_ask(self) -> bool:
-        """Write the next request; False if it does not fit what the preview stated as the most."""
+        """Write the next request; return whether it fits the limit of the preview."""
         self.body = self._write()
         return self.allowance.allows(self.body)
 
@@ -130,18 +130,18 @@ class JobRunner:
         return self.claude.follow(self.cleaner, self.job.kind, self.budget, work, self.stops)
 
     def _pay(self, used: Usage | None) -> None:
-        """Count what an answer cost, whether it is kept or not."""
+        """Count the usage of an answer, including one that is rejected."""
         self.allowance.pay(self.body, used)
         if used is not None and used.tokens:
             self.used = used if self.used is None else self.used + used
 
-    def _shorten(self, kind: str, said: str) -> bool:
-        """Make what is sent shorter; False when that is no cure, or there is nothing left to leave out."""
+    def _shorten(self, kind: str, message: str) -> bool:
+        """Shorten the request. Return False if that does not help or nothing is left to omit."""
         if kind not in _OVERFLOWS or self.shortened >= MOST_SHORTENED:
             return False
         before = self.short.characters if self.short is not None else len(job_text(self.session, self.job))
-        share = find_share(said) if kind == "token_overflow" else None
-        # Only the conversation can give way: instructions and the summary before stay whole.
+        share = find_share(message) if kind == "token_overflow" else None
+        # Only the conversation is shortened, not the instructions and the earlier summary.
         over = self.size * (1 - share * MARGIN) if share is not None else before / 2
         most = int(before - over)
         short = shorten_job(self.job, self.session, most)
@@ -149,30 +149,30 @@ class JobRunner:
             return False
         self.short, self.shortened = short, self.shortened + 1
         self.claude.note(kind, surface="summary")
-        told = {"step": short.step, "characters": short.characters, "left_out": short.left_out}
-        self.claude.note("retried", error=kind, attempt=self.shortened, **told)
+        data = {"step": short.step, "characters": short.characters, "left_out": short.left_out}
+        self.claude.note("retried", error=kind, attempt=self.shortened, **data)
         return True
 
     def _tighten(self, call: ApiCall) -> bool:
-        """Ask again for half as much, as a replay does; False when that was done often enough (S0-104)."""
+        """Halve the length to ask for, as a replay does. Return False after `TIGHTER` times (S0-104)."""
         if self.tightened >= TIGHTER:
             return False
         self.tightened += 1
         self.limit = max((self.limit or self.budget) // 2, 1)
         size = int(call.usage.output)
-        told = {"size": size, "budget": self.budget, "attempt": self.tightened, "limit": self.limit}
-        self.claude.note("summary_oversize", **told)
+        data = {"size": size, "budget": self.budget, "attempt": self.tightened, "limit": self.limit}
+        self.claude.note("summary_oversize", **data)
         self.oversize.append(Oversize(size=size, budget=self.budget, limit=self.limit))
         return True
 
 
 def limit_job(body: Json) -> SpendingLimit:
-    """The most that one job may take: it is asked for again when its answer or its request is too long."""
+    """Return the limit of one job, which is repeated if its answer or its request is too long."""
     return find_limit([body], TIGHTER + MOST_SHORTENED)
 
 
 def find_fault(call: ApiCall) -> str | None:
-    """Why an answer cannot stand for what it was to write up; None when it can."""
+    """Return why an answer is not a usable summary; None if it is one."""
     reasons = {
         "max_tokens": "cut_off",
         "model_context_window_exceeded": "token_overflow",
@@ -187,7 +187,7 @@ def find_fault(call: ApiCall) -> str | None:
 
 
 MOST_NAMED = 60
-"""Characters of a reason that the provider names."""
+"""Characters shown of a reason that the provider states."""
 
 
 def _refuse(kind: str, call: ApiCall, budget: int, tightened: int, used: Usage | None) -> SummaryError:
@@ -208,7 +208,7 @@ def _refuse(kind: str, call: ApiCall, budget: int, tightened: int, used: Usage |
 
 
 TICK = 0.05
-"""Seconds between two words about progress, and the longest that giving up takes."""
+"""Seconds between two reports of progress, and the longest time that stopping takes."""
 _UNITS_PER_TOKEN = 4
 _COUNTED = frozenset({"model", "system", "messages", "tools"})
 """Parts of a request that have tokens."""
@@ -451,7 +451,7 @@ class ClaudeSummariser:
                 self.note("retried", error=f"http-{status}", **waited)
 
     def note(self, kind: str, **data: Any) -> None:
-        """Put down a moment that whoever asked should hear of."""
+        """Record an event for the caller."""
         self.events.append(AuditEvent(kind, provider="anthropic", model=self.model, data=data))
 
     def _bodies(self, plan: Plan) -> tuple[RequestRedactor, list[Json]]:
@@ -468,19 +468,27 @@ class ClaudeSummariser:
 
     def _sending(
         self,
-        asked: list[PreviewedRequest],
+        requests: list[PreviewedRequest],
         counter: str,
         note: str,
         cleaner: RequestRedactor,
         notes: tuple[str, ...],
     ) -> RequestPreview:
-        price, told = find_price(self.model, self.prices)
-        money = price_requests(asked, price, self.asking.cache)
-        bodies = [one.body for one in asked]
-        found = cleaner.findings(bodies)
+        price, price_note = find_price(self.model, self.prices)
+        money = price_requests(requests, price, self.asking.cache)
+        bodies = [request.body for request in requests]
         limits = [find_limit([body], asks=1) if self.provider_side else limit_job(body) for body in bodies]
         limit = sum(limits, start=NOTHING)
         most = limit.price(price, self.asking.cache)
         return RequestPreview(
-            self.model, tuple(asked), counter, note, money, told, *found, notes, limit, most
+            self.model,
+            tuple(requests),
+            counter,
+            note,
+            money,
+            price_note,
+            *cleaner.findings(bodies),
+            notes,
+            limit,
+            most,
         )

@@ -17,7 +17,7 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
 
 def is_server_result(kind: str) -> bool:
-    """Whether a block is the result of a server tool, which is in the assistant's own message."""
+    """Whether a block of this type is the result of a server tool, in the assistant's own message."""
     return kind.endswith("_tool_result")
 
 
@@ -200,11 +200,11 @@ def find_unexplained_error(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def find_unpaired_server_tool(sent: ParsedRequest) -> Iterator[WireFault]:
-    """A server tool's call and its result are in one assistant turn (§7.4), with two exceptions.
+    """Find server tool calls without a result in the same assistant turn, and results without a call (§7.4).
 
-    A result waits if the client's tools are called as well, above all by the server tool itself: it comes
-    in a later turn, after messages of nothing but tool results (anthropic, programmatic tool calling). And
-    the conversation may end while a call is open: a paused turn is sent back as it is.
+    There are two exceptions. If the client's tools are called as well, for example by the server tool itself,
+    the result may be in a later turn, after messages that contain only tool results (programmatic tool
+    calling). And the last turn may have an open call, because a paused turn is sent back unchanged.
     """
     waiting: dict[str, Spot] = {}
     lone: list[Spot] = []
@@ -231,5 +231,5 @@ def find_unpaired_server_tool(sent: ParsedRequest) -> Iterator[WireFault]:
 
 
 def _continues(turn: WireTurn) -> bool:
-    """Whether a message only answers calls, so that the reply before it continues."""
+    """Whether a message contains only tool results, so that the assistant's turn continues after it."""
     return bool(turn.spots) and all(spot.type == "tool_result" for spot in turn.spots)

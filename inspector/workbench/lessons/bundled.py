@@ -29,13 +29,13 @@ def list_lessons() -> tuple[Lesson, ...]:
 
 
 def find_lesson(name: str) -> Lesson:
-    """The lesson of that name, such as "legal-cut", or number. Raises `LessonError` where there is none."""
+    """Find a lesson by its name, such as "legal-cut", or number. Raises `LessonError` if there is none."""
     lessons = list_lessons()
     for number, lesson in enumerate(lessons, 1):
         if name in (lesson.name, str(number)):
             return lesson
-    known = ", ".join(lesson.name for lesson in lessons)
-    raise LessonError(f"there is no lesson {cut_text(name, 40)}; there are {known}")
+    names = ", ".join(lesson.name for lesson in lessons)
+    raise LessonError(f"there is no lesson {cut_text(name, 40)}; there are {names}")
 
 
 def lessons_of(session: Session) -> tuple[Lesson, ...]:
@@ -56,8 +56,10 @@ def is_about(lesson: Lesson, session: Session) -> bool:
 
 @cache
 def make_session(name: str) -> Session:
-    """The session of a lesson: "demo" comes with the package, "generated" is the same, compacted five times
-    by Claude Code's policy as it goes on. Raises `LessonError` for another name.
+    """Open the session of a lesson.
+
+    "demo" is the package's demo session; "generated" is the same session, compacted five times by Claude
+    Code's policy. Raises `LessonError` for another name.
 
     >>> make_session("generated")
     Session(claude-code, 545 records, 21 turns, 5 compactions, 0 unknown)
@@ -65,7 +67,7 @@ def make_session(name: str) -> Session:
     if name == "demo":
         return open_demo()
     if name == "generated":
-        # Few who open a workbench want it.
+        # Imported late, because most workbenches do not need it.
         from ...replays.decay import compact_rounds
 
         rounds = _COMPACTIONS[name]
@@ -74,7 +76,7 @@ def make_session(name: str) -> Session:
 
 
 def read_link(link: str) -> tuple[int, int]:
-    """The lesson's and the step's number of a link such as "2.3". Raises `LessonError` for anything else.
+    """Parse the numbers of a lesson and a step from a link such as "2.3". Raises `LessonError` otherwise.
 
     >>> read_link("2.3")
     (2, 3)

@@ -95,7 +95,7 @@ def parse(expression: str) -> ast.expr:
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise LessonError(f"{cut_text(expression, 80)}: this is no expression") from error
+        raise LessonError(f"{cut_text(expression, 80)}: this is not an expression") from error
     _measure(tree, expression, 0, 0)
     return tree
 
@@ -184,7 +184,7 @@ def _walk(node: ast.AST, whole: str, names: Mapping[str, Any]) -> Any:
             return _each(inner, name, loop, whole, names)
         case ast.ListComp(elt=inner, generators=[ast.comprehension(target=ast.Name(id=name)) as loop]):
             return list(_each(inner, name, loop, whole, names))
-    raise LessonError(f"{cut_text(whole, 80)}: {cut_text(ast.unparse(node), 60)} may not stand in a lesson")
+    raise LessonError(f"{cut_text(whole, 80)}: {cut_text(ast.unparse(node), 60)} is not allowed in a lesson")
 
 
 def _read(value: Any, name: str, whole: str) -> Any:
@@ -236,7 +236,7 @@ def _each(
 ) -> Iterator[Any]:
     items = _walk(loop.iter, whole, names)
     if not isinstance(items, tuple | list | Mapping | Trace):
-        raise LessonError(f"{cut_text(whole, 80)}: {_say(items)} is no list")
+        raise LessonError(f"{cut_text(whole, 80)}: {_say(items)} is not a list")
     for item in items:
         inside = {**names, name: item}
         if all(_walk(condition, whole, inside) for condition in loop.ifs):

@@ -235,7 +235,9 @@ def _read_changes(value: str, line: int) -> dict[str, str]:
     for part in filter(None, (each.strip() for each in value.split(";"))):
         name, equals, what = (piece.strip() for piece in part.partition("="))
         if not equals or name in out:
-            raise LessonError(f"{cut_text(part, 60)}: this is no name = value, or stands here twice", line)
+            raise LessonError(
+                f"{cut_text(part, 60)}: this is not name = value, or the name is repeated", line
+            )
         if name not in INPUTS and not _SETTING.fullmatch(name):
             raise LessonError(f"nothing called {cut_text(name, 40)} can be set", line)
         out[name] = what

@@ -35,7 +35,7 @@ class HasModel(Protocol):
 
 @dataclass(frozen=True)
 class ExportedPage:
-    """What was written: the file, its size in bytes, what was redacted, what was kept by name.
+    """An exported page: its file, its size in bytes, what was redacted, and what was kept by name.
 
     `faults` lists the sections that were left out because of an unexpected exception (`Fault`).
 
@@ -58,10 +58,10 @@ class ExportedPage:
     @printed
     def __repr__(self) -> str:
         count = sum(item.times for item in self.redacted)
-        told = f"{plural(count, 'passage')} redacted" if count else "nothing redacted"
+        redacted = f"{plural(count, 'passage')} redacted" if count else "nothing redacted"
         if self.kept:
-            told += f", {len(self.kept)} kept by name"
-        lines = [f"ExportedPage({self.path.name}, {self.size / 1000:,.0f} kB: {told})"]
+            redacted += f", {len(self.kept)} kept by name"
+        lines = [f"ExportedPage({self.path.name}, {self.size / 1000:,.0f} kB: {redacted})"]
         lines += [f"  {item.name:<34} ×{item.times:<5,} {item.hint}" for item in self.redacted]
         lines += [f"  left out: {printable(str(fault))}" for fault in self.faults]
         return "\n".join(lines)
@@ -76,17 +76,23 @@ def export_html(
     replace: bool = False,
     **options: Any,
 ) -> ExportedPage:
-    """Write a session, a file of one, or a workbench as it stands, as one HTML page.
+    """Write a session, a session file, or the current state of a workbench as one HTML page.
 
-    The result lists what was redacted. In the page the cut can be dragged, the plans of `policies` switched
-    and compared, and blocks opened; to change a rule needs a kernel. All that looks like a secret is taken
-    out but the names in `keep`, which the result of an earlier export lists. `options` are those of
-    `WorkbenchModel` for a session: window, counter, and the policy, by default "auto" as in a workbench.
+    In the page users can drag the cut, switch and compare the plans of `policies`, and open blocks; changing
+    a rule needs a kernel. Secrets are redacted. The result lists them.
 
-    Raises `FileExistsError` rather than write over a file that is no such page, unless `replace`, and always
-    rather than over the session itself; `RedactionError` when secrets could not be looked for; `PolicyError`
-    and `EditError` for names that do not exist; `OSError` when the place cannot be written. Whatever stood
-    there then still does.
+    Args:
+        what: A session, the path of one, or a workbench.
+        path: The file to write.
+        policies: The policies whose plans the page contains.
+        keep: Names of secrets that are not redacted, from the result of an earlier export.
+        replace: Whether to overwrite a file that is not an exported page.
+        options: Arguments of `WorkbenchModel` for a session: window, counter, and the policy, by default
+            "auto" as in a workbench.
+
+    Raises `FileExistsError` if the file exists and is not an exported page, unless `replace` is set, and
+    always if it is the session itself; `RedactionError` if the search for secrets failed; `PolicyError` and
+    `EditError` for unknown names; `OSError` if the file cannot be written. An existing file then stays.
 
     >>> from tempfile import TemporaryDirectory
     >>> from inspector import read_session
@@ -104,14 +110,14 @@ def export_html(
     if isinstance(what, str | os.PathLike) and target.exists() and target.samefile(Path(what).expanduser()):
         raise FileExistsError(f"{target} is the session itself, which is only ever read")
     model = _find_model(what, options)
-    made = make(model, keep, policies)
-    content = made.html.encode("utf-8")
+    page = make(model, keep, policies)
+    content = page.html.encode("utf-8")
     write_whole(target, content, file_mode_of(model.session))
-    return _report(made, target, len(content))
+    return _report(page, target, len(content))
 
 
-def _report(made: Page, target: Path, size: int) -> ExportedPage:
-    return ExportedPage(target, size, made.findings, made.kept, made.notes, made.faults)
+def _report(page: Page, target: Path, size: int) -> ExportedPage:
+    return ExportedPage(target, size, page.findings, page.kept, page.notes, page.faults)
 
 
 def _find_model(

@@ -137,7 +137,7 @@ def _make(model: WorkbenchModel, keep: Collection[str], policies: Sequence[str] 
     # Steps of a lesson begin with policies of their own.
     named = (*POLICIES, *list_policies_of_lessons(model)) if policies is None else policies
     names = (model.plan.policy.name, *([compared] if compared else ()), *named)
-    # The first prompt may stand before what the page shows; as a title it is shown all the same.
+    # The title may be the first prompt, even if the page does not include that message.
     title = redactor.clean(find_title(model.session, model.file))
     clean = clean_session(model.session, shown, redactor).model_copy(update={"title": title})
     answers = Answers(
@@ -159,8 +159,8 @@ def _make(model: WorkbenchModel, keep: Collection[str], policies: Sequence[str] 
             break
     name = re.sub(r"[^\w.-]+", "-", redactor.clean(model.session.title or model.session.id or "session"))
     name = re.sub(r"\.(jsonl?|html?)$", "", name.strip("-.") or "session")[:60]
-    kept = tuple(sorted(redactor.keep))
-    return Page(html, f"{name}.html", hidden, kept, tuple(notes), tuple(answers.faults))
+    keep_names = tuple(sorted(redactor.keep))
+    return Page(html, f"{name}.html", hidden, keep_names, tuple(notes), tuple(answers.faults))
 
 
 def describe_findings(findings: Sequence[SecretFinding]) -> str:

@@ -121,7 +121,7 @@ class Buffers:
 
 @dataclass
 class Answers:
-    """What a page holds: all is worked out at once, and `pack` makes it JSON as long as is wanted.
+    """The content of a page. It is computed at once; `pack` converts it to JSON of a limited length.
 
     A section that raises unexpectedly is left out and recorded in `faults`.
     """
@@ -140,10 +140,10 @@ class Answers:
         self.moment = self.clean.at(self.redactor.clean(at)) if at else self.clean
         self.lines: dict[str, int] = {}
         self.spent = 0
-        # Places and policies mostly leave the same in a block's place.
+        # Most cuts and policies have the same outcome for a block.
         self.told_apart: dict[tuple[int, str], list[int | str]] = {}
         first = self._clean_plan(model.plan.policy.name)
-        # Each piece is clean; what they are put together to is looked through once more.
+        # Every part is redacted, and the combined payload once more.
         tidy = redactor.clean_tree
         self.rows = [tidy(to_json(row)) for row in describe_rows(first, 0, len(first.table.tokens))]
         self.bodies = [tidy(to_json(describe_body(first, row))) for row in range(len(first.table.tokens))]
@@ -158,7 +158,7 @@ class Answers:
         self.scene_data = self.buffers.add(data)
         self.plans: dict[str, dict[str, Any]] = {}
         for name in self.policies:
-            # A page without its own plan is no page: that exception is raised.
+            # The page's own plan is required, so its exception is raised.
             with nullcontext() if name == model.plan.policy.name else self.faults.isolate(f"policy {name}"):
                 self.plans[name] = self._answer_policy(name)
         picture, number = self._draw(model.plan, model.choice)
@@ -175,13 +175,13 @@ class Answers:
         self.run: list[Any] | None = None
         with self.faults.isolate("replay"):
             self.run = self._draw_run()
-        self.told = self._tell()
+        self.told = self._answer_queries()
         self.lessons: Any = {}
         with self.faults.isolate("lessons"):
             self.lessons = redactor.clean_tree(answer_lessons(model, tuple(self.plans)))
 
     def pack(self, cap: int) -> dict[str, Any]:
-        """The whole as JSON, no text of a block longer than `cap` characters; 0 leaves them out."""
+        """Return the content as JSON. Texts of blocks are cut to `cap` characters; 0 leaves them out."""
         bodies = [_shorten(body, cap) for body in self.bodies] if cap else []
         texts = [str(body[0]) for body in bodies] or [""] * len(self.rows)
         return {
@@ -344,86 +344,85 @@ class Answers:
         return [self.redactor.clean_tree(to_json(side.drawn.payload)), self.buffers.add(side.drawn.data)]
 
     def _draw_other(self) -> list[Any] | None:
-        """Plan B as the model has it, whatever its settings."""
+        """Draw the plan that the model compares with."""
         if not isinstance(self.model.other, Plan):
             return None
         picture, number = self._draw(self.model.other)
         label = self._label(self.model.other.policy)
         return [self.redactor.clean_tree({**picture, "label": label}), number]
 
-    def _tell(self) -> dict[str, Any]:
-        """What a person asks first, answered for the recorded side and for the plan: by what is asked."""
+    def _answer_queries(self) -> dict[str, Any]:
+        """Answer the usual queries for the recorded compaction and for the plan, by the query's name."""
         model = self.model
         inputs = {n: value for n, value in model.inputs.items() if n not in ("versus", "look", "policy")}
         inputs = {**self.redactor.clean_tree(inputs), "policy": model.plan.policy.name}
         twin = WorkbenchModel(self.clean, model.plan.policy.name, ledger=self.ledger, window=model.window)
         twin.written = model.written
-        told: dict[str, Any] = {}
+        answers: dict[str, Any] = {}
         for look in dict.fromkeys([model.inputs["look"], "plan"]):
             try:
                 twin.answer(
                     {**self.redactor.clean_tree(inputs), "policy": model.plan.policy.name, "look": look}
                 )
             except InspectorError:
-                # A name that is a secret is another here: the page goes without.
+                # A name was redacted, so the query cannot be answered.
                 continue
             query = {"place": twin.shown.place or 0, "look": look}
             with self.faults.isolate(f"context {look}"):
-                told[f"context {look}"] = self._tell_context(twin, look, query)
+                answers[f"context {look}"] = self._describe_context(twin, look, query)
             for name, answer in (
                 ("summaries", compare_summaries),
                 ("findings", list_findings),
                 ("losses", describe_losses),
             ):
                 with self.faults.isolate(f"{name} {look}"):
-                    told[f"{name} {look}"] = to_json(answer(twin, query))
-            groups = told.get(f"findings {look}", {"groups": []})["groups"]
+                    answers[f"{name} {look}"] = to_json(answer(twin, query))
+            groups = answers.get(f"findings {look}", {"groups": []})["groups"]
             rows = [row for group in groups for row in group["rows"]]
             for row in rows[:MOST_STORIES]:
-                asked = {**query, **{name: row[name] for name in ("number", "kind", "form", "pick")}}
+                story = {**query, **{name: row[name] for name in ("number", "kind", "form", "pick")}}
                 name = f"story {row['pick']} {row['number']}"
                 with self.faults.isolate(name), suppress(InspectorError):
-                    told[name] = to_json(tell_story(twin, asked))
+                    answers[name] = to_json(tell_story(twin, story))
         with self.faults.isolate("list of policies"):
-            told |= self._list_policies()
-        tidy: dict[str, Any] = self.redactor.clean_tree(told)
+            answers |= self._list_policies()
+        tidy: dict[str, Any] = self.redactor.clean_tree(answers)
         return tidy
 
-    def _tell_context(self, twin: WorkbenchModel, look: str, query: dict[str, Any]) -> dict[str, Any]:
-        """The next request by its clean texts, with the numbers that the rest of the page has: a text that
-        was redacted has others."""
+    def _describe_context(self, twin: WorkbenchModel, look: str, query: dict[str, Any]) -> dict[str, Any]:
+        """Describe the next request with redacted texts, but with the token counts of the original ones."""
         model = self.model
         context = to_json(describe_context(twin, {**query, "most": BODY_CHARS}))
         plan = model.plan if look == "plan" else find_plan(model, query["place"])
         own = to_json(describe_request(model, plan, query))
         if own["count"] == context["count"]:
             context |= {"after": own["after"], "outline": own["outline"]}
-            for piece, mine in zip(context["pieces"], own["pieces"], strict=True):
-                piece["tokens"] = mine["tokens"]
+            for piece, original in zip(context["pieces"], own["pieces"], strict=True):
+                piece["tokens"] = original["tokens"]
         for piece in context["pieces"]:
-            # The whole of most stands among the texts of blocks; a summary can be read nowhere else.
+            # The page contains the full texts of blocks elsewhere, but not those of summaries.
             if piece["stands"] != "summary":
                 piece["text"] = piece["text"][:MOST_PIECE]
         return context
 
     def _list_policies(self) -> dict[str, Any]:
-        """The list of policies with what each would leave, as far as their plans are on the page."""
-        plan, held = self.model.plan, frozenset(self.plans)
-        listed, kept, count = to_json(list_choices(plan)), 0, 0
+        """Return the list of policies, with the results of those whose plans are on the page."""
+        plan, names = self.model.plan, frozenset(self.plans)
+        listed, shown, count = to_json(list_choices(plan)), 0, 0
         for group in listed["groups"]:
             families = []
             for family in group["families"]:
                 count += len(family["policies"])
-                family["policies"] = [one for one in family["policies"] if one["name"] in held]
-                kept += len(family["policies"])
+                family["policies"] = [item for item in family["policies"] if item["name"] in names]
+                shown += len(family["policies"])
                 if family["policies"]:
                     families.append(family)
             group["families"] = families
         groups = [group for group in listed["groups"] if group["families"]]
-        note = f"{kept} of {plural(count, 'policy', 'policies')}; the others need a kernel"
+        note = f"{shown} of {plural(count, 'policy', 'policies')}; the others need a kernel"
         groups.append({"id": "page", "label": "on this page", "families": [], "note": note})
         results = to_json(find_results(plan, self.model.inputs["pins"], {}, 0, count))["results"]
-        results = [one for one in results if one["name"] in held]
+        results = [item for item in results if item["name"] in names]
         return {
             "policies": {"groups": groups},
             "policy_results": {"results": results, "total": len(results)},

@@ -19,7 +19,7 @@ _BILLS: Memo[Bill] = Memo()
 
 
 class BillRow(Payload, frozen=True):
-    """A line: how many requests, their tokens and money; null where that is not told, or has no price."""
+    """A line of the bill: number of requests, their tokens and cost; None if unknown or without a price."""
 
     name: str
     calls: int
@@ -28,9 +28,9 @@ class BillRow(Payload, frozen=True):
 
 
 class BillPayload(Payload, frozen=True):
-    """The lines, what of them is known together, and sentences on prices and on what was taken for what.
+    """The lines of the bill, the total of the known costs, and notes on prices and assumptions.
 
-    `total` is None if nothing is known; `rows` is empty if there are no replies.
+    `total` is None if no cost is known; `rows` is empty if there are no replies.
     """
 
     currency: str
@@ -41,7 +41,7 @@ class BillPayload(Payload, frozen=True):
 
 
 def describe_bill(ledger: Ledger) -> BillPayload:
-    """The bill of the ledger's session, worked out once."""
+    """Return the bill of the ledger's session, computed once."""
     bill = _BILLS.of(ledger, lambda: _price(ledger))
     rows = [BillRow(*line) for line in bill.lines]
     total = None if bill.cost is None else bill.cost.total
@@ -49,7 +49,7 @@ def describe_bill(ledger: Ledger) -> BillPayload:
 
 
 def _price(ledger: Ledger) -> Bill:
-    # By an estimate first where all is: an exact count takes the tables of tokens, and comes with its ledger.
+    # With an estimated ledger the bill is an estimate too: exact counts need the tokenizer's tables.
     counter = QUICK if ledger.base is ESTIMATE else SNAPSHOTS
     return price_spent(
         ledger.session,

@@ -289,15 +289,15 @@ def search_facts(model: WorkbenchModel, words: str) -> list[FactHit]:
 
 
 def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[str, dict[int, TracedFact]]]:
-    """The recorded compactions nearest to the moment: the sign of each, and by its number what each of these
-    facts became."""
+    """Return the recorded compactions nearest to the point in time, each as its sign and its traced facts by
+    number."""
     session, whole = listing.plan.session, listing.whole
     named = {entry: name for entry, name in name_marks(whole).items() if name.kind == "compact"}
-    known = {session.entries[i].id for i in session.path}
-    passed = sum(entry in known for entry in named)
+    on_path = {session.entries[i].id for i in session.path}
+    passed = sum(entry in on_path for entry in named)
     first = max(0, min(passed - 1, len(named) - MOST_MARKS))
-    wanted = [whole[entry] for entry in list(named)[first : first + MOST_MARKS]]
-    moves = [(find_parent(whole, one), find_end(whole, one.id), one.id) for one in wanted]
+    entries = [whole[entry] for entry in list(named)[first : first + MOST_MARKS]]
+    moves = [(find_parent(whole, entry), find_end(whole, entry.id), entry.id) for entry in entries]
     return [
         (named[trace.scene.entry.id].sign, {traced.fact.number: traced for traced in trace})
         for trace in trace_moves(whole, listing.facts, moves, numbers)

@@ -72,23 +72,29 @@ class Teller:
             yield passed
 
     def _trace_rounds(self) -> tuple[TracedFact, ...]:
-        """The fact at each compaction where it was known, and at the last of the clearings that name one of
-        its outputs; kept until the session grows."""
-        kept = self.model.cache.setdefault("rounds", {})
+        """Trace the fact through each compaction, and through the last clearings of outputs that name it.
+
+        The result is cached until the session grows.
+        """
+        cached = self.model.cache.setdefault("rounds", {})
         session, facts, number = self.session, self.listing.facts, self.fact.number
         key = id(facts), number, self.looked
-        if key not in kept:
+        if key not in cached:
             clearing = [entry for entry, name in self.names.items() if name.kind == "micro"]
-            mine = {
+            concerned = {
                 self.looked,
                 *[entry for entry in clearing if self._concerns(session[entry])][-MOST_CLEARED:],
             }
-            every = [session[e] for e, name in self.names.items() if name.kind == "compact" or e in mine]
-            moves = [(find_parent(session, one), find_end(session, one.id), one.id) for one in every]
+            entries = [
+                session[e] for e, name in self.names.items() if name.kind == "compact" or e in concerned
+            ]
+            moves = [
+                (find_parent(session, entry), find_end(session, entry.id), entry.id) for entry in entries
+            ]
             traces = trace_moves(session, facts, moves, (number,))
-            # The facts are kept beside, so that their id is nobody else's meanwhile.
-            kept[key] = facts, tuple(traced for trace in traces for traced in trace)
-        rounds: tuple[TracedFact, ...] = kept[key][1]
+            # The facts are stored too, so that their id stays unique.
+            cached[key] = facts, tuple(traced for trace in traces for traced in trace)
+        rounds: tuple[TracedFact, ...] = cached[key][1]
         return rounds
 
     @cached_property
@@ -174,7 +180,7 @@ class Teller:
         return number
 
     def name(self, ref: BlockRef) -> str:
-        """A block in words: "the answer", "the edit", "the output of git diff"."""
+        """Name a block in words: "the answer", "the edit", "the output of git diff"."""
         session = self.session
         if ref.entry not in session.index:
             return "the head"
@@ -192,11 +198,10 @@ class Teller:
             return f"the {word}" if tool in ("Edit", "Write", "Read") else f"the {word} by {tool}"
         if block.kind == "tool_output":
             call = self.calls.get(ref)
-            given = session.block(call) if call is not None else None
-            ran = _name_run(given.input) if given is not None and given.kind == "tool_call" else ""
-            tool = ran or (
-                cut_text(given.name, 40) if given is not None and given.kind == "tool_call" else ""
-            )
+            source = session.block(call) if call is not None else None
+            tool = ""
+            if source is not None and source.kind == "tool_call":
+                tool = _name_run(source.input) or cut_text(source.name, 40)
             return f"the output of {tool}" if tool else "a tool's output"
         if block.kind == "reasoning":
             return "the thinking"
@@ -220,13 +225,13 @@ class Teller:
         return f"{self.name(ref)} in turn {turn}" if turn else self.name(ref)
 
 
-def _name_run(given: object) -> str:
-    """The program that a call runs, with its subcommand; "" for a call that runs none."""
-    if not isinstance(given, dict):
+def _name_run(arguments: object) -> str:
+    """Return the program and subcommand that a call runs; "" if it runs none."""
+    if not isinstance(arguments, dict):
         return ""
-    command = given.get("command", given.get("cmd"))
+    command = arguments.get("command", arguments.get("cmd"))
     if isinstance(command, list) and len(command) == 3:
-        # A shell and what it is told: ["bash", "-lc", "git diff"].
+        # A shell and its command: ["bash", "-lc", "git diff"].
         command = command[2]
     if not isinstance(command, str) or not command.strip():
         return ""

@@ -112,8 +112,11 @@ class Recorded(NamedTuple):
 
 
 def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsReply:
-    """The findings of the recorded compaction right after the moment, or of the plan with its cut at `place`
-    where there is none or where `look` is "plan"; where outputs were cleared both."""
+    """List the findings of the recorded compaction right after the point in time.
+
+    If there is none, or if `look` is "plan", list those of the plan with its cut at `place`; if outputs were
+    cleared, list both.
+    """
     place = int(query["place"])
     listing = find_listing(model, place, planned=True)
     look, side = query.get("look"), model.recorded
@@ -121,14 +124,13 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
         return _beside_cleared(model, listing, place, side.mark)
     recorded = None if look == "plan" else find_next(model, listing)
     if recorded is None:
-        # A file that records a compaction elsewhere, or none at all.
+        # The file records no compaction here.
         return _of_plan(model, listing, place)
     trace = recorded.trace
-    again = [one for one in find_again(model, listing) if one.entry == recorded.entry.id]
-    kept = _find_kept(listing)
+    again = [regret for regret in find_again(model, listing) if regret.entry == recorded.entry.id]
     faults = Faults(listing.facts.faults)
-    found = list(check_trace(trace, None, faults))
-    groups = [*_group_losses(found, f"Lost in {recorded.sign}", recorded.look, kept)]
+    losses = list(check_trace(trace, None, faults))
+    groups = [*_group_losses(losses, f"Lost in {recorded.sign}", recorded.look, _find_kept(listing))]
     if again:
         groups.append(_group_again(model, listing, again))
     where = f"in {recorded.sign}"
@@ -150,7 +152,7 @@ def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> Finding
 def _beside_cleared(
     model: WorkbenchModel, listing: FactListing, place: int, mark: RecordedMark
 ) -> FindingsReply:
-    """What clearing outputs lost, most often nothing, and below it what the plan would lose."""
+    """List the losses of a clearing of outputs, which are often none, followed by those of the plan."""
     reply = _of_plan(model, listing, place)
     found = list(check_trace(find_recorded(model, listing, model.session[mark.entry]).trace))
     groups = [*_group_losses(found, f"Lost in {mark.sign}", mark.look), *reply.groups]
@@ -315,19 +317,19 @@ def name_form(kind: str, form: str, cwd: str | None) -> str:
 def _group_again(model: WorkbenchModel, listing: FactListing, again: list[Regret]) -> FindingGroup:
     tokens, money = sum_regret(again)
     note = f"{format_tokens(tokens)} tokens" + ("" if money is None else f", {money}")
-    every = find_again(model, listing)
+    regrets = find_again(model, listing)
     rows = [
         FindingRow(
-            one.fact.number,
-            one.fact.kind,
-            cut_text(one.fact.form, MOST_FORM),
-            name_fact(one.traced),
-            f"{one.tokens:+,}",
+            regret.fact.number,
+            regret.fact.kind,
+            cut_text(regret.fact.form, MOST_FORM),
+            name_fact(regret.traced),
+            f"{regret.tokens:+,}",
             "again",
             "CI009",
-            f"again:{every.index(one)}",
+            f"again:{regrets.index(regret)}",
             False,
         )
-        for one in again[:MOST_FINDINGS]
+        for regret in again[:MOST_FINDINGS]
     ]
     return FindingGroup("again", "Needed again", len(again), note, rows)

@@ -72,9 +72,9 @@ def describe_header(session: Session, history: History, file: str = "") -> Heade
 
 
 def find_title(session: Session, file: str = "") -> str:
-    """The session's own title, else its first prompt, cut at a word, else the name of its file.
+    """Return the session's own title, else its first prompt, cut at a word, else the name of its file.
 
-    What a harness puts before a person's words, or into the same message, is no part of their prompt.
+    Text that a harness adds to the user's message is not part of the prompt.
 
     >>> from inspector.session.session import Session
     >>> find_title(Session(format="pi", id="a1"), "first.jsonl"), find_title(Session(format="pi", id="a1"))
@@ -89,18 +89,18 @@ def find_title(session: Session, file: str = "") -> str:
 
 
 def _find_prompt(session: Session) -> str:
-    """What a person typed in the first turn; where nobody did, what opens it: a plan, a task, a command."""
+    """Return what the user typed in the first turn, or else its first message: a plan, a task, a command."""
     for turn in session.turns[:1]:
-        asked = [session.entries[i] for i in session.path[turn.first : turn.last + 1]]
-        asked = [entry for entry in asked if entry.role == "user"]
-        for entry in asked:
+        entries = [session.entries[i] for i in session.path[turn.first : turn.last + 1]]
+        entries = [entry for entry in entries if entry.role == "user"]
+        for entry in entries:
             if (way := who_speaks(entry).way or judge(entry.text).way) == "command":
                 return _one_line(entry.text)
             if way in ("local command", "shell"):
-                continue  # neither asks the model anything
+                continue  # not addressed to the model
             if words := _one_line(typed_words(entry)):
                 return words
-        for entry in asked[:1]:
+        for entry in entries[:1]:
             return _one_line(entry.text)
     return ""
 

@@ -81,8 +81,8 @@ class GroundingMark(Payload, frozen=True):
 class GroundingReply(Payload, frozen=True):
     """The marks of a summary; `hidden` more are in the part of the text that is not shown.
 
-    `read` is False if the summary has no text, `whole` if the file does not hold all that it summarises:
-    then nothing is marked.
+    `read` is False if the summary has no text; `whole` is False if the file does not contain everything that
+    was summarised. In both cases there are no marks.
     """
 
     row: int
@@ -158,7 +158,7 @@ def _step_of(model: WorkbenchModel, entry: str) -> int:
 
 
 def describe_grounding(model: WorkbenchModel, row: int) -> GroundingReply:
-    """Mark the words of a recorded summary that nothing before it says, as spans of the text of "body".
+    """Mark the words of a recorded summary that do not occur before it, as spans of the text of "body".
 
     Raises:
         IndexError: The context has no such row.
@@ -170,42 +170,42 @@ def describe_grounding(model: WorkbenchModel, row: int) -> GroundingReply:
     live, session = table.live, table.session
     entry = session.entries[live.entries[live.position[row]]]
     if entry.kind not in WRITTEN:
-        raise LookupError(f"block {row} is no summary that the file records")
-    kept = model.cache.setdefault("grounding", {})
+        raise LookupError(f"block {row} is not a recorded summary")
+    cached = model.cache.setdefault("grounding", {})
     ref = BlockRef(entry.id, int(live.block[row]))
-    if ref not in kept:
+    if ref not in cached:
         text = entry.blocks[ref.block].text
         before = session.at(find_parent(session, entry))
         whole = is_whole(before)
         marks, hidden = _mark_words(text, gather_sources(before)) if whole else ([], 0)
-        kept[ref] = marks, hidden, bool(text), whole
-    return GroundingReply(row, *kept[ref])
+        cached[ref] = marks, hidden, bool(text), whole
+    return GroundingReply(row, *cached[ref])
 
 
 def _mark_words(text: str, sources: Sources) -> tuple[list[GroundingMark], int]:
-    """The marks of a summary's text, line by line, and how many more lie behind what a body shows."""
+    """Return the marks of a summary's text, by line, and the number of those beyond the text shown."""
     marks: list[GroundingMark] = []
     hidden = 0
     starts = np.cumsum([0, *(len(line) + 1 for line in text.split("\n"))]).tolist()
-    for found in check_grounding(text, sources):
-        first = starts[found.line - 1]
-        # One more than is shown: a word ends where the next character is none of it.
-        sight = found.text[: max(BODY_CHARS + 1 - first, 0)]
-        if sight != found.text and not _may_hold(sight, found.words):
+    for line in check_grounding(text, sources):
+        first = starts[line.line - 1]
+        # One more character than is shown, to see whether a word ends there.
+        sight = line.text[: max(BODY_CHARS + 1 - first, 0)]
+        if sight != line.text and not _may_hold(sight, line.words):
             hidden += 1
             continue
-        start, end = (first + at for at in find_words(sight, found.words))
+        start, end = (first + at for at in find_words(sight, line.words))
         if end > BODY_CHARS:
             hidden += 1
             continue
         marks.append(
             GroundingMark(
-                line=found.line,
+                line=line.line,
                 start=utf16_length(printable(text[:start])),
                 end=utf16_length(printable(text[:end])),
-                words=cut_text(found.words, MOST_FORM),
-                what=found.what,
-                sentence=found.sentence,
+                words=cut_text(line.words, MOST_FORM),
+                what=line.what,
+                sentence=line.sentence,
             )
         )
     return marks, hidden

@@ -190,17 +190,17 @@ def _digest(plan: Plan) -> str:
     return sha256(own + plan.fate.tobytes() + plan.outcome.tokens.tobytes()).hexdigest()
 
 
-def _describe(policy: Policy, made: Plan | InspectorError, twin: Policy) -> PolicyResult:
-    if not isinstance(made, Plan):
-        return PolicyResult(policy.name, None, "has no plan here", cut_text(str(made), MOST_WORDS), False)
-    sentence = made.verdict.sentence
-    if refusal := find_refusal(made):
-        return PolicyResult(policy.name, made.after, "would be refused", refusal, True)
-    if made.after == made.before:
-        word = _why_all(made)
-        return PolicyResult(policy.name, made.after, word, made.why or sentence, False)
+def _describe(policy: Policy, plan: Plan | InspectorError, twin: Policy) -> PolicyResult:
+    if not isinstance(plan, Plan):
+        return PolicyResult(policy.name, None, "has no plan here", cut_text(str(plan), MOST_WORDS), False)
+    sentence = plan.verdict.sentence
+    if refusal := find_refusal(plan):
+        return PolicyResult(policy.name, plan.after, "would be refused", refusal, True)
+    if plan.after == plan.before:
+        word = _why_all(plan)
+        return PolicyResult(policy.name, plan.after, word, plan.why or sentence, False)
     word = "" if twin is policy else f"as {_short(twin)} here"
-    return PolicyResult(policy.name, made.after, word, sentence, False)
+    return PolicyResult(policy.name, plan.after, word, sentence, False)
 
 
 def _why_all(plan: Plan) -> str:

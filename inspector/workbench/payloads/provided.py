@@ -1,4 +1,4 @@
-"""What context providers contribute, as a moment tells it: who, read from what, and its tokens."""
+"""Payload of the text that context providers contribute: name, origin and tokens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST = 120
 
 
 class ProvidedPayload(Payload, frozen=True):
-    """A contribution: its provider's name, the origin it reads, "" where unknown, when, and its tokens."""
+    """A contribution: its provider's name, origin ("" if unknown), time, and tokens."""
 
     name: str
     origin: str
@@ -21,14 +21,14 @@ class ProvidedPayload(Payload, frozen=True):
 
 
 def describe_provided(session: Session, ledger: Ledger) -> list[ProvidedPayload]:
-    """What each context provider contributes."""
+    """Describe the contribution of each context provider."""
     first = ledger.head - len(session.provided)
     return [
         ProvidedPayload(
-            cut_text(one.name, _LONGEST),
-            cut_text(one.origin, _LONGEST),
+            cut_text(provided.name, _LONGEST),
+            cut_text(provided.origin, _LONGEST),
             AT_COMPOSE,
             int(ledger.tokens[first + number]),
         )
-        for number, one in enumerate(session.provided)
+        for number, provided in enumerate(session.provided)
     ]

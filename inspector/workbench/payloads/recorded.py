@@ -297,13 +297,13 @@ def _cut(found: RecordedCompaction, session: Session) -> CutPayload:
     elif (rest != VERBATIM).any():
         kept = f"{int((rest == VERBATIM).sum()):,} of the {len(rest):,} blocks since were kept as they were"
     left = "summarised" if _taken(found) == SUMMARISED else "dropped"
-    asked = f" ({cut_text(found.boundary.trigger, 40)})" if found.boundary.trigger else ""
-    what = f"The file records a compaction here{asked}: what is older was {left}, {kept}."
+    trigger = f" ({cut_text(found.boundary.trigger, 40)})" if found.boundary.trigger else ""
+    what = f"The file records a compaction here{trigger}: what is older was {left}, {kept}."
     return CutPayload(place, name, "file", what)
 
 
 def _measure_reply(found: RecordedCompaction, at: int) -> int:
-    """Tokens of the context after a reply, by its usage; what it says is counted where that tells less."""
+    """Return the tokens of the context after a reply, by its usage, with its text counted if needed."""
     session = found.plan.session
     entry = session.entries[at]
     words = int(found.plan.ledger.entry_tokens[at]) if is_snapshot(session, entry) else 0
@@ -311,32 +311,32 @@ def _measure_reply(found: RecordedCompaction, at: int) -> int:
 
 
 def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, str]]:
-    """What is said of before and after, and by whom; what nobody says is left out."""
+    """List the recorded and counted sizes before and after, each with its source."""
     session = found.plan.session
-    told: list[tuple[str, str, str]] = []
+    sizes: list[tuple[str, str, str]] = []
     before, after = found.boundary.tokens_before, found.boundary.tokens_after
     if before is not None:
-        told.append(("before", f"{whole_tokens(before):,}", "as the file records it"))
+        sizes.append(("before", f"{whole_tokens(before):,}", "as the file records it"))
     last = [i for i in history.path[: found.at].tolist() if session.entries[i].usage is not None]
     if last and (reply := _measure_reply(found, last[-1])):
-        told.append(("before", f"{reply:,}", "usage of the last reply before it"))
+        sizes.append(("before", f"{reply:,}", "usage of the last reply before it"))
     if after is not None:
-        told.append(("after", f"{whole_tokens(after):,}", "as the file records it"))
+        sizes.append(("after", f"{whole_tokens(after):,}", "as the file records it"))
     sort = session.tree.sort
     for i in history.path[found.at + 1 :]:
         entry = session.entries[i]
         if entry.boundary is not None:
             break
         if sort[i] == MESSAGE and entry.usage is not None and entry.usage.request:
-            asked = f"{whole_tokens(entry.usage.request):,}"
-            told.append(("after", asked, "usage of the first request after it, with what was said by then"))
+            size = f"{whole_tokens(entry.usage.request):,}"
+            sizes.append(("after", size, "usage of the first request after it, with what was said by then"))
             break
     if found.boundary.tokens_saved is not None:
-        told.append(("saved", f"{whole_tokens(found.boundary.tokens_saved):,}", "as the file records it"))
+        sizes.append(("saved", f"{whole_tokens(found.boundary.tokens_saved):,}", "as the file records it"))
     if found.summary:
         counted = say_plainly(f"counted ({found.plan.ledger.counter.title})")
-        told.append(("summary", f"{found.summary:,}", counted))
-    return told
+        sizes.append(("summary", f"{found.summary:,}", counted))
+    return sizes
 
 
 def _notes(found: RecordedCompaction) -> list[str]:

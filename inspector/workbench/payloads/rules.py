@@ -359,7 +359,7 @@ def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:
     kind = kind_of(offered)
     offer = RuleOffer(kind=kind, title=cut_text(offered.title or kind, MOST_WORDS), source=offered.source)
     try:
-        # Switched off, it is no rule's rival yet.
+        # Added disabled, so that it does not conflict with other rules yet.
         added = plan.policy.add(kind, enabled=False).rules
         rule = next(rule for rule in added if rule.kind == kind)
         rivals = [other for other in plan.policy.rules if other.enabled and rule.rivals(other)]
@@ -368,8 +368,8 @@ def _offer(plan: Plan, offered: type[Rule]) -> RuleOffer:
     except InspectorError as error:
         return replace(offer, refused=cut_text(str(error), MOST_WORDS))
     instead = " and ".join(other.title or other.kind for other in rivals)
-    said = cut_text(rule.sentence, MOST_WORDS)
-    return replace(offer, sentence=said, instead=instead, changes=changes, delta=tried.after - plan.after)
+    sentence = cut_text(rule.sentence, MOST_WORDS)
+    return replace(offer, sentence=sentence, instead=instead, changes=changes, delta=tried.after - plan.after)
 
 
 def _try(plan: Plan, changes: Mapping[str, Any]) -> Plan:

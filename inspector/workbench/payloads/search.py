@@ -155,26 +155,26 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
     here: list[_Found] = []
     elsewhere: list[_Found] = []
     total = 0
-    for found in _search(session, path, needle, query.strip()):
+    for match in _search(session, path, needle, query.strip()):
         total += 1
-        kept = named if found.folded is None else here if path[found.at] in position else elsewhere
-        if len(kept) < limit:  # each holds its whole text
-            kept.append(found)
+        group = named if match.folded is None else here if path[match.at] in position else elsewhere
+        if len(group) < limit:  # each holds its whole text
+            group.append(match)
     ends = [segment.last_step for segment in history.segments]
     hits = []
-    for found in (named + here + elsewhere)[:limit]:
-        entry = session.entries[path[found.at]]
-        live_at = position.get(path[found.at])
-        step = int(history.step[found.at]) if found.at < len(main) else -1
-        turn = history.turn[step] if step >= 0 else live.turn[position[path[found.at]]]
-        preview, spans = _preview(found, needle)
+    for match in (named + here + elsewhere)[:limit]:
+        entry = session.entries[path[match.at]]
+        live_at = position.get(path[match.at])
+        step = int(history.step[match.at]) if match.at < len(main) else -1
+        turn = history.turn[step] if step >= 0 else live.turn[position[path[match.at]]]
+        preview, spans = _preview(match, needle)
         hits.append(
             SearchHit(
-                ref=str(BlockRef(entry.id, found.block)),
-                row=-1 if live_at is None else int(live.start[live_at]) + found.block,
+                ref=str(BlockRef(entry.id, match.block)),
+                row=-1 if live_at is None else int(live.start[live_at]) + match.block,
                 at=history.segments[bisect_left(ends, step)].at if live_at is None else session.leaf or "",
                 turn=int(turn),
-                label=cut_text(_label(entry, found, session.cwd), 100),
+                label=cut_text(_label(entry, match, session.cwd), 100),
                 preview=preview,
                 spans=spans,
             )

@@ -381,7 +381,7 @@ def _tell_kept(teller: Teller, told: Told, traced: TracedFact) -> str:
 
 
 def _tell_causes(teller: Teller, told: Told, traced: TracedFact, found: Explanation) -> str:
-    """Why it was lost: what the summary says in its place, then what might have kept it."""
+    """Explain why a fact was lost: what the summary says instead, then what would have kept it."""
     codes = {cause.code: cause for cause in found.because}
     says = ""
     if "summary is silent" in codes or told.recorded is not None:
@@ -390,7 +390,7 @@ def _tell_causes(teller: Teller, told: Told, traced: TracedFact, found: Explanat
             missing = "never which file" if teller.fact.kind == "file" else "not this"
             says = f"The summary says “{near}”, {missing}"
             if found.nearest[0].how == "its words":
-                says = f"What comes nearest in the summary: “{cut_text(found.nearest[0].sentence, 120)}”"
+                says = f"The nearest words in the summary: “{cut_text(found.nearest[0].sentence, 120)}”"
         else:
             says = FAR.rstrip(".")
     elif "placeholder" in codes:

@@ -90,7 +90,7 @@ def offer_fixes(model: WorkbenchModel, listing: FactListing, told: Told, teller:
 
 
 def offer_output(model: WorkbenchModel, told: Told, teller: Teller) -> list[StoryFix]:
-    """What would have spared it that a thing was asked for again: the answer it got before, pinned."""
+    """Offer to pin the earlier result, which would have avoided the repeated call."""
     again, recorded = told.again, told.recorded
     if again is None or recorded is None:
         return []

@@ -24,7 +24,7 @@ _WORDS = (*_COMMANDS, "pattern", "query", "url", "prompt", "description")
 
 
 def title_call(call: ToolCall, cwd: str | None = None) -> str:
-    """A call by its name and its most telling argument, what it looks for before where.
+    """Format a call by its name and its most telling argument; a search by its pattern rather than its path.
 
     >>> title_call(ToolCall(id="1", name="Read", input={"file_path": "/srv/app/src/a.py"}), "/srv/app")
     'Read(src/a.py)'
@@ -36,8 +36,8 @@ def title_call(call: ToolCall, cwd: str | None = None) -> str:
     name, value = _find_telling(call)
     if name in _COMMANDS:
         value = _name_within(value, cwd)
-    told = title_path(value, cwd) if name in _PATHS else cut_line(value, MOST_WORDS)
-    return printable(f"{call.name}({told})")
+    argument = title_path(value, cwd) if name in _PATHS else cut_line(value, MOST_WORDS)
+    return printable(f"{call.name}({argument})")
 
 
 def preview_call(call: ToolCall) -> str:

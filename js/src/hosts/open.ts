@@ -1,28 +1,28 @@
-// A session that was opened, by whatever way: its host, and how to let go of it.
+// An open session, independent of the transport: its host, and how to close it.
 import type { StateHost, Wanted } from "./host";
 import { Refusal } from "./host";
 
-/** A file below the server's root, one of a place where a harness keeps its sessions, or the one that comes along. */
+/** A file below the server's root, a session file in a harness's folder, or the bundled demo session. */
 export type Source = { readonly path: string } | { readonly known: string } | { readonly bundled: true };
 
 export interface Opened {
   readonly host: StateHost;
-  /** Whether anybody looks: what nobody sees need not follow its file. */
+  /** Reports whether the panel is visible. A hidden one does not follow its file. */
   watch(seen: boolean): void;
   dispose(): void;
 }
 
 /** `signal` cancels the opening. */
-export type Open = (source: Source, wanted: Wanted, signal?: AbortSignal) => Promise<Opened>;
+export type Open = (source: Source, inputs: Wanted, signal?: AbortSignal) => Promise<Opened>;
 
-/** What was decided last time may not fit the file any more; then it opens as if for the first time. */
+/** Opens a session with the stored inputs, and without them if they are refused because the file has changed. */
 export const openAsBefore =
   (open: Open): Open =>
-  async (source, wanted, signal) => {
+  async (source, inputs, signal) => {
     try {
-      return await open(source, wanted, signal);
+      return await open(source, inputs, signal);
     } catch (error) {
-      if (!(error instanceof Refusal) || Object.keys(wanted).length === 0) throw error;
+      if (!(error instanceof Refusal) || Object.keys(inputs).length === 0) throw error;
       return open(source, {}, signal);
     }
   };

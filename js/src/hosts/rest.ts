@@ -49,16 +49,16 @@ const NO_ROUTES =
 /** Nobody answered, which is no verdict on what was asked. */
 class Silence extends Error {}
 
-/** Opens a session. Rejects with a `Refusal` where the server says no, or has no such routes. */
+/** Opens a session. Rejects with a `Refusal` if the server refuses, or does not have the routes. */
 export const openRest = async (
   call: Call,
   source: Source,
-  wanted: Wanted,
+  inputs: Wanted,
   pause: Pause = sleep,
   signal?: AbortSignal,
 ): Promise<Opened> => {
   const desk = new RestDesk(call, source, pause);
-  await desk.open(wanted, signal);
+  await desk.open(inputs, signal);
   return desk;
 };
 
@@ -86,9 +86,10 @@ class RestDesk implements Opened {
     this.host.line = { change: wanted => this.outbox.put(wanted), ask: message => void this.ask(message) };
   }
 
-  async open(wanted: Wanted, signal?: AbortSignal): Promise<void> {
-    this.host.receive(wanted);
-    this.start(decodeFrame(await this.reach("POST", "open", { ...this.source, wanted }, signal, true)));
+  async open(inputs: Wanted, signal?: AbortSignal): Promise<void> {
+    this.host.receive(inputs);
+    const body = { ...this.source, wanted: inputs };
+    this.start(decodeFrame(await this.reach("POST", "open", body, signal, true)));
     this.following = this.follow();
   }
 

@@ -1,4 +1,4 @@
-// Whether a path of JupyterLab names a file of the Jupyter server itself, which is the one that reads sessions.
+// Paths of JupyterLab that name files of the Jupyter server, which is what reads sessions.
 import type { Contents } from "@jupyterlab/services";
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { fileName } from "./names";

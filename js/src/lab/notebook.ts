@@ -44,7 +44,7 @@ export const notebook: JupyterFrontEndPlugin<void> = {
         const [session] = await pickSessions(manager, trans.__("Choose the session to inspect"));
         if (session === undefined) return;
         const [home, file] = [serverPath(contents, notebook), serverPath(contents, session)];
-        // The kernel sees the server's files alone, and only for a notebook among them is its folder known.
+        // The kernel can only open files of the server, relative to a notebook that is one of them.
         if (home === undefined || file === undefined) {
           const path = file === undefined ? session : notebook;
           const title = trans.__("No cell can open %1 here", fileName(session));

@@ -44,7 +44,7 @@ export const opener: JupyterFrontEndPlugin<IOpener> = {
       memory: new Memory(states === null ? forget : keepIn(states)),
       trans: (translator ?? nullTranslator).load(DOMAIN),
       preferences: new Preferences(registry, "compaction-inspector:opener"),
-      open: openAsBefore((source, wanted, signal) => openRest(call, source, wanted, undefined, signal)),
+      open: openAsBefore((source, inputs, signal) => openRest(call, source, inputs, undefined, signal)),
     };
   },
 };

@@ -39,9 +39,9 @@ export class Panel extends Widget {
     void this.open();
   }
 
-  /** Opens the session anew, with all that was decided, from another place if one is given. */
+  /** Opens the session again with its current inputs, from another location if `options` names one. */
   async open(options: PanelOptions = this.options): Promise<void> {
-    const wanted = this.opened?.host.wanted;
+    const previous = this.opened?.host.wanted;
     this.letGo();
     this.options = options;
     const { opener, source, name, ref, ways = [] } = options;
@@ -54,13 +54,13 @@ export class Panel extends Widget {
       if (source instanceof Refusal) throw source;
       await opener.preferences.ready;
       const { policy } = opener.preferences.values;
-      // What was decided for this session goes before what holds for all.
+      // The inputs of this session take precedence over the general preferences.
       const first = policy === "auto" ? {} : { policy };
-      const known = { ...first, ...(wanted ?? (await opener.memory.recall(keyOf(source)))) };
-      // Whoever opens no session in JupyterLab never loads the workbench; who opens one loads it meanwhile.
+      const inputs = { ...first, ...(previous ?? (await opener.memory.recall(keyOf(source)))) };
+      // The workbench is loaded with the first session, while the server reads it.
       const code = import("../layout/all-tabs");
       code.catch(() => undefined);
-      const opened = await opener.open(source, ref ? { ...known, block: ref } : known, signal);
+      const opened = await opener.open(source, ref ? { ...inputs, block: ref } : inputs, signal);
       const { renderWorkbench } = await code;
       if (this.isDisposed || attempt !== this.attempt) return opened.dispose();
       this.adopt(opened, renderWorkbench);
@@ -117,7 +117,7 @@ export class Panel extends Widget {
 
   private letGo(): void {
     if (this.saving !== undefined) this.save();
-    // The server then stops reading the file.
+    // This makes the server stop reading the file.
     this.opening.abort();
     this.leave?.();
     this.opened?.dispose();

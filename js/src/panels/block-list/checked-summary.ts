@@ -20,7 +20,7 @@ export const markCheckedSummary = (
       h("ul", { class: "ci-doubts", "aria-label": "Without ground", "data-testid": "grounding" }, ...told),
     );
   }
-  figure.append(...sayRest(found).map(words => h("p", { class: "ci-quiet" }, words)));
+  figure.append(...describeRest(found).map(words => h("p", { class: "ci-quiet" }, words)));
 };
 
 const underline = (text: string, marks: GroundingReply["marks"]): (Node | string)[] => {
@@ -35,10 +35,10 @@ const underline = (text: string, marks: GroundingReply["marks"]): (Node | string
   return [...parts, text.slice(from)];
 };
 
-/** What the list of marks does not tell. */
-const sayRest = (found: GroundingReply | Error): string[] => {
-  if (found instanceof Error) return [`What it names was not checked: ${found.message}`];
-  const { marks, hidden, read, whole } = found;
+/** Sentences about what the list of marks does not show. */
+const describeRest = (reply: GroundingReply | Error): string[] => {
+  if (reply instanceof Error) return [`What it names was not checked: ${reply.message}`];
+  const { marks, hidden, read, whole } = reply;
   if (!read) return ["It has no text that could be checked."];
   if (!whole) return ["Not checked: this file does not hold all that it summarises."];
   if (marks.length + hidden === 0)
