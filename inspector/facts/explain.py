@@ -324,7 +324,7 @@ def _place(scene: TraceScope, ref: BlockRef) -> str:
 
 
 def _at(scene: TraceScope, ref: BlockRef, form: str = "") -> str:
-    """A block in words: its turn, and what it is; what is said in the form of the fact is not said twice."""
+    """Describe a block by its turn and kind, without repeating the form of the fact."""
     turn = scene.turns.get(ref.entry)
     named = f"turn {turn}" if turn else "a place before"
     what = _describe(scene.session, ref)
@@ -352,8 +352,7 @@ def _describe(session: Session, ref: BlockRef) -> str:
 
 
 def _name_call(call: ToolCall, cwd: str | None) -> str:
-    """A call with its most telling argument, if it has one; of a long path the end, of other words the
-    beginning."""
+    """Format a call with its most telling argument: a long path by its end, other text by its beginning."""
     name, value = cut_text(call.name, 40), " ".join(telling_argument(call).split())
     room = _NAME - len(name)
     if "/" in value and " " not in value and "://" not in value:

@@ -67,10 +67,10 @@ class Explanation(NamedTuple):
 
     @property
     def paragraph(self) -> str:
-        """All of it in sentences, on one line."""
-        near = [
-            f'The nearest words there: "{cut_text(one.sentence, 200)}" ({one.how} {one.words}).'
-            for one in self.nearest[:1]
+        """The explanation in sentences, on one line."""
+        nearest = [
+            f'The nearest words there: "{cut_text(near.sentence, 200)}" ({near.how} {near.words}).'
+            for near in self.nearest[:1]
         ]
         causes = [cause.sentence for cause in self.because]
-        return " ".join(filter(None, [self.first, self.last, self.outcome, *causes, *near]))
+        return " ".join(filter(None, [self.first, self.last, self.outcome, *causes, *nearest]))

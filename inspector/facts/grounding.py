@@ -265,9 +265,9 @@ def is_whole(session: Session) -> bool:
 
 
 def gather_sources(session: Session) -> Sources:
-    """What is in the context at a session's leaf, the head and the working directory too.
+    """Collect the texts in the context at a session's leaf, including system prompt and working directory.
 
-    What the user gave the command that compacted there counts, which Claude Code writes down behind it.
+    The user's arguments of the compaction command are included, which Claude Code records after it.
     """
     texts = [stand.text for stand in stand_live(session).others]
     texts += [session.cwd or "", session.title or "", *_asked(session), *_queued(session)]
@@ -289,7 +289,7 @@ def _following(session: Session) -> Iterator[int]:
 
 
 def _asked(session: Session) -> Iterator[str]:
-    """The commands that such a compaction was asked for with."""
+    """Yield the commands that requested the compaction after a session's leaf."""
     for i in _following(session):
         for entry in session.entries[i + 1 :]:
             if entry.role == "assistant" or session.tree.sort[session.index[entry.id]] == COMPACTION:

@@ -215,7 +215,7 @@ def tell_absence(session: Session, text: str) -> str:
     for place, name in found.items():
         return f"{place} ({brief(name)})"
     root = session.entries[session.path[0]] if session.path else None
-    # The first row answers one that the file does not hold: what was said before it may have said this.
+    # If the first row belongs to one that is missing, the text may have been in the missing part.
     if root is None:
         return "nothing before it is in the file"
     cut = root.role == "tool" or (root.parent or root.id) not in session.index
@@ -224,7 +224,7 @@ def tell_absence(session: Session, text: str) -> str:
 
 
 def _find_inside(session: Session, wording: str) -> str:
-    """The longer word of a session's path that a wording is only a part of, as a sentence; "" without one."""
+    """Return a sentence with a longer word on the path that contains the wording; "" if there is none."""
     if len(wording) < _TELLING or " " in wording:
         return ""
     longer = re.compile(rf"[\w-]{{0,80}}{re.escape(wording)}[\w-]{{0,80}}")
@@ -239,7 +239,7 @@ def _find_inside(session: Session, wording: str) -> str:
 
 
 def _tell_place(session: Session, at: int) -> str:
-    """What an entry that no path holds is to that path."""
+    """Describe the relation of an entry to a path that does not contain it."""
     if session.tree.sort[at] in (COMPACTION, BRANCH_SUMMARY):
         return "only a summary says it"
     if session.entries[at].sidechain is not None:

@@ -243,7 +243,7 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
 
 
 def sum_regret(regrets: Iterable[Regret]) -> tuple[int, Money | None]:
-    """Tokens and money of several, a block or a sentence that two of them paid for counted once.
+    """Sum the tokens and costs of several regrets. A block or sentence that two of them share counts once.
 
     >>> sum_regret([])
     (0, None)

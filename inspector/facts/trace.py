@@ -141,9 +141,9 @@ def trace_rounds(
             continue
         check_stopped()
         entry = session.entries[i]
-        mine = found if pick is None else found.pick(pick(entry))
+        picked = found if pick is None else found.pick(pick(entry))
         before, after = session.at(find_parent(session, entry)), session.at(find_end(session, entry.id))
-        yield _trace(mine, TraceScope(before, stand_live(before), stand_live(after), entry=entry))
+        yield _trace(picked, TraceScope(before, stand_live(before), stand_live(after), entry=entry))
 
 
 def trace_moves(

@@ -45,8 +45,8 @@ Means = Literal["pin", "cut", "knob", "carry"]
 
 Codes = NDArray[Any]
 _WORD = re.compile(r"[a-z][\w-]*")
-_ASKED = 200
-"""Characters of a text that was asked for and not found that are told."""
+_MOST_QUOTED = 200
+"""Characters of an unknown text that an error quotes."""
 
 
 def is_word(fact: Fact, text: str) -> bool:
@@ -421,16 +421,16 @@ class Trace(Framed):
         return {" ".join(one.fact.form.split()): one for one in reversed(self.traced)}
 
     def __getitem__(self, form: str | tuple[str, str]) -> TracedFact:
-        """What became of a text. Raises `EditError` where nothing said so far holds it, with what does."""
+        """Return the traced fact of a text. Raises `EditError` if the text has not occurred so far."""
         found = self._find(form)
         if found is not None:
             return found
         words: tuple[object, ...] = form if isinstance(form, tuple) else ("text", form)
-        if len(words) != 2 or not all(isinstance(each, str) for each in words):
+        if len(words) != 2 or not all(isinstance(word, str) for word in words):
             raise ArgumentError("trace[…]", "what is asked for", form, "a text, or a kind and a text")
         if words[0] not in (*KINDS, "text"):
             raise ArgumentError("trace[…]", "the kind", words[0], f"one of {', '.join(KINDS)}")
-        raise EditError("fact", cut_line(str(form), _ASKED), self._look.tell_absence(form))
+        raise EditError("fact", cut_line(str(form), _MOST_QUOTED), self._look.tell_absence(form))
 
     def __contains__(self, form: object) -> bool:
         return self._find(form) is not None

@@ -209,7 +209,7 @@ class DocumentHandler(APIHandler):
         return message
 
     def inputs(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the inputs in a message, and validate those that the document's controller does not check."""
+        """Return a message's inputs, and validate those that the document's controller does not check."""
         from .messages import INPUTS, BadMessage, check_fields
 
         inputs: dict[str, Any] = message.get("wanted", {})

@@ -131,7 +131,7 @@ _SHOUTED_NEEDS = (
     "pwd=",
     "credential",
 )
-# Any other key may be one of a table, a cache or a keyboard, if it follows one of these words.
+# After one of these words, "key" is the key of a table, a cache or a keyboard.
 _OTHER_KEYS = (
     *(
         "primary",
@@ -235,7 +235,7 @@ def _personal(kind: str, pattern: str, *needs: str) -> Pattern:
 
 
 def _needs(beginnings: dict[str, str]) -> list[str]:
-    """List the texts of which one is in each of these tokens: their prefixes, or what all prefixes share."""
+    """List texts of which every token contains one: the prefixes, or their common beginning."""
     prefixes = sorted(" ".join(beginnings).lower().split())
     shared = len([None for a, b in zip(prefixes[0], prefixes[-1], strict=False) if a == b]) if prefixes else 0
     common = prefixes[0][:shared]
@@ -243,7 +243,7 @@ def _needs(beginnings: dict[str, str]) -> list[str]:
 
 
 _LONG = {"mailchimp-access-key": 32, "twilio-api-key": 32, "telegram-bot-token": 35}
-# (what a text needs, the command, its option): commands that take a password by an option of one letter.
+# (`needs`, command, option): commands with a one-letter option for a password.
 _COMMANDS = (
     (" -p", r"(?:mysql|mariadb|7z)(?<![\w./-]7z)[\w-]{0,12}", " -p"),
     (" -p", r"(?:sshpass|mongo(?:sh|dump|restore|export|import)?)(?![\w-])", " -p {0,4}"),
@@ -441,7 +441,7 @@ PATTERNS = (
         "coded-login",
         "auth",
     ),
-    # Hashes of passwords, as files of users and data bases hold them.
+    # Password hashes, as in user files and databases.
     _pattern(
         "password-hash",
         r"\$(?:apr1|[1567y]|gy|2[abxy]?|md5|sha1|scrypt|argon2(?:id|i|d)|(?:pbkdf2|bcrypt)[\w-]{0,12})\$"

@@ -65,7 +65,7 @@ def test_a_pipe_is_refused_by_every_command(folder: Path, command: str) -> None:
 
 
 def test_rows_are_not_added_to_a_pipe(folder: Path) -> None:
-    with pytest.raises(EditError, match="no regular file"):
+    with pytest.raises(EditError, match="not a regular file"):
         open_scan(folder / "p.jsonl")
     done = run("scan", folder / "a.json", "--policy", "flue", "--into", folder / "p.jsonl")
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)

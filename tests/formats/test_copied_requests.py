@@ -303,7 +303,7 @@ def test_a_scan_counts_a_compaction_of_a_parent_and_its_forks_once(tmp_path: Pat
         ("flue", 2, 2),
     ]
     assert sum(row.compactions for row in table.aftermath()) == 2
-    assert "3 compactions are copies that forks hold: counted once, where they were made." in table.notes
+    assert "3 compactions are forks' copies: counted once, in the original session." in table.notes
     listed = sorted(
         (row["session"], row["moment"], row["copied_from"]) for row in table if row["policy"] == "flue"
     )

@@ -545,7 +545,7 @@ def test_a_link_leads_as_far_as_the_contents_manager_lets_it(server: Server) -> 
 def test_a_pipe_does_not_keep_the_server_waiting(server: Server) -> None:
     os.mkfifo(server.root / "pipe.jsonl")
     answer = server.ask("POST", "inspector/open", {"path": "pipe.jsonl"})
-    assert answer.status == 422 and "no regular file" in answer.json["message"]
+    assert answer.status == 422 and "not a regular file" in answer.json["message"]
 
 
 def test_a_name_longer_than_any_gets_a_sentence(server: Server) -> None:

@@ -158,7 +158,7 @@ def test_another_session_is_refused_by_name(tmp_path: Path) -> None:
         **{name: getattr(session, name) for name in Session.model_fields}
         | {"entries": (other, *session.entries[1:])}
     )
-    with pytest.raises(OtherSession, match="say something else"):
+    with pytest.raises(OtherSession, match="the entries of this one differ"):
         open_plan(place, changed)
 
 

@@ -141,9 +141,9 @@ export interface PolicyName {
   title: string;
 }
 /**
- * The lines, what of them is known together, and sentences on prices and on what was taken for what.
+ * The lines of the bill, the total of the known costs, and notes on prices and assumptions.
  *
- * `total` is None if nothing is known; `rows` is empty if there are no replies.
+ * `total` is None if no cost is known; `rows` is empty if there are no replies.
  */
 export interface BillPayload {
   currency: string;
@@ -153,7 +153,7 @@ export interface BillPayload {
   notes: string[];
 }
 /**
- * A line: how many requests, their tokens and money; null where that is not told, or has no price.
+ * A line of the bill: number of requests, their tokens and cost; None if unknown or without a price.
  */
 export interface BillRow {
   name: string;
@@ -169,7 +169,7 @@ export interface FootPayload {
   told: string;
 }
 /**
- * A contribution: its provider's name, the origin it reads, "" where unknown, when, and its tokens.
+ * A contribution: its provider's name, origin ("" if unknown), time, and tokens.
  */
 export interface ProvidedPayload {
   name: string;
@@ -1127,8 +1127,8 @@ export interface RebuildMark {
 /**
  * The marks of a summary; `hidden` more are in the part of the text that is not shown.
  *
- * `read` is False if the summary has no text, `whole` if the file does not hold all that it summarises:
- * then nothing is marked.
+ * `read` is False if the summary has no text; `whole` is False if the file does not contain everything that
+ * was summarised. In both cases there are no marks.
  */
 export interface GroundingReply {
   row: number;
