@@ -261,23 +261,23 @@ def _carry(policy: Policy) -> dict[str, Any]:
 
 
 def _find_units(
-    found: Sequence[tuple[str, int]],
+    files: Sequence[tuple[str, int]],
     policies: Sequence[Policy],
     recorded: bool,
-    known: set[Key],
+    measured: set[Key],
     method: str,
     digests: dict[str, str],
 ) -> Iterator[FileTask | None]:
     """Yield a task for each file, or None if nothing is left to measure. Equal files are measured once."""
     hashes = {hash_policy(policy): policy for policy in policies}
     planned = set[str]()
-    for address, size in found:
+    for address, size in files:
         digest = digests[address] = _digest(address)
-        if digest in planned or (digest, method, "") in known:
+        if digest in planned or (digest, method, "") in measured:
             yield None
             continue
         planned.add(digest)
-        missing = [policy for name, policy in hashes.items() if (digest, method, name) not in known]
+        missing = [policy for name, policy in hashes.items() if (digest, method, name) not in measured]
         # Recorded compactions are measured together with the first policies.
         first = len(missing) == len(hashes)
         if missing or not hashes:

@@ -152,14 +152,14 @@ class _Acts:
         return len(self.place)
 
 
-def _files(acts: _Acts, rule: Fact, said: Said, leaning: Leaning) -> Iterator[BrokenRule]:
+def _files(acts: _Acts, rule: Fact, occurrence: Said, leaning: Leaning) -> Iterator[BrokenRule]:
     forbidden = {done for verb, every in _FORBIDS.items() if verb in leaning.refused for done in every}
     if not forbidden:
         return
-    facts, start = acts.facts, acts.place[said.ref.entry]
-    entry = acts.session.index[said.ref.entry]
-    here = (facts.entry == entry) & (facts.block == said.ref.block) & (acts.kind == KINDS.index("file"))
-    here &= (facts.start >= said.start) & (facts.end <= said.end)
+    facts, start = acts.facts, acts.place[occurrence.ref.entry]
+    entry = acts.session.index[occurrence.ref.entry]
+    here = (facts.entry == entry) & (facts.block == occurrence.ref.block) & (acts.kind == KINDS.index("file"))
+    here &= (facts.start >= occurrence.start) & (facts.end <= occurrence.end)
     for fact in dict.fromkeys(facts.fact[here].tolist()):
         form = acts.keys[fact][1]
         tail = form.replace("\\", "/").rstrip("/").rpartition("/")[2]
@@ -171,7 +171,7 @@ def _files(acts: _Acts, rule: Fact, said: Said, leaning: Leaning) -> Iterator[Br
         for row in np.flatnonzero(done & (acts.at > start) & (acts.at < end)).tolist():
             if acts.went_well(ref := acts.ref(row)):
                 what = OPERATIONS[int(facts.operation[row])]
-                yield BrokenRule(rule, said, ref, f"{what} {cut_text(form, 120)}")
+                yield BrokenRule(rule, occurrence, ref, f"{what} {cut_text(form, 120)}")
 
 
 def _is_refused(words: str, leaning: Leaning) -> bool:
@@ -180,25 +180,27 @@ def _is_refused(words: str, leaning: Leaning) -> bool:
     return bool(plain) and all(word in leaning.refused for word in plain)
 
 
-def _commands(acts: _Acts, rule: Fact, said: Said, words: str, leaning: Leaning) -> Iterator[BrokenRule]:
-    wanted: list[tuple[str, frozenset[str]]] = []
+def _commands(
+    acts: _Acts, rule: Fact, occurrence: Said, words: str, leaning: Leaning
+) -> Iterator[BrokenRule]:
+    commands: list[tuple[str, frozenset[str]]] = []
     if leaning.refused & _RUNS:
         quoted = (" ".join(words.split()) for words in _QUOTED.findall(words))
-        wanted += [(name, frozenset()) for name in quoted if _is_refused(name, leaning)]
+        commands += [(name, frozenset()) for name in quoted if _is_refused(name, leaning)]
     else:
-        wanted += [
+        commands += [
             (f"git {verb}", leaning.refused - {verb, "git", "anything"})
             for verb in _GIT
             if verb in leaning.refused
         ]
-    facts, start = acts.facts, acts.place[said.ref.entry]
-    for name, rest in wanted:
+    facts, start = acts.facts, acts.place[occurrence.ref.entry]
+    for name, rest in commands:
         end = acts.spoken_again(name.split()[-1], start)
         ran = (acts.kind == KINDS.index("command")) & acts.model & (acts.at > start) & (acts.at < end)
         for row in np.flatnonzero(ran).tolist():
             form = acts.keys[int(facts.fact[row])][1]
             if _runs(form, name, rest) and acts.went_well(ref := acts.ref(row)):
-                yield BrokenRule(rule, said, ref, f"ran {cut_text(form, 120)}")
+                yield BrokenRule(rule, occurrence, ref, f"ran {cut_text(form, 120)}")
 
 
 def _runs(command: str, name: str, rest: frozenset[str]) -> bool:

@@ -338,8 +338,8 @@ class FactOccurrences:
     def finish(self) -> tuple[list[tuple[str, str]], OccurrenceColumns]:
         """Return the facts in the order of their first occurrence, and the columns of all occurrences."""
         rows = [np.array(self._named, np.int32).reshape(-1, 5), *self._rows]
-        found = np.concatenate([part.T for part in rows], 1)
-        fact, segment, start = found[:3]
+        table = np.concatenate([part.T for part in rows], 1)
+        fact, segment, start = table[:3]
         first = np.full(len(self._keys), _NEVER)
         np.minimum.at(first, fact, segment.astype(np.int64) << 32 | start)
         kinds = np.array([KIND[kind] for kind, _ in self._keys], np.uint8)
@@ -349,12 +349,12 @@ class FactOccurrences:
         ranked = ranked[used[ranked]]
         numbers = np.empty(len(first), np.int32)
         numbers[ranked] = np.arange(len(ranked))
-        found[0] = numbers[fact]
-        found = np.take(found, _order(found), 1)
-        fresh = np.ones(found.shape[1], bool)
-        fresh[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in found[:4]])
-        found = found if fresh.all() else np.take(found, np.flatnonzero(fresh), 1)
-        fact, segment, start, end, operation = found
+        table[0] = numbers[fact]
+        table = np.take(table, _order(table), 1)
+        fresh = np.ones(table.shape[1], bool)
+        fresh[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in table[:4]])
+        table = table if fresh.all() else np.take(table, np.flatnonzero(fresh), 1)
+        fact, segment, start, end, operation = table
         count = len(self._segments)
         entry, block = (
             np.fromiter((place[at] for place in self._segments), np.int32, count)[segment] for at in range(2)
@@ -367,9 +367,9 @@ class FactOccurrences:
         return keys, said
 
 
-def _order(found: Ints) -> NDArray[np.int64]:
+def _order(table: Ints) -> NDArray[np.int64]:
     """Return the order by fact, text and offset; at the same offset an operation comes first."""
-    fact, segment, start, end, operation = found
+    fact, segment, start, end, operation = table
     bits = [int(column.max(initial=0)).bit_length() for column in (segment, start)]
     if int(fact.max(initial=0)).bit_length() + sum(bits) > 63:
         return np.lexsort((-operation, end, start, segment, fact))

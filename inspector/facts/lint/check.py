@@ -95,17 +95,17 @@ def lint(
         return report
     faults = Faults(session.facts.faults)
     if policy is None:
-        findings, looked = _check_recorded(session, chosen, ledger, faults)
+        findings, checked = _check_recorded(session, chosen, ledger, faults)
     else:
         plan = policy if isinstance(policy, Plan) else _plan(session, policy, ledger, window)
         where = "nothing to compact" if (plan.fate == VERBATIM).all() else f"at {plan.session.leaf}"
-        looked = f"{plan.policy.name}, {where}"
+        checked = f"{plan.policy.name}, {where}"
         findings = []
         with faults.isolate("CI012 and CI013"):
             findings += _check_plan(plan)
         findings += check_trace(plan.trace, plan, faults)
     findings = [finding for finding in findings if finding.code in chosen]
-    return LintReport(tuple(findings), looked, tuple(faults))
+    return LintReport(tuple(findings), checked, tuple(faults))
 
 
 def _check_plan(plan: Plan) -> Iterator[LintFinding]:
