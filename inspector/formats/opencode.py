@@ -60,12 +60,16 @@ def _judge(value: Any) -> str | None:
     if not isinstance(value, dict):
         return "not a JSON object"
     info, messages = value.get("info"), value.get("messages")
-    if not isinstance(info, dict) or not isinstance(info.get("id"), str):
+    if not isinstance(info, dict):
         return "it has no `info` of a session of opencode's"
     if not isinstance(messages, list):
         return "it has no list `messages`"
-    # The id may be redacted; then the rest of the export identifies the format.
-    if info["id"].startswith("ses_") or len(OWN & info.keys()) > 1 or any(map(_is_message, messages[:8])):
+    # The id may be redacted or missing; then the rest of the export identifies the format.
+    if (
+        str(info.get("id")).startswith("ses_")
+        or len(OWN & info.keys()) > 1
+        or any(map(_is_message, messages[:8]))
+    ):
         return None
     return "neither its `info` nor its messages are those of opencode's"
 

@@ -26,7 +26,7 @@ def spread_rows(data: Data, readers: Sequence[Reader], of_lines: Sequence[Reader
     begin = head.removeprefix(BOM).lstrip()[:1]
     if begin == b"{":
         return _unwrap(data, head, readers, of_lines)
-    if begin != b"[" or any(reader.sniff(data) is None for reader in readers):
+    if begin != b"[" or any(reader.sniff(data) is None for reader in readers if reader not in of_lines):
         return data
     beginning = spread_list(head)
     return spread_list(data) if any(reader.sniff(beginning) is None for reader in of_lines) else data

@@ -54,7 +54,12 @@ PARENTS = (
     *("parent_run_id", "parentObservationId", "parent_observation_id"),
 )
 """Fields for the id of the parent span."""
-STATED_COST = "gen_ai.usage.cost"
+COSTS = ("llm.cost.total", "gen_ai.usage.cost", "gen_ai.usage.total_cost", "operation.cost")
+"""Attributes with the whole cost of a call."""
+COST_PARTS = (
+    ("llm.cost.prompt", "llm.cost.completion"),
+    ("gen_ai.usage.input_cost", "gen_ai.usage.output_cost"),
+)
 DEEPEST = 64
 """The maximum number of ancestors of a call that are searched."""
 AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
@@ -521,7 +526,7 @@ def _read_inference(flat: Json) -> Json:
 
 def _read_usage(attributes: Json) -> Usage | None:
     """Return the usage in the attributes. The input includes tokens read from the cache."""
-    if any(key.startswith("gen_ai.usage.") and key != STATED_COST for key in attributes):
+    if any(key.startswith("gen_ai.usage.") and key.endswith("_tokens") for key in attributes):
         keys = [f"gen_ai.usage.{key}" for key in _OTEL]
         old = {
             keys[0]: attributes.get("gen_ai.usage.prompt_tokens"),
@@ -548,10 +553,14 @@ def _read_usage(attributes: Json) -> Usage | None:
 
 def _find_cost(attributes: Json) -> Any:
     """Return the cost that a span states: the total, or the sum of prompt and completion."""
-    if (total := attributes.get("llm.cost.total", attributes.get(STATED_COST))) is not None:
+    totals = (attributes[name] for name in COSTS if attributes.get(name) is not None)
+    if (total := next(totals, None)) is not None:
         return total
-    parts = [read_money(attributes.get(f"llm.cost.{name}")) for name in ("prompt", "completion")]
-    return None if None in parts else sum(filter(None, parts))
+    for names in COST_PARTS:
+        parts = [read_money(attributes.get(name)) for name in names]
+        if None not in parts:
+            return sum(filter(None, parts))
+    return None
 
 
 READER = Reader(NAME, "Traces of model calls", sniff, read)

@@ -112,6 +112,7 @@ _TAGS: dict[str, Speech] = {
     "environment_details": Speech("harness", "notice"),  # Cline and Roo
     "session_context": Speech("harness", "notice"),  # Gemini CLI
     "user_instructions": Speech("harness", "notice"),
+    "skill": Speech("harness", "notice"),  # Codex
     "turn_aborted": Speech("harness", "interrupt"),
     "subagent_notification": Speech("agent", "notification"),
 }

@@ -21,9 +21,9 @@ _TAG = re.compile(r"\s*<([A-Za-z][\w.:-]{0,60})(?:\s[^<>]*?)?(/?)>")
 _NEXT_LINE = re.compile(r"\n(?=[ \t]*<[A-Za-z])")
 _REQUEST = re.compile(r"user[-_]?(?:query|request|prompt|message|question|input)", re.IGNORECASE)
 _HEADED = re.compile(
-    r"\s*#{1,3} [^\n]{1,80}:[ \t]*\n(?:.*?\n)?? {0,3}"
+    r"\s*#{1,3} [^\n]{1,80}:[ \t\r]*\n(?:.*?\n)?? {0,3}"
     r"#{1,4} (?:My|User|The user['’]s) (?:request|prompt|message|question) (?:for|to) [^\n:]{1,40}:"
-    r"[ \t]*(?:\n|$)",
+    r"[ \t\r]*(?:\n|$)",
     re.DOTALL,
 )
 _RULES = re.compile(r"rule|instruction|reminder", re.IGNORECASE)

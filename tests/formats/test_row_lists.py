@@ -32,6 +32,14 @@ def test_rows_in_an_object_are_the_session_they_are_as_lines(name: str) -> None:
     assert read_session({name: ROWS}) == read_session(lines)
 
 
+@pytest.mark.parametrize("end", ["\n]\n", "\n", ",\n"], ids=["whole", "cut off", "cut off behind a comma"])
+def test_a_list_with_each_row_on_a_line_of_its_own_loses_none(end: str) -> None:
+    """Rows that end with a comma are items of the list, not broken lines."""
+    session = read_session("[\n" + ",\n".join(json.dumps(each) for each in ROWS) + end)
+    assert [entry.text for entry in session.entries] == SAID
+    assert (session.format, session.records, session.corrupt) == ("claude-code", 3, ())
+
+
 @pytest.mark.parametrize("deep", [False, True], ids=["beside", "above"])
 def test_what_an_exporter_tells_besides_is_counted_and_not_lost(deep: bool) -> None:
     about: dict[str, Any] = {"title": "The sluice", "exported_at": "2026-04-02"}

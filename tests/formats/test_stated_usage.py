@@ -168,12 +168,14 @@ ABOUT = {"slug": "otter", "projectID": "p", "directory": "/w", "version": "1.2.2
     [
         ABOUT | {"id": "REDACTED"},
         ABOUT | {"id": ""},
+        ABOUT | {"id": None},
+        ABOUT,
         {"id": "«session 1»", "title": "Retry"},
         {"id": "ses_3f", "title": "Retry"},
     ],
 )
 def test_an_export_of_opencodes_is_known_whatever_its_id_is(info: Row) -> None:
-    export = make_export(info, info["id"])
+    export = make_export(info, info.get("id") or "ses_x")
     for value in (export, {"data": export}):
         session = read_session(json.dumps(value).encode())
         assert (session.format, [entry.text for entry in session.entries]) == (

@@ -223,6 +223,9 @@ def test_a_call_that_a_tool_within_another_call_makes_is_a_call() -> None:
         ({"llm.cost.total": 2}, 2),
         ({"llm.cost.total": "0.5"}, 0.5),
         ({"gen_ai.usage.cost": 0.25}, 0.25),
+        ({"gen_ai.usage.total_cost": 0.25, "gen_ai.usage.input_cost": 0.2}, 0.25),
+        ({"gen_ai.usage.input_cost": 0.2, "gen_ai.usage.output_cost": 0.05}, 0.25),
+        ({"operation.cost": 0.02}, 0.02),
     ],
 )
 def test_what_a_span_says_that_a_call_cost_is_taken(stated: Row, cost: float) -> None:
@@ -231,7 +234,14 @@ def test_what_a_span_says_that_a_call_cost_is_taken(stated: Row, cost: float) ->
 
 
 @pytest.mark.parametrize(
-    "stated", [{}, {"llm.cost.total": 0}, {"llm.cost.total": -1.0}, {"llm.cost.total": "free"}]
+    "stated",
+    [
+        {},
+        {"llm.cost.total": 0},
+        {"llm.cost.total": -1.0},
+        {"llm.cost.total": "free"},
+        {"gen_ai.usage.details": "x", "gen_ai.usage.input_cost": 0.2},
+    ],
 )
 def test_a_call_whose_span_tells_no_cost_is_charged_by_its_tokens(stated: Row) -> None:
     session = read([make_span("chat", 1, 0, infer("LLM", TURNS[:1], TURNS[3:], (100_000, 1_000), **stated))])

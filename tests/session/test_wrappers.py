@@ -86,6 +86,7 @@ def rules(session: Session) -> list[str]:
 
 WRAPPED = {
     "codex-ide": IDE + PROMPT + "\n",
+    "codex-windows": (IDE + PROMPT).replace("\n", "\r\n"),
     "codex-files": f"# Files mentioned by the user:\n\n## a.png: /a\n\n## My request for Codex:\n{PROMPT}",
     "another-editor": f"\n# Selected text:\n\nnever use tabs here\n\n## My request for Zed:\n\n{PROMPT}\n",
     "cursor": f"{PAGE}<user_query>\n{PROMPT}\n</user_query>",
@@ -161,6 +162,13 @@ def test_an_event_that_a_host_sends_as_a_prompt_opens_no_turn(words: str, source
     session = claude("Fix the build", words, **fields)
     assert prompts(session) == ["Fix the build"]
     assert [fact for fact in session.facts.by_kind("constraint") if fact.said[0].by == "user"] == []
+
+
+def test_the_instructions_of_a_skill_open_no_turn() -> None:
+    skill = "<skill>\n<name>lint</name>\n<path>/s/SKILL.md</path>\nNever use tabs.\n</skill>"
+    session = claude("Fix the build", skill)
+    assert prompts(session) == ["Fix the build"]
+    assert [fact.said[0].by for fact in session.facts.by_kind("constraint")] == ["harness"]
 
 
 @pytest.mark.parametrize("words", ["<calendar-event>Never at noon</calendar-event>", "<b-c>d</b-c>", EVENT])
