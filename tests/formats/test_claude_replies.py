@@ -65,6 +65,15 @@ def test_each_request_of_a_loop_is_billed_whatever_its_message_is_called(
     assert cost.total == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["msg_proxy_stream", ""])
+@pytest.mark.parametrize("used", [None, usage(0, 0, 0, 0)], ids=["no usage", "zeros"])
+def test_replies_of_a_gateway_that_reports_no_usage_follow_the_outputs(name: str, used: Row | None) -> None:
+    """One id for all replies, and neither requests nor tokens that tell them apart."""
+    session = read(*loop([used] * 3, [name] * 3, [None] * 3))
+    assert path(session) == ["u1", "a0", "r0", "a1", "r1", "a2"]
+    assert session["a2"].text == "Done."
+
+
 def test_requests_that_are_named_are_told_apart_by_their_names_alone() -> None:
     same = [usage(100, 0, 0, 10)] * 3
     assert sums(read(*loop(same, ["m"] * 3, ["r1", "r2", "r3"]))) == (3, [300, 0, 0, 30])

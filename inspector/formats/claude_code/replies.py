@@ -3,7 +3,8 @@
 The rows of a reply share its `message.id`, and outputs of its calls may come between them. An id alone does
 not identify a reply: gateways give all replies the same one, and the API did so for a time
 (anthropics/claude-code issue 64880). So a reply also ends when another request begins: if a row names
-another request, reports other tokens of its prompt, or comes after a prompt or a compaction.
+another request, reports other tokens of its prompt, or comes after a prompt or a compaction. If a file
+reports neither requests nor tokens, a reply with a stop reason ends before the outputs of its calls.
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ class ReplyIndex:
             return None
         # While a reply streams, later rows may report more tokens of the prompt.
         usage = None if reply is None or above is draft else reply.usage
+        if reply is not None and above is not draft and reply.stop_reason is not None:
+            # It had ended. Its id alone does not say that the row belongs to it.
+            if reply.request is None and find_prompt(usage) is None:
+                return None
         return None if _differ(find_prompt(usage), find_prompt(message.usage)) else draft
 
     def add(self, draft: Draft, message: Message, lane: Lane) -> None:
