@@ -649,7 +649,7 @@ def test_what_lies_behind_it_is_not_looked_for_again_and_again() -> None:
 
 
 def test_a_row_that_is_no_recorded_summary_is_told(model: WorkbenchModel) -> None:
-    assert "no summary" in refused(model, "grounding", row=0)
+    assert "not a recorded summary" in refused(model, "grounding", row=0)
     assert "no block" in refused(model, "grounding", row=10**9)
 
 
