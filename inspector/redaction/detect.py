@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..errors import RedactionError
 from .patterns import LEAST_WORD, LONG_RUN, PATTERNS, Grade
+from .tables import NEEDS, find_cells
 from .values import JUDGES, is_telling
 
 _INVISIBLE = re.compile(
@@ -21,6 +22,7 @@ _INVISIBLE = re.compile(
 )
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
 LEAST_CODED = 24
+LEAST_CELL = 6
 _CODED = re.compile(rf"[A-Za-z0-9+/_-]{{{LEAST_CODED},}}={{0,2}}")
 _COMMON = str.maketrans("-_", "+/")
 _MOST_CODED = 20_000
@@ -121,6 +123,11 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
                 continue
             alone = pattern.judge in _SURE or is_telling(value)
             yield Span(start, end, pattern.kind, pattern.grade, alone)
+    if any(need in lower for need in NEEDS):
+        for start, end in find_cells(text, lower):
+            value = text[start:end]
+            if len(value) >= LEAST_CELL and JUDGES["mixed-word"](value):
+                yield Span(start, end, "assigned-value", "secret", is_telling(value))
     if coded and len(words) >= LEAST_CODED:
         yield from _coded_spans(text)
 

@@ -11,6 +11,9 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from .contexts import BLANK as _BLANK
+from .contexts import CASED, CONTEXTS
+from .contexts import QUOTE as _QUOTE
 from .tokens import PREFIXED, TOKENS, UNMARKED
 from .values import is_telling as is_telling
 
@@ -70,12 +73,16 @@ def _token(beginnings: dict[str, str]) -> str:
 # A key's lines may be real ones, or spelt \n inside a string. One that ends nowhere goes on as long as lines
 # of a key do, numbered or not. No group is possessive: Python up to 3.11.4 matches too little of such a one.
 # A text can be read in one way only, so that little is tried twice, and the most that is read is bounded.
-_BREAK = r"(?:\\[nr]|\\(?![nr])|[\s\"'`+|>,;:→]|\d{1,6}(?=[→:|\t]))"
+_BREAK = r"(?:\\[nr]|\\(?![nr])|[\s\"'`+|>,;:→#*-]|\d{1,6}(?=[→:|\t]))"
 _PRIVATE_KEY = (
     r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:"
-    r"[^-]*+(?:-(?!----)[^-]*+){0,100000}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+    r"[^-]*+(?:-(?!----)[^-]*+){0,100000}--?----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     rf"|(?:{_BREAK}*(?:[A-Za-z0-9+/]{{16,}}+=*+|[A-Z][A-Za-z-]{{2,20}}+: [^\n\\]{{1,80}}+))+"
     rf"(?:{_BREAK}{{1,12}}[A-Za-z0-9+/]++=*+)?)"
+)
+_SSH2_KEY = (
+    r"---- BEGIN SSH2 [A-Z0-9 ]{0,40}PRIVATE KEY ----[^-]*+(?:-(?!---)[^-]*+){0,100000}"
+    r"(?:---- END SSH2 [A-Z0-9 ]{0,40}PRIVATE KEY ----)?"
 )
 _PUTTY_KEY = (
     r"PuTTY-User-Key-File-\d:[^P]*+(?:P(?!uTTY-User-Key|rivate-MAC:)[^P]*+){0,100000}(?:Private-MAC: ?\w+)?"
@@ -87,8 +94,6 @@ _KEY_END = (
     rf"(?:[A-Za-z0-9+/]{{1,80}}={{0,2}}{_BREAK}{{1,12}})?-----END (?:[A-Z0-9]+ ){{0,3}}PRIVATE KEY"
 )
 
-# White space between words, also spelt out in a string.
-_BLANK = r"(?:\s|\\[nrt])"
 _SEPARATOR = r"(?:=>|:=|::|[=:])"
 # Names of secrets by their last word, each with the text it begins with: so the search looks for that text.
 _KEYS_OF = (
@@ -97,11 +102,11 @@ _KEYS_OF = (
 )
 _NAMES = {
     "pass": (
-        "pass(?:word|wd|phrase|code|"
+        "pass(?:word|wort|wd|phrase|code|"
         "(?:(?<=[_-]pass)|(?<=dbpass)|(?<=smtppass)|(?<=ftppass)|(?<=rootpass))(?![a-z]))"
     ),
     "pwd": "pwd",
-    "psk": "psk(?<![a-z]psk)",
+    "psk": r"psk(?:(?<![a-z]psk)|(?<=\\npsk))",
     "secret": "secret(?:[_-]?(?:access[_-]?)?key)?",
     "token": "token",
     "credential": "credentials?",
@@ -111,10 +116,9 @@ _NAMES = {
 _NOT_ABOUT = (
     r"(?!s?[_-]?(?:name|type|url|uri|arn|path|file|dir|expir|ttl|len|size|count|limit|version|label|title|hint|"
     r"policy|field|column|param|header|prefix|class|regex|pattern|min|max|age|date|endpoint|format|kind|status|"
-    r"state|mode|method|alg|usage|scheme|required|enabled|rotation|manager|provider|store|ref|budget|source|"
+    r"state|mode|method|alg|usage|scheme|iz|required|enabled|rotation|manager|provider|store|ref|budget|source|"
     r"placeholder|error|valid|reset|index|reader|input|fixture))"
 )
-_QUOTE = r"(?:\\{0,3}[\"'`])?"
 _SHOUTED = (
     r"(?<![A-Za-z0-9_])(?:[A-Z][A-Z0-9_]*)?(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|"
     r"(?:API|ACCESS|SECRET|PRIVATE|AUTH|ENCRYPTION|SIGNING|MASTER|LICENSE|APP|APPLICATION|ACCOUNT|SERVICE|SHARED|"
@@ -258,13 +262,21 @@ _COMMANDS = (
     ("htpasswd", r"htpasswd {1,4}-\w{0,6}b\w{0,6} {1,4}\S{1,80} {1,4}\S{1,80}", " {1,4}"),
 )
 # A value without quotes and one within.
-_BARE = r"([^\s\"'`\\,;&(){}\[\]<>|$#]{8,})(?=[\s\"'`\\,;&}\]<#]|$)"
+_BARE = r"(?!#)([^\s\"'`\\,;&(){}\[\]<>|]{8,})(?=[\s\"'`\\,;&}\]<#]|$)"
+# A value in the lines after its name, as YAML, shells and other languages write one.
+_BLOCK = rf"(?:(?:[|>][+-]?|<<[~-]?\w{{1,12}}|(?:\\{{0,7}}\"){{3}}|'{{3}}){_BLANK}{{1,40}}|&\w{{1,40}} {{1,4}}|!!str {{1,4}})?"
+# What is between a name in code and its value in quotes: a sign, or a type and a sign.
+_EQUALS = (
+    r"(?:[\])]{0,2}\s*(?:=>|:=|\|\||\?\?|:\s{0,4}[&\w.<>\[\]?]{1,30}\s{0,4}=|[!=]==?|[:=]))\s*"
+    r"(?:\[{1,2}\s{0,8}|sensitive\(\s{0,8}|\{\s{0,8}\\{0,7}[\"'`]value\\{0,7}[\"'`]\s{0,8}:\s{0,8})?"
+)
 _ARGUMENT = r"([^\s\"'`\\,;|&<>]{6,})"
 
 
 PATTERNS = (
     _pattern("private-key", _PRIVATE_KEY, "key", "-----begin "),
     _pattern("private-key", _KEY_END, "key", "private key"),
+    _pattern("private-key", _SSH2_KEY, "key", "begin ssh2"),
     _pattern("private-key", _PUTTY_KEY, "key", "putty-user-key"),
     *(
         _pattern(kind, _token(token), "plain", *_needs(token), word=kind != "okta-token")
@@ -339,13 +351,13 @@ PATTERNS = (
     # NAME=value as the shell and .env files write it.
     _pattern("environment-value", rf"{_SHOUTED}([^\s\"'`\\<>(){{}},;|&]{{6,}})", "setting", *_SHOUTED_NEEDS),
     _pattern(
-        "environment-value", rf"{_SHOUTED}\\?[\"']([^\"'`\\\n]{{6,}})\\?[\"']", "setting", *_SHOUTED_NEEDS
+        "environment-value", rf"{_SHOUTED}\$?\\?[\"']([^\"'`\\\n]{{6,}})\\?[\"']", "setting", *_SHOUTED_NEEDS
     ),
     *(
         _pattern(
             "assigned-value",
-            rf"{name}{_NOT_ABOUT}[\w-]{{0,20}}{_QUOTE}\s*(?:=>|:=|[:=])\s*"
-            r"\\{0,3}[\"'`]([^\s\"'`\\]{8,})\\{0,3}[\"'`]",
+            rf"{name}{_NOT_ABOUT}[\w-]{{0,20}}{_QUOTE}{_EQUALS}"
+            r"(?:[bru@$]{0,2})\\{0,7}[\"'`](?!>)((?:[^\s\"'`\\]|\\u[0-9a-f]{4}){8,})\\{0,7}[\"'`]",
             "quoted",
             begins,
             lower=True,
@@ -356,7 +368,7 @@ PATTERNS = (
     *(
         _pattern(
             "assigned-value",
-            rf"{name}{_NOT_ABOUT}(?:[_-]\w{{1,16}})?{_QUOTE}\s*(?:[:=]|%3d)\s*{_BARE}",
+            rf"{name}{_NOT_ABOUT}(?:[_-]\w{{1,16}})?{_QUOTE}\*{{0,2}}\s*(?:[:=]|%3d)\*{{0,2}}\s*{_BLOCK}(?:&quot;|&#3[49];)?{_BARE}",
             "bare",
             begins,
             lower=True,
@@ -366,7 +378,7 @@ PATTERNS = (
     # As options of a command, also in a list of arguments.
     _pattern(
         "assigned-value",
-        rf"-(?<!\w-)-?(?:[a-z0-9]{{1,16}}[_-]){{0,3}}(?:[a-z]{{0,12}}pass(?:word|wd|phrase)|pwd|secret|token|credentials?|"
+        rf"-(?<!\w-)-?(?:[a-z0-9]{{1,16}}[_-]){{0,3}}(?:[a-z]{{0,12}}pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|"
         rf"(?:{'|'.join(_KEYS_OF)})[_-]?key|apikey)(?:[_-]\w{{1,16}})?"
         rf"(?:\s{{1,8}}{_QUOTE}|\\{{0,3}}[\"']\s{{0,8}},\s{{0,8}}\\{{0,3}}[\"'])([^\s\"'`\\,;]{{8,}})",
         "value",
@@ -388,17 +400,18 @@ PATTERNS = (
     # {"name": "DB_PASSWORD", "value": "…"}, as lists of variables, fields and cookies have it.
     _pattern(
         "assigned-value",
-        rf"(?:name|key){_QUOTE}\s*[:=]\s*{_QUOTE}[\w.-]{{0,60}}(?:pass(?:word|wd|phrase)?|secret|token|key|session(?:id)?|"
-        rf"sid|credentials?){_QUOTE}(?:{_BLANK}|[,-])+(?:[\w-]{{1,20}}{_QUOTE}\s*:\s*{_QUOTE}[\w./-]{{1,60}}{_QUOTE}"
-        rf"(?:{_BLANK}|,)+)?{_QUOTE}value{_QUOTE}\s*[:=]\s*{_QUOTE}([^\s\"'`\\,;&(){{}}\[\]<>|$#]{{8,}})",
+        rf"(?:(?:name|key){_QUOTE}\s*[:=]|variable)\s*{_QUOTE}[\w.-]{{0,60}}(?:pass(?:word|wd|phrase)?|secret|token|key|session(?:id)?|"
+        rf"sid|credentials?){_QUOTE}(?:{_BLANK}|[,{{-])+(?:[\w-]{{1,20}}{_QUOTE}\s*:\s*{_QUOTE}[\w./-]{{1,60}}{_QUOTE}"
+        rf"(?:{_BLANK}|,)+)?{_QUOTE}(?:value|default){_QUOTE}\s*[:=]\s*{_QUOTE}([^\s\"'`\\,;&(){{}}\[\]<>|]{{8,}})",
         "quoted",
-        "value",
+        *("value", "default"),
         lower=True,
     ),
     _pattern(
         "assigned-value",
-        r"<[\w:.-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key|credential)>"
-        r"([^<>\s\"'`\\]{6,})</",
+        r"<(?:[\w:.-]{0,40}|[^<>]{0,80}name=[\"'][\w:.-]{0,60})"
+        r"(?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key|credential)(?:[\"']|\s[^<>]{0,80})?>"
+        r"(?:\s{0,40}<\w{1,20}>)?([^<>\s\"'`\\]{6,})</",
         "quoted",
         "</",
         lower=True,
@@ -467,11 +480,13 @@ PATTERNS = (
     ),
     _pattern(
         "url-password",
-        r"[a-z][a-z0-9+.-]{1,20}://[^\s:/?#@\"'<>]*:([^\s:/?#@\"'<>]{3,})@",
+        r"[a-z][a-z0-9+.-]{1,20}://[^\s:/?#@\"'<>]*:([^\s:/?#\"'<>]{3,})@",
         "login",
         "://",
     ),
     _pattern("url-password", r"[a-z][a-z0-9+.-]{1,20}://([^\s:/?#@\"'<>\\]{16,200})@", "random", "://"),
+    *(_pattern(kind, regex, judge, *needs, lower=True) for kind, judge, regex, needs in CONTEXTS),
+    *(_pattern(kind, regex, judge, *needs) for kind, judge, regex, needs in CASED),
     _personal(
         "email",
         r"(?:(?<![\w.+\\-])|(?<=\\[nrt]))[A-Za-z0-9][\w.+-]*@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w-])",

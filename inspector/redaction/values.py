@@ -11,7 +11,7 @@ from itertools import pairwise
 
 _PLACEHOLDER = re.compile(
     r"(?i)x{4,}|\*{3,}|\.{3}|…|example|placeholder|changeme|change[_-](?:me|this|it)|your[_-]|redacted|dummy|"
-    r"fake|sample|^<.*>$|<[\w -]+>|^\$|\$[{(]|\{\{|%\(|^%\w+%$|^(?:none|null|true|false|undefined)$|"
+    r"fake|sample|^<.*>$|<[\w -]+>|^-?\$|\$[{(]|\{\{|%\(|^%\w+%$|^(?:none|null|true|false|undefined)$|"
     r"^process\.env|^os\.|^(?:import\.meta|system|env|config|settings|self|this|secrets|vars|var|local|data|params?)\.|"
     r"test[_-]?(?:key|token|secret|pass)|^(?:op|vault|ref|keychain|ssm|kms|awskms|gcpkms|env)(?:\+\w+)?:|^arn:|"
     r"^enc[\[(]|^!|secretkeyref|^(?:todo|tbd|fixme|insert|replace|enter|put|my|some|dein|votre)[_-]"
@@ -27,6 +27,8 @@ _TYPES = re.compile(
     r"(?i)(?:big)?(?:u?int|float)\d{1,3}(?:clamped)?(?:array)?|(?:bytes|string|base|sha|hmac|aes|ed|x|md|rsa|oauth|p|utf)"
     r"-?\d{1,6}(?:[_-]?[a-z]{2,12}){0,3}"
 )
+# In code, an "!" or "$" at the end of a name is part of it.
+_MARKED = re.compile(r"[A-Za-z]{3,}[!#%^$]+[A-Za-z!#%^$]*")
 _PATH = re.compile(r"(?:[~.]{0,2}/[A-Za-z_.-]{0,24}\d{0,4})+")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:[\[(].*)?")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -69,7 +71,7 @@ def _is_value(value: str) -> bool:
 
 def _is_quoted(value: str) -> bool:
     """Like `_is_value` for a quoted value, which is not code: special characters count like digits."""
-    return any(c.isdigit() or c in "!#%^&*+=~?" for c in value) and _is_no_word(value)
+    return any(c.isdigit() or c in "!#%^&*+=~?$" for c in value) and _is_no_word(value)
 
 
 def _is_no_word(value: str) -> bool:
@@ -83,9 +85,36 @@ def _is_no_word(value: str) -> bool:
     )
 
 
+def _is_marked(value: str) -> bool:
+    """Whether a value without a digit is a password: capital and small letters, and a mark that no name has."""
+    return (
+        bool(_MARKED.fullmatch(value)) and not value.islower() and not value.isupper() and _is_no_word(value)
+    )
+
+
+def _is_sentence(value: str) -> bool:
+    """Whether the word of a sentence is a password, its full stop apart."""
+    return _is_bare(value.rstrip(".!?*)"))
+
+
+def _is_mixed_word(value: str) -> bool:
+    """Whether a word is too mixed for a name: digits, small and capital letters that change often."""
+    classes = [0 if not c.isalnum() else 1 if c.isdigit() else 2 if c.islower() else 3 for c in value]
+    return (
+        {1, 2, 3} <= {*classes}
+        and (
+            sum(a != b for a, b in pairwise(classes)) * 3 >= len(value) or any(c in "!#%^&*$" for c in value)
+        )
+        and _is_value(value)
+        and not _NAMED_WORDS.fullmatch(value)
+        and not _ELSEWHERE.match(value)
+    )
+
+
 def _is_bare(value: str) -> bool:
     """Like `_is_value` for a value without quotes, which may be code or a path."""
-    return _is_value(value) and not _ELSEWHERE.match(value)
+    marked = _is_marked(value) and value[-1] not in "!$"
+    return (_is_value(value) or marked) and not _ELSEWHERE.match(value)
 
 
 def _is_setting(value: str) -> bool:
@@ -163,6 +192,10 @@ JUDGES: dict[str, Callable[[str], bool]] = {
     "value": _is_value,
     "quoted": _is_quoted,
     "bare": _is_bare,
+    "marked": _is_marked,
+    "sentence": _is_sentence,
+    "mixed-word": _is_mixed_word,
+    "words": lambda value: any(_is_mixed_word(word) for word in value.split()),
     "setting": _is_setting,
     "random": _is_random,
     "mixed": _is_mixed,

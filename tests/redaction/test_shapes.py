@@ -253,6 +253,110 @@ for name, frame, make in (
     maker: Callable[[], str] = make
     add(name, frame, maker())
 
+# Tokens of further services.
+for name, frame, make in (
+    ("Slack, browser", "@@", lambda: f"xoxc-{draw(12, DIGITS)}-{draw(12, DIGITS)}-{draw(64, HEX)}"),
+    ("Slack, cookie", "d=@@", lambda: "xoxd-" + draw(40) + "%2F" + draw(40)),
+    (
+        "Teams webhook",
+        f"https://x.webhook.office.com/w/{identifier()}@{identifier()}/IncomingWebhook/@@/1",
+        lambda: draw(32, HEX),
+    ),
+    ("Voyage", "@@", lambda: "pa-" + draw(43, WEB)),
+    ("Paddle", "@@", lambda: f"pdl_live_apikey_01{draw(24)}_{draw(22)}_{draw(3)}"),
+    ("Square", "@@", lambda: "EAAA" + draw(60, WEB)),
+    ("Braintree", "@@", lambda: f"access_token$production${draw(16, HEX)}${draw(32, HEX)}"),
+    ("New Relic license", "@@", lambda: draw(36, HEX) + "FFFFNRAL"),
+    ("Infisical", "@@", lambda: f"st.{draw(24, HEX)}.{draw(32, HEX)}.{draw(32, HEX)}"),
+    ("Cloudflare origin", "@@", lambda: f"v1.0-{draw(24, HEX)}-{draw(146, HEX)}"),
+    ("Tencent", "@@", lambda: "AKID" + draw(32)),
+    ("Aiven", "@@", lambda: "AVNS_" + draw(19)),
+    ("Asana", "@@", lambda: f"2/{draw(16, DIGITS)}/{draw(16, DIGITS)}:{draw(32, HEX)}"),
+    ("crates.io", "@@", lambda: "cio" + draw(32)),
+    ("LaunchDarkly", "@@", lambda: f"sdk-{identifier()}"),
+    ("Google HMAC", "@@", lambda: "GOOG1E" + draw(55, UPPER + DIGITS)),
+    ("MongoDB Atlas", "@@", lambda: "mdb_sa_sk_" + draw(40, WEB)),
+    ("Bedrock", "@@", lambda: "ABSK" + coded(95)),
+    ("Azure DevOps", "@@", lambda: f"{draw(76)}AZDO{draw(4)}"),
+    ("Azure registry", "@@", lambda: f"{draw(42)}+ACR{draw(6)}"),
+    ("Firebase", "@@", lambda: f"AAAA{draw(7)}:APA91b{draw(134, WEB)}"),
+    (
+        "AWS, table",
+        f"Access key ID,Secret access key\nAKIA{draw(16, UPPER)},@@",
+        lambda: draw(40, ALNUM + "+/"),
+    ),
+    (
+        "AWS, dialogue",
+        f"AWS Access Key ID [None]: AKIA{draw(16, UPPER)}\nAWS Secret Access Key [None]: @@",
+        lambda: draw(40, ALNUM + "+/"),
+    ),
+    ("JSON Web Key", f'{{"kty":"EC","x":"{draw(43, WEB)}","d":"@@"}}', lambda: draw(43, WEB)),
+    ("YAML, block", "db:\n  password: |\n    @@\n  host: h", password),
+    ("YAML, folded", "api_key: >-\n  @@", lambda: draw(32)),
+    ("YAML, anchor", "password: &pw @@", password),
+    ("here document", "password = <<EOT\n@@\nEOT", password),
+    ("three quotation marks", 'secret = """\n@@"""', lambda: draw(40)),
+    ("a mark for a digit", "spring.datasource.password=@@", lambda: "Dragon" + draw(5, LETTERS) + "!"),
+    ("a mark of the shell", "Data Source=h;pwd=@@;Encrypt=True", lambda: password() + "$"),
+    ("ODBC", "DRIVER={SQL};PWD={@@};", password),
+    ("libpq, words", "host=h password='@@' port=1", lambda: f"two words {draw(3)}X{draw(4)}x1"),
+    ("Go, MySQL", "root:@@@tcp(127.0.0.1:3306)/db", lambda: draw(14)),
+    ("Oracle", "sqlplus scott/@@@//h:1521/x", lambda: draw(10)),
+    ("Oracle, JDBC", "jdbc:oracle:thin:scott/@@@h:1521:x", lambda: draw(12)),
+    ("SQL, user", "CREATE USER ann WITH PASSWORD '@@';", password),
+    ("SQL, identified", "CREATE USER 'a'@'%' IDENTIFIED BY '@@';", password),
+    ("address in an address", "postgres%3A%2F%2Fann%3A@@%40db%2Fx", lambda: draw(14)),
+    ("password with an at sign", "mysql://ann:@@@h/d", lambda: "P@" + draw(9)),
+    ("Markdown, bold", "**Password:** @@", password),
+    ("Markdown, table", "| user | password |\n|---|---|\n| ann | @@ |", lambda: f"Fx{draw(6)}!"),
+    ("Markdown, row", "| Name | Value |\n|---|---|\n| `DB_PASSWORD` | `@@` |", password),
+    ("tab-separated", "name\tpassword\nann\t@@", lambda: f"Fx{draw(6)}!"),
+    ("form", '<input type="password" value="@@">', password),
+    ("form, multipart", 'form-data; name="password"\n\n@@\n--', lambda: draw(12)),
+    ("HTML entities", "&quot;password&quot;:&quot;@@&quot;", lambda: draw(14)),
+    ("SAML", "SAMLResponse=@@", lambda: coded(300)),
+    ("digest", 'Authorization: Digest username="a", response="@@"', lambda: draw(32, HEX)),
+    ("code of a login", "https://x/cb?code=@@&state=x", lambda: "4/0" + draw(60, WEB)),
+    ("session of a server", 'curl -b "JSESSIONID=@@" u', lambda: draw(32, HEX)),
+    ("redis.conf", "requirepass @@", lambda: draw(20)),
+    ("pipe into login", 'echo "@@" | docker login -u a --password-stdin', password),
+    ("pipe into sudo", "echo '@@' | sudo -S ls", lambda: draw(12)),
+    ("pipe into chpasswd", "echo 'root:@@' | chpasswd", lambda: draw(12)),
+    ("keytool", "keytool -storepass @@", lambda: draw(12)),
+    ("net user", "net user ann @@ /add", lambda: draw(12)),
+    ("smbclient", "smbclient //h/s -U ann%@@", lambda: draw(12)),
+    ("remote desktop", "xfreerdp /u:ann /p:@@ /v:h", lambda: draw(12)),
+    ("PowerShell", 'ConvertTo-SecureString "@@" -AsPlainText', password),
+    ("setx", 'setx OPENAI_API_KEY "@@"', lambda: draw(48)),
+    ("fish", "set -gx GITHUB_TOKEN @@", lambda: draw(40)),
+    ("Dockerfile", "ENV API_TOKEN @@", lambda: draw(30)),
+    ("Terraform, default", 'variable "db_password" {\n  default = "@@"\n}', password),
+    ("environment, else", 'const secret = process.env.JWT_SECRET || "@@"', lambda: draw(24)),
+    ("getenv, else", 'os.getenv("API_KEY", "@@")', lambda: draw(32)),
+    ("environ", 'os.environ["OPENAI_API_KEY"] = "@@"', lambda: draw(40)),
+    ("PHP", "define('DB_PASSWORD', '@@');", password),
+    ("setter", 'ds.setPassword("@@");', password),
+    ("pair", 'requests.get(u, auth=("ann", "@@"))', password),
+    ("Rust", 'let api_key: &str = "@@";', lambda: draw(32)),
+    ("TypeScript", 'const API_SECRET: string = "@@"', lambda: draw(32)),
+    ("bytes", 'encryption_key = b"@@"', lambda: draw(32)),
+    ("list in TOML", 'tokens = ["@@"]', lambda: draw(32)),
+    ("comparison", 'if (token === "@@")', lambda: draw(34)),
+    ("web token, signed with", 'jwt.sign(payload, "@@")', lambda: draw(32)),
+    ("property list", "<key>apiToken</key>\n<string>@@</string>", lambda: draw(32)),
+    (
+        "JSON in JSON in JSON",
+        json.dumps({"b": json.dumps({"c": json.dumps({"api_key": "@@"})})}),
+        lambda: draw(32),
+    ),
+    ("prose, what for", 'the passphrase for the key is "@@"', lambda: f"violet-{draw(6)}7x-stone"),
+    ("prose, provided", "Incorrect API key provided: @@", lambda: "aB3" + draw(37)),
+    ("prose, German", "Das Passwort lautet @@", password),
+    ("seed phrase", 'mnemonic: "@@"', lambda: " ".join(draw(5, LETTERS).lower() for _ in range(12))),
+):
+    maker_of_more: Callable[[], str] = make
+    add(f"{name}, further", frame, maker_of_more())
+
 # Keys in armour: whole, in JSON, with line numbers, either half.
 for name, kind in (
     ("RSA", "RSA PRIVATE KEY"),
@@ -270,6 +374,23 @@ SECRETS.append(
 )
 SECRETS.append(("first half of a key", "\n".join(key[:4]), key[3]))
 SECRETS.append(("second half of a key", "\n".join(key[3:]), key[4]))
+
+for name, prefix in (
+    ("a diff", "-"),
+    ("a comment", "# "),
+    ("a listing", "  12→"),
+    ("a search", "key.pem:3:"),
+):
+    key = armour("PRIVATE KEY")
+    SECRETS.append((f"key in {name}", "\n".join(prefix + line for line in key), key[3]))
+key = armour("X")[1:-1]
+SECRETS.append(
+    (
+        "SSH2 key",
+        "\n".join(["---- BEGIN SSH2 PRIVATE KEY ----", *key, "---- END SSH2 PRIVATE KEY ----"]),
+        key[2],
+    )
+)
 
 PRICE = draw(40, HEX)
 HARMLESS: dict[str, str] = {
@@ -348,6 +469,23 @@ HARMLESS: dict[str, str] = {
     "folder": "mkdir -p /srv/app2/data",
     "compiler": "src/a.py:1234:12: error: expected ')'",
     "identifier": "handle_user_session_v2_request_with_retry_2",
+    "tokenizer": 'tokenizer_name="claude-3-tokenizer2"',
+    "parameters": "def f(user, password,\n      host1, port2abcde,\n",
+    "imports": "import user, secret\nimport a1, module2name\n",
+    "table of settings": "| Setting | Token |\n| --- | --- |\n| model | claude-opus-4-5 |\n",
+    "table of fields": "| Field | Type |\n|---|---|\n| password | string |\n| token | uuid4 |",
+    "table of counts": "token,count\nthe,1234567\nhello2world,12\n",
+    "numbered code": "   2→    privateKey: params.privateKey,\n   3→    sequenceNumber: next2Sequence,\n",
+    "list of methods": '"trust", "password", "scram-sha-256",',
+    "mandatory type": "password: NonEmptyString!",
+    "comparison of names": "if (token === expectedToken2)",
+    "value from elsewhere, else another": "${PASSWORD:-$DEFAULT_PASSWORD2}",
+    "result of a suite": "PASS src/token2.test.js",
+    "pipe into grep": 'echo "hello world2" | grep -q world2',
+    "pipe of a variable": "echo $TOKEN | docker login --password-stdin",
+    "colour": "--color-token-1: #1a2b3c4d;",
+    "form without a value": '<input type="password" name="password2" value="">',
+    "path of a drawing": '{"d":"M10 20L30 40","k":"v2"}',
 }
 
 
