@@ -26,37 +26,56 @@ CONTEXTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     (
         "assigned-value",
         "sentence",
-        rf"{_PASSWORD}(?: [a-z]{{1,15}}){{0,5}}\s{{1,8}}{_IS}\s{{0,8}}:?\s{{0,8}}[*]{{0,2}}{QUOTE}([^\s\"'`,;\\]{{8,}})",
+        (
+            rf"{_PASSWORD}(?: [a-z]{{1,15}}){{0,5}}\s{{1,8}}"
+            rf"{_IS}\s{{0,8}}:?\s{{0,8}}[*]{{0,2}}{QUOTE}([^\s\"'`,;\\]{{8,}})"
+        ),
         ("passw", "passp", "passc", "pwd", "contrase", "mot de passe", "senha", "wachtwoord"),
     ),
     (
         "assigned-value",
         "mixed-word",
-        rf"{_SECRET}(?:{BLANK}{{1,8}}(?:(?:{_IS}){BLANK}{{1,8}})?|{BLANK}{{0,8}}\()[\"'`*]{{0,3}}([^\s\"'`,;:()\[\]{{}}<>=\\]{{8,}})",
+        (
+            rf"{_SECRET}(?:{BLANK}{{1,8}}(?:(?:"
+            rf"{_IS}){BLANK}{{1,8}})?|{BLANK}{{0,8}}\()[\"'`*]{{0,3}}"
+            rf"([^\s\"'`,;:()\[\]{{}}<>=\\]{{8,}})"
+        ),
         ("passw", "passp", "secret", "token", "key"),
     ),
     (
         "login",
         "mixed-word",
-        r"(?:credentials?|logins?|log in (?:as|with))[:=]? {1,4}[\w.@+-]{1,60} {0,4}[/:|] {0,4}[\"'`]?([^\s\"'`,;\\]{8,})",
+        (
+            r"(?:credentials?|logins?|log in "
+            r"(?:as|with))[:=]? {1,4}[\w.@+-]{1,60} {0,4}[/:|] {0,4}[\"'`]?([^\s\"'`,;\\]{8,})"
+        ),
         ("credential", "login", "log in"),
     ),
     (
         "seed-phrase",
         "login",
-        rf"(?:mnemonic|seed|phrase){QUOTE}\s{{0,8}}[:=]?\s{{0,8}}{QUOTE}((?:[a-z]{{3,8}} ){{11,23}}[a-z]{{3,8}})(?![a-z])",
+        (
+            rf"(?:mnemonic|seed|phrase){QUOTE}\s{{0,8}}[:=]?\s{{0,8}}"
+            rf"{QUOTE}((?:[a-z]{{3,8}} ){{11,23}}[a-z]{{3,8}})(?![a-z])"
+        ),
         ("mnemonic", "seed", "phrase"),
     ),
     (
         "assigned-value",
         "mixed-word",
-        rf"{_SECRET}(?: [a-z]{{1,15}}){{1,4}}\s{{0,2}}{_IS}\s{{1,4}}[*]{{0,2}}{QUOTE}([^\s\"'`,;:()\[\]{{}}<>=\\]{{8,}})",
+        (
+            rf"{_SECRET}(?: [a-z]{{1,15}}){{1,4}}\s{{0,2}}{_IS}\s{{1,4}}[*]{{0,2}}{QUOTE}"
+            rf"([^\s\"'`,;:()\[\]{{}}<>=\\]{{8,}})"
+        ),
         ("passw", "passp", "secret", "token", "key"),
     ),
     (
         "assigned-value",
         "mixed-word",
-        rf"(?:(?<![\w-])|(?<=\\n))(?:pass|pw)\s{{0,8}}[:=]\s{{0,8}}{QUOTE}([^\s\"'`,;:()\[\]{{}}<>=\\]{{8,}})",
+        (
+            rf"(?:(?<![\w-])|(?<=\\n))(?:pass|pw)\s{{0,8}}[:=]\s{{0,8}}{QUOTE}"
+            rf"([^\s\"'`,;:()\[\]{{}}<>=\\]{{8,}})"
+        ),
         ("pass", "pw"),
     ),
     ("login", "password", rf"user {{1,4}}[\w.@-]{{1,60}}{BLANK}{{1,4}}pass {{1,4}}({_WORD}", ("user ",)),
@@ -70,54 +89,84 @@ CONTEXTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     (
         "login",
         "quoted",
-        rf"(?:auth\w{{0,20}}\s{{0,4}}[=:]?\s{{0,4}}[(\[]|(?:networkcredential|basicauth|login|credentials?)\()\s{{0,8}}"
-        rf"{_OPEN}[\w.@+-]{{1,60}}{_OPEN}\s{{0,8}},\s{{0,8}}{_OPEN}([^\s\"'`\\]{{8,}}){_OPEN}",
+        (
+            rf"(?:auth\w{{0,20}}\s{{0,4}}[=:]?\s{{0,4}}[(\[]|"
+            rf"(?:networkcredential|basicauth|login|credentials?)\()\s{{0,8}}"
+            rf"{_OPEN}[\w.@+-]{{1,60}}{_OPEN}\s{{0,8}},\s{{0,8}}{_OPEN}([^\s\"'`\\]{{8,}}){_OPEN}"
+        ),
         ("auth", "credential", "login"),
     ),
     ("login", "quoted", rf"securestring (?:-string )?{_OPEN}([^\"'`\\\n]{{6,}}){_OPEN}", ("securestring",)),
     (
         "assigned-value",
         "mixed-word",
-        rf"env(?:ironment|iron)?[^\n\"'`]{{0,20}}{_OPEN}\w{{1,60}}{_OPEN}[)\]]{{0,2}}\s{{0,4}}(?:\|\||\?\?|,|or)\s{{0,4}}"
-        rf"{_OPEN}([^\s\"'`\\]{{8,}}){_OPEN}",
+        (
+            rf"env(?:ironment|iron)?[^\n\"'`]{{0,20}}{_OPEN}\w{{1,60}}{_OPEN}[)\]]{{0,2}}\s{{0,4}}"
+            rf"(?:\|\||\?\?|,|or)\s{{0,4}}"
+            rf"{_OPEN}([^\s\"'`\\]{{8,}}){_OPEN}"
+        ),
         ("env",),
     ),
     # A row of a Markdown table: name, value.
     (
         "assigned-value",
         "value",
-        rf"\|\s{{0,40}}[`*]{{0,2}}[\w.-]{{0,40}}{_SECRET}[`*]{{0,2}}\s{{0,40}}\|\s{{0,40}}[`*]{{0,2}}([^\s|`\\]{{8,}})"
-        r"[`*]{0,2}\s{0,40}\|",
+        (
+            rf"\|\s{{0,40}}[`*]{{0,2}}[\w.-]{{0,40}}"
+            rf"{_SECRET}[`*]{{0,2}}\s{{0,40}}\|\s{{0,40}}[`*]{{0,2}}([^\s|`\\]{{8,}})"
+            r"[`*]{0,2}\s{0,40}\|"
+        ),
         ("|",),
     ),
-    ("assigned-value", "words", r"(?:password|passwd|pwd)=\\{0,7}[\"']([^\"'`\\\n]{8,80})[\"']", ("password=", "passwd=", "pwd=")),
+    (
+        "assigned-value",
+        "words",
+        r"(?:password|passwd|pwd)=\\{0,7}[\"']([^\"'`\\\n]{8,80})[\"']",
+        ("password=", "passwd=", "pwd="),
+    ),
     (
         "assigned-value",
         "random",
-        rf"(?:jwt\.(?:sign|encode|verify|decode)\([^\n\"'`]{{0,80}},\s{{0,8}}|hmac\.new\(\s{{0,8}}b?"
-        rf"|createhmac\({_OPEN}[\w-]{{1,20}}{_OPEN},\s{{0,8}}){_OPEN}([^\s\"'`\\]{{16,}}){_OPEN}",
+        (
+            rf"(?:jwt\.(?:sign|encode|verify|decode)\([^\n\"'`]{{0,80}},\s{{0,8}}|hmac\.new\(\s{{0,8}}b?"
+            rf"|createhmac\({_OPEN}[\w-]{{1,20}}{_OPEN},\s{{0,8}}){_OPEN}([^\s\"'`\\]{{16,}}){_OPEN}"
+        ),
         ("jwt.", "hmac"),
     ),
     # A JSON Web Key.
     (
         "private-key",
         "random",
-        rf"{_OPEN}(?:d|p|q|dp|dq|qi|k){_OPEN}\s{{0,8}}:\s{{0,8}}{_OPEN}({_BASE64}{{30,}}={{0,2}}){_OPEN}",
+        (
+            rf"{_OPEN}(?:d|p|q|dp|dq|qi|k){_OPEN}\s{{0,8}}:\s{{0,8}}{_OPEN}({_BASE64}{{30,}}={{0,2}})"
+            rf"{_OPEN}"
+        ),
         ("kty",),
     ),
     # Data bases.
     (
         "login",
         "quoted",
-        rf"(?:identified (?:with \S{{1,40}} )?(?:by|as)|password|passwd|psk)\s{{1,8}}(?:=\s{{0,8}})?{_OPEN}([^\"'`\\\n]{{6,80}}){_OPEN}",
+        (
+            rf"(?:identified (?:with \S{{1,40}} )?(?:by|as)|password|passwd|psk)\s{{1,8}}"
+            rf"(?:=\s{{0,8}})?{_OPEN}([^\"'`\\\n]{{6,80}}){_OPEN}"
+        ),
         ("identified ", "password", "passwd", "psk"),
     ),
     ("login", "login", r"pwd=\{([^{}\"'`\\\n]{6,80})\}", ("pwd={",)),
-    ("url-password", "login", r"[\w.-]{1,60}:([^\s:@\"'`/]{3,80})@(?:tcp|unix|udp)\(", ("@tcp(", "@unix(", "@udp(")),
+    (
+        "url-password",
+        "login",
+        r"[\w.-]{1,60}:([^\s:@\"'`/]{3,80})@(?:tcp|unix|udp)\(",
+        ("@tcp(", "@unix(", "@udp("),
+    ),
     (
         "url-password",
         "mixed-password",
-        r"(?:thin:|sqlplus (?:-\w )?|sqlldr |userid=|expdp |impdp )[\w.-]{1,60}/([^\s@\"'`/\\]{4,80})@",
+        (
+            r"(?:thin:|sqlplus (?:-\w )?|sqlldr |userid=|expdp |impdp )[\w.-]{1,60}/"
+            r"([^\s@\"'`/\\]{4,80})@"
+        ),
         ("thin:", "sqlplus", "sqlldr", "userid=", "expdp", "impdp"),
     ),
     (
@@ -130,34 +179,77 @@ CONTEXTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     (
         "environment-value",
         "value",
-        r"(?:setenv|setx|set(?: -[a-z]{1,4}){1,3}|env|arg) {1,4}[a-z0-9_]{0,60}"
-        rf"(?:password|passwd|pass|pwd|secret|token|key|credentials?) {{1,4}}{QUOTE}([^\s\"'`\\]{{6,}})",
+        (
+            r"(?:setenv|setx|set(?: -[a-z]{1,4}){1,3}|env|arg) {1,4}[a-z0-9_]{0,60}"
+            rf"(?:password|passwd|pass|pwd|secret|token|key|credentials?) {{1,4}}{QUOTE}"
+            rf"([^\s\"'`\\]{{6,}})"
+        ),
         ("setenv", "setx", "set -", "env ", "arg "),
     ),
-    ("login", "password", rf"(?:requirepass|masterauth|bindpw|userpassword::?) {{1,4}}({_WORD}", ("requirepass", "masterauth", "bindpw", "userpassword")),
-    ("login", "mixed-password", rf"(?<!\w)auth {{1,4}}(?:[\w.-]{{1,40}} {{1,4}})?({_SHORT})(?![^\s\"'`\\])", ("auth ",)),
+    (
+        "login",
+        "password",
+        rf"(?:requirepass|masterauth|bindpw|userpassword::?) {{1,4}}({_WORD}",
+        ("requirepass", "masterauth", "bindpw", "userpassword"),
+    ),
+    (
+        "login",
+        "mixed-password",
+        rf"(?<!\w)auth {{1,4}}(?:[\w.-]{{1,40}} {{1,4}})?({_SHORT})(?![^\s\"'`\\])",
+        ("auth ",),
+    ),
     ("login", "password", r"key content\s{1,40}:\s{1,8}([^\s\"'`\\]{8,63})", ("key content",)),
     # Commands that read a password from a pipe or take it in the place of an option of their own.
     (
         "login",
         "password",
-        rf"(?:echo|printf)(?: -\w{{1,4}})? {{1,4}}{QUOTE}(?:[\w.-]{{1,40}}:)?([^\s\"'`\\|:]{{6,}}){QUOTE} {{0,4}}\|[^\n|]{{0,120}}"
-        r"(?:stdin|sudo -s|chpasswd|passwd|passphrase-fd|-pass|secret (?:put|set|create)|kinit|env add)",
+        (
+            rf"(?:echo|printf)(?: -\w{{1,4}})? {{1,4}}{QUOTE}(?:[\w.-]{{1,40}}:)?"
+            rf"([^\s\"'`\\|:]{{6,}}){QUOTE} {{0,4}}\|[^\n|]{{0,120}}"
+            r"(?:stdin|sudo -s|chpasswd|passwd|passphrase-fd|-pass|secret "
+            r"(?:put|set|create)|kinit|env add)"
+        ),
         ("|",),
     ),
     (
         "assigned-value",
         "value",
-        rf"(?:secret (?:set|put|create)[^\n|;&]{{0,120}}? (?:--body|-b|--value)[ =]{{1,4}}"
-        rf"|--value[ =](?=[^\n]{{1,200}}securestring)|snmp-server community )[\"']?({_WORD}",
+        (
+            rf"(?:secret (?:set|put|create)[^\n|;&]{{0,120}}? (?:--body|-b|--value)[ =]{{1,4}}"
+            rf"|--value[ =](?=[^\n]{{1,200}}securestring)|snmp-server community )[\"']?({_WORD}"
+        ),
         ("secret ", "securestring", "snmp-server"),
     ),
     ("login", "random", r"(?:\s-u|--user)[\s=]\s{0,4}[\"']?:?([\w.-]{20,}):?[\"']?(?![\w.:/@-])", ("-u",)),
     ("login", "mixed-password", rf"net user {{1,4}}[\w.\\-]{{1,60}} {{1,4}}({_WORD}", ("net user",)),
-    ("login", "password", rf"(?:smbclient|rpcclient|net|mount|smbmap|cifs)[^\n|;&]{{0,200}}? -u {{0,4}}[\"']?[\w.\\/-]{{1,60}}%({_WORD}", (" -u",)),
-    ("login", "mixed-password", rf"(?:evil-winrm|crackmapexec|netexec|nxc|smbmap|kinit)(?![\w-])[^\n|;&]{{0,200}}? -p {{1,4}}[\"']?({_WORD}", (" -p",)),
+    (
+        "login",
+        "password",
+        (
+            rf"(?:smbclient|rpcclient|net|mount|smbmap|cifs)"
+            rf"[^\n|;&]{{0,200}}? -u {{0,4}}[\"']?[\w.\\/-]{{1,60}}%({_WORD}"
+        ),
+        (" -u",),
+    ),
+    (
+        "login",
+        "mixed-password",
+        (
+            rf"(?:evil-winrm|crackmapexec|netexec|nxc|smbmap|kinit)(?![\w-])"
+            rf"[^\n|;&]{{0,200}}? -p {{1,4}}[\"']?({_WORD}"
+        ),
+        (" -p",),
+    ),
     ("login", "password", rf"(?:x|w|sdl-)?freerdp\d?(?![\w-])[^\n|;&]{{0,200}}? /p:[\"']?({_WORD}", ("/p:",)),
-    ("login", "mixed-password", rf"(?<!\w)(?:https?|xh) {{1,4}}(?:-\S{{1,40}} {{1,4}}){{0,4}}-a {{1,4}}[\w.@+-]{{1,80}}:({_WORD}", (" -a",)),
+    (
+        "login",
+        "mixed-password",
+        (
+            rf"(?<!\w)(?:https?|xh) {{1,4}}"
+            rf"(?:-\S{{1,40}} {{1,4}}){{0,4}}-a {{1,4}}[\w.@+-]{{1,80}}:({_WORD}"
+        ),
+        (" -a",),
+    ),
     # Forms and addresses.
     (
         "assigned-value",
@@ -174,14 +266,35 @@ CONTEXTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     (
         "assigned-value",
         "quoted",
-        rf"<input[^<>]{{0,300}}(?:password|samlre|token|csrf|secret)[^<>]{{0,200}}\svalue={_OPEN}([^\s\"'`\\<>]{{8,}}){_OPEN}",
+        (
+            rf"<input[^<>]{{0,300}}(?:password|samlre|token|csrf|secret)[^<>]{{0,200}}\svalue="
+            rf"{_OPEN}([^\s\"'`\\<>]{{8,}}){_OPEN}"
+        ),
         ("<input",),
     ),
-    ("authorization", "value", rf"saml(?:response|request|art){QUOTE}\s{{0,8}}[:=]\s{{0,8}}{QUOTE}([\w+/%=-]{{40,}})", ("samlre", "samlart")),
+    (
+        "authorization",
+        "value",
+        rf"saml(?:response|request|art){QUOTE}\s{{0,8}}[:=]\s{{0,8}}{QUOTE}([\w+/%=-]{{40,}})",
+        ("samlre", "samlart"),
+    ),
     ("authorization", "value", rf"digest [^\n]{{0,400}}?response={_OPEN}([0-9a-f]{{32,128}})", ("digest ",)),
     ("authorization", "value", r"[?&]code=([\w+/%=.-]{30,})", ("code=",)),
-    ("cookie", "random", r"(?:[jp]\w{0,4}sess(?:ion)?id|aspsessionid\w{0,12}|asp\.net_sessionid)\s{0,4}[=:]\s{0,4}([\w%.+/=-]{16,})", ("sess",)),
-    ("assigned-value", "random", rf"(?<![\w-])x-[\w-]{{0,30}}(?:api|auth|team|secret){QUOTE}\s{{0,8}}[:=]\s{{0,8}}{QUOTE}([\w.+/~=-]{{20,}})", ("x-",)),
+    (
+        "cookie",
+        "random",
+        r"(?:[jp]\w{0,4}sess(?:ion)?id|aspsessionid\w{0,12}|asp\.net_sessionid)\s{0,4}[=:]\s{0,4}([\w%.+/=-]{16,})",
+        ("sess",),
+    ),
+    (
+        "assigned-value",
+        "random",
+        (
+            rf"(?<![\w-])x-[\w-]{{0,30}}"
+            rf"(?:api|auth|team|secret){QUOTE}\s{{0,8}}[:=]\s{{0,8}}{QUOTE}([\w.+/~=-]{{20,}})"
+        ),
+        ("x-",),
+    ),
     ("webhook", "value", r"incomingwebhook/([0-9a-f]{32})", ("incomingwebhook/",)),
     ("webhook", "login", r"hooks\.zapier\.com/hooks/catch/\d{1,12}/(\w{5,40})", ("hooks.zapier.com",)),
     # The data of a Kubernetes secret, each value in base64.
@@ -191,7 +304,7 @@ CONTEXTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
         r"(?:\n|\\n) {1,8}[\w.-]{1,80}: {1,4}([a-z0-9+/]{16,}={0,2})(?![^\s\"'`\\])",
         ("kind: secret",),
     ),
-)  # fmt: skip
+)
 
 CASED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     (
@@ -204,7 +317,10 @@ CASED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     (
         "aws-secret-key",
         "mixed-word",
-        r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])[^\n]{0,60}(?:\n[^\n]{0,60})?(?<![A-Za-z0-9/+])([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+        (
+            r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])[^\n]{0,60}"
+            r"(?:\n[^\n]{0,60})?(?<![A-Za-z0-9/+])([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+        ),
         ("akia", "asia"),
     ),
     # The same name in a call with a value for want of it: define('DB_PASSWORD', '…'), getenv("API_KEY", "…").
@@ -218,9 +334,20 @@ CASED: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     (
         "environment-value",
         "setting",
-        r"(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|KEY)=\\{0,7}[\"'](?:\n|\\n)?([^\s\"'`\\]{12,200}(?:(?:\n|\\n)[^\s\"'`\\]{1,200}){1,50})"
-        r"(?:\n|\\n)?\\{0,7}[\"']",
+        (
+            r"(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|KEY)=\\{0,7}[\"'](?:\n|\\n)?"
+            r"([^\s\"'`\\]{12,200}(?:(?:\n|\\n)[^\s\"'`\\]{1,200}){1,50})"
+            r"(?:\n|\\n)?\\{0,7}[\"']"
+        ),
         ("passw", "passp", "secret=", "token=", "key="),
     ),
-    ("assigned-value", "marked", r"(?:[pP]ass(?:word|wd|phrase)|PASS(?:WORD|WD|PHRASE)|pwd|Pwd|PWD)=(?!=)([^\s\"'`\\,;&(){}\[\]<>|]{8,})", ("pass", "pwd=")),
-)  # fmt: skip
+    (
+        "assigned-value",
+        "marked",
+        (
+            r"(?:[pP]ass(?:word|wd|phrase)|PASS(?:WORD|WD|PHRASE)|pwd|Pwd|PWD)=(?!=)"
+            r"([^\s\"'`\\,;&(){}\[\]<>|]{8,})"
+        ),
+        ("pass", "pwd="),
+    ),
+)

@@ -264,7 +264,10 @@ _COMMANDS = (
 # A value without quotes and one within.
 _BARE = r"(?!#)([^\s\"'`\\,;&(){}\[\]<>|]{8,})(?=[\s\"'`\\,;&}\]<#]|$)"
 # A value in the lines after its name, as YAML, shells and other languages write one.
-_BLOCK = rf"(?:(?:[|>][+-]?|<<[~-]?\w{{1,12}}|(?:\\{{0,7}}\"){{3}}|'{{3}}){_BLANK}{{1,40}}|&\w{{1,40}} {{1,4}}|!!str {{1,4}})?"
+_BLOCK = (
+    rf"(?:(?:[|>][+-]?|<<[~-]?\w{{1,12}}|(?:\\{{0,7}}\"){{3}}|'{{3}}){_BLANK}{{1,40}}"
+    r"|&\w{1,40} {1,4}|!!str {1,4})?"
+)
 # What is between a name in code and its value in quotes: a sign, or a type and a sign.
 _EQUALS = (
     r"(?:[\])]{0,2}\s*(?:=>|:=|\|\||\?\?|:\s{0,4}[&\w.<>\[\]?]{1,30}\s{0,4}=|[!=]==?|[:=]))\s*"

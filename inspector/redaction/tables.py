@@ -72,6 +72,6 @@ def _find_line(text: str, at: int) -> tuple[int, int]:
 def _is_heading(before: str, after: str, separator: str) -> bool:
     """Whether each cell of a row is a name; the first may follow other text."""
     cells = [*before.split(separator)[1:], *after.split(separator)[1:]]
-    if separator in ",;" and (not (cells or [""])[-1].strip() and after or f"{separator} " in before + after):
-        return False
+    if separator in ",;" and (f"{separator} " in before + after or (after and not cells[-1].strip())):
+        return False  # code, not a table
     return all(len(cell) <= 60 and _NAMES.fullmatch(cell) for cell in cells)

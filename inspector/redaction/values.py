@@ -86,7 +86,7 @@ def _is_no_word(value: str) -> bool:
 
 
 def _is_marked(value: str) -> bool:
-    """Whether a value without a digit is a password: capital and small letters, and a mark that no name has."""
+    """Whether a value without a digit is a password: capital and small letters, and a mark."""
     return (
         bool(_MARKED.fullmatch(value)) and not value.islower() and not value.isupper() and _is_no_word(value)
     )
