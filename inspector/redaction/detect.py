@@ -113,7 +113,7 @@ def _all_spans(text: str, coded: bool = True) -> Iterator[Span]:
     tried.update(*[places for need, places in _BY_WORD_NEED.items() if need in words] if words else ())
     for place in sorted(tried):
         pattern = PATTERNS[place]
-        if pattern.long > longest:
+        if pattern.long > longest or pattern.near not in lower:
             continue
         for match in pattern.regex.finditer(lower if pattern.lower else text):
             group = 1 if pattern.regex.groups and match.group(1) is not None else 0

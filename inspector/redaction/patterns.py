@@ -12,7 +12,7 @@ import re
 from typing import Literal, NamedTuple
 
 from .contexts import BLANK as _BLANK
-from .contexts import CASED, CONTEXTS
+from .contexts import CASED, CONTEXTS, ELSEWHERE
 from .contexts import QUOTE as _QUOTE
 from .tokens import PREFIXED, TOKENS, UNMARKED
 from .values import is_telling as is_telling
@@ -33,6 +33,7 @@ class Pattern(NamedTuple):
         lower: Whether the pattern is applied to the lower-case text.
         long: If not 0, the length of a run of `LONG_RUN` that the lower-case text must contain.
         word: Whether `needs` are searched only in words of at least LEAST_WORD characters.
+        near: A text that the lower-case text must contain somewhere; "" if none is needed.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class Pattern(NamedTuple):
     lower: bool = False
     long: int = 0
     word: bool = False
+    near: str = ""
 
 
 LONG_RUN = re.compile(r"[0-9a-z_-]{32,}")
@@ -334,7 +336,8 @@ PATTERNS = (
     ),
     _pattern(
         "authorization",
-        rf"authorization{_QUOTE}\s*[:=]\s*{_QUOTE}(?:[a-z][\w-]{{1,20}}\s+)?([\w.+/=~-]{{12,}})",
+        rf"authorization{_QUOTE}\s*[:=]\s*{_QUOTE}(?:[a-z][\w-]{{1,20}}\s+)?"
+        r"([\w.+/=~-]{12,}+)(?!\s+\[)",
         "value",
         "authorization",
         lower=True,
@@ -490,6 +493,7 @@ PATTERNS = (
     _pattern("url-password", r"[a-z][a-z0-9+.-]{1,20}://([^\s:/?#@\"'<>\\]{16,200})@", "random", "://"),
     *(_pattern(kind, regex, judge, *needs, lower=True) for kind, judge, regex, needs in CONTEXTS),
     *(_pattern(kind, regex, judge, *needs) for kind, judge, regex, needs in CASED),
+    *(_pattern(kind, regex, judge, lower=True)._replace(near=near) for kind, judge, regex, near in ELSEWHERE),
     _personal(
         "email",
         r"(?:(?<![\w.+\\-])|(?<=\\[nrt]))[A-Za-z0-9][\w.+-]*@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w-])",

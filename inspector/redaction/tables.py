@@ -61,12 +61,12 @@ def find_cells(text: str, lower: str) -> Iterator[tuple[int, int]]:
 
 def _find_line(text: str, at: int) -> tuple[int, int]:
     """The start and end of the line around a position, at most MOST_WIDTH characters each way."""
-    first = max(0, at - MOST_WIDTH)
-    start = first
-    for line_end in _LINE_END.finditer(text, first, at):
-        start = line_end.end()
-    line_end_after = _LINE_END.search(text, at, at + MOST_WIDTH)
-    return start, line_end_after.start() if line_end_after else min(len(text), at + MOST_WIDTH)
+    first, last = max(0, at - MOST_WIDTH), min(len(text), at + MOST_WIDTH)
+    start = max(text.rfind("\n", first, at) + 1, text.rfind("\\n", first, at) + 2)
+    end = min(place for place in (text.find("\n", at, last), text.find("\\n", at, last), last) if place >= 0)
+    for spelt in ("\r", "\\r"):
+        end -= len(spelt) if text.endswith(spelt, at, end) else 0
+    return max(start, first), end
 
 
 def _is_heading(before: str, after: str, separator: str) -> bool:
