@@ -62,7 +62,8 @@ def find_cells(text: str, lower: str) -> Iterator[tuple[int, int]]:
 def _find_line(text: str, at: int) -> tuple[int, int]:
     """The start and end of the line around a position, at most MOST_WIDTH characters each way."""
     first, last = max(0, at - MOST_WIDTH), min(len(text), at + MOST_WIDTH)
-    start = max(text.rfind("\n", first, at) + 1, text.rfind("\\n", first, at) + 2)
+    spelt_out = text.rfind("\\n", first, at)
+    start = max(text.rfind("\n", first, at) + 1, spelt_out + 2 if spelt_out >= 0 else 0)
     end = min(place for place in (text.find("\n", at, last), text.find("\\n", at, last), last) if place >= 0)
     for spelt in ("\r", "\\r"):
         end -= len(spelt) if text.endswith(spelt, at, end) else 0

@@ -29,6 +29,7 @@ _TYPES = re.compile(
 )
 # In code, an "!" or "$" at the end of a name is part of it.
 _MARKED = re.compile(r"[A-Za-z]{3,}[!#%^$]+[A-Za-z!#%^$]*")
+_RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^A-Za-z0-9]")
 _PATH = re.compile(r"(?:[~.]{0,2}/[A-Za-z_.-]{0,24}\d{0,4})+")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:[\[(].*)?")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -98,13 +99,12 @@ def _is_sentence(value: str) -> bool:
 
 
 def _is_mixed_word(value: str) -> bool:
-    """Whether a word is too mixed for a name: digits, small and capital letters that change often."""
-    classes = [0 if not c.isalnum() else 1 if c.isdigit() else 2 if c.islower() else 3 for c in value]
+    """Whether a word has digits, small and capital letters, in shorter runs than those of a name."""
     return (
-        {1, 2, 3} <= {*classes}
-        and (
-            sum(a != b for a, b in pairwise(classes)) * 3 >= len(value) or any(c in "!#%^&*$" for c in value)
-        )
+        any(c.isdigit() for c in value)
+        and any(c.islower() for c in value)
+        and any(c.isupper() for c in value)
+        and (len(_RUNS.findall(value)) * 3 >= len(value) or any(c in "!#%^&*$" for c in value))
         and _is_value(value)
         and not _NAMED_WORDS.fullmatch(value)
         and not _ELSEWHERE.match(value)
