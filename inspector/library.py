@@ -18,7 +18,9 @@ from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypedDict, overload
+
+import msgspec
 
 from .errors import InspectorError, UnreadFormat, expect
 from .files import list_beside, list_matching, open_session
@@ -345,7 +347,20 @@ WITHIN = "within"
 """Index field of a file that belongs to another session: that session's path."""
 SOUGHT = "sought"
 """Index field of a sub-agent's file without a session: the patterns searched, and the files that matched."""
-_FIELDS = frozenset((*FoundSession._fields[4:], WITHIN, SOUGHT))
+
+
+class _Facts(TypedDict, total=False):
+    """The index fields of a file: fields of `FoundSession`, `WITHIN` and `SOUGHT`."""
+
+    title: str
+    project: str
+    prompt: str
+    turns: int
+    compactions: int
+    cost: float | None
+    problem: str
+    within: str
+    sought: list[Any]
 
 
 class _Index:
@@ -367,14 +382,12 @@ class _Index:
                 self._rows = {name: tuple(row) for name, *row in data.execute(query, (self._version,))}
 
     def find(self, file: FoundSession) -> dict[str, Any] | None:
-        """Return the stored fields of a file, or None if there are none or the file has changed."""
+        """Return the stored fields of a file; None if there are none, if it has changed, or if they are damaged."""
         size, modified, text = self._rows.get(os.fsencode(file.path), (None, None, ""))
         if (size, modified) != (file.size, file.modified):
             return None
-        with suppress(ValueError, TypeError):
-            facts = json.loads(text)
-            if isinstance(facts, dict) and facts.keys() <= _FIELDS:
-                return facts
+        with suppress(msgspec.MsgspecError, ValueError, TypeError, RecursionError):
+            return dict(msgspec.json.decode(text, type=_Facts)) or None
         return None
 
     def add(self, file: FoundSession, facts: dict[str, Any]) -> None:

@@ -156,7 +156,20 @@ def test_a_place_that_is_a_link_itself_is_where_it_leads(home: Path, tmp_path: P
     assert listed[0].path.parents[2] == tmp_path / "dotfiles"
 
 
-@pytest.mark.parametrize("facts", ["no JSON", "[]", '{"evil": 1}', '{"title": 1'])
+ODD_ROWS = [
+    '{"evil": 1}',
+    '{"title": 1',
+    '{"title": 1}',
+    '{"project": null}',
+    '{"turns": "many"}',
+    '{"cost": "much"}',
+    '{"problem": {}}',
+    '{"within": 5}',
+    '{"sought": 5}',
+]
+
+
+@pytest.mark.parametrize("facts", ["no JSON", "[]", "[" * 50_000, *ODD_ROWS])
 def test_a_row_of_the_index_that_means_nothing_is_read_anew(home: Path, facts: str) -> None:
     before = list_all(home)
     with sqlite3.connect(home / "index.sqlite") as data:

@@ -263,12 +263,21 @@ def _make_info(row: Json) -> Json:
 
 
 def _load(raw: Any) -> Json:
-    """A JSON object of a cell; anything else as what cannot be read."""
+    """Parse a cell that holds a JSON object; {"unreadable": True} for any other."""
     try:
-        value = decode(raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else bytes(raw))
+        value = decode(_encode(raw))
     except (ValueError, TypeError):
         return {"unreadable": True}
     return value if isinstance(value, dict) else {"unreadable": True}
+
+
+def _encode(cell: Any) -> bytes:
+    """Return the bytes of a cell. Raises `TypeError` for a number: bytes(n) would reserve n bytes."""
+    if isinstance(cell, str):
+        return cell.encode("utf-8", "surrogatepass")
+    if isinstance(cell, bytes):
+        return cell
+    raise TypeError
 
 
 # LangGraph
@@ -316,12 +325,12 @@ def _export_thread(data: Data, thread: Any, space: Any) -> bytes:
 
 
 def _read_state(kind: Any, blob: Any) -> Json:
-    """The time and the messages of a state, or why they cannot be read."""
+    """Parse the time and the messages of a state; {"unreadable": why} if that fails."""
     try:
         if kind == "msgpack":
-            state = msgspec.msgpack.decode(bytes(blob), ext_hook=_keep)
+            state = msgspec.msgpack.decode(_encode(blob), ext_hook=_keep)
         elif kind in ("json", None):
-            state = decode(blob.encode() if isinstance(blob, str) else bytes(blob))
+            state = decode(_encode(blob))
         else:
             return {"unreadable": f"it is stored as {kind!s:.20}, which is not loaded"}
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):

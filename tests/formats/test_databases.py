@@ -418,3 +418,28 @@ def test_pages_that_lead_to_the_same_rows_again_and_again_are_refused(tmp_path: 
     path.write_bytes(data)
     with pytest.raises(ReadError, match=r"more than a file of its size can hold|none of them is a session"):
         open_session(path)
+
+
+@pytest.mark.parametrize("number", [-1, 3, 2**62])
+@pytest.mark.parametrize("kind", ["msgpack", "json"])
+def test_a_number_in_place_of_a_state_reserves_no_memory(kind: str, number: int, tmp_path: Path) -> None:
+    """The number is no size: 2**62 bytes are more than any machine has."""
+    path = tmp_path / "g.db"
+    make_thread(path, [[HumanMessage("Hi", id="a")]])
+    with closing(sqlite3.connect(path)) as base:
+        values = ("t", "", "c1", "c0", kind, number, b"")
+        base.execute("INSERT INTO checkpoints VALUES (?,?,?,?,?,?,?)", values)
+        base.commit()
+    session = open_session(path)
+    assert [entry.text for entry in session.entries] == ["Hi"]
+
+
+@pytest.mark.parametrize("number", [-1, 3, 2**62])
+def test_a_number_in_place_of_a_part_takes_no_other_part_with_it(number: int, tmp_path: Path) -> None:
+    untyped = "CREATE TABLE part (id, message_id, session_id, data)"
+    path = make_base(tmp_path / "opencode.db", "ALTER TABLE part RENAME TO typed", untyped)
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("INSERT INTO part SELECT id, message_id, session_id, data FROM typed")
+        base.execute("INSERT INTO part VALUES ('prt_2', 'msg_1', 'ses_1', ?)", (number,))
+        base.commit()
+    assert open_session(path).entries[0].text == "Hi"

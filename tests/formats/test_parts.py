@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import pickle
+import random
 import tarfile
 import zipfile
 from pathlib import Path
@@ -124,6 +126,23 @@ def test_what_becomes_far_larger_than_it_is_packed_is_no_session_and_takes_no_ot
     found = open_sessions(path)
     assert [one.name for one in found] == ["a.jsonl"]
     assert "larger than 200 times its size" in found.others[0].problem
+
+
+def test_a_gzip_file_of_many_members_costs_no_more_than_its_bytes(tmp_path: Path) -> None:
+    """Empty members of 20 bytes, as in a log that something flushes all the time: 500,000 of them.
+
+    A copy of the mebibyte that follows each member would be 500 GB for this file of 10 MB.
+    """
+    path = tmp_path / "members.jsonl.gz"
+    first, last = row("ebb"), row("flood")
+    path.write_bytes(gzip.compress(first) + gzip.compress(b"") * 500_000 + gzip.compress(last))
+    assert open_session(path) == read_session(first + last)
+    # Members larger than the pieces in which they are unpacked, and one that is cut short.
+    many = b"".join(row(f"said {number} {random.Random(number).random()}") for number in range(60_000))
+    path.write_bytes(gzip.compress(first) + gzip.compress(many) + gzip.compress(last))
+    assert len(open_session(path).entries) == 60_002
+    path.write_bytes(gzip.compress(first) + gzip.compress(last)[:-9])
+    assert open_session(path) == read_session(first + last)
 
 
 def test_an_archive_of_too_many_files_is_refused(tmp_path: Path) -> None:
