@@ -35,7 +35,7 @@ from .formats.readers import (
 from .formats.whole_file import mode_of as mode_of
 from .formats.whole_file import write_new as write_new
 from .formats.whole_file import write_whole as write_whole
-from .paths import check_regular, is_shown, spell_out
+from .paths import check_regular, is_shown, open_regular, spell_out
 from .session.garbage import paused_gc
 from .session.provenance import FILE_MODE, file_mode_of
 from .session.session import Session
@@ -147,7 +147,7 @@ def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
     """Read the session's other files, by their paths relative to its folder."""
     patterns, read = reader.name_beside(data, place.name), dict[str, Data]()
     for path in _find_beside(patterns, place, reader.most_beside):
-        with suppress(OSError), path.open("rb") as file:
+        with suppress(OSError, ReadError), open_regular(path) as file:
             head = file.read(MARK)
             if reader.is_foreign is None or not reader.is_foreign(data, head):
                 read[path.relative_to(place.parent).as_posix()] = head + file.read()
@@ -157,9 +157,8 @@ def _read_beside(reader: Reader, data: Data, place: Path) -> dict[str, Data]:
 def _read_whole(place: Path) -> tuple[FileStat, bytes]:
     """Read a file. One whose beginning shows that it is not a session is refused before the rest is read."""
     # Not mapped into memory: if a mapped file is truncated meanwhile, the process is killed.
-    with place.open("rb") as file:
+    with open_regular(place) as file:
         status = os.fstat(file.fileno())
-        check_regular(place, status)
         head = file.read(BEGINNING)
         if not head:
             raise ReadError(str(place), detail="it is empty")
@@ -498,7 +497,7 @@ class FollowedFile:
         growth, known = self._growth, self._status
         if growth is None or known is None:
             return None
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             now = _status(os.fstat(file.fileno()))
             # A file that changed without growing was not only appended to.
             if now[:2] != known[:2] or now.size <= known.size:
@@ -541,7 +540,7 @@ class FollowedFile:
 
     def _read_in_pieces(self) -> bool:
         """Read a large file of lines piece by piece. Return False if it is not one."""
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             status = os.fstat(file.fileno())
             if status.st_size < LARGE or not (head := file.read(FIRST)).startswith(b"{"):
                 return False

@@ -28,7 +28,7 @@ from .formats.containers import ZSTD, unpack
 from .formats.json_document import HEAD
 from .formats.places import find_places
 from .formats.readers import list_holder_hooks
-from .paths import spell_out
+from .paths import open_regular, spell_out
 from .redaction.cut import cut_text, redact_text
 from .session.session import Session
 from .session.speakers import typed_words
@@ -215,7 +215,7 @@ class HolderSearch:
         """Patterns of where the session may lie that reads this file as its own; [] for any other file."""
         with suppress(OSError, InspectorError):
             if path.is_file():
-                with path.open("rb") as file:
+                with open_regular(path) as file:
                     head = file.read(HEAD)
                 if head.startswith(ZSTD):
                     head = bytes(memoryview(unpack(path.read_bytes()))[:HEAD])
@@ -382,7 +382,7 @@ class _Index:
                 self._rows = {name: tuple(row) for name, *row in data.execute(query, (self._version,))}
 
     def find(self, file: FoundSession) -> dict[str, Any] | None:
-        """Return the stored fields of a file; None if there are none, if it has changed, or if they are damaged."""
+        """Return the stored fields of a file; None if there are none, or if they are outdated or damaged."""
         size, modified, text = self._rows.get(os.fsencode(file.path), (None, None, ""))
         if (size, modified) != (file.size, file.modified):
             return None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import ArgumentError, ReadError
 
@@ -38,6 +40,30 @@ def check_regular(place: Path, status: os.stat_result) -> None:
     for is_other, kind in _OTHER_FILES:
         if is_other(status.st_mode):
             raise ReadError(str(place), detail=f"it is {kind}")
+
+
+def open_regular(place: Path) -> BinaryIO:
+    """Open a regular file to read it.
+
+    Never waits for the writer of a named pipe, even of one that took the place of a file after a check.
+
+    Raises:
+        ReadError: It is no regular file.
+        OSError: It cannot be opened.
+    """
+    file = open(place, "rb", opener=_open_at_once)  # noqa: SIM115
+    try:
+        check_regular(place, os.fstat(file.fileno()))
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    with suppress(BlockingIOError):  # another program has a lease, which only a regular file can have
+        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    return os.open(path, flags)
 
 
 def is_shown(place: Path, home: Path) -> bool:

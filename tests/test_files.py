@@ -20,6 +20,7 @@ from inspector.formats import incremental
 from inspector.formats.incremental import LARGE
 from inspector.formats.json_document import HEAD
 from inspector.formats.readers import read_session
+from inspector.paths import open_regular
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Entry
 from inspector.session.session import Session
@@ -380,3 +381,14 @@ def test_a_large_rollout_has_its_sub_agents(
 
 
 MAIN, AGENT = "019a0000-0000-7000-8000-000000000001", "019a0000-0000-7000-8000-000000000002"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_that_takes_the_place_of_a_checked_file_is_refused_without_waiting(tmp_path: Path) -> None:
+    """Nobody writes to the pipe: a plain open would wait for ever."""
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(ReadError, match="it is a named pipe"):
+        open_regular(tmp_path / "pipe.jsonl")
+    (tmp_path / "a.jsonl").write_bytes(b"{}")
+    with open_regular(tmp_path / "a.jsonl") as file:
+        assert file.read() == b"{}"
