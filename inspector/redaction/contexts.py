@@ -185,7 +185,7 @@ CONTEXTS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     (
         "login",
         "mixed-password",
-        rf"(?<!\w)auth {{1,4}}(?:[\w.-]{{1,40}} {{1,4}})?({_SHORT})(?![^\s\"'`\\])",
+        rf"(?<!\w)auth {{1,4}}(?:[\w.-]{{1,40}} {{1,4}})?(?!\[)({_SHORT})(?![^\s\"'`\\])",
         ("auth ",),
     ),
     ("login", "password", r"key content\s{1,40}:\s{1,8}([^\s\"'`\\]{8,63})", ("key content",)),

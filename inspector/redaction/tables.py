@@ -32,6 +32,8 @@ def find_cells(text: str, lower: str) -> Iterator[tuple[int, int]]:
             continue
         # What a tool or a sentence wrote before the first heading is no heading.
         before, after = text[start : head.start()], text[head.end() : end]
+        if "||" in before + after:
+            continue  # an operator in code
         separator = "|" if "|" in before + after else None
         cut = _CELL_ENDS.search(after) or _CELL_ENDS.search(before)
         separator = separator or (cut.group() if cut else None)

@@ -228,7 +228,9 @@ def test_a_server_that_starts_does_not_wait_for_what_reads_and_plans() -> None:
     code = "import sys, inspector.jupyter.server; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
-    light = {f"inspector.{name}" for name in ("errors", "jupyter", "jupyter.server", "jupyter.threads")}
+    light = {
+        f"inspector.{name}" for name in ("errors", "jupyter", "jupyter.server", "jupyter.threads", "text")
+    }
     assert {name for name in loaded if name.startswith("inspector.")} <= light
     assert "numpy" not in loaded
 
