@@ -395,8 +395,8 @@ SECRETS.append(
 PRICE = draw(40, HEX)
 HARMLESS: dict[str, str] = {
     "git sha": PRICE,
-    "time of a test": "resolves Langfuse endpoint and Basic auth headers [11.00ms]\nagentv test: (pass)",
     "time of a test": "resolves Basic auth headers [11.00ms]\nagentv test: (pass)",
+    "comparisons": "name === 'x-github-token' ||\n85:   name === 'review_context_token_1' ||\n86: x",
     "short sha": draw(7, HEX),
     "sha256": draw(64, HEX),
     "uuid": identifier(),
