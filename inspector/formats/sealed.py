@@ -11,7 +11,6 @@ from pydantic import ValidationError, model_validator
 from ..session.blocks import Chars, Value
 from ..session.entries import Boundary
 from ..session.json_text import stringify
-from ..tokens.models import is_same
 
 
 class Sealed(Value):
@@ -44,6 +43,8 @@ class Sealed(Value):
 
     def suits(self, model: str | None) -> bool:
         """Whether it can be sent to a model."""
+        from ..tokens.models import is_same  # imports numpy, which opening a file does not need
+
         return self.model is None or model is None or is_same(self.model, model)
 
 

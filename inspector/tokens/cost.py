@@ -336,7 +336,12 @@ def _count_silent(session: Session, spent: Spent) -> tuple[int, int, int]:
         for at in messages
         if at not in summed and entries[at].sidechain is None and entries[at].extra.get("cache") != "read"
     ]
-    silent = 0 if paid.intersection(replies) else sum(entries[at].error is None for at in replies)
+    # A harness writes an error of the API as a reply that is text alone; no request was answered.
+    answered = (
+        entries[at].error is None or any(block.kind != "text" for block in entries[at].blocks)
+        for at in replies
+    )
+    silent = 0 if paid.intersection(replies) else sum(answered)
     unreported = sum(
         boundary.kind == "compact" and entries[at].usage is None and entries[at].copied_from is None
         for at in session.tree.bounded.tolist()

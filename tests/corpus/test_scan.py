@@ -320,7 +320,7 @@ def test_wrong_arguments_are_told(tmp_path: Path) -> None:
         scan(tmp_path, ["nonsense"])
     with pytest.raises(ArgumentError, match="measures"):
         scan(tmp_path, TWO, measures=["money"])  # type: ignore[list-item]
-    with pytest.raises(PolicyError, match="one name"):
+    with pytest.raises(PolicyError, match="two policies have this name"):
         scan(tmp_path, ["flue", "flue"])
     with pytest.raises(FileNotFoundError):
         scan(tmp_path / "none", TWO)

@@ -117,7 +117,10 @@ def test_the_command_tells_where_it_is(file: Path, capsys: pytest.CaptureFixture
 def real_sessions() -> list[Any]:
     folders = (path for path in (SHARED / "sessions").glob("*/*.jsonl") if SHARED.exists())
     return [
-        pytest.param(path, id=path.stem) for path in sorted(folders) if path.name.startswith(("cc-", "pi-"))
+        pytest.param(path, id=path.stem)
+        for path in sorted(folders)
+        # Other tools shorten transcripts for their own use, and such a file is refused.
+        if path.name.startswith(("cc-", "pi-")) and "sweep--" not in str(path)
     ]
 
 

@@ -298,7 +298,7 @@ def test_what_is_wrong_in_a_policy_is_told_with_the_way_there(given_policy: Any,
 
 
 def test_what_is_no_policy_at_all_is_refused_at_the_door() -> None:
-    with pytest.raises(ArgumentError, match="policy must be a text or a Policy or a Mapping, not 5"):
+    with pytest.raises(ArgumentError, match="policy must be a text or a Policy or a dict, not 5"):
         find_policy(5)  # type: ignore[arg-type]
 
 

@@ -315,6 +315,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "harness.recover": False,
         "harness.retries": 0,
         "harness.reset": False,
+        "harness.adopt": "smaller",
         "keep-recent-share.measure": "characters",
         "keep-recent-share.keep_last": False,
         "keep-recent-share.snap": "turn",

@@ -19,7 +19,7 @@ _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def write_text(findings: LintReport, session: Session, *, fixes: bool = False) -> list[str]:
     """Format a line per finding, with its line in the file, and a summary as the last line."""
-    lines, tidy = [], _find_redactor(session).clean
+    lines, tidy = [], _find_redactor(findings, session).clean
     for finding in findings:
         at = find_line(finding, session)
         where = f"line {at}: " if at else ""
@@ -40,7 +40,7 @@ def write_json(findings: LintReport, session: Session, *, fixes: bool = False) -
         "faults": [fault._asdict() for fault in findings.faults],
         "findings": [_describe(finding, session, fixes) for finding in findings],
     }
-    return [json.dumps(_find_redactor(session).clean_tree(report), indent=2)]
+    return [json.dumps(_find_redactor(findings, session).clean_tree(report), indent=2)]
 
 
 def write_github(findings: LintReport, session: Session, file: str) -> list[str]:
@@ -52,7 +52,7 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
     >>> print(write_github(lint(session, rules="CI001"), session, "a,b.jsonl")[0][:62])
     ::error file=a%2Cb.jsonl,line=79,title=CI001 edited file lost:
     """
-    lines, tidy = [], _find_redactor(session).clean
+    lines, tidy = [], _find_redactor(findings, session).clean
     for finding in findings:
         at = find_line(finding, session)
         place = f",line={at}" if at else ""
@@ -78,7 +78,7 @@ def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
         }
         for check in LINT_CODES.values()
     ]
-    results, tidy = [], _find_redactor(session).clean
+    results, tidy = [], _find_redactor(findings, session).clean
     for finding in findings:
         place: dict[str, Any] = {"artifactLocation": {"uri": quote(file, safe="/", errors="surrogateescape")}}
         if at := find_line(finding, session):
@@ -107,7 +107,7 @@ def write_junit(findings: LintReport, session: Session, file: str) -> list[str]:
     """
     from xml.etree import ElementTree as ET
 
-    tidy = _find_redactor(session).clean
+    tidy = _find_redactor(findings, session).clean
     failed = sum(finding.severity == "error" for finding in findings)
     faults = len(findings.faults)
     tests = max(len(findings) + faults, 1)
@@ -144,9 +144,9 @@ FORMATS: dict[str, Callable[[LintReport, Session, str, bool], list[str]]] = {
 """Functions that format a report of a session, with the name of its file, and with fixes or without."""
 
 
-def _find_redactor(session: Session) -> Redactor:
+def _find_redactor(findings: LintReport, session: Session) -> Redactor:
     """Return the redactor for a report: it may leave the machine, so it contains no secret of the session."""
-    return find_secrets(session) or Redactor()
+    return (find_secrets(session) if findings else None) or Redactor()
 
 
 def find_line(finding: LintFinding, session: Session) -> int | None:
