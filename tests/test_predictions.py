@@ -26,20 +26,17 @@ def test_the_committed_table_is_what_the_command_prints() -> None:
 def test_predictions_are_near_what_the_provider_reported() -> None:
     """Sessions with more than a handful of tokens; if a size is uncertain, it is a range with a warning.
 
-    One was generated: its usage is a made-up model's. Those below `sweep--` were added later; the table has
-    their rows, and their errors are not bounded here.
+    One was generated: its usage is a made-up model's. How many sizes lie in their range is bounded for the
+    sessions that the prediction was developed with: of all 27, 24 do, which is less than nine tenths.
     """
     every = find_predictions(SHARED / "sessions")
-    found = [
-        p
-        for p in every
-        if p.reported > 1_000 and "--generated" not in p.file and not p.file.startswith("sweep--")
-    ]
+    found = [p for p in every if p.reported > 1_000 and "--generated" not in p.file]
     errors = sorted(abs(p.error) for p in found)
     assert len(found) > 15
     assert errors[len(errors) // 2] < 0.06
     assert sum(error < 0.15 for error in errors) > 0.85 * len(errors)
-    assert sum(p.holds for p in found) >= 0.9 * len(found)
+    developed = [p for p in found if not p.file.startswith("sweep--")]
+    assert sum(p.holds for p in developed) >= 0.9 * len(developed)
     assert all(p.warned for p in found if abs(p.error) > 0.15)
 
 
