@@ -16,6 +16,7 @@ from typing import Any, get_type_hints
 import msgspec
 from msgspec.structs import fields
 
+from inspector.facts import outcomes
 from inspector.workbench.payloads.base_payload import Payload
 from inspector.workbench.payloads.new_file import NewFilePreview, NewFileReply
 from inspector.workbench.payloads.replay import RunPayload
@@ -37,7 +38,8 @@ def list_replies() -> dict[str, type[Payload]]:
 def make_schema() -> dict[str, Any]:
     """The schema of every payload: an object of traits, and one of replies, by their names.
 
-    In the older form of the standard, which the front end's generator reads.
+    In the older form of the standard, which the front end's generator reads. `outcomes` is the table of the
+    outcomes of facts.
     """
     replies = list_replies()
     kinds = [*TRAITS.values(), *replies.values()]
@@ -54,6 +56,10 @@ def make_schema() -> dict[str, Any]:
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         **_object("Payloads", roots),
+        "outcomes": {
+            "traits": [traits._asdict() for traits in outcomes.TRAITS.values()],
+            "worstFirst": list(outcomes.WORST_FIRST),
+        },
         "definitions": _spell_tuples(parts),
     }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..facts.outcomes import OUTCOMES, read_outcome
+
 Row = dict[str, Any]
 """One session × one policy × one moment: every column of COLUMNS, None where it was not measured or is not
 known."""
@@ -43,10 +45,10 @@ COLUMNS: dict[str, str] = {
     "cost_next": "each request after that",
     "currency": "of the costs",
     "stood": "facts that could be read before",
-    "kept": "of these, verbatim or restated after",
-    "pointed": "of these, only pointed to",
+    "kept": "of these, verbatim, quoted or paraphrased after",
+    "pointed": "of these, only a pointer to them",
     "unknown": "of these, what a summary that nobody can read may hold or not",
-    "stale": "values that the user had replaced before, told by a summary all the same",
+    "superseded": "values that the user had replaced before, told by a summary all the same",
     "regrets": "facts that a recorded compaction took away and that were needed again",
     "regret_tokens": "tokens paid for them once more",
     "regret_cost": "what these cost at least, in `currency`",
@@ -59,7 +61,7 @@ COLUMNS: dict[str, str] = {
     "edit_tokens": "tokens that came between, by the ledger's counter",
     "cache_rebuilds": "{cause: [times, tokens sent again, cost above reading them]} of the whole file",
     "sections": "{section: [tokens before, after]}; the parts that are not in the file among them",
-    "facts": "{kind/speaker: [verbatim, restated, pointed to, weakened, lost, unknown]}",
+    "facts": "{kind/speaker: [facts of each outcome in COUNTED, which are all but superseded]}",
     "findings": "{code of lint: findings}",
     "error": "why nothing, or not all, was measured",
     "seconds": "time the file took; the one column in which two scans of the same may differ",
@@ -67,6 +69,10 @@ COLUMNS: dict[str, str] = {
     "rows": "rows of this file under this policy",
 }
 """Every column of a row in order, and what stands in it."""
+COUNTED = tuple(name for name in OUTCOMES if name != "superseded")
+"""The outcomes that the column `facts` counts, in order."""
+_FIRST_COUNTED = ("verbatim", "restated", "pointed to", "weakened", "lost", "unknown")
+"""The same in files of versions that knew six."""
 
 Key = tuple[str, str, str]
 
@@ -74,6 +80,28 @@ Key = tuple[str, str, str]
 def fill_row(row: Row) -> Row:
     """A row with every column in its place."""
     return {name: row.get(name) for name in COLUMNS}
+
+
+def read_row(row: Row) -> Row:
+    """Return a row of a saved scan with the present names of columns and outcomes.
+
+    Args:
+        row: A row as this version or an older one wrote it.
+
+    >>> read_row({"stale": 1, "facts": {"file/user": [1, 2, 0, 0, 4, 0]}})
+    {'superseded': 1, 'facts': {'file/user': [1, 2, 0, 0, 0, 0, 0, 0, 4, 0]}}
+    """
+    row = {read_outcome(name): value for name, value in row.items()}
+    if isinstance(facts := row.get("facts"), dict):
+        row["facts"] = {name: _read_counts(counts) for name, counts in facts.items()}
+    return row
+
+
+def _read_counts(counts: Any) -> Any:
+    if not isinstance(counts, list) or len(counts) != len(_FIRST_COUNTED):
+        return counts
+    told = {read_outcome(name): count for name, count in zip(_FIRST_COUNTED, counts, strict=True)}
+    return [told.get(name, 0) for name in COUNTED]
 
 
 def complete_keys(rows: Iterable[Row]) -> set[Key]:

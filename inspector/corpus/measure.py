@@ -22,9 +22,10 @@ from ..facts.broken_rules import BrokenRule, find_broken_rules
 from ..facts.extract.collect import BY, KINDS, OPERATIONS
 from ..facts.facts import Facts
 from ..facts.lint.check import check_trace
+from ..facts.outcomes import CODE, IN_FULL
 from ..facts.regret import Regret, find_regret, sum_regret
 from ..facts.trace import trace_plan, trace_recorded
-from ..facts.traced import FATES, TIERS, Trace
+from ..facts.traced import TIERS, Trace
 from ..planning.plan import Plan, make_plan
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Policy
@@ -36,15 +37,12 @@ from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.models import model_of
 from ..tokens.prices import Price, find_price
 from ..workbench.payloads.sections import ALL_SECTIONS, sum_sections
-from .columns import Row
+from .columns import COUNTED, Row
 
 Measure = Literal["facts", "regret", "findings"]
 MEASURES: tuple[Measure, ...] = ("facts", "regret", "findings")
 USUAL: tuple[Measure, ...] = ("facts", "regret")
 UNKNOWN = TIERS.index("inferred")
-STALE = FATES.index("stale")
-UNREAD = STALE
-"""The last column of `facts`, in the place of the fate that is not counted there."""
 AGAIN = {"file": "read_again", "command": "run_again", "error": "met_again", "constraint": "said_again"}
 """The column that counts the facts of a kind that were needed again."""
 CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
@@ -287,27 +285,27 @@ def _charge(price: Price | None, read: int, written: int) -> float | None:
 def count_facts(trace: Trace) -> Row:
     """What became of the facts that stood: in all, and by kind and by who said it first.
 
-    `facts` is {"kind/speaker": [verbatim, restated, pointed to, weakened, lost, unknown]}. Where nobody can
-    read a summary, what it may hold is unknown, and neither kept nor lost. A value that the user had replaced
-    is none of them; `stale` counts those that a summary tells all the same.
+    `facts` is {"kind/speaker": [facts of each outcome in COUNTED]}. If a summary cannot be read, what it may
+    hold is unknown, and neither kept nor absent. A value that the user had replaced is none of them;
+    `superseded` counts those that a summary tells all the same.
     """
     facts = facts_of(trace)
-    stood = trace.stood & (trace.fate != STALE)
+    stood = trace.stood & (trace.outcome != CODE["superseded"])
     number, kind = trace.number[stood], trace.kind[stood].astype(np.int64)
     by = facts.by[facts.offset[:-1]][number].astype(np.int64)
-    fate = trace.fate[stood].astype(np.int64)
-    sealed = (trace.tier[stood] == UNKNOWN) & (fate == FATES.index("lost"))
-    fate[sealed] = UNREAD
-    shape = len(KINDS), len(BY), UNREAD + 1
-    tally = np.bincount(np.ravel_multi_index((kind, by, fate), shape), minlength=int(np.prod(shape)))
-    table = tally.reshape(shape)
-    total = table.sum((0, 1)).tolist()
+    outcome = trace.outcome[stood].astype(np.int64)
+    sealed = (trace.tier[stood] == UNKNOWN) & (outcome == CODE["absent"])
+    outcome[sealed] = CODE["unknown"]
+    shape = len(KINDS), len(BY), len(CODE)
+    tally = np.bincount(np.ravel_multi_index((kind, by, outcome), shape), minlength=int(np.prod(shape)))
+    table = tally.reshape(shape)[:, :, [CODE[name] for name in COUNTED]]
+    total = dict(zip(COUNTED, table.sum((0, 1)).tolist(), strict=True))
     return {
-        "stood": int(sum(total)),
-        "kept": total[0] + total[1],
-        "pointed": total[2],
-        "unknown": total[-1],
-        "stale": sum(traced.carried for traced in trace.select("stale")),
+        "stood": sum(total.values()),
+        "kept": sum(total[name] for name in IN_FULL),
+        "pointed": total["pointer"],
+        "unknown": total["unknown"],
+        "superseded": sum(traced.carried for traced in trace.select("superseded")),
         "facts": {f"{KINDS[k]}/{BY[b]}": table[k, b].tolist() for k, b in np.argwhere(table.sum(2)).tolist()},
     }
 

@@ -14,7 +14,7 @@ from ..errors import EditError, InspectorError
 from ..files import mode_of, write_new
 from ..formats.whole_file import strictest
 from ..text import printable_tree
-from .columns import COLUMNS, Key, Row, complete_keys
+from .columns import COLUMNS, Key, Row, complete_keys, read_row
 from .scan_table import ScanTable, flatten_row
 
 
@@ -123,7 +123,7 @@ class RowStore:
                     raise EditError("into", str(self.path), "a line of it is no JSON") from None
                 if not isinstance(row, dict):
                     raise EditError("into", str(self.path), "it holds something else than the rows of a scan")
-                yield row
+                yield read_row(row)
 
     def complete(self) -> set[Key]:
         """What is there in full."""

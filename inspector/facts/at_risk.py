@@ -1,8 +1,8 @@
 """How many facts hang on a summary alone, for every place of the cut at once.
 
 In go the facts of a moment and a plan, out comes a column over the places. A fact is at risk at a place if it
-can be read now and no block would name it there as it was said, nor the head: `TracedFact.fate` would not be
-"verbatim". A block's fate depends only on its side of the cut, so two positions per fact say it all.
+can be read now and no block would name it there as it was said, nor the head: `TracedFact.outcome` would not
+be "verbatim". A block's fate depends only on its side of the cut, so two positions per fact say it all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..policies.table import POINTER
 from ..session.blocks import Block
 from ..session.queries import is_summary, readable_text
 from ..session.tree import Bools, Ints
-from .fate import MomentFates
+from .outcome_finder import PointInTimeOutcomes
 
 Longs = NDArray[np.int64]
 
@@ -37,7 +37,7 @@ class NamedFacts:
     `pairs` (int64[k,2]) are a fact's number and a live row that names it.
     """
 
-    def __init__(self, moment: MomentFates) -> None:
+    def __init__(self, moment: PointInTimeOutcomes) -> None:
         self.moment = moment
         found, before = moment.found, moment.before
         session, live = before.session, before.session.live

@@ -27,6 +27,7 @@ from .explanation import Cause, Explanation, NearWords
 from .extract.instructions import find_instruction_file
 from .mentions import OTHER_WORDS, PROSE, SearchText, make_pattern, read_words
 from .nearest import find_nearest
+from .outcomes import TRAITS
 from .remaining import Remaining, RemainingText, stand_live
 from .traced import TracedFact, TraceScope
 
@@ -68,14 +69,14 @@ def find_explanation(traced: TracedFact) -> Explanation:
     >>> session = open_demo()
     >>> found = find_explanation(trace_recorded(session)[0][LOST_PATH])
     >>> found.what, [cause.code for cause in found.because]
-    ('lost', ['summary is silent', 'no list of files'])
+    ('absent', ['summary is silent', 'no list of files'])
     >>> found.nearest[0].words
     'offsets'
     """
-    causes = list(_find_causes(traced)) if traced.stood and traced.fate != "verbatim" else []
-    near = _find_nearest(traced) if traced.stood and traced.fate == "lost" else ()
+    causes = list(_find_causes(traced)) if traced.stood and traced.outcome != "verbatim" else []
+    near = _find_nearest(traced) if traced.stood and traced.outcome == "absent" else ()
     return Explanation(
-        traced.fate,
+        traced.outcome,
         _name_event(traced.scene),
         traced.tier,
         _first(traced),
@@ -229,25 +230,27 @@ def _outcome(traced: TracedFact) -> str:
         return _gone(traced, event)
     places = dict.fromkeys(_place(traced.scene, ref) for ref in traced.stands)
     where = join_words([*list(places)[:3], *([f"{len(places) - 3:,} more"] if len(places) > 3 else [])])
-    if traced.fate == "stale":
+    if traced.outcome == "superseded":
         if not where:
             return f"{what} left nothing of it, and nothing is missing."
         return f"{what} {'keeps' if traced.carried else 'leaves'} it, out of date as it is, in {where}."
-    if traced.fate == "verbatim":
+    if traced.outcome == "verbatim":
         return f"{what} leaves it verbatim in {where}."
-    if traced.fate == "restated" and traced.words == OTHER_WORDS:
+    if traced.outcome == "quoted" and traced.words == OTHER_WORDS:
         return f"{what} keeps it in other words, in {where}."
-    if traced.fate == "restated":
+    if traced.outcome == "quoted":
         name = f" as {cut_text(traced.words, _NAME)}" if _is_another_name(traced) else ""
         return f"{what} keeps it only in {where}{name}."
-    if traced.fate == "pointed to":
+    if traced.outcome == "pointer":
         return f"{what} leaves only a pointer to it, in {where}."
-    if traced.fate == "weakened":
+    if traced.outcome == "partial":
         others = [cut_text(name, _NAME) for name in traced.others[:3]]
         more = f" That may mean {join_words(others, 'or')} as well." if others else ""
         if traced.fact.kind == "message":
             return f"{what} leaves only {traced.words}, in {where}."
         return f'{what} leaves only "{cut_text(traced.words, _NAME)}" of it, in {where}.{more}'
+    if traced.outcome != "absent":
+        return f"{what}: {TRAITS[traced.outcome].sentence}"
     if traced.tier == "inferred":
         return f"{what} left nothing of it that can be read; its summary is sealed or missing."
     return f"{what} left nothing of it."
@@ -276,7 +279,7 @@ def _gone(traced: TracedFact, event: str) -> str:
     else:
         by = "the context did not hold it"
     again = ""
-    if traced.fate != "lost" and not scene.clears:
+    if traced.outcome != "absent" and not scene.clears:
         does = "tells it again in other words," if traced.words == OTHER_WORDS else "names it again"
         again = f" {event[0].upper()}{event[1:]} {does} in {_placed(traced)}."
     return f"It could not be read any more when this one came: {by}.{again}"
@@ -368,7 +371,7 @@ def _find_causes(traced: TracedFact) -> Iterator[Cause]:
         yield Cause("replaced", f'The user had replaced it before: "{words}" in {where}.', later.ref)
     elif traced.scene.plan is not None:
         yield from _planned_causes(traced, traced.scene.plan)
-    elif traced.scene.entry is not None and traced.fate in ("lost", "weakened"):
+    elif traced.scene.entry is not None and traced.outcome in ("absent", "partial"):
         yield from _recorded_causes(traced)
 
 
@@ -378,7 +381,7 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
         return
     ref = BlockRef(entry.id, 0)
     text = sum(len(stand.text) for stand in scene.after.others if stand.ref.entry == entry.id)
-    if traced.tier != "inferred" and traced.fate == "lost":
+    if traced.tier != "inferred" and traced.outcome == "absent":
         kept = ", nor do the blocks that it kept" if scene.after.rows.any() else ""
         yield Cause("summary is silent", f"Its summary ({text:,} characters) does not name it{kept}.", ref)
     if traced.fact.kind == "file":
@@ -479,7 +482,7 @@ def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
         # Before the cut a rule may still keep what it likes.
         kept = f"keeps what comes from {brief(plan.cut.entry)} on"
         yield Cause("cut", f"The cut {'stands at the end' if plan.cut.entry == END else kept}.")
-    if traced.fate == "restated":
+    if traced.outcome == "quoted":
         return
     if plan.summarises and plan.spec is not None and plan.place is not None:
         last = max(int(live.position[row]) for row in rows) if rows else 0

@@ -50,9 +50,9 @@ class Cause(NamedTuple):
 class Explanation(NamedTuple):
     """What became of a fact and why.
 
-    `what` is its fate, `when` the compaction or plan that decided it, `word` on whose word that is known (the
-    `fate` and `tier` of a `TracedFact`).
-    `first` and `last` say where it was named before; `outcome` is the fate in a sentence, `because` are the
+    `what` is its outcome, `when` the compaction or plan that decided it, `word` on whose word that is known
+    (the `outcome` and `tier` of a `TracedFact`).
+    `first` and `last` say where it was named before; `outcome` is the same in a sentence, `because` are the
     causes, the strongest first, and `nearest` what comes nearest to it in what is left.
     """
 

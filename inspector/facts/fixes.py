@@ -18,8 +18,9 @@ from ..policies.builtin.recorded import RECORDED
 from ..policies.rules.carry_file_operations import CarryFileOperations
 from ..session.blocks import BlockRef
 from ..text import printable
+from .outcomes import CODE, Outcome
 from .trace import trace_one
-from .traced import FATES, Fate, Fix, Means, TracedFact
+from .traced import Fix, Means, TracedFact
 
 PINS = 4
 """Pins tried, the cheapest by tokens of block and other half."""
@@ -47,7 +48,7 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
     """
     if plan.session.leaf != traced.scene.session.leaf:
         raise EditError("plan at", str(plan.session.leaf), "the fact was traced at another moment")
-    if traced.fate in ("verbatim", "stale") or not traced.stood:
+    if traced.outcome in ("verbatim", "superseded") or not traced.stood:
         return ()
     entry, written = traced.scene.entry, plan.checkpoint
     text = entry.text if entry is not None else None if written is None else written.text
@@ -61,9 +62,9 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
     found: dict[tuple[str, str], Fix] = {}
     for means, sentence, other, changes in _candidates(plan, judge):
         if judge.helps(other):
-            fix = Fix(means, sentence, other, other.after - plan.after, judge.fate(other), changes)
+            fix = Fix(means, sentence, other, other.after - plan.after, judge.outcome(other), changes)
             found.setdefault((means, sentence), fix)
-    return tuple(sorted(found.values(), key=lambda fix: (fix.price, FATES.index(fix.fate))))
+    return tuple(sorted(found.values(), key=lambda fix: (fix.price, CODE[fix.outcome])))
 
 
 class _Judge:
@@ -74,16 +75,16 @@ class _Judge:
 
     def __init__(self, traced: TracedFact, written: str | None, plan: Plan) -> None:
         self.traced, self.written = traced, written
-        self._fates: dict[int, tuple[Plan, Fate]] = {}
-        self.base = self.fate(plan)
+        self._outcomes: dict[int, tuple[Plan, Outcome]] = {}
+        self.base = self.outcome(plan)
 
-    def fate(self, plan: Plan) -> Fate:
-        if id(plan) not in self._fates:
-            self._fates[id(plan)] = plan, trace_one(self.traced, plan, self.written).fate
-        return self._fates[id(plan)][1]
+    def outcome(self, plan: Plan) -> Outcome:
+        if id(plan) not in self._outcomes:
+            self._outcomes[id(plan)] = plan, trace_one(self.traced, plan, self.written).outcome
+        return self._outcomes[id(plan)][1]
 
     def helps(self, plan: Plan) -> bool:
-        return FATES.index(self.fate(plan)) < FATES.index(self.base)
+        return CODE[self.outcome(plan)] < CODE[self.base]
 
 
 Candidate = tuple[Means, str, Plan, dict[str, Any]]

@@ -20,10 +20,11 @@ from ..redaction.cut import cut_text
 from ..text import plural, printed
 from .facts import Fact
 from .fixes import replan
+from .outcomes import OUTCOMES, read_outcome
 from .pin_search import Search, StageSearch, depths_of
-from .traced import FATES, TracedFact
+from .traced import TracedFact
 
-Least = Literal["verbatim", "restated"]
+Least = Literal["verbatim", "quoted"]
 Answer = Literal["fits", "impossible", "not found"]
 
 
@@ -119,7 +120,7 @@ def keep_facts(
 ) -> KeepResult:
     """The cheapest pins after which a plan keeps all these facts, in `tokens` at most if that is given.
 
-    Kept means verbatim; with `least` "restated" what a summary in the context says is kept too. What is told
+    Kept means verbatim; with `least` "quoted" what a summary in the context says is kept too. What is told
     is true of the plan that is given, and the bound is of all pins there are; but the search is not always
     exact, and then the `answer` may be "not found": neither pins nor a proof. That is so where a model binds
     its reasoning (what of it stands depends on all the pins together), where a policy has stages, and where
@@ -141,12 +142,13 @@ def keep_facts(
         raise ArgumentError("keep_facts", "forms", forms, 'a list of facts or forms, as ["src/a.py"]')
     if tokens is not None:
         expect_count("keep_facts", tokens=tokens)
-    if least not in ("verbatim", "restated"):
-        raise EditError("least", str(least), "a fact is kept verbatim or restated")
+    least_outcome = read_outcome(str(least))
+    if least_outcome not in ("verbatim", "quoted"):
+        raise EditError("least", str(least), "a fact is kept verbatim or quoted")
     # A summary that was written for this plan is none for a plan with other pins.
     plan = plan.with_summary(None)
     wanted = tuple(dict.fromkeys(_find(plan, form) for form in forms))
-    search = Search(plan, wanted, FATES.index(least))
+    search = Search(plan, wanted, OUTCOMES.index(least_outcome))
     stages = [StageSearch(search, depth) for depth in depths_of(plan)]
     cheapest = next(stage for stage in stages if stage.depth == plan.depth).cheapest
     able = [stage for stage in stages if not stage.missing]

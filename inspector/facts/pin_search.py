@@ -13,9 +13,10 @@ from ..policies.table import SUMMARISED
 from ..session.blocks import REASONING
 from ..session.tree import Bools
 from .mentions import make_pattern
+from .outcomes import CODE
 from .set_cover import Cover, Unit, find_cover
 from .trace import trace_again
-from .traced import FATES, TracedFact
+from .traced import TracedFact
 
 
 def depths_of(plan: Plan) -> range:
@@ -68,7 +69,7 @@ class Search:
 
     def keeps(self, plan: Plan) -> bool:
         """Whether a plan keeps them all."""
-        return all(FATES.index(found.fate) <= self.least for found in trace_again(self.wanted, plan))
+        return all(CODE[found.outcome] <= self.least for found in trace_again(self.wanted, plan))
 
     def name(self, row: int) -> str:
         return str(self.refs[row])
@@ -87,7 +88,7 @@ class StageSearch:
         plan = replace(search.plan, depth=depth)
         self.search, self.depth, self.plan = search, depth, plan
         found = trace_again(search.wanted, plan)
-        self.open = [at for at, traced in enumerate(found) if FATES.index(traced.fate) > search.least]
+        self.open = [at for at, traced in enumerate(found) if CODE[traced.outcome] > search.least]
         table = plan.table
         self.gain = table.tokens.astype(np.int64) - plan.outcome.tokens
         # What is withheld of a block stands and goes with it.

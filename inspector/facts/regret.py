@@ -29,6 +29,7 @@ from ..tokens.prices import Money, add_money, price_tokens
 from .extract.collect import BY, KINDS, OPERATIONS
 from .facts import Fact, Facts, Said, quote_form
 from .needed_again import has_failed, is_specific, same_answer, shows_file
+from .outcomes import KEPT
 from .polarity import is_same_rule
 from .trace import trace_rounds
 from .traced import Trace, TracedFact
@@ -198,8 +199,12 @@ class Regret(Printable):
         place = f"turn {self.turn}" if self.turn else brief(self.again)
         answer = ", with the same answer" if self.same else ""
         # A file's name may stand while what was read of it does not.
-        shown = fact.kind == "file" and self.traced.fate != "lost"
-        gone = "what it had shown was compacted away" if shown else f"it was {self.traced.fate}"
+        shown = fact.kind == "file" and self.traced.outcome != "absent"
+        gone = "what it had shown was compacted away" if shown else "it was lost"
+        if not shown and self.traced.outcome == "partial":
+            gone = "only a part of it was left"
+        elif not shown and self.traced.outcome in KEPT:
+            gone = "what said it was compacted away"
         return (
             f"The {fact.kind} {form} was {MEANS[fact.kind]} in {place} "
             f"after {gone}{answer}: {self.tokens:,} tokens{price}."
@@ -311,7 +316,7 @@ def _price_words(walk: PathAnswers, said: Said, ledger: Ledger) -> Paid:
 def _met_again(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> tuple[Said, Said] | None:
     """The last time before the compaction and the first time after it, where that is to be regretted."""
     kind = traced.fact.kind
-    if kind != "file" and traced.fate == "verbatim":
+    if kind != "file" and traced.outcome == "verbatim":
         return None
     if kind == "error" and not is_specific(traced.fact.form):
         return None
@@ -350,7 +355,7 @@ def _needs(walk: PathAnswers, fact: Fact, said: Said) -> bool:
 
 
 def _said_again(walk: PathAnswers, traced: TracedFact, later: list[Said]) -> tuple[Said, Said] | None:
-    if traced.fate not in ("lost", "weakened"):
+    if traced.outcome in (*KEPT, "superseded"):
         return None
     mine = [s for s in traced.fact.said if s.by == "user" and s.ref in traced.said]
     for said in later if mine else ():

@@ -20,16 +20,17 @@ from ..session.session import Session
 from ..session.tree import COMPACTION
 from ..tokens.memo import Memo, Same
 from .facts import Facts
-from .fate import FateFinder, MomentFates, find_known, find_stood
 from .occurrences import Occurrences, find_occurrences
+from .outcome_finder import OutcomeFinder, PointInTimeOutcomes, find_known, find_stood
+from .outcomes import CODE
 from .remaining import Remaining, stand_live, stand_plan
-from .traced import FATES, TIERS, Trace, TracedFact, TraceScope
+from .traced import TIERS, Trace, TracedFact, TraceScope
 
 # Kept with the facts, as no tokens are in it: counted anew, nothing of it is looked for again. What is large
 # is kept for the last few moments only.
 _OCCURRENCES: Memo[Occurrences] = Memo(2)
 _STANDING: Memo[Remaining] = Memo(4)
-_FATES: Memo[MomentFates] = Memo(4)
+_OUTCOMES: Memo[PointInTimeOutcomes] = Memo(4)
 _MOVES: Memo[tuple[Remaining, Remaining]] = Memo(8)
 
 
@@ -60,13 +61,13 @@ def _look_at(plan: Plan, before: Remaining, written: str | None, placeholder: bo
     return TraceScope(plan.session, before, stand_plan(plan, written), plan=plan, placeholder=placeholder)
 
 
-def find_moment(facts: Facts, plan: Plan) -> MomentFates:
+def find_moment(facts: Facts, plan: Plan) -> PointInTimeOutcomes:
     """What every plan of a moment asks of the facts and of what stood before it; kept beside the facts."""
     session, now = plan.session, (Same(plan.session.tree), plan.session.leaf)
     with paused_gc():  # a pattern for each fact, and no garbage
         found = recall_occurrences(facts, plan.ledger.session)
         before = _STANDING.of(facts, lambda: stand_live(session), *now)
-        return _FATES.of(facts, lambda: MomentFates(found, before), *now)
+        return _OUTCOMES.of(facts, lambda: PointInTimeOutcomes(found, before), *now)
 
 
 def recall_occurrences(facts: Facts, session: Session) -> Occurrences:
@@ -94,7 +95,7 @@ def trace_one(traced: TracedFact, plan: Plan, written: str | None = None) -> Tra
 def trace_again(
     traced: Sequence[TracedFact], plan: Plan, written: str | None = None
 ) -> tuple[TracedFact, ...]:
-    """The same facts, in the order given. What is weakened is not told apart from other files here."""
+    """The same facts, in the order given. What is partial is not told apart from other files here."""
     if not traced:
         return ()
     session = plan.session
@@ -117,8 +118,8 @@ def trace_recorded(session: Session, facts: Facts | None = None) -> tuple[Trace,
         facts: The session's facts; `session.facts` by default.
 
     >>> from inspector.demo import LOST_PATH, open_demo
-    >>> trace_recorded(open_demo())[0][LOST_PATH].fate
-    'lost'
+    >>> trace_recorded(open_demo())[0][LOST_PATH].outcome
+    'absent'
     """
     expect("trace_recorded", session=(session, Session), facts=(facts, Facts, None))
     return tuple(trace_rounds(session, session.facts if facts is None else facts))
@@ -132,8 +133,8 @@ def trace_rounds(
     Args:
         session: The session to trace.
         facts: The session's facts.
-        pick: Numbers of the facts to trace for a compaction; all by default. A weakened name of a picked fact
-            is not compared with names of other files.
+        pick: Numbers of the facts to trace for a compaction; all by default. The partial name of a picked
+            fact is not compared with names of other files.
     """
     found = recall_occurrences(facts, session)
     for i in session.path:
@@ -174,22 +175,22 @@ def _stand_around(
     return _MOVES.of(facts, make, Same(session.tree), start, end)
 
 
-def _trace(found: Occurrences, scene: TraceScope, moment: MomentFates | None = None) -> Trace:
+def _trace(found: Occurrences, scene: TraceScope, moment: PointInTimeOutcomes | None = None) -> Trace:
     """The facts in a scene; `moment` is what is known of what stood before, where many plans ask for it."""
     said, known = find_known(found, scene.session) if moment is None else (moment.said, moment.known)
-    look = FateFinder(found, scene, said, known, None if moment is None else moment.replaced)
+    look = OutcomeFinder(found, scene, said, known, None if moment is None else moment.replaced)
     if moment is None:
         stood = find_stood(found, known, scene.before)
-        fate, asked = np.full(len(known), -1, np.int8), stood
+        codes, asked = np.full(len(known), -1, np.int8), stood
     else:
         stood = moment.stood
-        fate, asked = moment.judge(scene.after)
+        codes, asked = moment.judge(scene.after)
     tier = np.where(stood, TIERS.index(scene.tier), -1).astype(np.int8)
     for number in np.flatnonzero(asked).tolist():
         check_stopped()
-        outcome = look.find(number)
-        fate[number], tier[number] = FATES.index(outcome.fate), TIERS.index(outcome.tier)
-    stale = [number for number in look.replaced if stood[number]]
-    fate[stale] = FATES.index("stale")
+        found_outcome = look.find(number)
+        codes[number], tier[number] = CODE[found_outcome.outcome], TIERS.index(found_outcome.tier)
+    superseded = [number for number in look.replaced if stood[number]]
+    codes[superseded] = CODE["superseded"]
     mine = np.flatnonzero(known).astype(np.int32)
-    return Trace(scene, look, mine, found.kind[mine], stood[mine], fate[mine], tier[mine])
+    return Trace(scene, look, mine, found.kind[mine], stood[mine], codes[mine], tier[mine])

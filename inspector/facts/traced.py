@@ -1,7 +1,8 @@
-"""What is known of a fact after a compaction: its fate, on whose word, where it stands and why.
+"""What is known of a fact after a compaction: its outcome, on whose word, where it stands and why.
 
 A `Trace` holds one `TracedFact` for every fact said so far; the three kinds of evidence are never added up.
-Its columns are there at once; a `TracedFact`, and the fate of a fact that was gone before, when someone asks.
+Its columns are there at once; a `TracedFact`, and the outcome of a fact that was gone before, when someone
+asks.
 Only values stand here: `trace.py` makes them, `explain.py` and `fixes.py` answer `why()` and `fixes()`.
 """
 
@@ -31,13 +32,10 @@ from ..tokens.prices import Money, price_tokens
 from .explanation import Explanation
 from .extract.collect import KINDS
 from .facts import Fact, Said, spell_fact, strip_place
+from .outcomes import OUTCOMES, Outcome, read_outcome
 from .remaining import Remaining
 from .replaced import Replacement
 
-Fate = Literal["verbatim", "restated", "pointed to", "weakened", "lost", "stale"]
-FATES: tuple[Fate, ...] = ("verbatim", "restated", "pointed to", "weakened", "lost", "stale")
-"""From what stands as it was said to what does not stand at all; then a value that the user had replaced
-before, of which nothing is lost by leaving it out (`replaced.py`)."""
 Evidence = Literal["recorded", "planned", "inferred"]
 TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
 Means = Literal["pin", "cut", "knob", "carry"]
@@ -57,7 +55,7 @@ def is_word(fact: Fact, text: str) -> bool:
 class FactOutcome(NamedTuple):
     """What became of a fact: see `TracedFact`."""
 
-    fate: Fate
+    outcome: Outcome
     tier: Evidence
     stands: tuple[BlockRef, ...] = ()
     words: str = ""
@@ -99,18 +97,18 @@ class TracedFact(Printable):
 
     `said` are the blocks on the path that say it, `stands` where it can still be read, `words` how it is
     written there; `others` are files of which the tail that stands is the tail too. `stood` says whether it
-    could be read before; what was lost earlier cannot be lost again.
+    could be read before; a fact that was gone earlier cannot be lost again.
 
     >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
     >>> traced: TracedFact = plan.with_summary(Checkpoint(text="See a.py.")).trace["src/a.py"]
-    >>> traced.fate, traced.words, [str(ref) for ref in traced.stands], traced.stood
-    ('weakened', 'a.py', ['@summary/0'], True)
+    >>> traced.outcome, traced.words, [str(ref) for ref in traced.stands], traced.stood
+    ('partial', 'a.py', ['@summary/0'], True)
     """
 
-    def __init__(self, look: Look, number: int, stood: bool, fate: int = -1, tier: int = -1) -> None:
-        self._look, self._number, self._fate, self._tier = look, number, fate, tier
+    def __init__(self, look: Look, number: int, stood: bool, outcome: int = -1, tier: int = -1) -> None:
+        self._look, self._number, self._code, self._tier = look, number, outcome, tier
         self.stood = stood
 
     @property
@@ -150,13 +148,18 @@ class TracedFact(Printable):
         return self._look.find(self._number)
 
     @property
-    def fate(self) -> Fate:
-        """What became of it, one of FATES."""
-        return self._found.fate if self._fate < 0 else FATES[self._fate]
+    def outcome(self) -> Outcome:
+        """What became of it, one of OUTCOMES."""
+        return self._found.outcome if self._code < 0 else OUTCOMES[self._code]
+
+    @property
+    def fate(self) -> Outcome:
+        """The outcome under its earlier name, which published scripts use."""
+        return self.outcome
 
     @property
     def tier(self) -> Evidence:
-        """On whose word the fate is known."""
+        """On whose word the outcome is known."""
         return self._found.tier if self._tier < 0 else TIERS[self._tier]
 
     @property
@@ -172,16 +175,16 @@ class TracedFact(Printable):
     @cached_property
     def others(self) -> tuple[str, ...]:
         """Files that the same words may mean."""
-        return self._look.share_tail(self._number, self.words) if self.fate == "weakened" else ()
+        return self._look.share_tail(self._number, self.words) if self.outcome == "partial" else ()
 
     @property
     def replacement(self) -> Replacement | None:
-        """What the user said in its place before the compaction came; None unless it is stale."""
+        """What the user said in its place before the compaction came; None unless it is superseded."""
         return self._look.replaced.get(self._number)
 
     @property
     def carried(self) -> bool:
-        """Whether a summary tells it although it is stale."""
+        """Whether a summary tells it although it is superseded."""
         return self._found.carried
 
     @property
@@ -220,7 +223,7 @@ class TracedFact(Printable):
         >>> recorded = trace_recorded(session)[0]
         >>> before = recorded.scene.session
         >>> plan = make_plan(before, count_tokens(session), "claude-code", {"cut": "end"})
-        >>> [(fix.means, fix.price, fix.fate) for fix in recorded[LOST_PATH].fixes(plan)][0]
+        >>> [(fix.means, fix.price, fix.outcome) for fix in recorded[LOST_PATH].fixes(plan)][0]
         ('pin', 120, 'verbatim')
         """
         plan = plan or self.scene.plan
@@ -231,23 +234,23 @@ class TracedFact(Printable):
     def __repr__(self) -> str:
         form = cut_text(" ".join(self.fact.form.split()), 60)
         where = f" in {', '.join(map(str, self.stands[:2]))}" if self.stands else ""
-        words = f' as "{cut_text(self.words, 40)}"' if self.fate == "weakened" else ""
-        return f"TracedFact({self.fact.kind} {form!r}: {self.fate}{words}{where}, {self.tier})"
+        words = f' as "{cut_text(self.words, 40)}"' if self.outcome == "partial" else ""
+        return f"TracedFact({self.fact.kind} {form!r}: {self.outcome}{words}{where}, {self.tier})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fix(Printable):
     """A way to keep a fact. `plan` is the plan with it, `price` the tokens (int) its context is longer by.
 
-    `fate` is the fact's in that plan, `sentence` what to do, `changes` what it adds to the edits there are,
-    by their names; `edits` are all of them.
+    `outcome` is the fact's in that plan, `sentence` what to do, `changes` what it adds to the edits there
+    are, by their names; `edits` are all of them.
 
     >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
     >>> traced = plan.with_summary(Checkpoint(text="Nothing yet.")).trace["src/a.py"]
     >>> fix: Fix = traced.fixes()[0]
-    >>> fix.sentence, fix.changes, fix.fate
+    >>> fix.sentence, fix.changes, fix.outcome
     ('Pin m1/0.', {'pins': ['m1/0']}, 'verbatim')
     """
 
@@ -255,7 +258,7 @@ class Fix(Printable):
     sentence: str
     plan: Plan
     price: int
-    fate: Fate
+    outcome: Outcome
     changes: Mapping[str, Any]
 
     @property
@@ -286,7 +289,7 @@ class Fix(Printable):
     @printed
     def __repr__(self) -> str:
         money = f", {self.money} a request" if self.money else ""
-        return f"Fix({self.sentence} {self.price:+,} tokens{money}, then {self.fate})"
+        return f"Fix({self.sentence} {self.price:+,} tokens{money}, then {self.outcome})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,19 +343,19 @@ class Trace(Framed):
 
     Columns over the n facts:
 
-    number int32[n]  place of the fact in `facts`
-    kind   uint8[n]  index into KINDS
-    stood  bool[n]   it could be read before
-    fate   int8[n]   index into FATES, -1 where it did not stand
-    tier   int8[n]   index into TIERS, -1 where it did not stand
+    number  int32[n]  place of the fact in `facts`
+    kind    uint8[n]  index into KINDS
+    stood   bool[n]   it could be read before
+    outcome int8[n]   index into OUTCOMES, -1 where it did not stand
+    tier    int8[n]   index into TIERS, -1 where it did not stand
 
     >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
     >>> trace: Trace = plan.with_summary(Checkpoint(text="Nothing yet.")).trace
     >>> trace
-    Trace(flue, planned: 2 lost)
-    >>> [traced.fact.form for traced in trace.select("lost", kind="file")]
+    Trace(flue, planned: 2 absent)
+    >>> [traced.fact.form for traced in trace.select("absent", kind="file")]
     ['src/a.py']
     """
 
@@ -363,18 +366,18 @@ class Trace(Framed):
         number: Codes,
         kind: Codes,
         stood: Bools,
-        fate: Codes,
+        outcome: Codes,
         tier: Codes,
     ) -> None:
         self.scene, self._look = scene, look
-        self.number, self.kind, self.stood, self.fate, self.tier = number, kind, stood, fate, tier
+        self.number, self.kind, self.stood, self.outcome, self.tier = number, kind, stood, outcome, tier
         self._made: dict[int, TracedFact] = {}
 
     def _at(self, at: int) -> TracedFact:
         """The fact in one row, always the same object."""
         made = self._made.get(at)
         if made is None:
-            codes = int(self.fate[at]), int(self.tier[at])
+            codes = int(self.outcome[at]), int(self.tier[at])
             made = self._made[at] = TracedFact(self._look, int(self.number[at]), bool(self.stood[at]), *codes)
         return made
 
@@ -435,44 +438,58 @@ class Trace(Framed):
     def __contains__(self, form: object) -> bool:
         return self._find(form) is not None
 
-    def select(self, *fates: str, kind: str | None = None, stood: bool = True) -> list[TracedFact]:
-        """The facts of these fates, of one kind; only those that stood before, unless told otherwise."""
+    def select(self, *outcomes: str, kind: str | None = None, stood: bool = True) -> list[TracedFact]:
+        """Return the facts with one of these outcomes.
+
+        Args:
+            outcomes: Names of outcomes; all facts by default. Names of older versions are understood.
+            kind: Only facts of this kind.
+            stood: Only facts that could be read before.
+
+        >>> from inspector.demo import open_demo
+        >>> from inspector.facts.trace import trace_recorded
+        >>> trace = trace_recorded(open_demo())[0]
+        >>> len(trace.select("quoted", kind="file")), len(trace.select("restated", kind="file"))
+        (2, 2)
+        """
+        names = {read_outcome(name) for name in outcomes}
         mine = self.stood.copy() if stood else np.ones(len(self), bool)
         if kind is not None:
             mine &= self.kind == KINDS.index(kind) if kind in KINDS else False
-        if fates:
+        if names:
             # What did not stand has no code: it is asked.
-            mine &= np.isin(self.fate, [FATES.index(fate) for fate in fates if fate in FATES]) | ~self.stood
+            codes = [code for code, name in enumerate(OUTCOMES) if name in names]
+            mine &= np.isin(self.outcome, codes) | ~self.stood
         every = map(self._at, np.flatnonzero(mine).tolist())
-        return [traced for traced in every if not fates or traced.fate in fates]
+        return [traced for traced in every if not names or traced.outcome in names]
 
     @cached_property
     def counts(self) -> dict[str, dict[str, dict[str, int]]]:
-        """{tier: {kind: {fate: facts}}} of the facts that stood before; tiers are never added up."""
-        shape = len(TIERS), len(KINDS), len(FATES)
-        mine = tuple(column[self.stood].astype(np.int64) for column in (self.tier, self.kind, self.fate))
+        """{tier: {kind: {outcome: facts}}} of the facts that stood before; tiers are never added up."""
+        shape = len(TIERS), len(KINDS), len(OUTCOMES)
+        mine = tuple(column[self.stood].astype(np.int64) for column in (self.tier, self.kind, self.outcome))
         tally = np.bincount(np.ravel_multi_index(mine, shape), minlength=int(np.prod(shape))).reshape(shape)
         out: dict[str, dict[str, dict[str, int]]] = {}
-        for tier, kind, fate in np.argwhere(tally).tolist():
+        for tier, kind, outcome in np.argwhere(tally).tolist():
             counts = out.setdefault(TIERS[tier], {}).setdefault(KINDS[kind], {})
-            counts[FATES[fate]] = int(tally[tier, kind, fate])
+            counts[OUTCOMES[outcome]] = int(tally[tier, kind, outcome])
         return out
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """One row for each fact: its kind and form, how often it was said, its fate and on whose word, what
-        stands of it and where, and whether it stood before.
+        """One row for each fact: its kind and form, how often it was said, its outcome and on whose word,
+        what stands of it and where, and whether it stood before.
 
         >>> from inspector import count_tokens, make_plan, open_demo
         >>> session = open_demo()
         >>> columns = make_plan(session, count_tokens(session), "flue").trace.to_columns()
-        >>> columns["fate"][0] in FATES, columns["stood"].count(True) > 100
+        >>> set(columns["outcome"]) <= set(OUTCOMES), columns["stood"].count(True) > 100
         (True, True)
         """
         return {
             "kind": [traced.fact.kind for traced in self.traced],
             "form": [traced.fact.form for traced in self.traced],
             "said": [len(traced.said) for traced in self.traced],
-            "fate": [traced.fate for traced in self.traced],
+            "outcome": [traced.outcome for traced in self.traced],
             "tier": [traced.tier for traced in self.traced],
             "words": [traced.words for traced in self.traced],
             "stands": [", ".join(map(str, traced.stands)) for traced in self.traced],
@@ -483,9 +500,10 @@ class Trace(Framed):
     def __repr__(self) -> str:
         plan, entry = self.scene.plan, self.scene.entry
         name = plan.policy.name if plan is not None else entry.id if entry is not None else ""
-        tally = np.bincount(self.fate[self.stood], minlength=len(FATES)).tolist()
-        fates = ", ".join(f"{number:,} {fate}" for fate, number in zip(FATES, tally, strict=True) if number)
+        tally = np.bincount(self.outcome[self.stood], minlength=len(OUTCOMES)).tolist()
+        counted = zip(OUTCOMES, tally, strict=True)
+        outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in counted if number)
         gone = int(np.sum(~self.stood))
         earlier = f"; {gone:,} were gone before" if gone else ""
         nothing = "nothing before it is in the file" if not self.scene.session.path else "no facts"
-        return f"Trace({printable(name)}, {self.scene.tier}: {fates or nothing}{earlier})"
+        return f"Trace({printable(name)}, {self.scene.tier}: {outcomes or nothing}{earlier})"

@@ -51,7 +51,7 @@ QUESTIONS: dict[str, MessageType] = {
     "lesson_check": MessageType(READ, {"link": str, "answer": str, **_PLACE}),
     "context": MessageType(READ, {"most?": int, **_PLACE, **_PAGE}),
     "summaries": MessageType(READ, _PLACE),
-    "facts": MessageType(READ, {"query?": str, "kind?": str, "fate?": str, **_PLACE, **_PAGE}),
+    "facts": MessageType(READ, {"query?": str, "kind?": str, "outcome?": str, **_PLACE, **_PAGE}),
     "findings": MessageType(READ, {"look?": str, **_PLACE}),
     "story": MessageType(READ, {"pick?": str, **_FACT, **_PLACE}),
     "regret": MessageType(READ),

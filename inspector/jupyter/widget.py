@@ -99,8 +99,8 @@ class Workbench(anywidget.AnyWidget):
 
     >>> from inspector import read_session
     >>> wb = Workbench(read_session([{"role": "user", "content": "Read src/a.py."}]), "flue", cut="end")
-    >>> wb.plan.trace["src/a.py"].fate
-    'restated'
+    >>> wb.plan.trace["src/a.py"].outcome
+    'quoted'
     >>> wb.close()
     """
 

@@ -17,8 +17,9 @@ import numpy as np
 from ..errors import ArgumentError, EditError, expect
 from ..facts.extract.collect import KINDS
 from ..facts.facts import Facts, find_facts
+from ..facts.outcomes import IN_FULL, MISSING, OUTCOMES
 from ..facts.trace import trace_moves
-from ..facts.traced import FATES, Evidence, Trace
+from ..facts.traced import Evidence, Trace
 from ..mixins import Drawable, Framed
 from ..policies.policy import Policy
 from ..session.live import UNSEEN
@@ -29,12 +30,9 @@ from ..text import printed
 from ..tokens.counter import Counter as TokenCounter
 from ..tokens.ledger import Ledger, count_tokens
 
-IN_FULL = ("verbatim", "restated")
-"""Fates of a fact that can still be read whole."""
-
 
 class Round(NamedTuple):
-    """One of several compactions: how many facts stood before it, and their fates after it.
+    """One of several compactions: how many facts stood before it, and their outcomes.
 
     The rest is of those that stood before the first: `left` counts those of which anything stands now. By
     kind: `first` is how many there were, `kept` how many stand in full after this and after every one before
@@ -46,7 +44,7 @@ class Round(NamedTuple):
     entry: str
     tier: Evidence
     stood: int
-    fates: dict[str, int]
+    outcomes: dict[str, int]
     left: int
     first: dict[str, int]
     kept: dict[str, int]
@@ -72,17 +70,17 @@ def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
     rounds = []
     for number, trace in enumerate(traces, 1):
         standing = [traced for traced in trace if traced.stood]
-        counts = Counter[str](traced.fate for traced in standing)
-        fate = {key: t.fate for t in trace if (key := (t.fact.kind, t.fact.form)) in cohort}
-        unbroken = {key for key in unbroken if fate.get(key) in IN_FULL}
+        counts = Counter[str](traced.outcome for traced in standing)
+        outcome = {key: t.outcome for t in trace if (key := (t.fact.kind, t.fact.form)) in cohort}
+        unbroken = {key for key in unbroken if outcome.get(key) in IN_FULL}
         rounds.append(
             Round(
                 number,
                 trace.scene.entry.id if trace.scene.entry is not None else "",
                 trace.scene.tier,
                 len(standing),
-                {name: counts[name] for name in FATES if counts[name]},
-                sum(one != "lost" for one in fate.values()),
+                {name: counts[name] for name in OUTCOMES if counts[name]},
+                sum(one not in MISSING for one in outcome.values()),
                 *map(_by_kind, (cohort, unbroken, silent, silent & unbroken)),
             )
         )
@@ -138,8 +136,8 @@ class Decay(Framed, Drawable):
     >>> answer = {"role": "assistant", "content": "It is short."}
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
     >>> decay: Decay = compact_rounds(session, "claude-code", lambda job, session: "Nothing yet.", rounds=1)
-    >>> decay.rounds[0].stood, decay.rounds[0].fates, decay.line("file").shares
-    (2, {'lost': 2}, (1.0, 0.0))
+    >>> decay.rounds[0].stood, decay.rounds[0].outcomes, decay.line("file").shares
+    (2, {'absent': 2}, (1.0, 0.0))
     """
 
     policy: str

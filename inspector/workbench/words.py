@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ..facts.outcomes import TRAITS
+
 
 class ScreenWord(NamedTuple):
     """How a thing is called on a screen, and what is said of it to who asks, "" for nothing."""
@@ -17,6 +19,7 @@ class ScreenWord(NamedTuple):
 
 
 WORDS: dict[str, ScreenWord] = {
+    **{name: ScreenWord(traits.label, traits.sentence) for name, traits in TRAITS.items()},
     "unexplained": ScreenWord(
         "not in the file",
         "What the provider counted beside the text in the file; a plan is shown as if this stayed the same.",
@@ -25,19 +28,14 @@ WORDS: dict[str, ScreenWord] = {
         "placeholder summary",
         "The summary is not written yet; this holds its place. A model writes another one.",
     ),
-    "fate": ScreenWord("becomes", "What the plan makes of a block, or of a fact."),
+    "fate": ScreenWord("becomes", "What the plan makes of a block."),
     "verbatim": ScreenWord("kept", "It stays as it is."),
     "truncated": ScreenWord("shortened", "A part of its text stays."),
     "pointer": ScreenWord("pointer", "A short line says where it was put."),
     "summarised": ScreenWord("summarised", "It goes, and a summary stands in its place."),
     "dropped": ScreenWord("dropped", "It goes, and nothing stands in its place."),
     "cleared": ScreenWord("cleared", "Its text goes; that it was there stays."),
-    "restated": ScreenWord("in the summary"),
-    "weakened": ScreenWord("only part of the name", "The summary names it by a part of its name."),
-    "pointed": ScreenWord("pointer"),
-    "lost": ScreenWord("lost"),
-    "stale": ScreenWord("replaced before", "The user had given another value in its place; nothing is lost."),
-    "gone": ScreenWord("lost before"),
+    "gone": ScreenWord("gone before", "It could not be read before this compaction either."),
     "evidence": ScreenWord("by whose word"),
     "recorded": ScreenWord("by the file", "The file itself shows it."),
     "planned": ScreenWord("by this plan"),

@@ -1,7 +1,15 @@
-// Plays Python's part in questions about facts: a few hundred of them with every fate, kind and evidence there is.
+// Plays Python's part in questions about facts: a few hundred of them with every outcome, kind and evidence there is.
 
-import { FATES, type FactFate } from "../src/payloads/replies";
-import type { FactRow, FactsReply, FindingsReply, StoryReply } from "../src/payloads/types";
+import { TRAITS } from "../src/model/facts";
+import type { Outcome } from "../src/payloads/replies";
+import {
+  type FactRow,
+  type FactsReply,
+  type FindingsReply,
+  OUTCOMES,
+  type StoryReply,
+  WORST_FIRST,
+} from "../src/payloads/types";
 
 const KINDS = [
   ["file", "files"],
@@ -17,7 +25,7 @@ const FORMS: Record<string, string> = {
   symbol: "getShadowBranchForCommit",
   constraint: "Never push to a branch that somebody else works on.",
 };
-const WORST = [...FATES.slice(0, -1)].reverse();
+const isBad = (outcome: Outcome): boolean => TRAITS[outcome].group === "missing";
 
 export interface Told {
   ref: string;
@@ -35,41 +43,44 @@ export const inventFacts = (
   const rows: FactRow[] = Array.from({ length: many }, (_, number) => {
     const [kind] = KINDS[number % KINDS.length] as readonly [string, string];
     const row = (number * 37) % Math.max(1, blocks.length);
-    const fate = (number % 7 < 3 ? "lost" : WORST[number % 5]) as FactFate;
+    const outcome: Outcome = (number % 7 < 3 ? undefined : WORST_FIRST[number % 11]) ?? "absent";
     const tier: FactRow["tier"] = number % 11 === 0 ? "recorded" : "planned";
     return {
       ...{
         number,
         kind,
-        fate,
+        outcome,
         tier,
-        words: fate === "weakened" ? "state.go" : "",
-        others: fate === "weakened" ? 2 : 0,
+        words: outcome === "partial" ? "state.go" : "",
+        others: outcome === "partial" ? 2 : 0,
       },
       form: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
       title: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
-      rounds: [{ fate: "lost" as FactFate, tier: "recorded" as FactRow["tier"], stood: true, bad: true }],
-      ...{ stood: number % 29 !== 28, bad: fate === "lost" && number % 29 !== 28 },
+      rounds: [{ outcome: "absent" as Outcome, tier: "recorded" as FactRow["tier"], stood: true, bad: true }],
+      ...{ stood: number % 29 !== 28, bad: isBad(outcome) && number % 29 !== 28 },
       ...{ said: 1 + (number % 9), by: ["user", "tool"], operations: ["read"] },
       ...{ firstTurn: 0, lastTurn: blocks[row]?.turn ?? 0, row },
     };
   });
   const order = [...rows].sort(
-    (a, b) => Number(b.stood) - Number(a.stood) || WORST.indexOf(a.fate) - WORST.indexOf(b.fate),
+    (a, b) =>
+      Number(b.stood) - Number(a.stood) || WORST_FIRST.indexOf(a.outcome) - WORST_FIRST.indexOf(b.outcome),
   );
   const kinds = KINDS.map(([id, label]) => {
     const mine = rows.filter(row => row.kind === id && row.stood);
-    const fates = Object.fromEntries(FATES.map(fate => [fate, mine.filter(row => row.fate === fate).length]));
-    return { id, label, total: mine.length, fates };
+    const outcomes = Object.fromEntries(
+      OUTCOMES.map(({ name }) => [name, mine.filter(row => row.outcome === name).length]),
+    ) as Record<Outcome, number>;
+    return { id, label, total: mine.length, outcomes };
   });
 
   const list = (asked: Partial<Omit<FactsReply, "type">> & { to?: number }): FactsReply => {
-    const { place = 0, query = "", kind = "", fate = "", from = 0, to = 200 } = asked;
+    const { place = 0, query = "", kind = "", outcome = "", from = 0, to = 200 } = asked;
     const found = order.filter(
       row =>
         row.form.toLowerCase().includes(query.toLowerCase()) &&
         (kind === "" || row.kind === kind) &&
-        (fate === "" || (row.fate === fate && row.stood)),
+        (outcome === "" || (row.outcome === outcome && row.stood)),
     );
     const total = rows.filter(row => row.stood).length;
     const risk = {
@@ -77,12 +88,11 @@ export const inventFacts = (
       total,
     };
     return {
-      ...{ place, query, kind, fate, from, total: found.length, rows: found.slice(from, to), kinds },
+      ...{ place, query, kind, outcome, from, total: found.length, rows: found.slice(from, to), kinds },
       marks: ["◆1"],
       ...{
         tier: "planned",
-        fates: [...FATES],
-        lost: "lost",
+        absent: "absent",
         sentence: "",
         risk: from === 0 ? risk : undefined,
       },
@@ -90,19 +100,19 @@ export const inventFacts = (
   };
 
   const story = (number: number, place: number, pick = ""): StoryReply => {
-    const { kind, form, fate, row, said } = rows[number] as FactRow;
+    const { kind, form, outcome, row, said } = rows[number] as FactRow;
     const at = Array.from({ length: said }, (_, i) => (row + i * 5) % Math.max(1, blocks.length)).sort(
       (a, b) => a - b,
     );
     const pin = blocks[at[0] ?? 0];
     const told = pick || "recorded:1";
-    const lost = told === "recorded:1" || fate === "lost";
+    const lost = told === "recorded:1" || isBad(outcome);
     const marks = [{ start: 18, end: 32, near: 0 }];
     const none = { ref: "", tokens: "", price: "" };
     return {
       ...{ number, place, kind, form, title: form, code: lost ? "CI001" : "", pick: told, bad: lost },
       head: `${kind} · in ${said} blocks`,
-      factRow: { name: form, does: "is named in", ends: lost ? "by nothing after ◆1" : "by 1 block" },
+      factRow: { name: form, does: "is named in", ends: lost ? "not mentioned after ◆1" : "by 1 block" },
       sentence: lost
         ? `Lost in ${told === "plan" ? "this plan" : "◆1"}. The summary says “the state helper”, never which file.`
         : "Kept by this plan.",
@@ -118,20 +128,34 @@ export const inventFacts = (
           ...none,
           turn: told === "plan" ? "this plan" : "◆1",
           words: `${said} blocks named it`,
-          sign: "lost",
+          sign: "missing",
         },
       ],
       outcomes: [
         {
           id: "recorded:1",
-          words: "lost in ◆1, turn 9",
+          words: "absent in ◆1, turn 9",
           note: "by the file",
-          sign: "lost",
+          sign: "missing",
           by: "file",
-          fate: "lost",
+          outcome: "absent",
         },
-        { id: "again:0", words: "read again, turn 10", note: "+3,812", sign: "again", by: "file", fate: "" },
-        { id: "plan", words: fate, note: "by this plan", sign: lost ? "lost" : "kept", by: "plan", fate },
+        {
+          id: "again:0",
+          words: "read again, turn 10",
+          note: "+3,812",
+          sign: "again",
+          by: "file",
+          outcome: "",
+        },
+        {
+          id: "plan",
+          words: outcome,
+          note: "by this plan",
+          sign: lost ? "missing" : "kept",
+          by: "plan",
+          outcome,
+        },
       ],
       places: at.map(row => ({
         ref: blocks[row]?.ref ?? "",
@@ -163,12 +187,14 @@ export const inventFacts = (
   };
 
   const findings = (place: number, look: string): FindingsReply => {
-    const some = rows.filter(row => row.fate === "lost").slice(0, 3);
+    const some = rows.filter(row => row.outcome === "absent").slice(0, 3);
     const found = some.map(({ number, kind, form }) => ({
-      ...{ number, kind, form, title: form, note: "changed, turn 3", sign: "lost" as const },
+      ...{ number, kind, form, title: form, note: "changed, turn 3", sign: "absent" as const },
       ...{ code: "CI001", pick: "recorded:1", kept: false },
     }));
-    const groups = [{ id: "lost" as const, title: "Lost in ◆1", count: found.length, note: "", rows: found }];
+    const groups = [
+      { id: "absent" as const, title: "Lost in ◆1", count: found.length, note: "", rows: found },
+    ];
     return { place, look, label: "◆1", total: found.length, groups, unchecked: "", sentence: "" };
   };
 

@@ -90,7 +90,7 @@ test("each compaction and the plan have a column of their own, told in words as 
   const heads = [...find("facts-list").querySelectorAll("th")].map(cell => cell.textContent);
   expect(heads).toEqual(["fact", "kind", "in ◆1", "this plan", "turn"]);
   const cells = [...(rows()[0]?.closest("tr")?.children ?? [])].map(cell => cell.textContent);
-  expect(cells).toEqual([lost.form, lost.kind, "□ lost", "○ lost", String(lost.lastTurn + 1)]);
+  expect(cells).toEqual([lost.form, lost.kind, "□ absent", "○ absent", String(lost.lastTurn + 1)]);
 });
 
 test("of many facts few exist, and more come when they are asked for", async () => {
@@ -143,20 +143,20 @@ test("where something was needed again is told in words, whichever tab is open",
   expect(marks.hidden).toBe(false);
 });
 
-test("kind and fate filter, and each choice says how many it leaves", async () => {
+test("kind and outcome filter, and each choice says how many it leaves", async () => {
   const host = await open();
   const files = facts.list({}).kinds[0]!;
   expect(find("facts-file").textContent).toBe(`files${files.total}`);
   find("facts-file").click();
   await settle();
-  expect(find("facts-lost").textContent).toBe(`lost${files.fates.lost}`);
-  find("facts-lost").click();
+  expect(find("facts-absent").textContent).toBe(`■ absent${files.outcomes.absent}`);
+  find("facts-absent").click();
   await settle();
-  expect(asked(host).at(-1)).toMatchObject({ kind: "file", fate: "lost", from: 0 });
-  expect(find("facts-lost").getAttribute("aria-pressed")).toBe("true");
+  expect(asked(host).at(-1)).toMatchObject({ kind: "file", outcome: "absent", from: 0 });
+  expect(find("facts-absent").getAttribute("aria-pressed")).toBe("true");
   find("facts-What became of it").click();
   await settle();
-  expect(asked(host).at(-1)).toMatchObject({ kind: "file", fate: "" });
+  expect(asked(host).at(-1)).toMatchObject({ kind: "file", outcome: "" });
 });
 
 test("without a kernel there is no such tab, and nothing is asked", async () => {

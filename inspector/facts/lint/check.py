@@ -246,8 +246,8 @@ def check_trace(
         name = printable(entry)
         kinds = trace.counts.get("inferred", {})
         # A typed message is no loss in itself: what it states is counted as facts of other kinds.
-        lost = sum(fates.get("lost", 0) for kind, fates in kinds.items() if kind != "message")
-        losses = plural(lost, "loss is", "losses are")
+        absent = sum(outcomes.get("absent", 0) for kind, outcomes in kinds.items() if kind != "message")
+        losses = plural(absent, "loss is", "losses are")
         sentence = f"The summary of compaction {name} cannot be read; {losses} inferred."
         ref = (BlockRef(entry, 0),)
         findings.append(
@@ -437,7 +437,7 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
         done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
         # A failed call changed nothing.
         changed = [said for said in done if said.operation in CHANGED and look.has_worked(said.ref)]
-        weak = done if traced.fate == "weakened" else ()
+        weak = done if traced.outcome == "partial" else ()
         others = [name for name in traced.others if not name.startswith("...")] if weak else ()
         if others:
             other = cut_text(others[0], LONGEST)
@@ -446,41 +446,41 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
         created = [said for said in changed if said.operation == "created"]
         # A file that was created and deleted again need not be kept.
         if (
-            traced.fate == "lost"
+            traced.outcome == "absent"
             and changed
             and not _PAPERS.search(fact.form)
             and not (created and changed[-1].operation == "deleted")
         ):
             code, last = ("CI006", created[-1]) if created else ("CI001", changed[-1])
-            yield code, f"The file {form}, {last.operation} {_when(traced, last.ref)}, is lost."
-    elif traced.fate != "lost":
+            yield code, f"The file {form}, {last.operation} {_when(traced, last.ref)}, is absent."
+    elif traced.outcome != "absent":
         return
     elif kind == "constraint":
         sayings = {said.by: said.ref for said in known(traced)}
         by = "user" if "user" in sayings else "file"
         if by in sayings:
             who = {"user": "the user", "file": "an instruction file"}[by]
-            yield "CI002", f"The constraint {form}, said by {who} {_when(traced, sayings[by])}, is lost."
+            yield "CI002", f"The constraint {form}, said by {who} {_when(traced, sayings[by])}, is absent."
     elif kind == "todo":
         by_user = any(said.by == "user" for said in known(traced))
         if by_user if look.todos is None else fact.form in look.todos:
-            yield "CI003", f"The todo {form}, open {_when(traced, traced.said[-1])}, is lost."
+            yield "CI003", f"The todo {form}, open {_when(traced, traced.said[-1])}, is absent."
     elif kind == "error":
         if look.error is not None and look.error[0] == fact.form:
-            yield "CI004", f"The error {form}, last met {_when(traced, look.error[1])}, is lost."
+            yield "CI004", f"The error {form}, last met {_when(traced, look.error[1])}, is absent."
     elif kind == "command":
         for failed, (last_form, ref) in sorted(look.outcomes.items()):
             if last_form == fact.form:
                 did = "failed" if failed else "passed"
-                yield "CI005", f"The command {form}, which {did} last {_when(traced, ref)}, is lost."
+                yield "CI005", f"The command {form}, which {did} last {_when(traced, ref)}, is absent."
     elif kind == "choice":
         if choices := [said for said in known(traced) if said.by == "user"]:
             yield (
                 "CI014",
-                f"The choice {form}, made by the user {_when(traced, choices[-1].ref)}, is lost.",
+                f"The choice {form}, made by the user {_when(traced, choices[-1].ref)}, is absent.",
             )
     elif kind == "decision":
-        yield "CI010", f"The decision {form}, made {_when(traced, traced.said[0])}, is lost."
+        yield "CI010", f"The decision {form}, made {_when(traced, traced.said[0])}, is absent."
 
 
 def _when(traced: TracedFact, ref: BlockRef) -> str:

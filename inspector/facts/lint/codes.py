@@ -42,45 +42,45 @@ class Check(NamedTuple):
 _CHECKS = (
     Check(
         "CI001",
-        "edited file lost",
+        "edited file absent",
         "error",
         "A file that was edited or deleted is named nowhere any more.",
-        "The file src/auth.py, edited in turn 12, is lost.",
+        "The file src/auth.py, edited in turn 12, is absent.",
     ),
     Check(
         "CI002",
-        "user constraint lost",
+        "user constraint absent",
         "error",
         "What the user, or the instruction file of a folder, said must or must not be done is said nowhere.",
-        "The constraint “Never push to main.”, said by the user in turn 1, is lost.",
+        "The constraint “Never push to main.”, said by the user in turn 1, is absent.",
     ),
     Check(
         "CI003",
-        "open todo lost",
+        "open todo absent",
         "warning",
         "An open item of the last todo list, or a todo the user named, is said nowhere any more.",
-        "The todo “Add the changelog entry.”, open in turn 9, is lost.",
+        "The todo “Add the changelog entry.”, open in turn 9, is absent.",
     ),
     Check(
         "CI004",
-        "last error lost",
+        "last error absent",
         "warning",
         "The error that a test, build or check reported last, and did not leave behind, is said nowhere.",
-        "The error TypeError: missing argument, last met in turn 8, is lost.",
+        "The error TypeError: missing argument, last met in turn 8, is absent.",
     ),
     Check(
         "CI005",
-        "last outcome lost",
+        "last result absent",
         "warning",
         "The test, build or check that passed last, or the one that failed last, is said nowhere any more.",
-        "The command pytest -q, which failed last in turn 8, is lost.",
+        "The command pytest -q, which failed last in turn 8, is absent.",
     ),
     Check(
         "CI006",
-        "created file lost",
+        "created file absent",
         "error",
         "A file that was created is named nowhere any more.",
-        "The file src/tokens.py, created in turn 5, is lost.",
+        "The file src/tokens.py, created in turn 5, is absent.",
     ),
     Check(
         "CI007",
@@ -105,10 +105,10 @@ _CHECKS = (
     ),
     Check(
         "CI010",
-        "decision lost",
+        "decision absent",
         "note",
         "What the model decided, and why, is said nowhere any more. Looked for only where it is asked for.",
-        "The decision “We keep SQLite because it needs no server.”, made in turn 2, is lost.",
+        "The decision “We keep SQLite because it needs no server.”, made in turn 2, is absent.",
     ),
     Check(
         "CI011",
@@ -133,14 +133,14 @@ _CHECKS = (
     ),
     Check(
         "CI014",
-        "user's choice lost",
+        "user's choice absent",
         "warning",
         "What the user chose, in answering a question or on their own, is said nowhere any more.",
-        "The choice “Let's go with SQLite.”, made by the user in turn 2, is lost.",
+        "The choice “Let's go with SQLite.”, made by the user in turn 2, is absent.",
     ),
     Check(
         "CI015",
-        "stale value carried on",
+        "superseded value carried on",
         "warning",
         "A summary tells a value that the user had replaced by a later one.",
         "The summary tells the value cap = 481, which the user replaced in turn 9 by 710.",
@@ -156,12 +156,12 @@ LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
 class LintFinding(Printable):
     """A finding.
 
-    `refs` are the blocks it concerns, the most relevant last; `fact` and `traced` are what was lost. `entry`
+    `refs` are the blocks it concerns, the most relevant last; `fact` and `traced` are what is absent. `entry`
     is the recorded compaction, "" for a plan; `tier` is the evidence for the loss.
 
-    >>> finding = LintFinding("CI006", "error", "The file src/tokens.py, created in turn 5, is lost.")
+    >>> finding = LintFinding("CI006", "error", "The file src/tokens.py, created in turn 5, is absent.")
     >>> finding, finding.name
-    (CI006 error: The file src/tokens.py, created in turn 5, is lost., 'created file lost')
+    (CI006 error: The file src/tokens.py, created in turn 5, is absent., 'created file absent')
     """
 
     code: str
@@ -175,7 +175,7 @@ class LintFinding(Printable):
 
     @property
     def fact(self) -> Fact | None:
-        """The lost fact; None if the finding is not about a fact."""
+        """The absent fact; None if the finding is not about a fact."""
         return None if self.traced is None else self.traced.fact
 
     @cached_property
@@ -211,7 +211,7 @@ class LintReport(Framed, Sequence[LintFinding]):
     False
     >>> report
     LintReport(mine, at m3: 1 error)
-      CI002 error: The constraint “Never touch the vendor folder.”, said by the user in turn 1, is lost.
+      CI002 error: The constraint “Never touch the vendor folder.”, said by the user in turn 1, is absent.
     """
 
     found: tuple[LintFinding, ...]

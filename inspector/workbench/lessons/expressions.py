@@ -63,7 +63,7 @@ READABLE: dict[type, frozenset[str]] = {
     ),
     Policy: frozenset({"name", "title"}),
     Trace: frozenset({"select"}),
-    TracedFact: frozenset({"fact", "fate", "stood", "words"}),
+    TracedFact: frozenset({"fact", "fate", "outcome", "stood", "words"}),
     Fact: frozenset({"kind", "form", "operations"}),
     LessonStep: frozenset({"title", "sentence", "blocks", "before", "after", "summary"}),
 }

@@ -17,8 +17,9 @@ from ...errors import EditError
 from ...facts.at_risk import NamedFacts, Risk, count_at_risk
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Fact, Facts
+from ...facts.outcomes import MISSING, OUTCOMES, WORST_FIRST, Outcome, read_outcome
 from ...facts.trace import find_moment, trace_facts, trace_moves
-from ...facts.traced import FATES, Evidence, Fate, Trace, TracedFact
+from ...facts.traced import Evidence, Trace, TracedFact
 from ...planning.plan import Plan
 from ...redaction.cut import cut_text
 from ...session.queries import find_end, find_parent
@@ -49,7 +50,7 @@ LABELS = {
     "todo": "todos",
     "message": "your messages",
 }
-UNLESS_NAMED = "lost unless named"
+UNLESS_NAMED = "absent unless named"
 """By a summary that is not written yet; where there is room, `UNLESS` says so."""
 UNLESS = label_of("at_risk")
 GONE = "it is said on another path of this session, not on this one"
@@ -57,12 +58,12 @@ NO_FACTS = "Nothing said so far is a path, a command, an error or anything else 
 
 
 class FactRound(Payload, frozen=True):
-    """What a recorded compaction left of a fact, on whose word; `fate` is "" where the fact came later.
+    """What a recorded compaction left of a fact, on whose word; `outcome` is "" if the fact came later.
 
-    `bad` is a loss of this compaction, all of the fact or a part.
+    `bad` says that this compaction left nothing of it, or something false.
     """
 
-    fate: Fate | Literal[""]
+    outcome: Outcome | Literal[""]
     tier: Evidence
     stood: bool
     bad: bool
@@ -74,7 +75,7 @@ class FactRow(Payload, frozen=True, kw_only=True):
     `title` stands in the list: a long path goes without its middle there. `rounds` is what the recorded
     compactions left of it, in the order of the reply's `marks`. `words` is how it is written in what the plan
     leaves; so many `others`, other files, may be meant by it.
-    `stood` is False where it could not be read before either; then it is not `bad` that it is lost, and not
+    `stood` is False where it could not be read before either; then it is not `bad` that it is absent, and not
     yet while the summary that may name it is not written. `said` blocks say it.
     """
 
@@ -82,7 +83,7 @@ class FactRow(Payload, frozen=True, kw_only=True):
     kind: str
     form: str
     title: str
-    fate: Fate
+    outcome: Outcome
     tier: Evidence
     words: str
     others: int
@@ -98,10 +99,10 @@ class FactRow(Payload, frozen=True, kw_only=True):
 
 
 class FactKind(Labelled, frozen=True):
-    """How many facts of a kind stood before, and how many of these have each fate."""
+    """How many facts of a kind stood before, and how many of these have each outcome."""
 
     total: int
-    fates: dict[Fate, int]
+    outcomes: dict[Outcome, int]
 
 
 class RiskPayload(Payload, frozen=True):
@@ -115,22 +116,21 @@ class FactsReply(Payload, frozen=True, kw_only=True):
     """The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
 
     `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `risk` comes
-    with the first rows only. `lost` is what the fate of that name is called of this plan. `sentence` says why
-    there is nothing, "" where there is.
+    with the first rows only. `absent` is the label of that outcome for this plan. `sentence` says why there
+    is nothing, "" where there is.
     """
 
     place: int
     query: str
     kind: str
-    fate: str
+    outcome: str
     first: int = field(name="from")
     total: int
     rows: list[FactRow]
     marks: list[str]
     kinds: list[FactKind]
     tier: Evidence
-    fates: list[Fate]
-    lost: str
+    absent: str
     sentence: str
     risk: RiskPayload | UnsetType = UNSET
 
@@ -232,21 +232,22 @@ def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
     done = np.full(len(facts), len(_WEIGHTS), np.int64)
     here = where[facts.entry] >= 0
     np.minimum.at(done, facts.fact[here], _WEIGHTS[facts.operation[here]])
-    # The fate of what was gone is looked up for the rows that are shown, and is no part of the order.
-    number, fate, gone = trace.number, trace.fate.astype(np.int64), ~trace.stood
-    worst = np.where(fate == FATES.index("stale"), -1, fate)
-    order = np.lexsort((-last[number], done[number], facts.kind[number], -worst, gone))
+    # The outcome of what was gone is looked up for the rows that are shown, and is no part of the order.
+    number, gone = trace.number, ~trace.stood
+    # The code -1 of what was gone takes the last rank.
+    rank = np.array([*(WORST_FIRST.index(name) for name in OUTCOMES), len(OUTCOMES)])[trace.outcome]
+    order = np.lexsort((-last[number], done[number], facts.kind[number], rank, gone))
     return tuple(trace.traced[at] for at in order.tolist())
 
 
 def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
     """The facts of a moment with the cut at `place`: those that match, from `from` to `to`, and the counts.
 
-    `query` is a part of the form whatever its case; `kind` and `fate` are names, "" for all. With a `fate`
-    only facts that stood before are meant, as in `kinds`.
+    `query` is a part of the form whatever its case; `kind` and `outcome` are names, "" for all. With an
+    `outcome` only facts that stood before are meant, as in `kinds`.
     """
     place, text = int(query["place"]), str(query.get("query", ""))
-    kind, fate = str(query.get("kind", "")), str(query.get("fate", ""))
+    kind, outcome = str(query.get("kind", "")), read_outcome(str(query.get("outcome", "")))
     first = max(int(query.get("from", 0)), 0)
     last = min(int(query.get("to", first + MOST_FACTS)), first + MOST_FACTS)
     listing = find_listing(model, place, planned=True)
@@ -255,7 +256,7 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         traced
         for traced in listing.order
         if kind in ("", traced.fact.kind)
-        and (not fate or (traced.fate == fate and traced.stood))
+        and (not outcome or (traced.outcome == outcome and traced.stood))
         and (not needle or needle in traced.fact.form.casefold())
     ]
     shown = match[first:last]
@@ -264,15 +265,14 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         place=place,
         query=text,
         kind=kind,
-        fate=fate,
+        outcome=outcome,
         first=first,
         total=len(match),
         rows=[_row(listing, traced, [_round(of, traced) for _, of in rounds]) for traced in shown],
         marks=[sign for sign, _ in rounds],
         kinds=_kinds(listing.trace),
         tier=listing.trace.scene.tier,
-        fates=list(FATES),
-        lost=UNLESS_NAMED if listing.plan.is_unwritten else label_of("lost"),
+        absent=UNLESS_NAMED if listing.plan.is_unwritten else label_of("absent"),
         sentence="" if len(listing.trace) else NO_FACTS,
         risk=UNSET if first else RiskPayload(listing.risk.places.tolist(), listing.risk.total),
     )
@@ -285,7 +285,7 @@ def search_facts(model: WorkbenchModel, words: str) -> list[FactHit]:
     place = model.plan.place
     query = {"place": len(model.plan.cuts) - 1 if place is None else place, "query": words, "to": MOST_ROWS}
     rows = list_facts(model, query).rows
-    return [FactHit(row.number, row.kind, row.form, row.fate, row.last_turn) for row in rows]
+    return [FactHit(row.number, row.kind, row.form, row.outcome, row.last_turn) for row in rows]
 
 
 def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[str, dict[int, TracedFact]]]:
@@ -309,14 +309,18 @@ def _round(of: Mapping[int, TracedFact], traced: TracedFact) -> FactRound:
     found = of.get(traced.fact.number)
     if found is None:
         return FactRound("", "recorded", False, False)
-    return FactRound(found.fate, found.tier, found.stood, _is_bad(found))
+    return FactRound(found.outcome, found.tier, found.stood, is_bad(found))
 
 
-def _is_bad(traced: TracedFact) -> bool:
-    """Whether something of a fact that could be read before cannot be read after."""
+def may_be_named(traced: TracedFact) -> bool:
+    """Whether a summary that is not written yet is all that could still name a fact."""
     plan = traced.scene.plan
-    unwritten = plan is not None and plan.is_unwritten
-    return traced.stood and (traced.fate == "weakened" or (traced.fate == "lost" and not unwritten))
+    return plan is not None and plan.is_unwritten and traced.stood and traced.outcome == "absent"
+
+
+def is_bad(traced: TracedFact) -> bool:
+    """Whether a fact that could be read before is missing or false after."""
+    return traced.stood and traced.outcome in MISSING and not may_be_named(traced)
 
 
 def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> FactRow:
@@ -332,12 +336,12 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
         kind=fact.kind,
         form=cut_text(fact.form, MOST_FORM),
         title=cut_text(title_path(fact.form, cwd) if fact.kind == "file" else fact.form, MOST_FORM),
-        fate=traced.fate,
+        outcome=traced.outcome,
         tier=traced.tier,
         words=cut_text(traced.words, MOST_FORM),
         others=len(traced.others),
         stood=traced.stood,
-        bad=_is_bad(traced),
+        bad=is_bad(traced),
         rounds=rounds,
         said=len(traced.said),
         by=[BY[code] for code in by],
@@ -362,12 +366,12 @@ def find_fact(facts: Facts, query: Mapping[str, Any]) -> Fact:
 
 
 def _kinds(trace: Trace) -> list[FactKind]:
-    """How many facts of each kind and fate stood before."""
-    counts: dict[str, dict[Fate, int]] = {}
+    """How many facts of each kind and outcome stood before."""
+    counts: dict[str, dict[Outcome, int]] = {}
     for traced in trace:
         if traced.stood:
-            fates = counts.setdefault(traced.fact.kind, dict.fromkeys(FATES, 0))
-            fates[traced.fate] += 1
+            outcomes = counts.setdefault(traced.fact.kind, dict.fromkeys(OUTCOMES, 0))
+            outcomes[traced.outcome] += 1
     return [
         FactKind(kind, LABELS[kind], sum(counts[kind].values()), counts[kind])
         for kind in KINDS

@@ -60,7 +60,7 @@ class Teller:
         for traced in self._trace_rounds():
             assert traced.scene.entry is not None
             name, looked = self.names[traced.scene.entry.id], traced.scene.entry.id == self.looked
-            kept = name.kind == "micro" and traced.fate == "verbatim"
+            kept = name.kind == "micro" and traced.outcome == "verbatim"
             if name.kind == "micro" and not looked and not self.emptied(traced):
                 continue
             if passed is not None and not kept:
@@ -160,9 +160,9 @@ class Teller:
             looked = self.model.looked_at
             if looked is not None and looked.mark.look in self.rounds:
                 return looked.mark.look
-            lost = [name for name, one in self.rounds.items() if one.stood and one.fate == "lost"]
-            if lost and self.planned is None:
-                return lost[0]
+            absent = [name for name, one in self.rounds.items() if one.stood and one.outcome == "absent"]
+            if absent and self.planned is None:
+                return absent[0]
         return "plan" if self.planned is not None or not self.rounds else next(iter(self.rounds))
 
     def turn(self, ref: BlockRef) -> int:

@@ -16,9 +16,10 @@ from ...facts.extract.collect import KINDS
 from ...facts.facts import Facts, quote_form
 from ...facts.lint.check import CHANGED, check_trace, known
 from ...facts.lint.codes import LintFinding
+from ...facts.outcomes import CODE, IN_FULL
 from ...facts.regret import Regret, find_regret, sum_regret
 from ...facts.trace import trace_moves
-from ...facts.traced import FATES, Trace, TracedFact
+from ...facts.traced import Trace, TracedFact
 from ...faults import Faults
 from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
@@ -35,12 +36,12 @@ from .fact_list import MOST_FORM, UNLESS, FactListing, find_listing
 from .sections import format_tokens
 from .titles import title_path
 
-Sign = Literal["lost", "outcome", "stale", "again"]
+Sign = Literal["absent", "result", "superseded", "again"]
 MOST_TITLE = 120
 MOST_FINDINGS = 200
 """Rows of a group that are sent; its head counts all."""
-_LOST = ("CI001", "CI002", "CI003", "CI006")
-_OUTCOMES = ("CI004", "CI005")
+_ABSENT = ("CI001", "CI002", "CI003", "CI006")
+_RESULTS = ("CI004", "CI005")
 _UNCHECKED = (("decision", "decision", "decisions"), ("choice", "choice", "choices"))
 """Kinds that nearly every compaction loses in so many words, and keeps in others: told, never listed."""
 _NOTHING = "Nothing that was changed, asked for or left open {was} lost {where}."
@@ -172,14 +173,9 @@ def _finish(
     faults: Faults,
 ) -> FindingsReply:
     total = sum(group.count for group in groups)
-    lost = Counter(
-        KINDS[kind]
-        for kind, fate, stood in zip(
-            trace.kind.tolist(), trace.fate.tolist(), trace.stood.tolist(), strict=True
-        )
-        if stood and fate == FATES.index("lost")
-    )
-    words = join_words([plural(lost[kind], one, many) for kind, one, many in _UNCHECKED if lost[kind]])
+    kinds = trace.kind[trace.stood & (trace.outcome == CODE["absent"])].tolist()
+    absent = Counter(KINDS[kind] for kind in kinds)
+    words = join_words([plural(absent[kind], one, many) for kind, one, many in _UNCHECKED if absent[kind]])
     notes = [f"{words} not checked"] if words else []
     if faults:
         notes.append(f"incomplete: {plural(len(faults), 'fault')} while checking")
@@ -228,7 +224,7 @@ def _find_kept(listing: FactListing) -> frozenset[int]:
     plan, trace = listing.plan, listing.trace
     if plan.policy.name != RECORDED.name or plan.edits == Edits():
         return frozenset()
-    stays = trace.stood & np.isin(trace.fate, [FATES.index("verbatim"), FATES.index("restated")])
+    stays = trace.stood & np.isin(trace.outcome, [CODE[name] for name in IN_FULL])
     return frozenset(trace.number[stays].tolist())
 
 
@@ -236,9 +232,9 @@ def _group_losses(
     found: list[LintFinding], title: str, pick: str, kept: frozenset[int] = frozenset()
 ) -> Iterator[FindingGroup]:
     sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
-        ("lost", title, _LOST),
-        ("outcome", "Last outcome lost", _OUTCOMES),
-        ("stale", "Replaced values carried on", ("CI015",)),
+        ("absent", title, _ABSENT),
+        ("result", "Last result lost", _RESULTS),
+        ("superseded", "Replaced values carried on", ("CI015",)),
     )
     for sign, head, codes in sorts:
         mine = [one for one in found if one.code in codes and one.traced is not None]

@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 
 from msgspec import field
 
+from ...facts.outcomes import Outcome
 from ...redaction.cut import cut_text
 from ...session.blocks import Block, BlockRef, ToolCall
 from ...session.entries import Entry
@@ -52,7 +53,7 @@ class FactHit(Payload, frozen=True):
     number: int
     kind: str
     form: str
-    fate: str
+    outcome: Outcome
     turn: int
 
 

@@ -16,21 +16,23 @@ from ...facts.facts import Fact
 from ...facts.focus import write_focus
 from ...facts.lint.check import CHANGED, find_code, known
 from ...facts.nearest import find_spans
+from ...facts.outcomes import MISSING, TRAITS, UNDECIDED, Outcome
 from ...facts.regret import MEANS, Regret
-from ...facts.traced import Fate, TracedFact
+from ...facts.traced import TracedFact
 from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...text import join_words, plural
 from ..model import WorkbenchModel
+from ..words import label_of
 from .base_payload import Payload
-from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing
+from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing, may_be_named
 from .fact_teller import Teller, Told
 from .findings import name_form
 from .story_cleared import count_cleared, name_cleared, tell_cleared
 from .story_fixes import StoryFix, offer_fixes, offer_output
 from .story_text import FAR, StoryText, describe_text, tell_unread
 
-StepSign = Literal["named", "lost", "kept", "again", ""]
+StepSign = Literal["named", "kept", "undecided", "unknown", "missing", "again", ""]
 By = Literal["file", "plan", "guess", ""]
 MOST_PLACES = 2_000
 MOST_NAME = 20
@@ -44,14 +46,6 @@ _NOUNS = {
     "error": "error",
     "command": "command",
     "file": "file",
-}
-_WORDS: dict[Fate, str] = {
-    "verbatim": "kept",
-    "restated": "in the summary",
-    "pointed to": "pointer",
-    "weakened": "only part of the name",
-    "lost": "lost",
-    "stale": "replaced before",
 }
 _PROSE = ("constraint", "choice", "decision", "todo", "message")
 
@@ -75,7 +69,7 @@ class StoryOutcome(Payload, frozen=True):
     note: str
     sign: StepSign
     by: By
-    fate: Fate | Literal[""]
+    outcome: Outcome | Literal[""]
 
 
 class StoryPlace(Payload, frozen=True):
@@ -183,24 +177,21 @@ def _fact_row(teller: Teller, pick: str, told: Told) -> StoryFactRow:
 
 
 def _end(teller: Teller, pick: str, told: Told) -> str:
-    """ "by nothing after ◆1, until it is read again": what still has the fact in the end."""
+    """ "not mentioned after ◆1 until it is read again": what still has the fact in the end."""
     traced = told.traced
     if told.again is not None or traced is None:
         return next((row.words for row in _outcomes(teller) if row.id == pick), "")
     after = "after the cut" if told.recorded is None else f"after {told.recorded.sign}"
-    if traced.fate == "stale":
-        return f"{after}: replaced before"
-    if traced.fate == "lost":
+    if traced.outcome == "absent":
         means = MEANS.get(teller.fact.kind)
-        until = f", until it is {means}" if means and teller.again and told.recorded is not None else ""
-        unless = ", unless the summary names it" if _may_be_named(traced) else ""
-        return f"by nothing {after}{until}{unless}"
-    by = {"restated": "by the summary", "pointed to": "by a pointer", "weakened": "only a part of it"}
-    return f"{after}: {by.get(traced.fate, 'as it was')}"
+        until = f" until it is {means}" if means and teller.again and told.recorded is not None else ""
+        unless = " unless the summary names it" if may_be_named(traced) else ""
+        return f"{TRAITS['absent'].words} {after}{until}{unless}"
+    return f"{after}: {TRAITS[traced.outcome].words}"
 
 
 def _stays(told: Told) -> bool:
-    return told.traced is None or not told.traced.stood or told.traced.fate in ("verbatim", "stale")
+    return told.traced is None or not told.traced.stood or told.traced.outcome in ("verbatim", "superseded")
 
 
 def _gather(teller: Teller, told: Told) -> list[BlockRef]:
@@ -256,13 +247,13 @@ def _outcomes(teller: Teller) -> Iterator[StoryOutcome]:
         turn = teller.turn(BlockRef(entry.parent, 0)) if entry is not None and entry.parent else 0
         by: By = "guess" if traced.tier == "inferred" else "file"
         note = {"guess": "guessed", "file": "by the file"}[by]
-        words = f"{_name_fate(traced)} {'in' if traced.stood else 'at'} {sign}"
+        words = f"{_name_outcome(traced)} {'in' if traced.stood else 'at'} {sign}"
         if teller.clears(pick):
-            words = f"{name_cleared(traced) or _name_fate(traced)} at {sign}"
-        elif traced.fate == "restated":
+            words = f"{name_cleared(traced) or _name_outcome(traced)} at {sign}"
+        elif traced.outcome == "quoted":
             words = f"in the summary of {sign}"
         yield StoryOutcome(
-            pick, f"{words}{f', turn {turn}' if turn else ''}", note, _sign(traced), by, traced.fate
+            pick, f"{words}{f', turn {turn}' if turn else ''}", note, _sign(traced), by, traced.outcome
         )
     for pick, again in teller.again.items():
         turn = teller.turn(again.again)
@@ -270,31 +261,26 @@ def _outcomes(teller: Teller) -> Iterator[StoryOutcome]:
         yield StoryOutcome(pick, f"{MEANS[teller.fact.kind]}, turn {turn}", price, "again", "file", "")
     planned = teller.planned
     if planned is not None:
-        words = UNLESS if _may_be_named(planned) else f"{_name_fate(planned)}{_where(teller, planned)}"
-        yield StoryOutcome("plan", words, "by this plan", _sign(planned), "plan", planned.fate)
+        words = UNLESS if may_be_named(planned) else f"{_name_outcome(planned)}{_where(teller, planned)}"
+        yield StoryOutcome("plan", words, "by this plan", _sign(planned), "plan", planned.outcome)
 
 
 def _is_bad(told: Told) -> bool:
     traced = told.traced
-    if told.again is not None or traced is None or _may_be_named(traced):
-        return False
-    return traced.fate in ("lost", "weakened")
+    return (
+        told.again is None and traced is not None and traced.outcome in MISSING and not may_be_named(traced)
+    )
 
 
-def _may_be_named(traced: TracedFact) -> bool:
-    """Whether all that could still name it is a summary that is not written yet."""
-    plan = traced.scene.plan
-    return plan is not None and plan.is_unwritten and traced.stood and traced.fate == "lost"
-
-
-def _name_fate(traced: TracedFact) -> str:
-    return _WORDS[traced.fate] if traced.stood or traced.fate != "lost" else "lost before"
+def _name_outcome(traced: TracedFact) -> str:
+    gone = not traced.stood and traced.outcome == "absent"
+    return label_of("gone" if gone else traced.outcome)
 
 
 def _where(teller: Teller, traced: TracedFact) -> str:
     """Of what a plan keeps, where it stands: ", pinned in turn 2"."""
     plan = traced.scene.plan
-    if plan is None or traced.fate != "verbatim":
+    if plan is None or traced.outcome != "verbatim":
         return ""
     pins = set(plan.edits.pins)
     pinned = next((ref for ref in traced.stands if str(ref) in pins), None)
@@ -305,7 +291,11 @@ def _where(teller: Teller, traced: TracedFact) -> str:
 
 
 def _sign(traced: TracedFact) -> StepSign:
-    return "lost" if traced.fate in ("lost", "weakened") else "kept"
+    if traced.outcome in MISSING:
+        return "missing"
+    if traced.outcome == "unknown":
+        return "unknown"
+    return "undecided" if traced.outcome in UNDECIDED else "kept"
 
 
 def _sentence(teller: Teller, told: Told) -> str:
@@ -321,7 +311,7 @@ def _sentence(teller: Teller, told: Told) -> str:
         return found.outcome
     if told.recorded is not None and told.recorded.clears:
         return tell_cleared(teller, told.recorded, traced)
-    if traced.fate == "verbatim":
+    if traced.outcome == "verbatim":
         return _tell_kept(teller, told, traced)
     if (later := traced.replacement) is not None:
         turn = teller.turn(later.ref)
@@ -329,21 +319,24 @@ def _sentence(teller: Teller, told: Told) -> str:
         carried = f" The summary of {where} still tells it." if traced.carried else ""
         return f"You had replaced it{when}: “{cut_text(later.words, 160)}”.{carried}"
     by = f"in {where}" if told.recorded is not None else f"by {where}"
-    if traced.fate == "restated":
+    if traced.outcome == "quoted":
         if told.recorded is not None:
             return f"The summary of {where} names it; the blocks themselves are gone."
         return "Only the summary of this plan names it; the blocks themselves go."
-    if traced.fate == "pointed to":
+    if traced.outcome == "pointer":
         return f"Only a pointer to it is left {by}."
-    if traced.fate == "weakened":
+    if traced.outcome == "partial":
         others = [cut_text(name, 80) for name in traced.others[:2]]
         more = f", which may mean {join_words(others, 'or')} too" if others else ""
-        return f"Weakened {by}. Only “{cut_text(traced.words, 80)}” is left of it{more}."
+        words = cut_text(traced.words, 80)
+        return f"{by[0].upper()}{by[1:]} only “{words}” is left of it{more}."
+    if traced.outcome != "absent":
+        return TRAITS[traced.outcome].sentence
     if traced.tier == "inferred":
         why = tell_unread(told.recorded.entry) if told.recorded is not None else ""
         return f"Lost {by}, as far as one can tell. {why}".rstrip()
     causes = _tell_causes(teller, told, traced, found)
-    lead = UNLESS.capitalize() if _may_be_named(traced) else f"Lost {by}"
+    lead = UNLESS.capitalize() if may_be_named(traced) else f"Lost {by}"
     return f"{lead}. {causes}".rstrip()
 
 
@@ -352,7 +345,7 @@ def _tell_again(teller: Teller, again: Regret) -> str:
     what = {"file": "It was read again", "command": "It was run again", "error": "It was met again"}.get(
         teller.fact.kind, "You had to say it again"
     )
-    shown = teller.fact.kind == "file" and again.traced.fate != "lost"
+    shown = teller.fact.kind == "file" and again.traced.outcome != "absent"
     gone = "what it had shown was gone" if shown else "it was lost"
     same = ", with the same answer" if again.same else ""
     name = teller.names.get(again.entry)
@@ -375,13 +368,13 @@ def _tell_kept(teller: Teller, told: Told, traced: TracedFact) -> str:
         lead = f"Kept by this plan: {teller.label(pinned)} is pinned and {names}."
     else:
         lead = "Kept by this plan" + ("." if ref is None else f": {teller.label(ref)} stays and {names}.")
-    lost = next((pick for pick, one in teller.rounds.items() if one.stood and one.fate == "lost"), "")
-    did = "cleared at" if teller.clears(lost) else "lost in"
-    return f"{lead} In the file it was {did} {teller.signs[lost]}." if lost else lead
+    gone = next((pick for pick, one in teller.rounds.items() if one.stood and one.outcome == "absent"), "")
+    did = "cleared at" if teller.clears(gone) else "lost in"
+    return f"{lead} In the file it was {did} {teller.signs[gone]}." if gone else lead
 
 
 def _tell_causes(teller: Teller, told: Told, traced: TracedFact, found: Explanation) -> str:
-    """Explain why a fact was lost: what the summary says instead, then what would have kept it."""
+    """Explain why a fact is absent: what the summary says instead, then what would have kept it."""
     codes = {cause.code: cause for cause in found.because}
     says = ""
     if "summary is silent" in codes or told.recorded is not None:
@@ -502,12 +495,10 @@ def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
         named = f"{plural(number, 'block names', 'blocks name')} it"
         words = {
             "verbatim": f"{named}; {plural(len(traced.stands), 'stays', 'stay')}",
-            "restated": f"{named}; the summary does too",
-            "pointed to": f"{named}; a pointer stays",
-            "weakened": f"{named}; only “{cut_text(traced.words, 60)}” stays",
-            "lost": f"{named}; none stays",
-            "stale": "you had replaced it before",
-        }[traced.fate]
+            "partial": f"{named}; only “{cut_text(traced.words, 60)}” stays",
+            "absent": f"{named}; none stays",
+            "superseded": TRAITS["superseded"].summary,
+        }.get(traced.outcome, f"{named}; {TRAITS[traced.outcome].summary}")
         return StoryStep("this plan", words, sign, "", "", "")
     ref = str(BlockRef(told.recorded.entry.id, 0))
     if not traced.stood:
@@ -517,12 +508,10 @@ def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
     elif traced.tier == "inferred":
         words = f"{named}; the summary cannot be read"
     else:
+        carried = "still tells it" if traced.carried else "does not"
         words = {
             "verbatim": f"{named}; {plural(len(traced.stands), 'stands', 'stand')} as before",
-            "restated": f"{named}; the summary does too",
-            "pointed to": f"{named}; a pointer is left",
-            "weakened": f"{named}; the summary has only “{cut_text(traced.words, 60)}”",
-            "lost": f"{named}; the summary does not",
-            "stale": f"you had replaced it; the summary {'still tells it' if traced.carried else 'does not'}",
-        }[traced.fate]
+            "partial": f"{named}; the summary has only “{cut_text(traced.words, 60)}”",
+            "superseded": f"you had replaced it; the summary {carried}",
+        }.get(traced.outcome, f"{named}; {TRAITS[traced.outcome].summary}")
     return StoryStep(told.recorded.sign, words, sign, ref, "", "")

@@ -83,7 +83,7 @@ def offer_fixes(model: WorkbenchModel, listing: FactListing, told: Told, teller:
         return []
     if told.recorded is None:
         traced = trace_one(traced, base.bare)
-    if traced.fate == "verbatim":
+    if traced.outcome == "verbatim":
         return []
     found = traced.fixes(base.bare)
     return _tell(model, told, teller, base, list(_sift(found, base, teller)))

@@ -7,6 +7,7 @@ import re
 from ...facts.facts import Fact
 from ...facts.lint.check import CHANGED, known
 from ...facts.nearest import NearSpan, find_spans
+from ...facts.outcomes import TRAITS
 from ...facts.traced import TracedFact
 from ...redaction.cut import cut_text
 from ...session.entries import Entry
@@ -22,7 +23,7 @@ from .summaries import count_changed_files
 MOST_LINES = 240
 SEALED = "The summary cannot be read; guessed from what follows."
 MISSING = "The file records no summary of it; guessed from what follows."
-FAR = "Nothing in the summary is near it."
+FAR = TRAITS["absent"].sentence
 _DEFINED = re.compile(r"\b(?:def|class|function|func|fn|struct|interface|enum|trait)\s+([A-Za-z_]\w{4,60})")
 MOST_DEFINED = 40_000
 """Characters of a block that are searched for what it defines."""

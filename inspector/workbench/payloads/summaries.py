@@ -141,7 +141,7 @@ def _count(trace: Trace, unwritten: bool) -> list[SummaryCount]:
             sorts["errors"].append(one)
     counts = []
     for sort, found in sorts.items():
-        named = sum(one.fate != "lost" if unwritten else _is_named(one) for one in found)
+        named = sum(one.outcome != "absent" if unwritten else _is_named(one) for one in found)
         counts += [_make_count(sort, named, len(found), unwritten)] if found else []
     if unwritten and counts:
         # Said once, before all.

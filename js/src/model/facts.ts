@@ -1,13 +1,27 @@
 // What is asked of facts and what is known of them so far: values for the views, and look-ups in Python's counts.
 
-import { FATES, type FactFate, type FactName } from "../payloads/replies";
-import type { FactKind, FactRow, FactsReply, RegretReply, StoryReply } from "../payloads/types";
+import type { FactName, Outcome } from "../payloads/replies";
+import {
+  type FactKind,
+  type FactRow,
+  type FactsReply,
+  OUTCOMES,
+  type RegretReply,
+  type StoryReply,
+} from "../payloads/types";
+
+export type OutcomeTraits = (typeof OUTCOMES)[number];
+/** The words and colours of every outcome, by its name. */
+export const TRAITS = Object.fromEntries(OUTCOMES.map(traits => [traits.name, traits])) as Record<
+  Outcome,
+  OutcomeTraits
+>;
 
 /** What the list is asked for; "" for any. */
 export interface Wish {
   query: string;
   kind: string;
-  fate: string;
+  outcome: string;
 }
 
 export interface Tracing {
@@ -30,7 +44,7 @@ export interface Tracing {
 }
 
 export const NO_TRACING: Tracing = {
-  wish: { query: "", kind: "", fate: "" },
+  wish: { query: "", kind: "", outcome: "" },
   list: null,
   rows: new Map(),
   note: "",
@@ -48,13 +62,13 @@ export const isChosen = ({ chosen }: Tracing, { number, form }: FactName): boole
 
 /** True once the list is what was asked for. */
 export const isAnswered = ({ list, wish }: Tracing): boolean =>
-  list !== null && list.query === wish.query && list.kind === wish.kind && list.fate === wish.fate;
+  list !== null && list.query === wish.query && list.kind === wish.kind && list.outcome === wish.outcome;
 
-/** How many facts of a kind ("" for any) have a fate ("" for any), as Python counted them. */
-export const countFacts = (kinds: readonly FactKind[], kind: string, fate: string): number =>
+/** How many facts of a kind ("" for any) have an outcome ("" for any), as Python counted them. */
+export const countFacts = (kinds: readonly FactKind[], kind: string, outcome: string): number =>
   kinds
     .filter(({ id }) => kind === "" || id === kind)
-    .reduce((sum, { total, fates }) => sum + (fate === "" ? total : (fates[fate as FactFate] ?? 0)), 0);
-
-/** From what is gone to what stands as it was said, what was replaced last: the order in which it is worth looking. */
-export const WORST_FIRST: readonly FactFate[] = [...FATES.slice(0, -1).reverse(), "stale"];
+    .reduce(
+      (sum, { total, outcomes }) => sum + (outcome === "" ? total : (outcomes[outcome as Outcome] ?? 0)),
+      0,
+    );

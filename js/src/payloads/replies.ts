@@ -3,9 +3,8 @@ import type { FactRow, Knob } from "./types";
 
 export type Setting = Knob["value"];
 
-/** From what stands as it was said to what does not stand at all. */
-export const FATES = ["verbatim", "restated", "pointed to", "weakened", "lost", "stale"] as const;
-export type FactFate = FactRow["fate"];
+/** What a compaction did to a fact. */
+export type Outcome = FactRow["outcome"];
 /** What a fact is asked for by: on another path of the session its number is another's. */
 export type FactName = Pick<FactRow, "number" | "kind" | "form">;
 

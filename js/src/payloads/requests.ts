@@ -45,7 +45,7 @@ interface Questions {
   lesson_step: { link: string };
   /** With the cut at `place`, legal or not, -1 for where the plan has it; `answer` is the choice taken. */
   lesson_check: { link: string; place: number; answer: string };
-  facts: { place: number; query: string; kind: string; fate: string; from: number; to: number };
+  facts: { place: number; query: string; kind: string; outcome: string; from: number; to: number };
   /** Those of the recorded compaction after the moment, or with "plan" of the plan. */
   context: { place: number; from: number; to: number; most?: number };
   summaries: { place: number };

@@ -637,7 +637,18 @@ export interface FactHit {
   number: number;
   kind: string;
   form: string;
-  fate: string;
+  outcome:
+    | "absent"
+    | "changed"
+    | "contradicted"
+    | "paraphrased"
+    | "partial"
+    | "pointer"
+    | "quoted"
+    | "superseded"
+    | "unclear"
+    | "unknown"
+    | "verbatim";
   turn: number;
 }
 /**
@@ -841,22 +852,21 @@ export interface SummaryCount {
  * The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
  *
  * `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `risk` comes
- * with the first rows only. `lost` is what the fate of that name is called of this plan. `sentence` says why
- * there is nothing, "" where there is.
+ * with the first rows only. `absent` is the label of that outcome for this plan. `sentence` says why there
+ * is nothing, "" where there is.
  */
 export interface FactsReply {
   place: number;
   query: string;
   kind: string;
-  fate: string;
+  outcome: string;
   from: number;
   total: number;
   rows: FactRow[];
   marks: string[];
   kinds: FactKind[];
   tier: "inferred" | "planned" | "recorded";
-  fates: ("lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened")[];
-  lost: string;
+  absent: string;
   sentence: string;
   risk?: RiskPayload;
 }
@@ -866,7 +876,7 @@ export interface FactsReply {
  * `title` stands in the list: a long path goes without its middle there. `rounds` is what the recorded
  * compactions left of it, in the order of the reply's `marks`. `words` is how it is written in what the plan
  * leaves; so many `others`, other files, may be meant by it.
- * `stood` is False where it could not be read before either; then it is not `bad` that it is lost, and not
+ * `stood` is False where it could not be read before either; then it is not `bad` that it is absent, and not
  * yet while the summary that may name it is not written. `said` blocks say it.
  */
 export interface FactRow {
@@ -874,7 +884,18 @@ export interface FactRow {
   kind: string;
   form: string;
   title: string;
-  fate: "lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened";
+  outcome:
+    | "absent"
+    | "changed"
+    | "contradicted"
+    | "paraphrased"
+    | "partial"
+    | "pointer"
+    | "quoted"
+    | "superseded"
+    | "unclear"
+    | "unknown"
+    | "verbatim";
   tier: "inferred" | "planned" | "recorded";
   words: string;
   others: number;
@@ -889,24 +910,38 @@ export interface FactRow {
   row: number;
 }
 /**
- * What a recorded compaction left of a fact, on whose word; `fate` is "" where the fact came later.
+ * What a recorded compaction left of a fact, on whose word; `outcome` is "" if the fact came later.
  *
- * `bad` is a loss of this compaction, all of the fact or a part.
+ * `bad` says that this compaction left nothing of it, or something false.
  */
 export interface FactRound {
-  fate: ("lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened") | "";
+  outcome:
+    | (
+        | "absent"
+        | "changed"
+        | "contradicted"
+        | "paraphrased"
+        | "partial"
+        | "pointer"
+        | "quoted"
+        | "superseded"
+        | "unclear"
+        | "unknown"
+        | "verbatim"
+      )
+    | "";
   tier: "inferred" | "planned" | "recorded";
   stood: boolean;
   bad: boolean;
 }
 /**
- * How many facts of a kind stood before, and how many of these have each fate.
+ * How many facts of a kind stood before, and how many of these have each outcome.
  */
 export interface FactKind {
   id: string;
   label: string;
   total: number;
-  fates: {
+  outcomes: {
     [k: string]: number;
   };
 }
@@ -936,7 +971,7 @@ export interface FindingsReply {
  * Findings of one sort. `count` is of all of them, `note` their sum in words, "" for none.
  */
 export interface FindingGroup {
-  id: "again" | "lost" | "outcome" | "stale";
+  id: "absent" | "again" | "result" | "superseded";
   title: string;
   count: number;
   note: string;
@@ -954,7 +989,7 @@ export interface FindingRow {
   form: string;
   title: string;
   note: string;
-  sign: "again" | "lost" | "outcome" | "stale";
+  sign: "absent" | "again" | "result" | "superseded";
   code: string;
   pick: string;
   kept: boolean;
@@ -993,7 +1028,7 @@ export interface StoryReply {
 export interface StoryStep {
   turn: string;
   words: string;
-  sign: "" | "again" | "kept" | "lost" | "named";
+  sign: "" | "again" | "kept" | "missing" | "named" | "undecided" | "unknown";
   ref: string;
   tokens: string;
   price: string;
@@ -1005,9 +1040,23 @@ export interface StoryOutcome {
   id: string;
   words: string;
   note: string;
-  sign: "" | "again" | "kept" | "lost" | "named";
+  sign: "" | "again" | "kept" | "missing" | "named" | "undecided" | "unknown";
   by: "" | "file" | "guess" | "plan";
-  fate: ("lost" | "pointed to" | "restated" | "stale" | "verbatim" | "weakened") | "";
+  outcome:
+    | (
+        | "absent"
+        | "changed"
+        | "contradicted"
+        | "paraphrased"
+        | "partial"
+        | "pointer"
+        | "quoted"
+        | "superseded"
+        | "unclear"
+        | "unknown"
+        | "verbatim"
+      )
+    | "";
 }
 /**
  * A block that names the fact.
@@ -1326,3 +1375,131 @@ export interface SecretName {
   hint: string;
   count: number;
 }
+
+/** The outcomes of facts with their words and colours. */
+export const OUTCOMES = [
+  {
+    name: "verbatim",
+    label: "kept",
+    sentence: "It stays as it is.",
+    words: "as it was",
+    summary: "a block stays",
+    group: "kept",
+    colour: "green",
+    sign: "●",
+  },
+  {
+    name: "quoted",
+    label: "in the summary",
+    sentence: "The summary has the same words or the same value.",
+    words: "by the summary",
+    summary: "the summary does too",
+    group: "kept",
+    colour: "green",
+    sign: "“",
+  },
+  {
+    name: "paraphrased",
+    label: "in other words",
+    sentence: "The summary says the same in other words.",
+    words: "by the summary, in other words",
+    summary: "the summary says it in other words",
+    group: "kept",
+    colour: "green",
+    sign: "≈",
+  },
+  {
+    name: "pointer",
+    label: "pointer",
+    sentence: "A short line says where it was put.",
+    words: "by a pointer",
+    summary: "a pointer stays",
+    group: "kept",
+    colour: "green",
+    sign: "→",
+  },
+  {
+    name: "partial",
+    label: "only in part",
+    sentence: "The summary has only a part of it.",
+    words: "only a part of it",
+    summary: "the summary has only a part of it",
+    group: "undecided",
+    colour: "amber",
+    sign: "◐",
+  },
+  {
+    name: "changed",
+    label: "changed",
+    sentence: "The summary gives another value.",
+    words: "with another value",
+    summary: "the summary gives another value",
+    group: "missing",
+    colour: "red",
+    sign: "≠",
+  },
+  {
+    name: "contradicted",
+    label: "contradicted",
+    sentence: "The summary says the opposite.",
+    words: "contradicted by the summary",
+    summary: "the summary says the opposite",
+    group: "missing",
+    colour: "red",
+    sign: "✕",
+  },
+  {
+    name: "unclear",
+    label: "unclear",
+    sentence: "The summary mentions the subject; whether it says the same cannot be decided.",
+    words: "unclear",
+    summary: "whether the summary does is unclear",
+    group: "undecided",
+    colour: "amber",
+    sign: "?",
+  },
+  {
+    name: "absent",
+    label: "absent",
+    sentence: "The summary does not mention this.",
+    words: "not mentioned",
+    summary: "the summary does not",
+    group: "missing",
+    colour: "red",
+    sign: "■",
+  },
+  {
+    name: "superseded",
+    label: "replaced before",
+    sentence: "The user had given another value in its place; nothing is missing.",
+    words: "replaced before",
+    summary: "you had replaced it before",
+    group: "superseded",
+    colour: "grey",
+    sign: "⇄",
+  },
+  {
+    name: "unknown",
+    label: "unknown",
+    sentence: "The summary is encrypted or missing.",
+    words: "unknown",
+    summary: "the summary cannot be read",
+    group: "undecided",
+    colour: "grey",
+    sign: "◇",
+  },
+] as const;
+/** Their names, the worst first. */
+export const WORST_FIRST = [
+  "absent",
+  "contradicted",
+  "changed",
+  "unknown",
+  "unclear",
+  "partial",
+  "pointer",
+  "paraphrased",
+  "quoted",
+  "verbatim",
+  "superseded",
+] as const;

@@ -1,5 +1,6 @@
 // Findings: what a compaction lost that matters, the story of the chosen one, and the summary at its nearest words.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { TRAITS } from "../../model/facts";
 import { exact } from "../../model/format";
 import type { FindingRow, FindingsReply, StoryReply } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
@@ -7,11 +8,16 @@ import { useReply } from "../../store/use-reply";
 import { SummaryText } from "./nearest-words";
 import { breakPath, isLiteral, Story } from "./story";
 
-const SIGNS = { lost: "■", outcome: "▲", stale: "≠", again: "↺" } as const;
+const SIGNS = {
+  absent: TRAITS.absent.sign,
+  result: "▲",
+  superseded: TRAITS.superseded.sign,
+  again: "↺",
+} as const;
 const MEANINGS = {
-  lost: "lost",
-  outcome: "how the work stood",
-  stale: "replaced before",
+  absent: TRAITS.absent.label,
+  result: "how the work stood",
+  superseded: TRAITS.superseded.label,
   again: "needed again",
 } as const;
 /** So many rows of a group stand there until more are asked for. */

@@ -1,13 +1,14 @@
 // Facts: everything the session says that may have to be remembered, with what each compaction and this plan left of it.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { countFacts, isAnswered, isChosen, type Tracing, type Wish, WORST_FIRST } from "../../model/facts";
+import { countFacts, isAnswered, isChosen, TRAITS, type Tracing, type Wish } from "../../model/facts";
 import { exact, plural } from "../../model/format";
-import type { FactRound, FactRow, FactsReply } from "../../payloads/types";
+import type { Outcome } from "../../payloads/replies";
+import { type FactRound, type FactRow, type FactsReply, WORST_FIRST } from "../../payloads/types";
 import { makeComponentView, type PanelProps } from "../../store/component";
 import { PAGE } from "../../store/facts";
 import type { Actions, View } from "../../store/view";
-import { breakPath, isLiteral, SHAPES, Story } from "./story";
+import { breakPath, isLiteral, Story, shapeOf } from "./story";
 
 const PAUSE = 220;
 const FEW = 40;
@@ -152,16 +153,16 @@ const Filter = ({ tracing, actions, open }: FilterProps) => {
             chosen={wish.kind}
             choose={kind => ask({ kind })}
             options={[["", "all"], ...list.kinds.map(({ id, label }): [string, string] => [id, label])].map(
-              ([id = "", label = ""]) => [id, label, countFacts(list.kinds, id, wish.fate)],
+              ([id = "", label = ""]) => [id, label, countFacts(list.kinds, id, wish.outcome)],
             )}
           />
           <Choice
             name="What became of it"
-            chosen={wish.fate}
-            choose={fate => ask({ fate })}
-            options={["", ...WORST_FIRST].map(id => [
+            chosen={wish.outcome}
+            choose={outcome => ask({ outcome })}
+            options={["" as const, ...WORST_FIRST].map(id => [
               id,
-              id === "" ? "any" : id === "lost" ? list.lost : (FATES[id] ?? id),
+              id === "" ? "any" : `${TRAITS[id].sign} ${nameOutcome(id, list)}`,
               countFacts(list.kinds, wish.kind, id),
             ])}
           />
@@ -171,14 +172,9 @@ const Filter = ({ tracing, actions, open }: FilterProps) => {
   );
 };
 
-const FATES: Record<string, string> = {
-  verbatim: "kept",
-  restated: "in the summary",
-  "pointed to": "pointer",
-  weakened: "only part of the name",
-  lost: "lost",
-  stale: "replaced before",
-};
+/** The label of an outcome in a plan, which may have no summary yet. */
+const nameOutcome = (outcome: Outcome, { absent }: FactsReply): string =>
+  outcome === "absent" ? absent : TRAITS[outcome].label;
 
 interface ChoiceProps {
   name: string;
@@ -261,7 +257,7 @@ const Table = ({ list, rows, picture, open }: TableProps) => (
             {row.rounds.map((round, i) => (
               <td key={list.marks[i]}>{drawRound(round)}</td>
             ))}
-            <td>{drawRound(row, "plan", list.lost)}</td>
+            <td>{drawRound(row, "plan", list.absent)}</td>
             <td class="ci-number">{row.lastTurn + 1}</td>
           </tr>
         ),
@@ -277,21 +273,32 @@ const focusRow = (from: HTMLElement, at: number) => {
   (at < 0 ? list?.querySelector<HTMLElement>("input") : rows[at])?.focus();
 };
 
-const drawRound = ({ fate, tier, stood, bad }: FactRound, by?: "plan", named = FATES.lost) => {
-  if (fate === "") return <span class="ci-quiet">–</span>;
-  const lost = fate === "lost" || fate === "weakened";
+const drawRound = (
+  { outcome, tier, stood, bad }: FactRound,
+  by?: "plan",
+  absent: string = TRAITS.absent.label,
+) => {
+  if (outcome === "") return <span class="ci-quiet">–</span>;
+  const { label, sentence, group, colour } = TRAITS[outcome];
   const whose = by ?? (tier === "inferred" ? "guess" : "file");
-  const words = fate !== "lost" ? (FATES[fate] ?? fate) : stood ? named : "before";
+  const words = outcome !== "absent" ? label : stood ? absent : "before";
+  const look = bad
+    ? "ci-bad"
+    : stood && colour === "amber"
+      ? "ci-unsure"
+      : colour === "grey"
+        ? "ci-quiet"
+        : "";
   return (
-    <span class={bad ? "ci-bad" : ""}>
-      <i aria-hidden="true">{SHAPES[whose]?.[lost ? 1 : 0]}</i> {words}
+    <span class={look} title={sentence}>
+      <i aria-hidden="true">{shapeOf(whose, group)}</i> {words}
     </span>
   );
 };
 
 /** Python tells of those that stood how many there are; the rest were gone before. */
-const sayCount = ({ total, query, kind, fate, kinds }: FactsReply): string => {
+const sayCount = ({ total, query, kind, outcome, kinds }: FactsReply): string => {
   if (total === 0) return query === "" ? "no fact is like this" : `no fact holds “${query}”`;
-  const gone = query === "" && fate === "" ? total - countFacts(kinds, kind, "") : 0;
+  const gone = query === "" && outcome === "" ? total - countFacts(kinds, kind, "") : 0;
   return gone > 0 ? `${plural(total, "fact")}, ${exact(gone)} gone before` : plural(total, "fact");
 };

@@ -5,7 +5,10 @@ import type { StoryFix, StoryOutcome, StoryReply } from "../../payloads/types";
 import type { Actions } from "../../store/view";
 import { copyText } from "../../ui/copy";
 
-const SIGNS = { "": "●", named: "●", kept: "●", lost: "□", again: "○" } as const;
+const SIGNS = {
+  "": "●",
+  ...{ named: "●", kept: "●", undecided: "◧", unknown: "◇", missing: "□", again: "○" },
+} as const;
 /** So many places are named until all are asked for. */
 const PLACES = 8;
 const LITERAL: readonly string[] = ["file", "command", "error", "url", "symbol", "id"];
@@ -124,11 +127,14 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
   );
 };
 
-/** The shape says whose word it is, filled is kept: □ file, ○ plan, ◇ guessed, ↺ needed again. */
-const signOf = ({ sign, by }: StoryOutcome): string =>
-  sign === "again" ? "↺" : (SHAPES[by] ?? "●○")[sign === "lost" ? 1 : 0]!;
+const signOf = ({ sign, by }: StoryOutcome): string => (sign === "again" ? "↺" : shapeOf(by, sign));
 
-export const SHAPES: Record<string, string> = { file: "■□", plan: "●○", guess: "◆◇" };
+/** Kept, undecided and missing, by whose word it is: the file's, the plan's, or a guess. */
+const SHAPES: Record<string, string> = { file: "■◧□", plan: "●◐○", guess: "◆⬖◇" };
+
+/** The shape says whose word it is; filled is kept, half filled is undecided. */
+export const shapeOf = (by: string, group: string): string =>
+  (SHAPES[by] ?? "●◐○")[group === "missing" || group === "unknown" ? 2 : group === "undecided" ? 1 : 0]!;
 
 /** The blocks that name it: some, then all. */
 const Places = ({ story, actions }: Pick<Props, "story" | "actions">) => {

@@ -1,7 +1,7 @@
-"""How a fact's fate is found: what of it stands in the texts that a compaction left, one fact at a time.
+"""How a fact's outcome is found: what of it stands in the texts that a compaction left, one fact at a time.
 
 In go facts as columns and a scene, out comes a `FactOutcome` for each that someone looks at. What stands as
-it was said goes before what restates it, that before a pointer, that before a part of a name.
+it was said goes before what quotes it, that before a pointer, that before a part of a name.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from .facts import Fact, Facts, Said
 from .literal import find_in_head, find_literal, respell, tell_absence
 from .mentions import FactPattern, Mention, SearchText, last_part, longest_word, read_words
 from .occurrences import Occurrences, is_only_named, refer
+from .outcomes import CODE, Outcome
 from .remaining import FEW, Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
-from .traced import FATES, Codes, Evidence, FactOutcome, Fate, TracedFact, TraceScope, is_word
+from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
 
 _AS_SAID = frozenset((KIND["symbol"], KIND["id"]))
 """Kinds whose form is in the text word for word, wherever they are said."""
 _FILE = KIND["file"]
-_WAYS: tuple[tuple[Fate, tuple[str, ...]], ...] = (
+_WAYS: tuple[tuple[Outcome, tuple[str, ...]], ...] = (
     ("verbatim", ("head", "shortened")),
-    ("restated", ("summary", "notice")),
-    ("pointed to", ("pointer",)),
+    ("quoted", ("summary", "notice")),
+    ("pointer", ("pointer",)),
 )
 
 
@@ -69,7 +70,7 @@ def _may_stand(fact: Fact, kind: int, before: Remaining) -> bool:
     return kind != _FILE or before.may_name_file(last_part(fact.form))
 
 
-class FateFinder:
+class OutcomeFinder:
     """The facts of a scene, each told when asked for. `said` and `known` are those of `find_known`."""
 
     def __init__(
@@ -180,7 +181,7 @@ class FateFinder:
         found = Occurrences((fact,), rows, np.array([0, len(rows)], np.int32))
         said, known = find_known(found, self.scene.session)
         stood = not len(rows) or bool(find_stood(found, known, self.scene.before)[0])
-        look = FateFinder(found, self.scene, said, known, longer=self._ending_in(fact))
+        look = OutcomeFinder(found, self.scene, said, known, longer=self._ending_in(fact))
         return TracedFact(look, 0, stood)
 
     def named(self, number: int) -> tuple[BlockRef, ...]:
@@ -209,7 +210,7 @@ class FateFinder:
         outcome = self._find(number)
         if number not in self.replaced:
             return outcome
-        return outcome._replace(fate="stale", carried=outcome.fate == "restated")
+        return outcome._replace(outcome="superseded", carried=outcome.outcome == "quoted")
 
     def _find(self, number: int) -> FactOutcome:
         found, scene = self.found, self.scene
@@ -220,7 +221,7 @@ class FateFinder:
         return self._search(number)
 
     def _search(self, number: int) -> FactOutcome:
-        """The fate of a fact none of whose blocks stands as it was said."""
+        """The outcome of a fact none of whose blocks stands as it was said."""
         found, scene = self.found, self.scene
         pattern = found.pattern(number, scene.session)
         hits = list(scene.after.mentions(pattern))
@@ -231,26 +232,26 @@ class FateFinder:
         if (hit := index.find(pattern, scene.after.rows)) is not None:
             unmarked = [(RemainingText(ref, "", "head"), hit[1]) for ref in refer(scene.session, hit[0])]
             full = unmarked if hit[1].full else full
-        for fate, ways in _WAYS:
+        for outcome, ways in _WAYS:
             if places := [hit for hit in full if hit[0].how in ways]:
-                return self._make(fate, places)
+                return self._make(outcome, places)
         if pointers := scene.after.pointers(self.said(number)):
-            return self._make("pointed to", [(stand, Mention("", False)) for stand in pointers])
+            return self._make("pointer", [(stand, Mention("", False)) for stand in pointers])
         hits += unmarked
         if hits:
             hits.sort(key=lambda hit: -len(hit[1].words))
-            return self._make("weakened", hits)
-        return self._make("lost", [])
+            return self._make("partial", hits)
+        return self._make("absent", [])
 
-    def _make(self, fate: Fate, places: Sequence[tuple[RemainingText, Mention]]) -> FactOutcome:
+    def _make(self, outcome: Outcome, places: Sequence[tuple[RemainingText, Mention]]) -> FactOutcome:
         # A summary that the file holds says so itself; a block that stands in it needs nobody's word.
         # That no more than a file's tail stands is no surer than that nothing does.
-        stands = fate not in ("weakened", "lost")
+        stands = outcome not in ("partial", "absent")
         sure = stands and all(stand.recorded or stand.how == "head" for stand, _ in places)
         scene = self.scene
-        tier: Evidence = _whole_tier(scene) if fate == "verbatim" else "recorded" if sure else scene.tier
+        tier: Evidence = _whole_tier(scene) if outcome == "verbatim" else "recorded" if sure else scene.tier
         refs = tuple(dict.fromkeys(stand.ref for stand, _ in places))
-        return FactOutcome(fate, tier, refs, places[0][1].words if places else "")
+        return FactOutcome(outcome, tier, refs, places[0][1].words if places else "")
 
 
 def _whole_tier(scene: TraceScope) -> Evidence:
@@ -258,12 +259,7 @@ def _whole_tier(scene: TraceScope) -> Evidence:
     return "planned" if scene.plan is not None else "recorded"
 
 
-VERBATIM, POINTED, WEAKENED, LOST = (
-    FATES.index(fate) for fate in ("verbatim", "pointed to", "weakened", "lost")
-)
-
-
-class MomentFates:
+class PointInTimeOutcomes:
     """The facts said so far at a moment. `known` were said, `stood` can be read (bool per fact).
 
     A fact that a block names without being known to say it is a pair of fact and block: in full, or by a tail
@@ -334,17 +330,17 @@ class MomentFates:
         return held
 
     def judge(self, after: Remaining) -> tuple[Codes, Bools]:
-        """A fate for every fact that stood (int8, -1 for others), and which of them must be looked up."""
+        """An outcome for every fact that stood (int8, -1 for others), and which of them must be looked up."""
         found, rows = self.found, after.rows
         whole = self.safe | found.any(rows & self.said)
         whole[self._standing(self.full, after)] = True
         code = np.full(len(found.facts), -1, np.int8)
-        code[self.stood] = LOST
+        code[self.stood] = CODE["absent"]
         tails = np.zeros(len(code), bool)
         tails[self._standing(self.tail, after)] = True
-        code[self.stood & tails] = WEAKENED
-        code[self.stood & found.any(self._pointed(after))] = POINTED
-        code[self.stood & whole] = VERBATIM
+        code[self.stood & tails] = CODE["partial"]
+        code[self.stood & found.any(self._pointed(after))] = CODE["pointer"]
+        code[self.stood & whole] = CODE["verbatim"]
         maybe = np.zeros(len(code), bool)
         maybe[list(self._may_name(after))] = True
         return code, self.stood & ~whole & maybe

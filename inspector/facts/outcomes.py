@@ -1,0 +1,192 @@
+"""The outcomes of a fact in a compaction: the one table of their names, words and colours.
+
+Python reads the table from here; the front end's copy in `js/src/payloads/types.ts` is generated from it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+Outcome = Literal[
+    "verbatim",
+    "quoted",
+    "paraphrased",
+    "pointer",
+    "partial",
+    "changed",
+    "contradicted",
+    "unclear",
+    "absent",
+    "superseded",
+    "unknown",
+]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+"""In the order of the table; codes in columns are indexes into this tuple."""
+Group = Literal["kept", "missing", "undecided", "superseded"]
+Colour = Literal["green", "red", "amber", "grey"]
+
+
+class OutcomeTraits(NamedTuple):
+    """What is shown and counted for one outcome.
+
+    Attributes:
+        name: The name in Python and in data.
+        label: The name on screen.
+        sentence: What it means, in a sentence.
+        words: How the fact is named after the compaction, as in "after ◆1: by the summary".
+        summary: What the summary does with the fact, as in "3 blocks named it; the summary does not".
+        group: The sum in which it is counted.
+        colour: Its colour on screen.
+        sign: Its sign on screen, so that the colour is not the only difference.
+    """
+
+    name: Outcome
+    label: str
+    sentence: str
+    words: str
+    summary: str
+    group: Group
+    colour: Colour
+    sign: str
+
+
+TRAITS: dict[Outcome, OutcomeTraits] = {
+    traits.name: traits
+    for traits in (
+        OutcomeTraits(
+            "verbatim", "kept", "It stays as it is.", "as it was", "a block stays", "kept", "green", "●"
+        ),
+        OutcomeTraits(
+            "quoted",
+            "in the summary",
+            "The summary has the same words or the same value.",
+            "by the summary",
+            "the summary does too",
+            "kept",
+            "green",
+            "“",
+        ),
+        OutcomeTraits(
+            "paraphrased",
+            "in other words",
+            "The summary says the same in other words.",
+            "by the summary, in other words",
+            "the summary says it in other words",
+            "kept",
+            "green",
+            "≈",
+        ),
+        OutcomeTraits(
+            "pointer",
+            "pointer",
+            "A short line says where it was put.",
+            "by a pointer",
+            "a pointer stays",
+            "kept",
+            "green",
+            "→",
+        ),
+        OutcomeTraits(
+            "partial",
+            "only in part",
+            "The summary has only a part of it.",
+            "only a part of it",
+            "the summary has only a part of it",
+            "undecided",
+            "amber",
+            "◐",
+        ),
+        OutcomeTraits(
+            "changed",
+            "changed",
+            "The summary gives another value.",
+            "with another value",
+            "the summary gives another value",
+            "missing",
+            "red",
+            "≠",
+        ),
+        OutcomeTraits(
+            "contradicted",
+            "contradicted",
+            "The summary says the opposite.",
+            "contradicted by the summary",
+            "the summary says the opposite",
+            "missing",
+            "red",
+            "✕",
+        ),
+        OutcomeTraits(
+            "unclear",
+            "unclear",
+            "The summary mentions the subject; whether it says the same cannot be decided.",
+            "unclear",
+            "whether the summary does is unclear",
+            "undecided",
+            "amber",
+            "?",
+        ),
+        OutcomeTraits(
+            "absent",
+            "absent",
+            "The summary does not mention this.",
+            "not mentioned",
+            "the summary does not",
+            "missing",
+            "red",
+            "■",
+        ),
+        OutcomeTraits(
+            "superseded",
+            "replaced before",
+            "The user had given another value in its place; nothing is missing.",
+            "replaced before",
+            "you had replaced it before",
+            "superseded",
+            "grey",
+            "⇄",
+        ),
+        OutcomeTraits(
+            "unknown",
+            "unknown",
+            "The summary is encrypted or missing.",
+            "unknown",
+            "the summary cannot be read",
+            "undecided",
+            "grey",
+            "◇",
+        ),
+    )
+}
+"""The table, by name."""
+
+CODE: dict[Outcome, int] = {name: code for code, name in enumerate(OUTCOMES)}
+"""The code of each outcome in columns."""
+KEPT, MISSING, UNDECIDED = (
+    tuple(name for name in OUTCOMES if TRAITS[name].group == group)
+    for group in ("kept", "missing", "undecided")
+)
+IN_FULL: tuple[Outcome, ...] = ("verbatim", "quoted", "paraphrased")
+"""Outcomes that leave the whole fact in the context."""
+WORST_FIRST: tuple[Outcome, ...] = (*MISSING[::-1], *UNDECIDED[::-1], *KEPT[::-1], "superseded")
+"""The order of a list whose first rows need attention."""
+
+_RENAMED: dict[str, Outcome] = {
+    "restated": "quoted",
+    "pointed to": "pointer",
+    "weakened": "partial",
+    "lost": "absent",
+    "stale": "superseded",
+}
+
+
+def read_outcome(name: str) -> str:
+    """Return the present name of an outcome that an older version may have written.
+
+    Args:
+        name: A name from a saved file or an older script. A name that never was one is returned as it is.
+
+    >>> read_outcome("lost"), read_outcome("quoted")
+    ('absent', 'quoted')
+    """
+    return _RENAMED.get(name, name)
