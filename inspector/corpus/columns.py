@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..facts.outcomes import OUTCOMES, read_outcome
+from ..facts.outcomes import IN_FULL, OUTCOMES, read_outcome
 
 Row = dict[str, Any]
 """One session × one policy × one moment: every column of COLUMNS, None where it was not measured or is not
@@ -80,6 +80,15 @@ Key = tuple[str, str, str]
 def fill_row(row: Row) -> Row:
     """A row with every column in its place."""
     return {name: row.get(name) for name in COLUMNS}
+
+
+def sum_kept(counts: Sequence[int]) -> int:
+    """Sum the facts that can be read whole.
+
+    Args:
+        counts: Facts of each outcome in COUNTED, as a value of the column `facts` has them.
+    """
+    return sum(count for name, count in zip(COUNTED, counts, strict=True) if name in IN_FULL)
 
 
 def read_row(row: Row) -> Row:

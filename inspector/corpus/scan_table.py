@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from ..facts.outcomes import IN_FULL
 from ..text import html_table, join_words, plural, printed
 from .advice import Advice, Candidate, choose_policy
 from .aftermath import HEADINGS as AFTERMATH_HEADINGS
 from .aftermath import AftermathRow, sum_aftermath
-from .columns import COLUMNS, COUNTED, Row
+from .columns import COLUMNS, Row, sum_kept
 from .resample import Interval, Shares, resample_share
 
 HEADINGS = ("policy", "compactions", "tokens left", "facts kept", "of the user's", "fires again", "errors")
@@ -271,17 +270,12 @@ def flatten_row(row: Row) -> Row:
     for name, (was, now) in (row["sections"] or {}).items():
         flat |= {f"sections.{name}.before": was, f"sections.{name}.after": now}
     for name, counts in (row["facts"] or {}).items():
-        flat |= {f"facts.{name}.stood": sum(counts), f"facts.{name}.kept": _sum_kept(counts)}
+        flat |= {f"facts.{name}.stood": sum(counts), f"facts.{name}.kept": sum_kept(counts)}
     for cause, (times, tokens, cost) in (row["cache_rebuilds"] or {}).items():
         told = {"times": times, "tokens": tokens, "cost": cost}
         flat |= {f"cache_rebuilds.{cause}.{name}": value for name, value in told.items()}
     flat |= {f"findings.{code}": many for code, many in (row["findings"] or {}).items()}
     return flat
-
-
-def _sum_kept(counts: list[int]) -> int:
-    """Sum the facts that can be read whole."""
-    return sum(count for name, count in zip(COUNTED, counts, strict=True) if name in IN_FULL)
 
 
 def _place(row: Row) -> tuple[str, str, int]:
@@ -314,7 +308,7 @@ class _PolicySums:
             mine[3] += row["kept"]
             said = [counts for name, counts in row["facts"].items() if name.endswith(USER)]
             mine[4] += sum(map(sum, said))
-            mine[5] += sum(map(_sum_kept, said))
+            mine[5] += sum(map(sum_kept, said))
         if row["again"] is not None:
             self.many["fired"] += 1
             self.many["again"] += row["again"]

@@ -1,9 +1,9 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
 import { inventFacts } from "../dev/facts";
-import { NO_TRACING } from "../src/model/facts";
+import { NO_TRACING, TRAITS } from "../src/model/facts";
 import { paidNear } from "../src/panels/overview/needed-again-marks";
-import type { FactsReply } from "../src/payloads/types";
+import { type FactsReply, OUTCOMES } from "../src/payloads/types";
 import { PAGE } from "../src/store/facts";
 import type { Picture } from "../src/store/view";
 import {
@@ -91,6 +91,27 @@ test("each compaction and the plan have a column of their own, told in words as 
   expect(heads).toEqual(["fact", "kind", "in ◆1", "this plan", "turn"]);
   const cells = [...(rows()[0]?.closest("tr")?.children ?? [])].map(cell => cell.textContent);
   expect(cells).toEqual([lost.form, lost.kind, "□ absent", "○ absent", String(lost.lastTurn + 1)]);
+});
+
+test("red is what is missing, amber what is undecided, grey what nobody can tell, each in words of its own", async () => {
+  await open();
+  const looks = new Map<string, string>();
+  for (const { name, colour } of OUTCOMES) {
+    find(`facts-${name}`).click();
+    await settle();
+    await settle();
+    const cell = rows()[0]?.closest("tr")?.querySelector("td:nth-last-child(2) > span");
+    expect(cell?.textContent).toContain(TRAITS[name].label);
+    expect(cell?.getAttribute("title")).toBe(TRAITS[name].sentence);
+    expect(cell?.className).toBe({ red: "ci-bad", amber: "ci-unsure", grey: "ci-quiet", green: "" }[colour]);
+    looks.set(name, cell?.querySelector("i")?.textContent ?? "");
+    find("facts-What became of it").click();
+    await settle();
+  }
+  const drawn = (shape: string) => OUTCOMES.map(({ name }) => name).filter(name => looks.get(name) === shape);
+  expect(drawn("●")).toEqual(["verbatim", "quoted", "paraphrased", "pointer", "superseded"]);
+  expect(drawn("◐")).toEqual(["partial", "unclear", "unknown"]);
+  expect(drawn("○")).toEqual(["changed", "contradicted", "absent"]);
 });
 
 test("of many facts few exist, and more come when they are asked for", async () => {

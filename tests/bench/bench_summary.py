@@ -4,8 +4,8 @@ For every compaction that a shared transcript of the package's formats records i
 entries are written up by `ExtractiveSummariser` in as many tokens as the recorded summary has (o200k_base),
 and every
 fact that could be read before is looked up after, once with each text in its place. What the compaction left
-standing is the same both times. A fact counts as kept when it stands verbatim or is restated in full; that is
-string presence, so an error told in other words counts as lost for both.
+standing is the same both times. A fact counts as kept when it stands verbatim or is quoted in full; that is
+string presence, so an error told in other words counts as absent for both.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Three kinds of evidence stand in rows of their own and are never added up: `reco
 holds; `inferred` what nothing readable says, where the summary is sealed; `planned` what our policy of the
 same harness, with its stand-in for a summary, would have left at the same moments. A fact counts once for
 every compaction before which it could be read. `kept` is the share of those that stand in full, verbatim or
-restated. Codex, opencode and Cline are read by `foreign.py`, not by the package.
+quoted. Codex, opencode and Cline are read by `foreign.py`, not by the package.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import Facts, find_facts
+from inspector.facts.outcomes import IN_FULL, OUTCOMES
 from inspector.facts.trace import trace_facts, trace_recorded
-from inspector.facts.traced import FATES, TIERS, Trace
+from inspector.facts.traced import TIERS, Trace
 from inspector.formats.readers import read_session
 from inspector.planning.plan import make_plan
 from inspector.session.session import Session
@@ -37,8 +38,7 @@ OURS = (
 POLICY = {"Claude Code": "claude-code", "pi": "pi", "Flue": "flue", "Codex": "codex"}
 """The policy of ours that is each harness's own."""
 AGAIN = {"Flue": "the transcript of pi in another form"}
-COLUMNS = "  stood verbatim restated weakened  pointed     lost   kept"
-ORDER = ("verbatim", "restated", "weakened", "pointed to", "lost")
+COLUMNS = f"  stood{''.join(f'{name:>13}' for name in OUTCOMES)}   kept"
 
 
 class Case(NamedTuple):
@@ -61,18 +61,18 @@ def read_cases(sessions: Path = SESSIONS) -> Iterator[Case]:
 
 
 class Tally:
-    """Facts by (tier, kind) and fate, and all that stood before by kind."""
+    """Facts by (tier, kind) and outcome, and all that stood before by kind."""
 
     def __init__(self) -> None:
-        self.fates: Counter[tuple[str, str, str]] = Counter()
+        self.outcomes: Counter[tuple[str, str, str]] = Counter()
         self.compactions = 0
 
     def add(self, trace: Trace) -> None:
         self.compactions += 1
-        self.fates.update((t.tier, t.fact.kind, t.fate) for t in trace if t.stood)
+        self.outcomes.update((t.tier, t.fact.kind, t.outcome) for t in trace if t.stood)
 
     def row(self, tier: str, kinds: tuple[str, ...]) -> dict[str, int]:
-        return {fate: sum(self.fates[tier, kind, fate] for kind in kinds) for fate in FATES}
+        return {outcome: sum(self.outcomes[tier, kind, outcome] for kind in kinds) for outcome in OUTCOMES}
 
     def stood(self, kinds: tuple[str, ...]) -> int:
         return sum(sum(self.row(tier, kinds).values()) for tier in TIERS)
@@ -80,8 +80,8 @@ class Tally:
 
 def show(row: dict[str, int], stood: int) -> str:
     """The figures of a row; `kept` is a share of all that stood, whatever the evidence."""
-    kept = row["verbatim"] + row["restated"]
-    numbers = "".join(f"{row[fate]:>9,}" for fate in ORDER)
+    kept = sum(row[outcome] for outcome in IN_FULL)
+    numbers = "".join(f"{row[outcome]:>13,}" for outcome in OUTCOMES)
     return f"{sum(row.values()):>7,}{numbers}{kept / stood:>7.1%}" if stood else ""
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from inspector.corpus.columns import sum_kept
 from inspector.corpus.resample import Interval
 from inspector.corpus.scan_table import PolicyRow, ScanTable
 from inspector.corpus.scanning import scan
@@ -65,10 +66,10 @@ def find_sources() -> list[Path]:
 def by_kind(table: ScanTable, of: Callable[[str, str], bool]) -> Interval:
     """What the recorded compactions keep of the facts of some kind and speaker."""
     return pool(
-        (row["digest"], sum(fates), fates[0] + fates[1])
+        (row["digest"], sum(counts), sum_kept(counts))
         for row in table
         if row["policy"] == "recorded" and row["evidence"] == "recorded"
-        for name, fates in row["facts"].items()
+        for name, counts in row["facts"].items()
         if of(*name.split("/"))
     )
 
@@ -301,11 +302,11 @@ provider can read: not available, and never counted as 0.
 said first, in {left} of the tokens.**
 
 Measured with version {version} at commit {commit}, {date}. `make benchmark` writes this page and
-`leaderboard.json` anew. In brackets: 95 % of 2,000 draws of whole sessions. *Kept* is verbatim or restated:
-presence of the words, not their use. What the extractor finds, and misses, stands under
-[accuracy](guide/accuracy.md). Policies are planned at the same moments, with a deterministic stand-in where
-they would ask a model, so compare `planned` with `planned`. To add a row: `inspector.corpus.scan` with your
-policy, and a pull request to `leaderboard.json`.
+`leaderboard.json` anew. In brackets: 95 % of 2,000 draws of whole sessions. *Kept* is verbatim,
+quoted or paraphrased: presence of the words, not their use. What the extractor finds, and misses, stands
+under [accuracy](guide/accuracy.md). Policies are planned at the same moments, with a deterministic stand-in
+where they would ask a model, so compare `planned` with `planned`. To add a row: `inspector.corpus.scan` with
+your policy, and a pull request to `leaderboard.json`.
 """
 KINDS_NOTE = """–: fewer than {few} facts. Speakers with few facts ({others}) are in *all* alone. *extractor
 P / R*: precision and recall of what finds the facts, on so many labels that it was not made with

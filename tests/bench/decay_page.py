@@ -25,15 +25,15 @@ end. Followed are the {facts:,} facts that could be read right before the first.
 page, `decay.csv` and the figures anew, the same bytes each time; `compact_rounds(session, policy)` does it
 for a session of yours, and `notebooks/04-what-five-compactions-leave.ipynb` shows how.
 
-- **kept**: the fact stands in full, verbatim or restated, after this compaction and after every one before
-  it. **silent**: the same of the {silent:,} facts that nobody said again after the first compaction, so that
-  nothing but the compactions can have kept them.
+- **kept**: the fact stands in full, verbatim, quoted or paraphrased, after this compaction and after every
+  one before it. **silent**: the same of the {silent:,} facts that nobody said again after the first
+  compaction, so that nothing but the compactions can have kept them.
 - **planned**: no model is asked, and the replies are those of the file, whatever was left out by then.
   *stand-in* is the marked placeholder of a plan, one line for each entry; *extractive* is
   `ExtractiveSummariser` at its default of 4,000 tokens; *nobody*: the policy has nothing written up. Both
   are tools, not models: what a model keeps is in none of these rows, but in those of the recorded
   compactions below.
-- It is string presence, told by the package's own extractor: an error in other words counts as lost.
+- It is string presence, told by the package's own extractor: an error in other words counts as absent.
 - Policies at their published settings, asked by hand at each moment; one that finds nothing to do leaves
   everything, and *compacted* tells how often it did something. *tokens left* is the context after the five
   compactions, all sessions together, by o200k_base: compare at like tokens.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector.corpus.columns import sum_kept
 from inspector.corpus.measure import count_facts, facts_of
 from inspector.corpus.resample import Interval
 from inspector.facts.extract.collect import BY, KINDS
@@ -121,10 +122,10 @@ def measure_texts(path: Path) -> Iterator[Text]:
 def group_facts(facts: dict[str, list[int]]) -> dict[tuple[str, str], tuple[int, int]]:
     """(stood, kept) by kind and by who said it first, of what `count_facts` tells of both."""
     groups: dict[tuple[str, str], tuple[int, int]] = {}
-    for name, fates in facts.items():
+    for name, counts in facts.items():
         for group in zip(("kind", "by"), name.split("/"), strict=True):
             stood, kept = groups.get(group, (0, 0))
-            groups[group] = stood + sum(fates), kept + fates[0] + fates[1]
+            groups[group] = stood + sum(counts), kept + sum_kept(counts)
     return groups
 
 

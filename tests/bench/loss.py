@@ -17,9 +17,10 @@ import numpy as np
 from inspector.corpus.resample import Interval
 from inspector.facts.extract.collect import BY
 from inspector.facts.facts import Facts
+from inspector.facts.outcomes import CODE, IN_FULL
 from inspector.facts.regret import MEANS, Regret, find_regret, sum_regret
 from inspector.facts.trace import trace_recorded
-from inspector.facts.traced import FATES, Trace
+from inspector.facts.traced import Trace
 from inspector.files import open_session
 from inspector.session.session import Session
 from inspector.tokens.counter import Longs
@@ -36,7 +37,7 @@ BY_SPEAKER = {"user": "user text", "model": "assistant text"}
 """Whose a text is; an attached file is of the harness."""
 SUMMARY = "an earlier summary"
 """Where a fact stood that no block still said."""
-KEPT = FATES.index("verbatim"), FATES.index("restated")
+KEPT = tuple(CODE[name] for name in IN_FULL)
 
 
 class Carried(NamedTuple):
@@ -87,8 +88,8 @@ def tally_carriers(trace: Trace, facts: Facts, carriers: Longs, name: str) -> It
     standing[early] = trace.scene.before.rows[rows]
     places = np.zeros((len(facts), len(CARRIERS)), bool)
     places[facts.fact[standing], carriers[standing]] = True
-    stood = trace.stood & (trace.fate != FATES.index("stale"))
-    mine, kept = places[trace.number[stood]], np.isin(trace.fate[stood], KEPT)
+    stood = trace.stood & (trace.outcome != CODE["superseded"])
+    mine, kept = places[trace.number[stood]], np.isin(trace.outcome[stood], KEPT)
     many = mine.sum(1)
     for at, carrier in enumerate(CARRIERS):
         for alone in (False, True):

@@ -1,7 +1,7 @@
 """Retention by kind and policy on real sessions: `make retention` writes the table, the figures, the numbers.
 
 Every session that was full enough, at its fullest moment, under each of the package's policies: how many of
-the facts that could be read stand verbatim, are restated, pointed to, weakened or lost. No model is asked, so
+the facts that could be read has which outcome. No model is asked, so
 a summary is the deterministic stand-in, and the evidence is `planned`. What the same files record of their
 own compactions stands beside it, as `recorded` or `inferred`. Two runs write the same bytes.
 """
@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from inspector.corpus.columns import COUNTED, sum_kept
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.trace import trace_facts, trace_recorded
 from inspector.facts.traced import TIERS, Trace
@@ -37,7 +38,6 @@ LEFT_OUT = {
     "step04-689l.jsonl": "an earlier state of step08-1350l.jsonl",
     "opencode-3compactions-65msgs.json": "real format, made-up content",
 }
-FATES = ("verbatim", "restated", "pointed to", "weakened", "lost")
 FEW = 20
 """Facts of a kind below which a share would say little."""
 COUNTER = "o200k_base"
@@ -46,7 +46,7 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
 class Row(NamedTuple):
-    """Facts of one kind that stood before, by fate; `tokens` of the context before and after.
+    """Facts of one kind that stood before, by outcome as in COUNTED; tokens of the context before and after.
 
     `session` and `kind` may be "all". `by` is a policy, or the harness that wrote the file.
     """
@@ -55,17 +55,17 @@ class Row(NamedTuple):
     by: str
     session: str
     kind: str
-    fates: tuple[int, ...]
+    outcomes: tuple[int, ...]
     before: int
     after: int
 
     @property
     def stood(self) -> int:
-        return sum(self.fates)
+        return sum(self.outcomes)
 
     @property
     def kept(self) -> int:
-        return self.fates[0] + self.fates[1]
+        return sum_kept(self.outcomes)
 
 
 class Full(NamedTuple):
@@ -88,11 +88,11 @@ def find_full(cases: Iterator[Case]) -> Iterator[Full]:
             yield Full(case, ledger, fullest.at, fullest.tokens)
 
 
-def count_fates(trace: Trace, kind: str, tier: str | None = None) -> tuple[int, ...]:
+def count_outcomes(trace: Trace, kind: str, tier: str | None = None) -> tuple[int, ...]:
     tally = Counter[str](
-        t.fate for t in trace if t.stood and t.fact.kind == kind and (tier is None or t.tier == tier)
+        t.outcome for t in trace if t.stood and t.fact.kind == kind and (tier is None or t.tier == tier)
     )
-    return tuple(tally[fate] for fate in FATES)
+    return tuple(tally[outcome] for outcome in COUNTED)
 
 
 def measure_plans(full: Full, policies: Sequence[Policy] = POLICIES) -> Iterator[Row]:
@@ -103,8 +103,8 @@ def measure_plans(full: Full, policies: Sequence[Policy] = POLICIES) -> Iterator
         trace = trace_facts(full.case.facts, plan)
         for kind in KINDS:
             # A summary that an earlier compaction left in the file is read as it is; the plan is planned.
-            fates = count_fates(trace, kind)
-            yield Row(PLANNED, policy.name, full.case.name, kind, fates, plan.before, plan.after)
+            outcomes = count_outcomes(trace, kind)
+            yield Row(PLANNED, policy.name, full.case.name, kind, outcomes, plan.before, plan.after)
 
 
 def measure_recorded(full: Full) -> Iterator[Row]:
@@ -118,9 +118,9 @@ def measure_recorded(full: Full) -> Iterator[Row]:
         name = f"{full.case.name} #{number}"
         for tier in ("recorded", "inferred"):
             for kind in KINDS:
-                fates = count_fates(trace, kind, tier)
-                if any(fates):
-                    yield Row(tier, full.case.harness, name, kind, fates, before, after)
+                outcomes = count_outcomes(trace, kind, tier)
+                if any(outcomes):
+                    yield Row(tier, full.case.harness, name, kind, outcomes, before, after)
 
 
 def pool(rows: Sequence[Row], kinds: Sequence[str] = KINDS, session: str = "all") -> Row:
@@ -128,9 +128,9 @@ def pool(rows: Sequence[Row], kinds: Sequence[str] = KINDS, session: str = "all"
     mine = [row for row in rows if row.kind in kinds]
     tokens = {row.session: (row.before, row.after) for row in rows}
     before, after = (sum(pair[at] for pair in tokens.values()) for at in (0, 1))
-    fates = tuple(sum(row.fates[at] for row in mine) for at in range(len(FATES)))
+    outcomes = tuple(sum(row.outcomes[at] for row in mine) for at in range(len(COUNTED)))
     kind = kinds[0] if len(kinds) == 1 else "all"
-    return Row(rows[0].tier, rows[0].by, session, kind, fates, before, after)
+    return Row(rows[0].tier, rows[0].by, session, kind, outcomes, before, after)
 
 
 def group(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
@@ -151,14 +151,13 @@ def write_csv(rows: Sequence[Row]) -> str:
     """All sessions by kind, and every session with its kinds added up."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    fates = [fate.replace(" ", "_") for fate in FATES]
-    writer.writerow(["tier", "by", "session", "kind", "stood", *fates, "tokens_before", "tokens_after"])
+    writer.writerow(["tier", "by", "session", "kind", "stood", *COUNTED, "tokens_before", "tokens_after"])
     for mine in group(rows).values():
         sessions = dict.fromkeys(row.session for row in mine)
         pooled = [pool(mine, (kind,)) for kind in KINDS]
         pooled += [pool([row for row in mine if row.session == name], session=name) for name in sessions]
         for row in (*pooled, pool(mine)):
-            counts = (row.stood, *row.fates, row.before, row.after)
+            counts = (row.stood, *row.outcomes, row.before, row.after)
             writer.writerow([row.tier, row.by, row.session, row.kind, *counts])
     return file.getvalue()
 
@@ -170,10 +169,12 @@ def write_page(fulls: Sequence[Full], rows: Sequence[Row]) -> str:
     stood = {kind: pool(some, (kind,)).stood for kind in KINDS}
     shown = [kind for kind in KINDS if stood[kind] >= FEW]
     names = [full.case.name for full in fulls]
+    shown_outcomes = find_outcomes(rows)
     out = [page.TOP.format(sessions=len(fulls), facts=sum(stood.values()), counter=COUNTER)]
     out += ["## By policy (planned)", ""]
     out += page.table(
-        ["policy", "acts in", "tokens left", *FATES, "kept"], [*page.by_policy(planned, names, pool)]
+        ["policy", "acts in", "tokens left", *shown_outcomes, "kept"],
+        [*page.by_policy(planned, names, pool, shown_outcomes)],
     )
     out += ["## Kept by kind (planned)", ""]
     kept = [
@@ -182,8 +183,8 @@ def write_page(fulls: Sequence[Full], rows: Sequence[Row]) -> str:
     out += page.table(["policy", *(f"{kind} ({stood[kind]:,})" for kind in shown)], kept)
     out += [f"In brackets: facts that could be read before; kinds with fewer than {FEW} are not shown.", ""]
     out.append(page.RECORDED)
-    heads = ["harness", "evidence", "compactions", "tokens left", "facts", *FATES, "kept"]
-    out += page.table(heads, [*page.by_harness(recorded, pool)], 2)
+    heads = ["harness", "evidence", "compactions", "tokens left", "facts", *shown_outcomes, "kept"]
+    out += page.table(heads, [*page.by_harness(recorded, pool, shown_outcomes)], 2)
     out += ["Of each kind stands for certain:", ""]
     out += page.table(["harness", *shown], [*page.kept_of_kinds(recorded, shown, FEW, pool)])
     out += ["## The sessions", ""]
@@ -192,6 +193,11 @@ def write_page(fulls: Sequence[Full], rows: Sequence[Row]) -> str:
     left = "; ".join(f"`{name}` ({why})" for name, why in sorted(LEFT_OUT.items()))
     out.append(page.BOTTOM.format(full=FULL, left=left))
     return "\n".join(out)
+
+
+def find_outcomes(rows: Sequence[Row]) -> list[str]:
+    """The outcomes that any fact has, in order."""
+    return [name for at, name in enumerate(COUNTED) if any(row.outcomes[at] for row in rows)]
 
 
 def describe(full: Full) -> list[str]:
@@ -225,7 +231,7 @@ def write(folder: Path = NOTEBOOKS) -> None:
         for by, mine in recorded.items()
     ]
     for name, dark in (("light", False), ("dark", True)):
-        picture = draw_retention(lanes, FATES, dark, FEW)
+        picture = draw_retention(lanes, find_outcomes(rows), dark, FEW)
         (folder / "images" / f"retention-{name}.svg").write_text(picture, "utf-8", newline="\n")
 
 
@@ -233,7 +239,7 @@ def merge_lanes(planned: dict[str, list[Row]]) -> list[Lane]:
     """A lane for each policy; those that leave the same share one."""
     names: dict[tuple[tuple[int, ...], ...], list[str]] = {}
     for by, mine in planned.items():
-        names.setdefault(tuple((*row.fates, row.after) for row in mine), []).append(by)
+        names.setdefault(tuple((*row.outcomes, row.after) for row in mine), []).append(by)
     return [
         (
             ", ".join(same),
@@ -246,10 +252,10 @@ def merge_lanes(planned: dict[str, list[Row]]) -> list[Lane]:
 
 
 def _both(mine: Sequence[Row], sealed: Sequence[Row] | None, kinds: Sequence[str] = KINDS) -> Row:
-    """The recorded rows, and as a sixth figure how many facts a sealed summary may hold."""
+    """The recorded rows, with the facts that a sealed summary may hold as unknown."""
     row = pool(mine, kinds)
     unknown = pool(sealed, kinds).stood if sealed else 0
-    return row._replace(fates=(*row.fates, unknown))
+    return row._replace(outcomes=(*row.outcomes[:-1], row.outcomes[-1] + unknown))
 
 
 if __name__ == "__main__":

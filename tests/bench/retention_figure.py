@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from inspector.corpus.columns import COUNTED
 from inspector.workbench.palette import colour
 from inspector.workbench.svg import FONT, spell
 
 
 class Counts(Protocol):
-    """Facts that stood before: `fates` as named, and behind them those that a sealed summary may hold."""
+    """Facts that stood before, by outcome as in COUNTED."""
 
     @property
     def kind(self) -> str: ...
     @property
-    def fates(self) -> tuple[int, ...]: ...
+    def outcomes(self) -> tuple[int, ...]: ...
+    @property
+    def kept(self) -> int: ...
     @property
     def before(self) -> int: ...
     @property
@@ -29,21 +32,27 @@ WIDTH, ROW, TOP = 1000, 23, 106
 LABEL, LEFT, BAR, LONG, CELLS = 24, 204, 292, 226, 536
 HUE = {
     "verbatim": "user",
-    "restated": "compacted",
-    "pointed to": "assistant",
-    "weakened": "tool_output",
-    "lost": "line",
+    "quoted": "compacted",
+    "paraphrased": "reasoning",
+    "pointer": "assistant",
+    "partial": "tool_output",
+    "changed": "bad",
+    "contradicted": "bad",
+    "unclear": "dim",
+    "absent": "line",
 }
-SEALED = "sealed"
+UNKNOWN = "unknown"
 SHORT = {"constraint": "rule"}
 
 
-def draw_retention(lanes: Sequence[Lane], fates: Sequence[str], dark: bool, few: int) -> str:
+def draw_retention(lanes: Sequence[Lane], outcomes: Sequence[str], dark: bool, few: int) -> str:
     """The picture; a kind of which fewer than `few` facts stood under the first policy has no column."""
-    kinds = [at for at, row in enumerate(lanes[0][2]) if sum(row.fates) >= few]
+    kinds = [at for at, row in enumerate(lanes[0][2]) if sum(row.outcomes) >= few]
     planned = sum(tier == lanes[0][1] for _, tier, _, _ in lanes)
     height = TOP + ROW * len(lanes) + 48
     pitch = (WIDTH - LABEL - CELLS) / max(len(kinds), 8)
+    # A harness may have sealed its summaries though no single fact is known to be unknown.
+    drawn = [*(name for name in outcomes if name != UNKNOWN), UNKNOWN]
     ink, dim = colour("ink", dark), colour("dim", dark)
 
     def text(x: float, y: float, words: str, hue: str = ink, size: int = 12, anchor: str = "start") -> str:
@@ -51,6 +60,9 @@ def draw_retention(lanes: Sequence[Lane], fates: Sequence[str], dark: bool, few:
             f'<text x="{x:g}" y="{y:g}" fill="{hue}" font-size="{size}" text-anchor="{anchor}">'
             f"{spell(words)}</text>"
         )
+
+    def fill(outcome: str) -> str:
+        return "url(#sealed)" if outcome == UNKNOWN else colour(HUE[outcome], dark)
 
     def lane(y: float, item: Lane) -> Iterator[str]:
         name, _, by_kind, whole = item
@@ -64,22 +76,20 @@ def draw_retention(lanes: Sequence[Lane], fates: Sequence[str], dark: bool, few:
         yield box(LEFT, y + 7, 44, 9, colour("line", dark))
         yield box(LEFT, y + 7, 44 * left, 9, dim)
         yield text(LEFT + 76, y + 15, f"{left:.0%}", dim, 11, "end")
-        x, stood = float(BAR), sum(whole.fates)
-        for at, number in enumerate(whole.fates):
-            wide = LONG * number / stood if stood else 0
-            sealed = at >= len(fates)
-            hue = "url(#sealed)" if sealed else colour(HUE[fates[at]], dark)
-            yield box(x, y + 4, max(wide - 0.7, 0), 15, hue)
+        x, stood = float(BAR), sum(whole.outcomes)
+        for outcome in drawn:
+            wide = LONG * whole.outcomes[COUNTED.index(outcome)] / stood if stood else 0
+            yield box(x, y + 4, max(wide - 0.7, 0), 15, fill(outcome))
             x += wide
         for place, at in enumerate(kinds):
             yield from cell(CELLS + pitch * place, y, by_kind[at])
 
     def cell(x: float, y: float, row: Counts) -> Iterator[str]:
-        stood = sum(row.fates)
+        stood = sum(row.outcomes)
         if stood < few:
             yield text(x + pitch / 2, y + 15, "–", dim, 11, "middle")
             return
-        kept = (row.fates[0] + row.fates[1]) / stood
+        kept = row.kept / stood
         yield box(x + 1.5, y + 2, pitch - 3, 19, colour("user", dark), 0.06 + 0.84 * kept)
         yield text(
             x + pitch / 2, y + 15, f"{kept:.0%}", "#ffffff" if kept > 0.6 or dark else ink, 11, "middle"
@@ -88,14 +98,14 @@ def draw_retention(lanes: Sequence[Lane], fates: Sequence[str], dark: bool, few:
     def head() -> Iterator[str]:
         yield text(LABEL, 34, "What a compaction leaves of what was said", size=17)
         x = float(LABEL)
-        for fate in (*fates, SEALED):
-            words = "sealed: not known" if fate == SEALED else fate
-            yield box(x, 49, 12, 11, "url(#sealed)" if fate == SEALED else colour(HUE[fate], dark))
+        for outcome in drawn:
+            words = "unknown: sealed summary" if outcome == UNKNOWN else outcome
+            yield box(x, 49, 12, 11, fill(outcome))
             yield text(x + 17, 59, words, dim, 12)
             x += 36 + 6.4 * len(words)
         yield text(LEFT, TOP - 6, "tokens left", dim, 11)
-        yield text(BAR, TOP - 6, "facts that stood before, by fate", dim, 11)
-        yield text(CELLS, TOP - 24, "kept of each kind: verbatim or restated", dim, 11)
+        yield text(BAR, TOP - 6, "facts that stood before, by outcome", dim, 11)
+        yield text(CELLS, TOP - 24, "kept of each kind: verbatim, quoted or paraphrased", dim, 11)
         for place, at in enumerate(kinds):
             yield text(
                 CELLS + pitch * (place + 0.5),
@@ -120,7 +130,7 @@ def draw_retention(lanes: Sequence[Lane], fates: Sequence[str], dark: bool, few:
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
-        f'height="{height}" role="img" font-family="{FONT}"><title>Facts by fate for each policy</title>'
+        f'height="{height}" role="img" font-family="{FONT}"><title>Facts by outcome for each policy</title>'
         f'<defs>{pattern}</defs><rect width="{WIDTH}" height="{height}" fill="{colour("ground", dark)}"/>'
         + "\n".join(pieces)
         + "</svg>\n"

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from inspector.corpus.columns import COUNTED
+
 TOP = """\
 # What a compaction leaves of what was said
 
 <picture>
 <source media="(prefers-color-scheme: dark)" srcset="images/retention-dark.svg">
-<img alt="Facts by fate for each policy, and the share kept of each kind" src="images/retention-light.svg">
+<img alt="Facts by outcome for each policy, and the share kept of each kind" src="images/retention-light.svg">
 </picture>
 
 {sessions} real sessions, each at its fullest moment, with the {facts:,} facts that could be read there:
@@ -20,14 +22,14 @@ todos. Each policy plans a compaction of that moment, as if it were asked for by
 looked up in what stands after it. `make retention` writes this page, `retention.csv` and the figures
 anew, the same bytes each time.
 
-- **verbatim**: a block that says it stands as it was. **restated**: a summary names all of it. **pointed
-  to**: a pointer stands in its block's place. **weakened**: only a tail of a path stands. **lost**:
-  nothing does. *kept* is verbatim and restated.
+- **verbatim**: a block that says it stands as it was. **quoted**: a summary has the same words or value.
+  **pointer**: a pointer stands in its block's place. **partial**: only a part stands, as the tail of a path.
+  **absent**: nothing does. *kept* is verbatim, quoted and paraphrased. Outcomes without facts are left out.
 - It is string presence. An error told in other words does not count as that error, and a path that stands
   may be of no use. Found by the package's own extractor, whose precision and recall are measured by its
   tests.
 - **planned**: no model is asked. Where one would write a summary, a stand-in made of the transcript's own
-  lines is read, so *restated* says what a summary of that size could hold, not what a model would choose.
+  lines is read, so *quoted* says what a summary of that size could hold, not what a model would choose.
   Policies are the built-in ones at their published settings; those aim at budgets of their own, so
   compare at like tokens.
 - Tokens are counted by {counter} over all sessions. A policy that finds nothing to do leaves everything;
@@ -48,12 +50,12 @@ ours where it told none. Left out: {left}; and what was never that full.
 
 
 class Counts(Protocol):
-    """A row of figures: facts by fate, tokens before and after."""
+    """A row of figures: facts by outcome, tokens before and after."""
 
     @property
     def session(self) -> str: ...
     @property
-    def fates(self) -> tuple[int, ...]: ...
+    def outcomes(self) -> tuple[int, ...]: ...
     @property
     def before(self) -> int: ...
     @property
@@ -79,27 +81,29 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -
 
 
 def by_policy(
-    planned: Mapping[str, Sequence[Counts]], names: Sequence[str], pool: Pool
+    planned: Mapping[str, Sequence[Counts]], names: Sequence[str], pool: Pool, outcomes: Sequence[str]
 ) -> Iterator[tuple[str, ...]]:
     for by, mine in planned.items():
         whole = pool(mine)
         each = [pool([row for row in mine if row.session == name]) for name in names]
-        acts = sum(row.before != row.after or row.fates[0] < row.stood for row in each)
-        fates = (share(number, whole.stood) for number in whole.fates)
+        acts = sum(row.before != row.after or row.outcomes[0] < row.stood for row in each)
+        shares = (share(whole.outcomes[COUNTED.index(name)], whole.stood) for name in outcomes)
         kept = f"**{share(whole.kept, whole.stood)}**"
-        yield by, f"{acts} of {len(names)}", share(whole.after, whole.before), *fates, kept
+        yield by, f"{acts} of {len(names)}", share(whole.after, whole.before), *shares, kept
 
 
-def by_harness(recorded: Mapping[tuple[str, str], Sequence[Counts]], pool: Pool) -> Iterator[tuple[str, ...]]:
+def by_harness(
+    recorded: Mapping[tuple[str, str], Sequence[Counts]], pool: Pool, outcomes: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
     every = Counter[str]()
     for (_, by), mine in recorded.items():
         every[by] += pool(mine).stood
     for (tier, by), mine in recorded.items():
         whole = pool(mine)
-        fates = (share(part, every[by]) for part in whole.fates)
+        shares = (share(whole.outcomes[COUNTED.index(name)], every[by]) for name in outcomes)
         number = str(len({row.session for row in mine}))
         left = share(whole.after, whole.before)
-        yield by, tier, number, left, f"{whole.stood:,}", *fates, f"**{share(whole.kept, every[by])}**"
+        yield by, tier, number, left, f"{whole.stood:,}", *shares, f"**{share(whole.kept, every[by])}**"
 
 
 def kept_of_kinds(

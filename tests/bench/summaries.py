@@ -29,7 +29,7 @@ the same bytes each time.
 - **kept**: the fact stands verbatim in a block, or a text that stands names all of it. It is string presence,
   told by the package's own extractor, and `ExtractiveSummariser` finds what it copies by the same one. So
   this says how much fits into a summary of that length when nothing is rephrased; not which of the two a
-  model would rather read on from. An error told in other words counts as lost for both.
+  model would rather read on from. An error told in other words counts as absent for both.
 - **recorded**: the harness asked a model; the summary is in the file. **extractive**: made here, no model
   asked, the same bytes on every machine.
 - **files changed** were created, edited or deleted until then; **the user's rules** are constraints that a

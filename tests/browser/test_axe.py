@@ -32,7 +32,7 @@ def look_for_facts(page: Page, workbench: Workbench) -> None:
     """A fact open that something became of, beside the list of those that were lost."""
     workbench.tab, workbench.policy, workbench.cut = "facts", "claude-code", "end"
     wait_for_python(page)
-    page.get_by_test_id("facts-lost").click()
+    page.get_by_test_id("facts-absent").click()
     page.get_by_test_id("fact").first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")

@@ -69,10 +69,10 @@ def test_a_lost_path_is_found_told_and_kept_by_one_click_and_undo_takes_it_back(
     page: Page, workbench: Workbench, watch: Watch, widgets: WidgetServer
 ) -> None:
     open_lost(page)
-    expect(row_of(page)).to_contain_text("□ lost")
-    expect(row_of(page)).to_contain_text("○ lost")
+    expect(row_of(page)).to_contain_text("□ absent")
+    expect(row_of(page)).to_contain_text("○ absent")
     became = page.get_by_test_id("became")
-    expect(became.nth(0)).to_contain_text("lost in ◆1")
+    expect(became.nth(0)).to_contain_text("absent in ◆1")
     expect(became.nth(0)).to_contain_text("by the file")
     became.filter(has_text="by this plan").click()
     expect(page.get_by_test_id("cause")).to_contain_text("Lost by this plan.")
@@ -89,7 +89,7 @@ def test_a_lost_path_is_found_told_and_kept_by_one_click_and_undo_takes_it_back(
 
     focus_workbench(page)
     page.keyboard.press("z")
-    expect(row_of(page)).to_contain_text("○ lost")
+    expect(row_of(page)).to_contain_text("○ absent")
     assert workbench.pins == []
     expect(page.get_by_test_id("cause")).to_contain_text("Lost by this plan.")
     assert watch.errors == []
@@ -125,9 +125,9 @@ def test_kinds_and_fates_filter_and_their_counts_are_pythons(page: Page, workben
     for kind in kinds:
         expect(page.get_by_test_id(f"facts-{kind['id']}")).to_have_text(f"{kind['label']}{kind['total']}")
     page.get_by_test_id("facts-file").click()
-    lost = next(kind for kind in kinds if kind["id"] == "file")["fates"]["lost"]
-    expect(page.get_by_test_id("facts-lost")).to_have_text(f"lost{lost}")
-    page.get_by_test_id("facts-lost").click()
+    lost = next(kind for kind in kinds if kind["id"] == "file")["outcomes"]["absent"]
+    expect(page.get_by_test_id("facts-absent")).to_have_text(f"■ absent{lost}")
+    page.get_by_test_id("facts-absent").click()
     expect(page.get_by_test_id("facts-count")).to_have_text(f"{lost} facts")
     page.get_by_test_id("facts-What became of it").click()
     expect(page.get_by_test_id("facts-What became of it")).to_have_attribute("aria-pressed", "true")

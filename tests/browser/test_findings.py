@@ -108,7 +108,7 @@ def test_W2_15_what_became_of_it_changes_chain_text_and_fixes(page: Page, opened
     expect(page.get_by_test_id("cause")).not_to_contain_text("Lost in ◆1.")
     expect(rows.filter(has_text="by this plan")).to_have_attribute("aria-pressed", "true")
     assert steps.inner_text() != before
-    rows.filter(has_text="lost in ◆1").click()
+    rows.filter(has_text="absent in ◆1").click()
     wait_for_story(page)
     expect(summary).to_have_accessible_name("Recorded summary ◆1")
     assert (steps.inner_text(), page.get_by_test_id("story-fix").all_inner_texts()) == (before, fixes)

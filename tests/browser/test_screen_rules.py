@@ -575,7 +575,7 @@ def test_a_fact_s_name_has_the_room_in_a_narrow_list_of_several_compactions(
     open_tab(page, "facts")
     page.get_by_role("button", name="‹ Facts").click()
     rows = page.get_by_test_id("facts-list").locator("tbody tr")
-    expect(rows.first).to_contain_text("lost")
+    expect(rows.first).to_contain_text("absent")
     assert page.get_by_test_id("facts-list").locator("th", has_text="in ◆").count() == 2
     names = [box["width"] for fact in page.get_by_test_id("fact").all()[:8] if (box := fact.bounding_box())]
     heights = [box["height"] for row in rows.all()[:8] if (box := row.bounding_box())]

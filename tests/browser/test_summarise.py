@@ -81,7 +81,7 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
     page.get_by_test_id("tab-facts").click()
     page.get_by_test_id("facts-search").fill(LOST_PATH)
     fact = page.get_by_role("row").filter(has=page.locator(f"[data-testid=fact][title='{LOST_PATH}']"))
-    expect(fact).to_contain_text("○ lost unless named")
+    expect(fact).to_contain_text("○ absent unless named")
     before, shown = workbench.plan.after, gauge(page)
     provider.cues.extend([Cue(text=TEXT, fault="waits", after=8)] * 2)
     choose(page, "model")

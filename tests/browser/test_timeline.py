@@ -74,7 +74,7 @@ def test_W2_6_pill_and_lanes_are_220_pixels_at_most(page: Page, open_workbench: 
     # The first finding is chosen: its row is the lanes' last.
     fact_row = page.get_by_test_id("fact-row")
     expect(fact_row).to_contain_text(LOST_PATH.rpartition("/")[2])
-    expect(fact_row).to_contain_text("by nothing after ◆1, until it is read again")
+    expect(fact_row).to_contain_text("not mentioned after ◆1 until it is read again")
     assert 150 < height() <= 220
     screenshot(page, "timeline-fact", ".ci")
     dots = fact_row.get_by_role("button")

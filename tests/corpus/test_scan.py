@@ -484,10 +484,10 @@ def test_the_demo_is_told_as_a_workbench_tells_it(tmp_path: Path) -> None:
     assert (flue["before"], flue["after"]) == (plan.before, plan.after)
     stood = [one for one in plan.trace if one.stood]
     assert flue["stood"] == len(stood)
-    assert flue["kept"] == sum(one.fate in ("verbatim", "restated") for one in stood)
+    assert flue["kept"] == sum(one.outcome in ("verbatim", "quoted") for one in stood)
     said = [one for one in trace if one.stood and one.fact.said[0].by == "user"]
-    by_user = [fates for name, fates in recorded["facts"].items() if name.endswith("/user")]
+    by_user = [counts for name, counts in recorded["facts"].items() if name.endswith("/user")]
     assert sum(map(sum, by_user)) == len(said)
-    assert sum(fates[0] + fates[1] for fates in by_user) == sum(
-        one.fate in ("verbatim", "restated") for one in said
+    assert sum(sum(counts[:3]) for counts in by_user) == sum(
+        one.outcome in ("verbatim", "quoted") for one in said
     )

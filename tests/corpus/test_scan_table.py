@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from inspector import count_tokens, find_cuts, find_policy, make_plan, open_demo, scan
 from inspector.cli import main
 from inspector.corpus import ScanTable, compare_scans, draw_pareto, open_scan
-from inspector.corpus.columns import Row, complete_keys, fill_row
+from inspector.corpus.columns import COLUMNS, COUNTED, Row, complete_keys, fill_row
 from inspector.corpus.measure import measure_session
 from inspector.corpus.resample import resample_share
+from inspector.corpus.scan_table import flatten_row
 from inspector.errors import FigureError, ReadError
 from tests.corpus.corpus_files import make_folder
 from tests.shared import SHARED, needs_shared
@@ -25,7 +26,7 @@ from tests.shared import SHARED, needs_shared
 
 def make_row(digest: str, policy: str, moment: int, **more: Any) -> Row:
     stood, kept = more.get("stood", 10) or 0, more.get("kept", 5) or 0
-    facts = {"file/user": [kept, 0, 0, 0, stood - kept, 0]}
+    facts = {"file/user": [kept, *[0] * 7, stood - kept, 0]}
     given = {"digest": digest, "policy": policy, "policy_hash": policy, "moment": moment, "rows": 1}
     given |= {"evidence": "planned", "before": 100, "after": 50, "stood": stood, "kept": kept, "facts": facts}
     return fill_row({"file": f"{digest}.jsonl", "method": "m", **given, **more})
@@ -207,6 +208,17 @@ def test_recorded_rows_are_a_recount_from_what_is_traced() -> None:
     """By kind and speaker, counted fact by fact from objects in place of columns, on real compactions."""
     from inspector import open_session, trace_recorded
 
+    columns = [
+        "verbatim",
+        "quoted",
+        "paraphrased",
+        "pointer",
+        "partial",
+        "changed",
+        "contradicted",
+        "unclear",
+        "absent",
+    ]
     found = sorted((SHARED / "sessions").rglob("*.jsonl"), key=lambda path: path.stat().st_size)
     checked = 0
     for path in found:
@@ -219,16 +231,15 @@ def test_recorded_rows_are_a_recount_from_what_is_traced() -> None:
         # By what a scan measures each of its sessions with: its facts are found once.
         told = [row for row in measure_session(session, []) if row["policy"] == "recorded"]
         for row, trace in zip(told, trace_recorded(session, session.facts), strict=True):
-            tally: dict[str, list[int]] = defaultdict(lambda: [0] * 6)
+            tally: dict[str, list[int]] = defaultdict(lambda: [0] * 10)
             for one in trace:
                 if one.stood:
                     name = f"{one.fact.kind}/{one.fact.said[0].by}"
-                    sealed = one.tier == "inferred" and one.fate == "lost"
-                    fates = ("verbatim", "restated", "pointed to", "weakened", "lost")
-                    tally[name][5 if sealed else fates.index(one.fate)] += 1
+                    sealed = one.tier == "inferred" and one.outcome == "absent"
+                    tally[name][9 if sealed else columns.index(one.outcome)] += 1
             assert row["facts"] == dict(tally)
             assert row["stood"] == sum(map(sum, tally.values()))
-            assert row["kept"] == sum(fates[0] + fates[1] for fates in tally.values())
+            assert row["kept"] == sum(sum(counts[:3]) for counts in tally.values())
             checked += 1
     assert checked >= 8
 
@@ -304,3 +315,25 @@ def test_why_caches_were_built_anew_is_plain_in_columns() -> None:
     row = make_row("a", "flue", 1) | {"cache_rebuilds": {"expired": [2, 5_000, 0.03]}}
     columns = ScanTable(lambda: [row], 1).to_columns()
     assert columns["cache_rebuilds.expired.times"] == [2] and columns["cache_rebuilds.expired.cost"] == [0.03]
+
+
+def test_a_scan_that_an_older_version_saved_opens_with_the_present_names(tmp_path: Path) -> None:
+    """Its rows have a column `stale`, and six counts for each kind of fact."""
+    row = fill_row({"file": "a.jsonl", "policy": "recorded", "policy_hash": "", "digest": "d", "moment": 1})
+    row |= {"stood": 15, "kept": 3, "facts": {"file/user": [1, 2, 3, 4, 5, 0], "id/tool": [0, 0, 0, 0, 0, 6]}}
+    old = {("stale" if name == "superseded" else name): value for name, value in row.items()} | {"stale": 7}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f"{json.dumps(old)}\n", "utf-8")
+    (opened,) = open_scan(path)
+    assert list(opened) == list(COLUMNS) and opened["superseded"] == 7
+    counts = dict(zip(COUNTED, opened["facts"]["file/user"], strict=True))
+    assert {name: number for name, number in counts.items() if number} == {
+        "verbatim": 1,
+        "quoted": 2,
+        "pointer": 3,
+        "partial": 4,
+        "absent": 5,
+    }
+    assert opened["facts"]["id/tool"] == [0] * 9 + [6]
+    flat = flatten_row(opened)
+    assert (flat["facts.file/user.stood"], flat["facts.file/user.kept"]) == (15, 3)

@@ -37,7 +37,7 @@ def test_a_commit_is_the_same_in_every_length(asked: str, told: str) -> None:
         *(say(f"Committed as {asked}."), compact(f"Committed `{told}`."), user("on")),
     )
     traced = trace(session, asked)
-    assert (traced.fact.kind, traced.fate, len(traced.named)) == ("id", "restated", 2)
+    assert (traced.fact.kind, traced.outcome, len(traced.named)) == ("id", "quoted", 2)
     assert "first said by a tool in turn 1" in traced.why()
 
 
@@ -45,11 +45,11 @@ def test_a_commit_that_only_begins_alike_is_another() -> None:
     other = COMMIT[:8] + "0" + COMMIT[9:20]
     session = build(user(f"see {COMMIT[:12]}"), say("ok"), compact(f"Saw {other}."), user("on"))
     traced = trace(session, COMMIT[:12])
-    assert traced.fate == "lost"
+    assert traced.outcome == "absent"
     both = build(user(f"{COMMIT[:12]} {other[:12]}"), say(COMMIT[:7]), compact(f"Saw {other}."), user("on"))
     # The shorter one begins both: it is no name of one of them alone.
-    forms = {one.fact.form: one.fate for one in recorded(both) if one.fact.kind == "id"}
-    assert forms == {COMMIT[:12]: "lost", other[:12]: "restated", COMMIT[:7]: "restated"}
+    forms = {one.fact.form: one.outcome for one in recorded(both) if one.fact.kind == "id"}
+    assert forms == {COMMIT[:12]: "absent", other[:12]: "quoted", COMMIT[:7]: "quoted"}
 
 
 def test_the_same_commit_is_one_fact_by_its_longest_id() -> None:
@@ -67,15 +67,15 @@ def test_what_stands_of_a_commit_in_another_length_is_quoted() -> None:
 def test_made_up_digits_that_begin_alike_are_two_ids(made_up: str) -> None:
     short = made_up[:7] if len(made_up) < 9 else made_up[:-2]
     session = build(user(f"see {made_up}"), say(f"and {short}"), compact(f"Saw {short}."), user("on"))
-    forms = {one.fact.form: one.fate for one in recorded(session) if one.fact.kind == "id"}
-    assert forms == {made_up: "lost", short: "restated"}
+    forms = {one.fact.form: one.outcome for one in recorded(session) if one.fact.kind == "id"}
+    assert forms == {made_up: "absent", short: "quoted"}
 
 
 @pytest.mark.parametrize("commit", ["7f1234ed05b1", "abc9e07d4471", "0e45672bdd10"])
 def test_a_commit_some_digits_of_which_count_up_is_known_in_every_length(commit: str) -> None:
     session = build(user(commit), say("ok"), compact(f"Fixed in {commit[:8]}."), user("on"))
-    forms = {one.fact.form: one.fate for one in recorded(session) if one.fact.kind == "id"}
-    assert forms[commit] == "restated"
+    forms = {one.fact.form: one.outcome for one in recorded(session) if one.fact.kind == "id"}
+    assert forms[commit] == "quoted"
 
 
 def test_many_commits_that_begin_alike_are_found_as_soon_as_others() -> None:
@@ -88,7 +88,7 @@ def test_many_commits_that_begin_alike_are_found_as_soon_as_others() -> None:
             *(user("go"), *use(1, "Bash", log, command="git log --oneline")),
             *(say("ok"), compact(f"Saw {ids[0]}."), user("on")),
         )
-        assert trace(session, ids[0]).fate == "restated"
+        assert trace(session, ids[0]).outcome == "quoted"
 
     with limit_work():
         assert count_calls(lambda: find(24_000)) < 6 * count_calls(lambda: find(6_000))
@@ -100,15 +100,15 @@ def test_a_number_of_an_issue_is_no_place_in_the_working_directory() -> None:
         *(say("ok"), compact("Looked at issues."), user("on")),
     )
     traced = trace(session, "#1404", "/home/me/app")
-    assert (traced.fact.form, traced.fate) == ("#1404", "lost")
+    assert (traced.fact.form, traced.outcome) == ("#1404", "absent")
 
 
 def test_an_option_is_not_the_word_behind_its_dashes() -> None:
     session = build(
         user("the depth is 3; run it with --depth"), say("ok"), compact("Its depth is 3."), user()
     )
-    assert trace(session, "--depth").fate == "lost"
-    assert trace(session, "depth").fate == "restated"
+    assert trace(session, "--depth").outcome == "absent"
+    assert trace(session, "depth").outcome == "quoted"
 
 
 def test_a_word_is_a_word_though_a_folder_has_its_name() -> None:
@@ -118,7 +118,7 @@ def test_a_word_is_a_word_though_a_folder_has_its_name() -> None:
         *(say("ok"), compact("Each checkpoint counts."), user("on")),
     )
     found = recorded(session, "/home/me/app")
-    assert (found["checkpoint"].fact.kind, found["checkpoint"].fate) == ("text", "restated")
+    assert (found["checkpoint"].fact.kind, found["checkpoint"].outcome) == ("text", "quoted")
     assert len(found["checkpoint"].named) == 2
     assert found["file", "checkpoint"].fact.kind == "file"
 
@@ -157,7 +157,7 @@ def test_a_folder_stands_where_a_longer_path_goes_through_it() -> None:
         *use(1, "Bash", "a.ts", command="ls src/tui/"),
         *(say("ok"), compact("Read packages/agent/src/tui/a.ts."), user("on")),
     )
-    assert trace(session, "src/tui/").fate == "restated"
+    assert trace(session, "src/tui/").outcome == "quoted"
     other = build(
         user("go"),
         *use(1, "Bash", "a.ts", command="ls src/tui/"),
@@ -165,7 +165,7 @@ def test_a_folder_stands_where_a_longer_path_goes_through_it() -> None:
         compact("Read src/gui/a.ts."),
         user(),
     )
-    assert trace(other, "src/tui/").fate == "lost"
+    assert trace(other, "src/tui/").outcome == "absent"
 
 
 @pytest.mark.parametrize(
@@ -218,15 +218,15 @@ def test_a_sentence_stands_in_other_words_and_code_does_not() -> None:
         ),
     )
     traced = trace(session, said)
-    assert (traced.fact.kind, traced.fate, traced.words) == ("text", "restated", "the same in other words")
-    assert trace(session, "x = failed(to, get, agent)").fate == "lost"
+    assert (traced.fact.kind, traced.outcome, traced.words) == ("text", "quoted", "the same in other words")
+    assert trace(session, "x = failed(to, get, agent)").outcome == "absent"
 
 
 def test_what_only_the_system_prompt_says_stands_in_every_request() -> None:
     session = build(user("go"), say("ok"), compact("Nothing."), user("on"))
     session = session.model_copy(update={"system": (Text(text="Write Report.md last."),)})
     traced = trace(session, "Report.md")
-    assert (traced.fate, traced.stood, traced.named) == ("verbatim", True, ())
+    assert (traced.outcome, traced.stood, traced.named) == ("verbatim", True, ())
     assert traced.why() == (
         "The file Report.md stands before the messages, and nobody said it in them. The recorded compaction "
         "leaves it verbatim in the system prompt."
@@ -263,12 +263,12 @@ def test_what_stands_before_or_behind_an_instruction_file_is_the_harnesses(sent:
     assert f" first said by {who} in " in trace(session, "Keep the lamp amber").why()
 
 
-def test_an_address_that_is_cut_short_is_weakened() -> None:
+def test_an_address_that_is_cut_short_is_partial() -> None:
     url = "https://linear.example/acme/issue/ENT-250/introduce-handlers"
     told = "see https://linear.example/acme/issue/ENT-250/..."
-    for summary, fate in ((told, "weakened"), (f"{told[:-3]}other", "lost"), (f"see {url}", "restated")):
+    for summary, outcome in ((told, "partial"), (f"{told[:-3]}other", "absent"), (f"see {url}", "quoted")):
         session = build(user(f"look at {url}"), say("ok"), compact(summary), user("on"))
-        assert trace(session, url).fate == fate
+        assert trace(session, url).outcome == outcome
 
 
 def test_a_sentence_that_begins_as_a_command_is_words() -> None:
@@ -298,6 +298,6 @@ def test_a_long_path_is_not_cut_without_a_sign() -> None:
 def test_a_figure_stands_however_its_name_and_unit_are_joined(said: str, told: str) -> None:
     form = re.sub(r"^(?:about|it waits for) ", "", said)
     session = build(user(f"mind that {said}"), say("ok"), compact(told), user("on"))
-    assert trace(session, form).fate == "restated"
+    assert trace(session, form).outcome == "quoted"
     other = build(user(f"mind that {said}"), say("ok"), compact(told.replace("0", "01")), user("on"))
-    assert trace(other, form).fate == "lost"
+    assert trace(other, form).outcome == "absent"

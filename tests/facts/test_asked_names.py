@@ -47,12 +47,12 @@ def test_words_stand_in_a_summary_in_other_marks_and_letters_case(
     said: str, asked: str, summary: str, other: str
 ) -> None:
     traced = lose(said, summary, asked)
-    assert (traced.fact.kind, traced.fate) == ("text", "restated")
-    assert lose(said, other, asked).fate == "lost"
+    assert (traced.fact.kind, traced.outcome) == ("text", "quoted")
+    assert lose(said, other, asked).outcome == "absent"
 
 
 def test_a_word_alone_is_itself_in_its_own_letters_only() -> None:
-    assert lose("the Pump leaks", "The pump was sold.", "Pump").fate == "lost"
+    assert lose("the Pump leaks", "The pump was sold.", "Pump").outcome == "absent"
 
 
 @pytest.mark.parametrize("asked", ["`fill_tank`", "fill_tank()", "'fill_tank()'"])
@@ -74,16 +74,16 @@ def test_an_issue_is_the_same_by_its_number_and_by_its_address(address: str, ask
         user(f"should we close {address}?"), say("No: #1263 stays."), compact(f"See {address}."), user("on")
     )
     traced = trace_recorded(session)[0][asked]
-    assert (traced.fact.form, traced.fate, len(traced.named)) == ("#1263", "restated", 2)
+    assert (traced.fact.form, traced.outcome, len(traced.named)) == ("#1263", "quoted", 2)
     assert traced.why().startswith("The id #1263 was first said by the user in turn 1")
     other = build(user(f"close {address}?"), say("No: #1263 stays."), compact(f"See {address}4."), user("on"))
-    assert trace_recorded(other)[0]["#1263"].fate == "lost"
+    assert trace_recorded(other)[0]["#1263"].outcome == "absent"
 
 
 def test_a_summary_that_writes_the_first_digits_of_a_uuid_weakens_it() -> None:
     traced = lose(f"the log of {SESSION_ID} is empty", "Session 5d0c41ab logs nothing.", SESSION_ID)
-    assert (traced.fate, traced.words) == ("weakened", "5d0c41ab")
-    assert lose(f"the log of {SESSION_ID}", "Session 5d0c41ac logs nothing.", SESSION_ID).fate == "lost"
+    assert (traced.outcome, traced.words) == ("partial", "5d0c41ab")
+    assert lose(f"the log of {SESSION_ID}", "Session 5d0c41ac logs nothing.", SESSION_ID).outcome == "absent"
 
 
 def test_a_path_whose_first_folders_a_tool_left_out_is_no_other_file() -> None:
@@ -96,7 +96,7 @@ def test_a_path_whose_first_folders_a_tool_left_out_is_no_other_file() -> None:
     )
     trace = trace_recorded(session)[0]
     assert [one.fact.form for one in trace.select(kind="file")] == [whole]
-    assert (trace[whole].fate, trace[whole].words) == ("weakened", "cli/strategy/fill_tank.go")
+    assert (trace[whole].outcome, trace[whole].words) == ("partial", "cli/strategy/fill_tank.go")
     assert f"It is {whole}." in trace["fill_tank.go"].why()
 
 
@@ -168,8 +168,8 @@ def test_a_file_that_begins_in_the_middle_may_have_lost_what_is_asked_for() -> N
     ],
 )
 def test_an_amount_is_the_same_in_every_spelling(said: str, summary: str, asked: str) -> None:
-    assert lose(said, summary, asked).fate == "restated"
-    assert lose(said, summary.replace("1", "4"), asked).fate == "lost"
+    assert lose(said, summary, asked).outcome == "quoted"
+    assert lose(said, summary.replace("1", "4"), asked).outcome == "absent"
 
 
 @pytest.mark.parametrize("asked", ["src/pump.py(12)", "pump.py line 12", "src/pump.py, lines 3-9"])
@@ -177,13 +177,16 @@ def test_a_file_is_asked_for_with_its_lines(asked: str) -> None:
     assert lose("see src/pump.py", "Read src/pump.py.", asked).fact.form.endswith("pump.py")
 
 
-def test_an_address_without_its_scheme_is_weakened_and_a_slash_at_its_end_is_nothing() -> None:
-    for summary, fate in (
-        ("On tide.example/app now.", "weakened"),
-        ("On https://tide.example/app now.", "restated"),
-        ("On tide.example/other now.", "lost"),
+def test_an_address_without_its_scheme_is_partial_and_a_slash_at_its_end_is_nothing() -> None:
+    for summary, outcome in (
+        ("On tide.example/app now.", "partial"),
+        ("On https://tide.example/app now.", "quoted"),
+        ("On tide.example/other now.", "absent"),
     ):
-        assert lose("see https://tide.example/app/ please", summary, "https://tide.example/app/").fate == fate
+        assert (
+            lose("see https://tide.example/app/ please", summary, "https://tide.example/app/").outcome
+            == outcome
+        )
 
 
 def test_words_with_an_address_among_them_are_words() -> None:
@@ -214,17 +217,17 @@ def test_a_file_that_a_tool_was_given_is_not_another_whose_path_ends_like_it() -
     assert "it was read." in why and "edited" not in why and "It is" not in why
 
 
-def test_an_address_without_its_query_is_weakened() -> None:
+def test_an_address_without_its_query_is_partial() -> None:
     asked = "https://tide.example/v2/limits?x=1#rate"
     traced = lose(f"fetch {asked} once", "See https://tide.example/v2/limits.", asked)
-    assert (traced.fate, traced.words) == ("weakened", "https://tide.example/v2/limits")
-    assert lose(f"fetch {asked} once", "See https://tide.example/v2/limitless.", asked).fate == "lost"
+    assert (traced.outcome, traced.words) == ("partial", "https://tide.example/v2/limits")
+    assert lose(f"fetch {asked} once", "See https://tide.example/v2/limitless.", asked).outcome == "absent"
 
 
-def test_a_test_that_a_runner_names_with_its_file_is_weakened_where_its_name_stands() -> None:
+def test_a_test_that_a_runner_names_with_its_file_is_partial_where_its_name_stands() -> None:
     asked = "tests/test_pump.py::test_fill_twice"
-    assert lose(f"FAILED {asked} - boom", "test_fill_twice failed.", asked).fate == "weakened"
-    assert lose(f"FAILED {asked} - boom", "test_fill failed.", asked).fate == "lost"
+    assert lose(f"FAILED {asked} - boom", "test_fill_twice failed.", asked).outcome == "partial"
+    assert lose(f"FAILED {asked} - boom", "test_fill failed.", asked).outcome == "absent"
 
 
 def test_half_of_a_short_rule_is_near() -> None:
@@ -239,12 +242,12 @@ def test_half_of_a_short_rule_is_near() -> None:
 def test_a_pull_request_that_only_its_address_named_is_found_by_its_number(asked: str) -> None:
     address = "https://git.example/acme/tide/pull/46"
     traced = lose(f"see {address}", "PR #46 is open.", asked)
-    assert (traced.fate, len(traced.named)) == ("restated", 1)
+    assert (traced.outcome, len(traced.named)) == ("quoted", 1)
     whole = lose(f"see {address}", "PR #46 is open.", address)
-    assert (whole.fate, whole.words) == ("weakened", "#46")
+    assert (whole.outcome, whole.words) == ("partial", "#46")
 
 
-def test_an_error_without_its_class_is_weakened() -> None:
+def test_an_error_without_its_class_is_partial() -> None:
     asked = "ModuleNotFoundError: No module named 'pump'"
     session = build(
         user("go"),
@@ -252,7 +255,7 @@ def test_an_error_without_its_class_is_weakened() -> None:
         *(say("ok"), compact("No module named 'pump' came up."), user("on")),
     )
     traced = trace_recorded(session)[0][asked]
-    assert (traced.fate, traced.words) == ("weakened", "No module named 'pump'")
+    assert (traced.outcome, traced.words) == ("partial", "No module named 'pump'")
 
 
 def test_a_program_that_is_a_word_is_a_command_only_where_a_tool_was_given_it() -> None:

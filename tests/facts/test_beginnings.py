@@ -45,9 +45,9 @@ def test_thousands_of_files_of_one_name_are_traced_at_once() -> None:
     )
     with limit_work():
         (trace,) = trace_recorded(session)
-        fates = {traced.fact.form: traced.fate for traced in trace if traced.fact.kind == "file"}
-    assert {form: fates[form] for form in files} == {
-        form: "restated" if form == files[7] else "weakened" for form in files
+        outcomes = {traced.fact.form: traced.outcome for traced in trace if traced.fact.kind == "file"}
+    assert {form: outcomes[form] for form in files} == {
+        form: "quoted" if form == files[7] else "partial" for form in files
     }
     others = trace[files[0]].others
     assert len(others) == len(files) - 1 and others[:2] == (files[1], files[2])
@@ -61,11 +61,11 @@ def test_so_they_are_for_a_plan_and_its_findings() -> None:
     ledger = count_tokens(session, "chars4_utf16")
     plan = make_plan(session, ledger, "keep-recent-turns", {"cut": "end"})
     with limit_work():
-        fates = Counter(
-            traced.fate for traced in trace_plan(plan) if traced.fact.kind == "file" and traced.stood
+        outcomes = Counter(
+            traced.outcome for traced in trace_plan(plan) if traced.fact.kind == "file" and traced.stood
         )
         assert len(lint(session, plan, ledger=ledger)) < 10
-    assert fates == {"weakened": 4_000, "restated": 1}
+    assert outcomes == {"partial": 4_000, "quoted": 1}
 
 
 def test_thousands_of_messages_and_long_addresses_are_traced_at_once() -> None:
@@ -79,6 +79,6 @@ def test_thousands_of_messages_and_long_addresses_are_traced_at_once() -> None:
     plan = make_plan(session, ledger, "keep-recent-turns", {"cut": "end"})
     with limit_work():
         trace = trace_plan(plan)
-        fates = Counter((traced.fact.kind, traced.fate) for traced in trace)
-    assert sum(number for (kind, _), number in fates.items() if kind == "url") == 800
-    assert sum(number for (kind, _), number in fates.items() if kind == "message") == 2_001
+        outcomes = Counter((traced.fact.kind, traced.outcome) for traced in trace)
+    assert sum(number for (kind, _), number in outcomes.items() if kind == "url") == 800
+    assert sum(number for (kind, _), number in outcomes.items() if kind == "message") == 2_001

@@ -101,7 +101,7 @@ def test_what_was_gone_before_is_laid_to_the_compaction_that_took_it() -> None:
         *(compact("On we go."), user("more"), say(), compact("The end."), user("last")),
     )
     first, second, third = (traced(session, "src/early.py", at) for at in range(3))
-    assert [one.fate for one in (first, second, third)] == ["restated", "lost", "lost"]
+    assert [one.outcome for one in (first, second, third)] == ["quoted", "absent", "absent"]
     assert second.explanation.when == "the second recorded compaction"
     assert "The second recorded compaction left nothing of it." in second.why()
     assert "the second recorded compaction had left nothing of it." in third.why()
@@ -128,7 +128,7 @@ def test_a_command_is_said_to_be_run_and_not_twice_in_one_sentence() -> None:
 
 
 @needs_shared
-def test_on_real_sessions_every_paragraph_agrees_with_its_fate() -> None:
+def test_on_real_sessions_every_paragraph_agrees_with_its_outcome() -> None:
     """Every loss names the compaction, no paragraph quotes what is there as lost, each is one line."""
     for name in ("cc-2auto-1519l.jsonl", "cc-auto+manual-1161l.jsonl"):
         session = open_shared(SHARED / "sessions" / "claude-code--entireio-cli" / name)
@@ -136,8 +136,8 @@ def test_on_real_sessions_every_paragraph_agrees_with_its_fate() -> None:
             text = "\n".join(block.text for block in trace.scene.entry.blocks) if trace.scene.entry else ""
             for one in [one for one in trace if one.fact.kind in ("file", "url", "id")][::7]:
                 found, why = one.explanation, one.why()
-                assert "\n" not in why and found.what == one.fate and found.word == one.tier
-                if one.stood and one.fate == "lost":
+                assert "\n" not in why and found.what == one.outcome and found.word == one.tier
+                if one.stood and one.outcome == "absent":
                     assert found.outcome.endswith("left nothing of it.")
                     assert "does not name it" in why
                 assert all(near.words in text for near in found.nearest)

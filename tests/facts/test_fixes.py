@@ -15,8 +15,9 @@ from inspector.errors import EditError
 from inspector.facts.facts import find_facts
 from inspector.facts.fixes import find_fixes
 from inspector.facts.focus import write_focus
+from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.trace import trace_facts, trace_recorded
-from inspector.facts.traced import FATES, TracedFact
+from inspector.facts.traced import TracedFact
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
 from inspector.planning.plan import Plan, make_plan
@@ -40,7 +41,7 @@ def short_summary() -> tuple[Plan, TracedFact]:
 
 def test_why_tells_that_the_summary_was_cut_and_what_the_file_list_saw() -> None:
     _, traced = short_summary()
-    assert (traced.fate, traced.tier) == ("lost", "planned")
+    assert (traced.outcome, traced.tier) == ("absent", "planned")
     why = traced.why()
     assert "The summary is cut at 300 tokens" in why
     assert "summarise-older (summarised)" in why
@@ -56,8 +57,8 @@ def test_fixes_keep_the_path_at_the_price_they_state() -> None:
     for fix in fixes:
         again = make_plan(BEFORE, LEDGER, fix.policy, fix.edits)
         assert again.after - plan.after == fix.price
-        assert trace_facts(FACTS, again)[LOST_PATH].fate == fix.fate
-        assert FATES.index(fix.fate) < FATES.index("lost")
+        assert trace_facts(FACTS, again)[LOST_PATH].outcome == fix.outcome
+        assert OUTCOMES.index(fix.outcome) < OUTCOMES.index("absent")
         context = build_context(BEFORE, again)
         assert LOST_PATH in "\n".join(piece.block.text for piece in context.pieces)
         assert check_request(render_request(context).request) == ()
@@ -66,17 +67,17 @@ def test_fixes_keep_the_path_at_the_price_they_state() -> None:
 def test_what_the_recorded_summary_lost_is_fixed_by_a_plan_of_the_moment_before() -> None:
     """The recorded summary is read where a stand-in would restate the path by itself."""
     plan = make_plan(BEFORE, LEDGER, "flue", {"cut": "end"})
-    assert trace_facts(FACTS, plan)[LOST_PATH].fate == "restated"
+    assert trace_facts(FACTS, plan)[LOST_PATH].outcome == "quoted"
     fixes = RECORDED[LOST_PATH].fixes(plan)
     assert [fix.price for fix in fixes] == sorted(fix.price for fix in fixes)
     cheapest = fixes[0]
-    assert (cheapest.means, cheapest.fate) == ("pin", "verbatim")
+    assert (cheapest.means, cheapest.outcome) == ("pin", "verbatim")
     again = make_plan(BEFORE, LEDGER, "flue", apply(plan.edits, cheapest.changes))
-    assert (again.after - plan.after, again.trace[LOST_PATH].fate) == (cheapest.price, "verbatim")
+    assert (again.after - plan.after, again.trace[LOST_PATH].outcome) == (cheapest.price, "verbatim")
     (carry,) = (fix for fix in fixes if fix.means == "carry")
-    assert (carry.changes, carry.fate) == (
+    assert (carry.changes, carry.outcome) == (
         {"settings": {"carry-file-operations.every_tool": True}},
-        "restated",
+        "quoted",
     )
     assert LOST_PATH in "\n".join(p.block.text for p in build_context(BEFORE, carry.plan).pieces if p.summary)
     assert carry.price > 0
@@ -96,14 +97,14 @@ def test_a_policy_without_a_list_of_files_is_given_one_by_a_setting() -> None:
 
 def test_what_stands_needs_no_fix() -> None:
     plan = make_plan(BEFORE, LEDGER, "flue")
-    traced = next(t for t in trace_facts(FACTS, plan) if t.fate == "verbatim")
+    traced = next(t for t in trace_facts(FACTS, plan) if t.outcome == "verbatim")
     assert find_fixes(plan, traced) == ()
 
 
 def test_what_another_plan_keeps_by_itself_needs_no_fix() -> None:
     plan = make_plan(BEFORE, LEDGER, "claude-code")
     lost = RECORDED[LOST_PATH]
-    assert lost.fate == "lost" and plan.trace[LOST_PATH].fate == "verbatim"
+    assert lost.outcome == "absent" and plan.trace[LOST_PATH].outcome == "verbatim"
     assert find_fixes(plan, lost) == ()
 
 
@@ -141,10 +142,10 @@ def test_a_fix_costs_what_it_says_and_breaks_nothing(session: Session, name: str
     given_window = {"window": 2_000, "reason": "manual"}
     plan = make_plan(session, count_tokens(session, LENGTH), name, edits, **given_window)  # type: ignore[arg-type]
     had = refusals(live_context(session, plan.ledger)) | refusals(build_context(session, plan))
-    for traced in trace_facts(find_facts(session), plan).select("lost", "weakened", "restated")[:4]:
+    for traced in trace_facts(find_facts(session), plan).select("absent", "partial", "quoted")[:4]:
         for fix in find_fixes(plan, traced):
             assert fix.plan.after - plan.after == fix.price
-            assert FATES.index(fix.fate) < FATES.index(traced.fate)
+            assert OUTCOMES.index(fix.outcome) < OUTCOMES.index(traced.outcome)
             assert refusals(build_context(session, fix.plan)) <= had
             changed = apply(plan.edits, fix.changes)
             policy = fix.changes.get("policy", name)
@@ -172,10 +173,10 @@ def test_words_that_are_no_fact_have_fixes_too() -> None:
     )
     recorded = build(*said.entries, compact("Nothing."), user("on"))
     for traced in (plan.trace["glow amber at"], trace_recorded(recorded)[0]["glow amber at"]):
-        assert (traced.fact.kind, traced.fate) == ("text", "lost")
+        assert (traced.fact.kind, traced.outcome) == ("text", "absent")
         before = traced.scene.session
         mended = traced.fixes(make_plan(before, count_tokens(before), "flue", {"cut": "end"}))
-        assert mended[0].means == "pin" and mended[0].fate == "verbatim"
+        assert mended[0].means == "pin" and mended[0].outcome == "verbatim"
         context = build_context(before, mended[0].plan)
         assert any("glow amber at" in piece.block.text for piece in context.pieces)
 
@@ -189,8 +190,8 @@ def test_what_only_a_block_that_names_it_can_keep_is_kept_by_that_block() -> Non
         *(say("ok"), compact("Nothing."), user("on")),
     )
     traced = trace_recorded(session)[1]["fill_tank"]
-    assert (traced.fate, traced.stood) == ("lost", True)
+    assert (traced.outcome, traced.stood) == ("absent", True)
     before = traced.scene.session
     plan = make_plan(before, count_tokens(before), "flue", {"cut": "end"})
     fixes = traced.fixes(plan)
-    assert [fix.means for fix in fixes if fix.fate == "verbatim"][:1] == ["pin"]
+    assert [fix.means for fix in fixes if fix.outcome == "verbatim"][:1] == ["pin"]

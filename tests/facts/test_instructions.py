@@ -49,7 +49,7 @@ def test_a_rule_of_a_folders_instruction_file_is_an_error_when_it_is_lost(sessio
     assert speakers(session) == ["file"]
     (finding,) = lint(session, rules="CI002")
     assert finding.severity == "error"
-    assert finding.sentence == f"The constraint “{RULE}”, said by an instruction file in turn 1, is lost."
+    assert finding.sentence == f"The constraint “{RULE}”, said by an instruction file in turn 1, is absent."
     (trace,) = trace_recorded(session)
     assert (
         trace["constraint", RULE]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from inspector.demo import LOST_PATH, open_demo
 from inspector.errors import EditError
 from inspector.facts.keep import KeepResult, keep_facts
+from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.set_cover import Unit, find_cover
 from inspector.facts.trace import trace_again
-from inspector.facts.traced import FATES
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.session.blocks import BlockRef, Reasoning, Text, ToolCall, ToolOutput
@@ -154,7 +154,7 @@ def every_plan(plan: Plan) -> list[Plan]:
 
 
 @settings(max_examples=40)
-@given(talks(), POLICIES, st.sampled_from((250, 400, 2_000)), st.sampled_from(("verbatim", "restated")))
+@given(talks(), POLICIES, st.sampled_from((250, 400, 2_000)), st.sampled_from(("verbatim", "quoted")))
 def test_no_choice_of_pins_does_better_than_what_is_proved(
     session: Session, policy: tuple[str, dict[str, object]], window: int, least: str
 ) -> None:
@@ -165,7 +165,7 @@ def test_no_choice_of_pins_does_better_than_what_is_proved(
     good = [
         other.after
         for other in plans
-        if all(FATES.index(t.fate) <= FATES.index(least) for t in trace_again(files, other))
+        if all(OUTCOMES.index(t.outcome) <= OUTCOMES.index(least) for t in trace_again(files, other))
     ]
     if kept.missing:
         assert not good
@@ -187,7 +187,7 @@ def check_keeping(plan: Plan, kept: KeepResult) -> None:
         return
     assert kept.price == kept.plan.after - plan.after
     assert kept.plan.after >= kept.bound
-    assert all(t.fate == "verbatim" for t in trace_again(kept.wanted, kept.plan))
+    assert all(t.outcome == "verbatim" for t in trace_again(kept.wanted, kept.plan))
     again = make_plan(
         plan.session, plan.ledger, kept.plan.policy, kept.plan.edits, window=2_000, reason="manual"
     )
@@ -287,9 +287,9 @@ def test_what_an_earlier_summary_says_is_kept_by_a_pin_of_it_where_that_is_enoug
     session = build(user("look into src/a.py"), say(), gone, user("go on"), say(), user("and on"), say())
     plan = plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
     assert keep_facts(plan, ["src/a.py"]).missing
-    kept = keep_facts(plan, ["src/a.py"], least="restated")
+    kept = keep_facts(plan, ["src/a.py"], least="quoted")
     assert kept.plan is not None
-    assert trace_again(kept.wanted, kept.plan)[0].fate == "restated"
+    assert trace_again(kept.wanted, kept.plan)[0].outcome == "quoted"
 
 
 def test_nothing_is_pinned_for_what_stands() -> None:
@@ -337,7 +337,7 @@ def test_thinking_that_a_model_binds_is_kept_where_everything_before_it_stands()
     assert plan.tiers.bound
     assert kept.plan is not None
     assert kept.answer == "fits"
-    assert trace_again(kept.wanted, kept.plan)[0].fate == "verbatim"
+    assert trace_again(kept.wanted, kept.plan)[0].outcome == "verbatim"
 
 
 def test_neither_pins_nor_a_proof_is_an_answer_of_its_own() -> None:
@@ -368,7 +368,7 @@ def test_an_unknown_fact_and_an_unknown_degree_are_named_errors() -> None:
     with pytest.raises(EditError, match="nothing said so far"):
         keep_facts(plan, ["src/ghost.py"])
     with pytest.raises(EditError, match="verbatim or restated"):
-        keep_facts(plan, ["src/a.py"], least="lost")  # type: ignore[arg-type]
+        keep_facts(plan, ["src/a.py"], least="absent")  # type: ignore[arg-type]
 
 
 def test_the_demo_keeps_its_lost_path_and_every_file_it_changed() -> None:

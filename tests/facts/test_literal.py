@@ -61,14 +61,14 @@ def test_code_is_no_command_and_no_part_of_it_is_what_is_left() -> None:
         user("go"), *use(1, "Read", f"if err := f(func() {{ {CODE}"), compact("A } is missing."), user("on")
     )
     traced = trace(session, CODE)
-    assert (traced.fact.kind, traced.fate) == ("text", "lost")
+    assert (traced.fact.kind, traced.outcome) == ("text", "absent")
     assert find_literal(session, "f(func() { } && x") is None
 
 
 def test_the_end_of_a_longer_name_is_words_and_no_file_of_its_own() -> None:
     session = build(user("see src/derive-name.ts"), say("ok"), compact("Read derive-name.ts."), user("on"))
     traced = trace(session, "name.ts")
-    assert (traced.fact.kind, traced.fate, len(traced.named)) == ("text", "restated", 1)
+    assert (traced.fact.kind, traced.outcome, len(traced.named)) == ("text", "quoted", 1)
     named = build(user("see x/other.ts."), say("ok"), compact("Read derive-other.ts."), user("on"))
     fact = find_literal(named, "other.ts")
     assert fact is not None and fact.kind == "file"
@@ -80,7 +80,7 @@ def test_an_underscore_belongs_to_the_word() -> None:
     )
     (recorded,) = trace_recorded(session)
     assert "_test.go" not in recorded
-    assert recorded["_private"].fate == "restated"
+    assert recorded["_private"].outcome == "quoted"
 
 
 def test_other_words_and_some_words_are_told_as_such() -> None:
@@ -148,13 +148,13 @@ def test_words_that_a_table_nearly_holds_are_soon_told_to_be_in_none() -> None:
     told = [f"column{number}" for number in range(30)]
     with limit_work(), pytest.raises(EditError):
         trace(session, " ".join([*told, "other"]))
-    assert trace(session, " ".join(told)).fate == "lost"
+    assert trace(session, " ".join(told)).outcome == "absent"
 
 
 def test_words_of_which_only_the_beginning_was_said_were_not_said() -> None:
     said = " ".join(f"Word{number}" for number in range(60))[:400].strip()
     session = build(user(f"{said}\nThat is all."), say("ok"), compact("Nothing."), user("on"))
-    assert trace(session, said.lower()).fate == "lost"
+    assert trace(session, said.lower()).outcome == "absent"
     with pytest.raises(EditError):
         trace(session, f"{said.lower()} and delete the old releases")
 
@@ -162,4 +162,4 @@ def test_words_of_which_only_the_beginning_was_said_were_not_said() -> None:
 @pytest.mark.parametrize("between", [" ", "\n", "** ", ",\n- "])
 def test_words_are_found_with_other_marks_and_over_the_end_of_a_line(between: str) -> None:
     session = build(user(f"Please Keep{between}the Cache"), say("ok"), compact("Nothing."), user("on"))
-    assert trace(session, "keep the cache").fate == "lost"
+    assert trace(session, "keep the cache").outcome == "absent"

@@ -63,21 +63,21 @@ SHOT = "/home/ann/Desktop/Screenshot 2026-01-12 at 3.04.05\u202fPM.png"
 
 
 @pytest.mark.parametrize(
-    ("path", "summary", "fate"),
+    ("path", "summary", "outcome"),
     [
-        (SHOT, f"The user sent {SHOT}: red.", "restated"),
-        (SHOT, "The user sent /home/ann/Desktop/Screenshot 2026-01-12 at 3.04.05 PM.png: red.", "restated"),
-        (SHOT, "It is `Screenshot 2026-01-12 at 3.04.05 PM.png`.", "weakened"),
-        (SHOT, "The user sent a screenshot of 2026-01-12.", "lost"),
-        ("src/My Notes/to do.md", "Open: src/My Notes/to do.md", "restated"),
-        ("src/app/(shop)/[id]/page.tsx", "Edited src/app/(shop)/[id]/page.tsx.", "restated"),
-        ("src/app/(shop)/[id]/page.tsx", "Edited page.tsx.", "weakened"),
+        (SHOT, f"The user sent {SHOT}: red.", "quoted"),
+        (SHOT, "The user sent /home/ann/Desktop/Screenshot 2026-01-12 at 3.04.05 PM.png: red.", "quoted"),
+        (SHOT, "It is `Screenshot 2026-01-12 at 3.04.05 PM.png`.", "partial"),
+        (SHOT, "The user sent a screenshot of 2026-01-12.", "absent"),
+        ("src/My Notes/to do.md", "Open: src/My Notes/to do.md", "quoted"),
+        ("src/app/(shop)/[id]/page.tsx", "Edited src/app/(shop)/[id]/page.tsx.", "quoted"),
+        ("src/app/(shop)/[id]/page.tsx", "Edited page.tsx.", "partial"),
     ],
 )
-def test_a_path_with_a_space_or_a_bracket_is_looked_up_whole(path: str, summary: str, fate: str) -> None:
+def test_a_path_with_a_space_or_a_bracket_is_looked_up_whole(path: str, summary: str, outcome: str) -> None:
     session = compacted(summary, user("look"), call("Read", file_path=path))
     (trace,) = trace_recorded(session, find_facts(session))
-    assert trace[path].fate == fate
+    assert trace[path].outcome == outcome
     assert trace[" ".join(path.split())] is trace[path]
     assert trace[path].stood
 
@@ -113,9 +113,9 @@ def test_one_file_under_two_names_is_one_from_the_moment_it_can_be_told() -> Non
     assert [one.fact.form for one in trace.select(kind="file")] == ["src/deep/a.py"]
     whole = trace["src/deep/a.py"]
     assert [session.index[ref.entry] for ref in whole.named] == [0, 1, 2]
-    assert (whole.fate, whole.words) == ("weakened", "a.py")
+    assert (whole.outcome, whole.words) == ("partial", "a.py")
     # Asked for by the name that the summary has, the answer is about that name.
-    assert (trace["a.py"].fate, trace["deep/a.py"].fate) == ("restated", "weakened")
+    assert (trace["a.py"].outcome, trace["deep/a.py"].outcome) == ("quoted", "partial")
 
 
 def test_a_short_name_that_two_files_end_with_or_a_tool_was_given_is_a_file_of_its_own() -> None:
@@ -151,41 +151,41 @@ RUN = "cd /app && go test ./... -race 2>&1 | tail -20"
 
 
 @pytest.mark.parametrize(
-    ("command", "summary", "fate"),
+    ("command", "summary", "outcome"),
     [
-        (RUN, "Run `go test ./... -race` before each commit.", "restated"),
-        (RUN, "The tests pass (`go test`).", "weakened"),
-        (RUN, "The tests pass; going to test more.", "lost"),
-        ("npm run lint && npm test > out.txt", "I ran npm test, then npm run lint.", "restated"),
-        ("npm run lint -- --fix && npm test", "I ran npm run lint.", "weakened"),
-        ("grep -rn foo src | head -5", "A grep found it.", "lost"),
-        ("timeout 60 pytest -q tests/a.py 2>/dev/null", "pytest -q tests/a.py is green", "restated"),
+        (RUN, "Run `go test ./... -race` before each commit.", "quoted"),
+        (RUN, "The tests pass (`go test`).", "partial"),
+        (RUN, "The tests pass; going to test more.", "absent"),
+        ("npm run lint && npm test > out.txt", "I ran npm test, then npm run lint.", "quoted"),
+        ("npm run lint -- --fix && npm test", "I ran npm run lint.", "partial"),
+        ("grep -rn foo src | head -5", "A grep found it.", "absent"),
+        ("timeout 60 pytest -q tests/a.py 2>/dev/null", "pytest -q tests/a.py is green", "quoted"),
     ],
 )
-def test_a_command_is_its_core_and_may_stand_in_part(command: str, summary: str, fate: str) -> None:
+def test_a_command_is_its_core_and_may_stand_in_part(command: str, summary: str, outcome: str) -> None:
     session = compacted(summary, user("go"), call("Bash", command=command))
     (trace,) = trace_recorded(session, find_facts(session))
     (traced,) = trace.select(kind="command")
-    assert (traced.fate, "tail" in traced.fact.form, ">" in traced.fact.form) == (fate, False, False)
+    assert (traced.outcome, "tail" in traced.fact.form, ">" in traced.fact.form) == (outcome, False, False)
     # As it was typed it is the same fact.
     assert trace[command] is traced
 
 
 @pytest.mark.parametrize(
-    ("summary", "fate"),
+    ("summary", "outcome"),
     [
-        ("It fails: src/a.go:12:3: undefined: makeThing, did you mean madeThing?", "restated"),
-        ("It fails with undefined: makeThing.", "weakened"),
-        ("makeThing is not there.", "lost"),
+        ("It fails: src/a.go:12:3: undefined: makeThing, did you mean madeThing?", "quoted"),
+        ("It fails with undefined: makeThing.", "partial"),
+        ("makeThing is not there.", "absent"),
     ],
 )
-def test_an_error_may_stand_in_part(summary: str, fate: str) -> None:
+def test_an_error_may_stand_in_part(summary: str, outcome: str) -> None:
     error = "src/a.go:12:3: undefined: makeThing, did you mean madeThing?"
     output = ToolOutput(call_id="c1", name="Bash", parts=(Text(text=error),), is_error=True)
     failed = Entry(id="", role="tool", blocks=(output,))
     session = compacted(summary, user("go"), call("Bash", command="go build ./..."), failed)
     (trace,) = trace_recorded(session, find_facts(session))
-    assert trace["error", error].fate == fate
+    assert trace["error", error].outcome == outcome
 
 
 @needs_shared
@@ -200,7 +200,7 @@ def test_on_a_real_session_no_command_has_what_only_sets_how_it_is_shown() -> No
 def test_words_that_are_no_fact_are_traced_all_the_same() -> None:
     session = compacted("The retry budget is spent.", user("the retry budget is spent, says ops"), say("ok"))
     (trace,) = trace_recorded(session, find_facts(session))
-    assert (trace["retry budget is spent"].fate, trace["says ops"].fate) == ("restated", "lost")
+    assert (trace["retry budget is spent"].outcome, trace["says ops"].outcome) == ("quoted", "absent")
     assert trace["says ops"].fact.kind == "text"
     assert trace["says ops"].why().startswith('The words "says ops" were first said by the user in turn 1')
     assert "never said" not in trace
@@ -214,22 +214,22 @@ def test_a_summary_names_a_file_of_windows_whose_folders_begin_like_an_escape(na
     session = compacted(f"Edited {path}.", user("go"), call("Edit", file_path=f"C:\\app\\{path}"))
     session = session.model_copy(update={"cwd": "C:\\app"})
     (trace,) = trace_recorded(session, find_facts(session))
-    assert trace[name].fate == "restated"
+    assert trace[name].outcome == "quoted"
     assert not lint(session, rules="CI001")
 
 
 @pytest.mark.parametrize(
-    ("summary", "fate"),
+    ("summary", "outcome"),
     [
-        ("ran pytest src/a.py -q: green", "restated"),
-        ("ran pytest src/a.py: green", "weakened"),
-        ("ran pytest src/b.py: green", "lost"),
+        ("ran pytest src/a.py -q: green", "quoted"),
+        ("ran pytest src/a.py: green", "partial"),
+        ("ran pytest src/b.py: green", "absent"),
     ],
 )
-def test_a_command_without_the_options_at_its_end_is_a_part_of_it(summary: str, fate: str) -> None:
+def test_a_command_without_the_options_at_its_end_is_a_part_of_it(summary: str, outcome: str) -> None:
     session = compacted(summary, user("go"), call("Bash", command="pytest src/a.py -q"))
     (trace,) = trace_recorded(session, find_facts(session))
-    assert trace["command", "pytest src/a.py -q"].fate == fate
+    assert trace["command", "pytest src/a.py -q"].outcome == outcome
 
 
 @needs_shared
@@ -244,18 +244,18 @@ def test_paths_of_a_text_are_its_runs_with_a_folder_or_an_ending(name: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("said", "summary", "fate"),
+    ("said", "summary", "outcome"),
     [
-        ("I saw 200 tokens left.", "1,200 tokens were left", "lost"),
-        ("I saw 200 tokens left.", "200 tokens were left, 1,200 tokens before", "restated"),
-        ("It says retries = 3 here.", "retries = 3.5 now", "lost"),
-        ("It says retries = 3 here.", "retries = 3. Then more.", "restated"),
+        ("I saw 200 tokens left.", "1,200 tokens were left", "absent"),
+        ("I saw 200 tokens left.", "200 tokens were left, 1,200 tokens before", "quoted"),
+        ("It says retries = 3 here.", "retries = 3.5 now", "absent"),
+        ("It says retries = 3 here.", "retries = 3. Then more.", "quoted"),
     ],
 )
-def test_a_number_is_not_the_end_or_the_beginning_of_another(said: str, summary: str, fate: str) -> None:
+def test_a_number_is_not_the_end_or_the_beginning_of_another(said: str, summary: str, outcome: str) -> None:
     session = compacted(summary, user("go"), say(said))
     numbers = [one for one in trace_recorded(session)[0] if one.fact.kind == "number"]
-    assert [one.fate for one in numbers] == [fate]
+    assert [one.outcome for one in numbers] == [outcome]
 
 
 WRITTEN = st.lists(st.sampled_from([*"a_1.,/-` é😀…", "ab", "10", "\n", "a.py"]), max_size=40).map("".join)
@@ -286,5 +286,5 @@ def test_a_long_output_full_of_facts_is_traced_in_a_time_that_grows_with_it() ->
     plan = make_plan(session, count_tokens(session, "chars4_utf16"), "flue", {"cut": END})
     assert len(session.facts) > 10_000
     with limit_work():
-        fates = [traced.fate for traced in plan.trace]
-    assert len(fates) == len(session.facts)
+        outcomes = [traced.outcome for traced in plan.trace]
+    assert len(outcomes) == len(session.facts)

@@ -89,15 +89,15 @@ def recount(session: Session, trace: Trace) -> tuple[int, list[tuple[str, str, s
             continue
         counted += 1
         here = "verbatim" if any(holds(text, form) for text in kept) else ""
-        literal = here or ("restated" if holds(summary, form) else "gone")
-        told = one.fate if one.fate in ("verbatim", "restated") else "gone"
+        literal = here or ("quoted" if holds(summary, form) else "gone")
+        told = one.outcome if one.outcome in ("verbatim", "quoted") else "gone"
         if literal != told:
             wrong.append((one.fact.kind, form, literal, told))
     return counted, wrong
 
 
 @needs_shared
-def test_every_fate_agrees_with_a_literal_recount() -> None:
+def test_every_outcome_agrees_with_a_literal_recount() -> None:
     """What is not told is never there; what is told though it is not there to the letter stands under another
     name: a path relative to another folder, a command in a longer line, an exit code in other words, an issue
     by its address."""
@@ -118,7 +118,7 @@ def test_every_fate_agrees_with_a_literal_recount() -> None:
                         all(part[:30] in text for part in parts) for text in stands
                     ), form
                     other += 1
-                elif not (literal == "restated" and told == "verbatim"):
+                elif not (literal == "quoted" and told == "verbatim"):
                     wrong.append((kind, form, literal, told))
     assert counted > 3000
     assert len(wrong) <= 0.001 * counted, wrong
@@ -182,6 +182,6 @@ def test_any_words_are_traced_by_what_the_texts_say() -> None:
             told = trace[words]
             if told.fact.form == words:
                 kept_there = any(holds(one, words) for one in kept)
-                literal = "verbatim" if kept_there else "restated" if holds(summary, words) else "lost"
-                assert told.fate in (literal, "weakened"), words
+                literal = "verbatim" if kept_there else "quoted" if holds(summary, words) else "absent"
+                assert told.outcome in (literal, "partial"), words
                 assert told.why()

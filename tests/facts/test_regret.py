@@ -38,7 +38,7 @@ def test_the_path_and_the_rule_are_regretted() -> None:
     (read,) = (r for r in REGRET if r.traced.fact.kind == "file" and r.traced.fact.form == LOST_PATH)
     call = SESSION.block(read.again)
     assert isinstance(call, ToolCall)
-    assert (call.name, read.traced.fate) == ("Read", "lost")
+    assert (call.name, read.traced.outcome) == ("Read", "absent")
     assert [SESSION.block(ref).kind for ref in read.paid] == ["tool_call", "tool_output"]
     assert read.tokens == sum(int(LEDGER.tokens[LEDGER.row(ref)]) for ref in read.paid) > 1_000
     told = [r for r in REGRET if r.traced.fact.kind == "constraint"]
@@ -179,16 +179,16 @@ def test_a_command_run_again_after_a_change_checks_the_change() -> None:
 
 def test_a_summary_that_says_the_opposite_of_a_rule_does_not_restate_it() -> None:
     rule = "Never edit the database migrations by hand."
-    for words, fate in (
-        ("Always edit the database migrations by hand.", "lost"),
-        ("- By hand the database migrations are never to be edited: never edit.", "restated"),
+    for words, outcome in (
+        ("Always edit the database migrations by hand.", "absent"),
+        ("- By hand the database migrations are never to be edited: never edit.", "quoted"),
     ):
         told = Boundary(summary=words, first_kept="e2")
         session = build(
             user(rule), say(), Entry(id="", kind="compaction", blocks=(Text(text=words),), boundary=told)
         )
         (found,) = trace_recorded(session, find_facts(session))
-        assert found["constraint", rule].fate == fate
+        assert found["constraint", rule].outcome == outcome
 
 
 # Laws.
@@ -207,7 +207,7 @@ def test_nothing_is_regretted_where_nothing_was_lost(session: Session) -> None:
     for regret in find_regret(session, facts, ledger):
         assert lost[regret.entry]
         assert regret.traced.stood
-        assert regret.traced.fate != "verbatim" or regret.traced.fact.kind == "file"
+        assert regret.traced.outcome != "verbatim" or regret.traced.fact.kind == "file"
         whole = sum(int(ledger.tokens[ledger.row(ref)]) for ref in regret.paid)
         if regret.traced.fact.kind == "constraint":
             assert regret.tokens <= whole
@@ -231,5 +231,5 @@ def test_a_compaction_that_keeps_everything_is_never_regretted(session: Session)
     ]
     again = build(*copies)
     found = trace_recorded(again, facts := find_facts(again))
-    if all(traced.fate == "verbatim" for traced in found[0].select()):
+    if all(traced.outcome == "verbatim" for traced in found[0].select()):
         assert find_regret(again, facts, count_tokens(again, LENGTH)) == ()

@@ -49,15 +49,15 @@ OLD, NEW = "The monthly cap is $481.", "Actually, the monthly cap is now $710."
 def test_a_value_that_was_replaced_is_stale(old: str, new: str, value: str) -> None:
     session = talk("hello there", old, new)
     traced = trace_recorded(session, session.facts)[0][value]
-    assert traced.fate == "stale" and traced.replacement is not None
+    assert traced.outcome == "superseded" and traced.replacement is not None
     assert traced.replacement.words == new.rstrip() and traced.replacement.ref.entry == "e4"
     assert not traced.carried and traced.stands == ()
     assert new in traced.why() and "nothing is missing" in traced.why()
     # What took its place is as lost as anything, and before the second sentence nothing was stale.
     now = traced.replacement.value
-    assert trace_recorded(session, session.facts)[0][now].fate == "lost"
+    assert trace_recorded(session, session.facts)[0][now].outcome == "absent"
     alone = talk("hello there", old, "go on")
-    assert trace_recorded(alone, alone.facts)[0][value].fate == "lost"
+    assert trace_recorded(alone, alone.facts)[0][value].outcome == "absent"
 
 
 def test_a_summary_that_tells_it_is_a_finding() -> None:
@@ -65,7 +65,7 @@ def test_a_summary_that_tells_it_is_a_finding() -> None:
         "Set requestTimeout = 30 for all.", "requestTimeout is 45 now.", summary="requestTimeout = 30, noted."
     )
     traced = trace_recorded(session, session.facts)[0]["requestTimeout = 30"]
-    assert (traced.fate, traced.carried) == ("stale", True)
+    assert (traced.outcome, traced.carried) == ("superseded", True)
     assert "out of date" in traced.why()
     (finding,) = [one for one in lint(session) if one.code == "CI015"]
     assert (finding.severity, finding.fact and finding.fact.form) == ("warning", "requestTimeout = 30")
@@ -85,8 +85,8 @@ def test_the_moment_decides_and_so_does_a_plan() -> None:
         session, ledger, "keep-recent-turns", {"settings": {"keep-recent-turns.turns": 1}}, reason="manual"
     )
     before = make_plan(session.at("e1"), ledger, "keep-recent-turns", reason="manual")
-    assert plan.trace["$481"].fate == "stale" and plan.trace["$710"].fate != "stale"
-    assert before.trace["$481"].fate != "stale"
+    assert plan.trace["$481"].outcome == "superseded" and plan.trace["$710"].outcome != "superseded"
+    assert before.trace["$481"].outcome != "superseded"
     assert plan.trace["$481"].fixes(plan) == ()
 
 
@@ -110,22 +110,22 @@ def test_the_moment_decides_and_so_does_a_plan() -> None:
 def test_what_was_not_replaced_is_not_stale(said: tuple[str, ...]) -> None:
     session = talk(*said)
     (trace,) = trace_recorded(session, session.facts)
-    assert trace.select("stale", stood=False) == []
+    assert trace.select("superseded", stood=False) == []
     if "$481" in said[0]:
-        assert trace["$481"].fate == "lost"
+        assert trace["$481"].outcome == "absent"
 
 
 def test_a_value_that_comes_back_is_not_stale_and_the_one_between_is() -> None:
     session = talk(OLD, NEW, "No, keep it as it was: the monthly cap is $481.")
     (trace,) = trace_recorded(session, session.facts)
-    assert (trace["$481"].fate, trace["$710"].fate) == ("lost", "stale")
+    assert (trace["$481"].outcome, trace["$710"].outcome) == ("absent", "superseded")
 
 
 def test_a_value_that_comes_back_after_both_were_named_is_not_stale() -> None:
     session = talk(OLD, "Make it $710 instead of $481.", "Make it $481 instead of $710.")
     (trace,) = trace_recorded(session, session.facts)
-    assert trace["$481"].fate == "lost"
-    assert trace["choice", "Make it $710 instead of $481."].fate == "stale"
+    assert trace["$481"].outcome == "absent"
+    assert trace["choice", "Make it $710 instead of $481."].outcome == "superseded"
 
 
 def test_what_a_tool_shows_too_is_not_stale() -> None:
@@ -142,7 +142,7 @@ def test_what_a_tool_shows_too_is_not_stale() -> None:
         user("go on"),
         say(),
     )
-    assert trace_recorded(session, session.facts)[0]["requestTimeout = 30"].fate == "lost"
+    assert trace_recorded(session, session.facts)[0]["requestTimeout = 30"].outcome == "absent"
 
 
 @given(st.lists(st.integers(2, 9), min_size=1, max_size=6))
@@ -150,8 +150,8 @@ def test_only_the_last_value_said_is_not_stale(values: list[int]) -> None:
     session = talk(*(f"The retry limit is {value}0." for value in values))
     (trace,) = trace_recorded(session, session.facts)
     for value in set(values):
-        expected = "lost" if value == values[-1] else "stale"
-        assert trace[f"The retry limit is {value}0."].fate == expected
+        expected = "absent" if value == values[-1] else "superseded"
+        assert trace[f"The retry limit is {value}0."].outcome == expected
 
 
 def test_many_values_and_rules_take_no_time_squared() -> None:
@@ -185,8 +185,8 @@ def test_another_amount_in_the_sentence_is_not_replaced_with_the_value() -> None
         ),
     )
     trace = trace_recorded(session)[0]
-    assert {asked: trace[asked].fate for asked in ("$481", "1,200 requests", "$710")} == {
-        "$481": "stale",
-        "1,200 requests": "restated",
-        "$710": "lost",
+    assert {asked: trace[asked].outcome for asked in ("$481", "1,200 requests", "$710")} == {
+        "$481": "superseded",
+        "1,200 requests": "quoted",
+        "$710": "absent",
     }

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector.corpus.columns import COUNTED
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
 from inspector.facts.mentions import Mention, SearchText, make_pattern
@@ -34,7 +35,6 @@ from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
 from tests.bench.bench_survival import read_cases
 from tests.bench.foreign import read_others
-from tests.bench.retention import FATES as BY_FATE
 from tests.bench.retention import NOTEBOOKS, find_full, measure_plans, pool
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
@@ -46,10 +46,10 @@ Row = dict[str, Any]
 
 
 class Recount(NamedTuple):
-    """One recorded compaction: every `file_path` given before it, its fate, and whether it stood before."""
+    """One recorded compaction: every `file_path` given before it, its outcome, and whether it stood."""
 
     entry: str
-    fates: dict[str, str]
+    outcomes: dict[str, str]
     stood: dict[str, bool]
 
 
@@ -84,7 +84,7 @@ def recount(file: Path) -> list[Recount]:
             Recount(
                 row["uuid"],
                 {path: look(path, cwd, written) for path in paths},
-                {path: "restated" in (look(path, cwd, earlier), look(path, cwd, recent)) for path in paths},
+                {path: "quoted" in (look(path, cwd, earlier), look(path, cwd, recent)) for path in paths},
             )
         )
     return out
@@ -129,10 +129,10 @@ def look(path: str, cwd: str, text: str) -> str:
     inside = path.removeprefix(cwd + "/")
     longer = "/" in inside and inside != path
     if stands(path, text) or stands(inside, text, "/" if longer else ""):
-        return "restated"
+        return "quoted"
     parts = path.strip("/").split("/")
     tails = ("/".join(parts[at:]) for at in range(1, len(parts)))
-    return "weakened" if any(stands(tail, text) for tail in tails) else "lost"
+    return "partial" if any(stands(tail, text) for tail in tails) else "absent"
 
 
 def stands(words: str, text: str, before: str = "") -> bool:
@@ -151,22 +151,24 @@ COMPACTED = [file for file in FILES if is_compacted(file)]
 
 @needs_shared
 @pytest.mark.parametrize("file", COMPACTED, ids=lambda file: file.name)
-def test_paths_given_as_file_path_have_the_fate_of_a_literal_recount(file: Path) -> None:
+def test_paths_given_as_file_path_have_the_outcome_of_a_literal_recount(file: Path) -> None:
     """Path by path: not weakened where it stands whole, weakened where its base name does, else lost."""
     session = open_shared(file)
     traces = trace_recorded(session, session.facts)
     counted = recount(file)
     assert [t.scene.entry.id for t in traces if t.scene.entry] == [c.entry for c in counted]
     for trace, plain in zip(traces, counted, strict=True):
-        assert {path: trace[path].fate for path in plain.fates} == plain.fates
-        assert {path: trace[path].stood for path in plain.fates} == plain.stood
+        assert {path: trace[path].outcome for path in plain.outcomes} == plain.outcomes
+        assert {path: trace[path].stood for path in plain.outcomes} == plain.stood
 
 
 @needs_shared
 def test_the_recount_has_something_to_count() -> None:
-    fates = Counter(fate for file in COMPACTED for one in recount(file) for fate in one.fates.values())
-    assert sum(fates.values()) > 150
-    assert min(fates[fate] for fate in ("restated", "weakened", "lost")) > 5
+    outcomes = Counter(
+        outcome for file in COMPACTED for one in recount(file) for outcome in one.outcomes.values()
+    )
+    assert sum(outcomes.values()) > 150
+    assert min(outcomes[outcome] for outcome in ("quoted", "partial", "absent")) > 5
 
 
 # How a summary writes a path, and where it is looked for.
@@ -257,18 +259,18 @@ def test_a_codex_summary_is_empty_and_what_stays_is_what_the_file_lists() -> Non
     for session in sessions:
         assert session.warnings == ()
         for trace in trace_recorded(session, find_facts(session)):
-            fates = {(t.tier, t.fate) for t in trace if t.stood}
-            assert ("inferred", "lost") in fates
-            assert fates <= {("recorded", "verbatim"), ("inferred", "weakened"), ("inferred", "lost")}
+            outcomes = {(t.tier, t.outcome) for t in trace if t.stood}
+            assert ("inferred", "absent") in outcomes
+            assert outcomes <= {("recorded", "verbatim"), ("inferred", "partial"), ("inferred", "absent")}
             kept = set(trace.scene.entry.boundary.kept)  # type: ignore[union-attr]
-            assert {ref.entry for t in trace if t.fate == "verbatim" for ref in t.stands} <= kept | {
+            assert {ref.entry for t in trace if t.outcome == "verbatim" for ref in t.stands} <= kept | {
                 "@system"
             }
     assert sessions
 
 
 @needs_shared
-def test_retention_counts_every_fact_that_stood_once_by_its_fate() -> None:
+def test_retention_counts_every_fact_that_stood_once_by_its_outcome() -> None:
     case = next(case for case in read_cases() if case.name == "cc-1compact-417l.jsonl")
     (full,) = find_full(iter([case]))
     policies = [find_policy("flue"), find_policy("langchain-clear")]
@@ -279,8 +281,11 @@ def test_retention_counts_every_fact_that_stood_once_by_its_fate() -> None:
         moment = case.session.at(full.at)
         plan = make_plan(moment, full.ledger, policy, reason="manual")
         standing = [t for t in trace_facts(case.facts, plan) if t.stood]
-        assert {row.kind: dict(zip(BY_FATE, row.fates, strict=True)) for row in mine} == {
-            kind: {fate: sum(t.fact.kind == kind and t.fate == fate for t in standing) for fate in BY_FATE}
+        assert {row.kind: dict(zip(COUNTED, row.outcomes, strict=True)) for row in mine} == {
+            kind: {
+                outcome: sum(t.fact.kind == kind and t.outcome == outcome for t in standing)
+                for outcome in COUNTED
+            }
             for kind in KINDS
         }
         assert sum(row.stood for row in mine) == pool(mine).stood == len(standing)
@@ -288,13 +293,13 @@ def test_retention_counts_every_fact_that_stood_once_by_its_fate() -> None:
 
 
 def test_the_published_numbers_add_up() -> None:
-    """Per row the fates make up what stood, the kinds all kinds, the sessions all sessions."""
+    """Per row the outcomes make up what stood, the kinds all kinds, the sessions all sessions."""
     lines = list(csv.DictReader((NOTEBOOKS / "retention.csv").read_text("utf-8").splitlines()))
     assert {line["by"] for line in lines if line["tier"] == "planned"} == {policy.name for policy in POLICIES}
     whole: dict[tuple[str, str], Counter[str]] = {}
     for line in lines:
-        fates = [int(line[fate.replace(" ", "_")]) for fate in BY_FATE]
-        assert sum(fates) == int(line["stood"])
+        outcomes = [int(line[outcome]) for outcome in COUNTED]
+        assert sum(outcomes) == int(line["stood"])
         sums = whole.setdefault((line["tier"], line["by"]), Counter())
         by_kind, by_session = line["kind"] != "all", line["session"] != "all"
         sums["kinds" if by_kind else "sessions" if by_session else "all"] += int(line["stood"])

@@ -1,4 +1,4 @@
-"""What becomes of facts: the demo's lost path end to end, each fate on small sessions, and laws."""
+"""What becomes of facts: the demo's lost path end to end, each outcome on small sessions, and laws."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from inspector.facts.extract.collect import KINDS
 from inspector.facts.facts import find_facts
 from inspector.facts.grounding import Sources, check_grounding, ground_recorded
 from inspector.facts.mentions import find_runs
+from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.regret import find_regret
 from inspector.facts.remaining import FEW, stand_live
 from inspector.facts.trace import find_moment, recall_occurrences, trace_again, trace_facts, trace_recorded
-from inspector.facts.traced import FATES, TIERS, Trace, TracedFact
+from inspector.facts.traced import TIERS, Trace, TracedFact
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
 from inspector.policies.policy import Policy, read_policy
@@ -58,15 +59,15 @@ def rules_in(trace: Trace) -> list[TracedFact]:
 
 def test_the_recorded_summary_loses_the_path_and_the_rule() -> None:
     traced = RECORDED[LOST_PATH]
-    assert (traced.fate, traced.tier, traced.stood, traced.stands) == ("lost", "recorded", True, ())
+    assert (traced.outcome, traced.tier, traced.stood, traced.stands) == ("absent", "recorded", True, ())
     assert traced.fixes() == ()
     assert rules_in(RECORDED)
-    assert all(rule.fate == "lost" for rule in rules_in(RECORDED))
+    assert all(rule.outcome == "absent" for rule in rules_in(RECORDED))
 
 
 def test_what_the_recorded_summary_names_is_restated_there() -> None:
     traced = RECORDED["src/tidepool/jobs/outbox.py"]
-    assert (traced.fate, traced.stands) == ("restated", (BlockRef(COMPACTION.id, 0),))
+    assert (traced.outcome, traced.stands) == ("quoted", (BlockRef(COMPACTION.id, 0),))
 
 
 def test_files_agree_with_a_literal_recount_of_the_recorded_summary() -> None:
@@ -76,13 +77,13 @@ def test_files_agree_with_a_literal_recount_of_the_recorded_summary() -> None:
     assert len(files) > 20
     for traced in files:
         path = traced.fact.form if "." in traced.fact.form else f"{traced.fact.form}/"
-        if traced.fate == "restated":
+        if traced.outcome == "quoted":
             assert path.removeprefix("/home/marit/tidepool/") in summary
-        elif traced.fate == "weakened":
+        elif traced.outcome == "partial":
             assert path.rpartition("/")[2] in summary
             assert path not in summary
         else:
-            assert traced.fate == "lost"
+            assert traced.outcome == "absent"
             assert path not in summary
 
 
@@ -100,8 +101,8 @@ def test_facts_and_trace_are_found_once_and_shared_between_moments() -> None:
     plan = make_plan(BEFORE, LEDGER, "flue")
     assert plan.trace is plan.trace
     assert plan.trace["src/tidepool/jobs/outbox.py"].fact.facts is SESSION.facts
-    assert [(t.fact.form, t.fate) for t in plan.trace] == [
-        (t.fact.form, t.fate) for t in trace_facts(FACTS, plan)
+    assert [(t.fact.form, t.outcome) for t in plan.trace] == [
+        (t.fact.form, t.outcome) for t in trace_facts(FACTS, plan)
     ]
 
 
@@ -118,7 +119,11 @@ def test_the_columns_say_what_the_trace_says() -> None:
     trace, columns = RECORDED, RECORDED.to_columns()
     assert {len(column) for column in columns.values()} == {len(trace)}
     at = columns["form"].index(LOST_PATH)
-    assert (columns["kind"][at], columns["fate"][at], columns["tier"][at]) == ("file", "lost", "recorded")
+    assert (columns["kind"][at], columns["outcome"][at], columns["tier"][at]) == (
+        "file",
+        "absent",
+        "recorded",
+    )
     assert columns["said"][at] == len(trace[LOST_PATH].said)
     facts = FACTS.to_columns()
     assert {len(column) for column in facts.values()} == {len(FACTS)}
@@ -152,11 +157,11 @@ def test_the_demos_summary_makes_up_nothing() -> None:
 def recount(path: str, inside: str, text: str) -> str:
     """A plain look for a path in a text: whole, relative, or any tail that begins no longer path."""
     if path in text or inside in text:
-        return "restated"
+        return "quoted"
     parts = inside.split("/")
     tails = ("/".join(parts[at:]) for at in range(1, len(parts)))
     found = any(re.search(rf"(?<![\w./-]){re.escape(tail)}(?!\w)", text) for tail in tails)
-    return "weakened" if found else "lost"
+    return "partial" if found else "absent"
 
 
 @needs_shared
@@ -171,14 +176,14 @@ def test_on_real_sessions_the_figures_equal_a_literal_recount() -> None:
             blocks = [block for i in before.path for block in before.entries[i].blocks]
             inputs = [b.input for b in blocks if isinstance(b, ToolCall) and isinstance(b.input, dict)]
             for path in {asked["file_path"] for asked in inputs if "file_path" in asked}:
-                fate = found[path].fate
-                ours[fate] += 1
+                outcome = found[path].outcome
+                ours[outcome] += 1
                 plain[recount(path, path.removeprefix(f"{session.cwd}/"), entry.text)] += 1
     assert ours == plain
     assert sum(ours.values()) > 150
 
 
-# Each fate, on sessions small enough to read.
+# Each outcome, on sessions small enough to read.
 
 
 def ask(number: int, text: str, **arguments: str) -> tuple[Entry, Entry]:
@@ -201,7 +206,7 @@ def one_turn_kept(session: Session) -> Trace:
 def test_a_block_that_stays_leaves_its_facts_verbatim() -> None:
     session = build(user("hello"), say(), user("look into src/auth.py please"), say())
     traced = one_turn_kept(session)["src/auth.py"]
-    assert (traced.fate, traced.stands) == ("verbatim", (BlockRef("e2", 0),))
+    assert (traced.outcome, traced.stands) == ("verbatim", (BlockRef("e2", 0),))
 
 
 def test_a_fact_without_a_word_in_it_is_found_too() -> None:
@@ -210,13 +215,13 @@ def test_a_fact_without_a_word_in_it_is_found_too() -> None:
     calls = (Entry(id="", role="assistant", blocks=(launch,)), Entry(id="", role="tool", blocks=(done,)))
     session = build(user("go"), *calls, say(), user("now 🚀 💻 again"), say())
     traced = one_turn_kept(session)["🚀 💻"]
-    assert (traced.fate, traced.stands) == ("verbatim", (BlockRef("e4", 0),))
+    assert (traced.outcome, traced.stands) == ("verbatim", (BlockRef("e4", 0),))
 
 
 def test_a_stand_in_that_names_it_restates_it() -> None:
     session = build(user("look into src/auth.py please"), say(), user("thanks"), say())
     traced = one_turn_kept(session)["src/auth.py"]
-    assert (traced.fate, traced.tier) == ("restated", "planned")
+    assert (traced.outcome, traced.tier) == ("quoted", "planned")
     assert traced.stands == (BlockRef("@summary", 0),)
 
 
@@ -227,13 +232,13 @@ def listing() -> Session:
 
 def test_what_nothing_names_is_lost() -> None:
     traced = one_turn_kept(listing())["src/other.py"]
-    assert (traced.fate, traced.stands) == ("lost", ())
+    assert (traced.outcome, traced.stands) == ("absent", ())
     assert "left nothing of it" in traced.why()
 
 
-def test_a_base_name_that_two_files_share_is_weakened_and_ambiguous() -> None:
+def test_a_base_name_that_two_files_share_is_partial_and_ambiguous() -> None:
     traced = one_turn_kept(listing())["src/left/util.py"]
-    assert (traced.fate, traced.words, traced.stands) == ("weakened", "util.py", (BlockRef("e4", 0),))
+    assert (traced.outcome, traced.words, traced.stands) == ("partial", "util.py", (BlockRef("e4", 0),))
     assert traced.others == ("src/right/util.py",)
     assert traced.ambiguous
     assert "may mean" in traced.why()
@@ -251,16 +256,16 @@ def test_an_output_that_became_a_pointer_leaves_its_facts_pointed_to() -> None:
     text = "see src/deep/inside.py " + "word " * 2_000
     session = build(user("read"), *ask(1, text, path="src/top.py"), say(), user("and now"), say())
     found = trace(session, POINTERS)
-    assert found["src/deep/inside.py"].fate == "pointed to"
+    assert found["src/deep/inside.py"].outcome == "pointer"
     assert found["src/deep/inside.py"].stands == (BlockRef("e2", 0),)
-    assert found["src/top.py"].fate == "verbatim"
+    assert found["src/top.py"].outcome == "verbatim"
 
 
 def test_what_the_system_prompt_says_is_never_lost() -> None:
     session = build(user("list"), *ask(1, "src/auth.py", pattern="*"), say(), user("go on"), say())
     session = session.model_copy(update={"system": (Text(text="Mind src/auth.py."),)})
     traced = one_turn_kept(session)["src/auth.py"]
-    assert (traced.fate, traced.stands) == ("verbatim", (BlockRef("@system", 0),))
+    assert (traced.outcome, traced.stands) == ("verbatim", (BlockRef("@system", 0),))
 
 
 def compacted(*summaries: str) -> Session:
@@ -276,7 +281,7 @@ def compacted(*summaries: str) -> Session:
 def test_a_sealed_summary_is_evidence_of_another_kind() -> None:
     (found,) = trace_recorded(session := compacted(""), find_facts(session))
     traced = found["src/auth.py"]
-    assert (traced.fate, traced.tier) == ("lost", "inferred")
+    assert (traced.outcome, traced.tier) == ("absent", "inferred")
     assert "sealed or missing" in traced.why()
     assert set(found.counts) == {"inferred"}
 
@@ -284,11 +289,11 @@ def test_a_sealed_summary_is_evidence_of_another_kind() -> None:
 def test_what_was_lost_once_is_not_lost_again() -> None:
     session = compacted("src/auth.py was listed", "nothing to tell")
     first, second = trace_recorded(session, find_facts(session))
-    assert [first[name].fate for name in ("src/auth.py", "src/main.py")] == ["restated", "lost"]
-    assert [second[name].fate for name in ("src/auth.py", "src/main.py")] == ["lost", "lost"]
+    assert [first[name].outcome for name in ("src/auth.py", "src/main.py")] == ["quoted", "absent"]
+    assert [second[name].outcome for name in ("src/auth.py", "src/main.py")] == ["absent", "absent"]
     assert [second[name].stood for name in ("src/auth.py", "src/main.py")] == [True, False]
     assert "the first recorded compaction had left nothing of it" in second["src/main.py"].why()
-    files = [t for t in second.select("lost") if t.fact.kind == "file"]
+    files = [t for t in second.select("absent") if t.fact.kind == "file"]
     assert [t.fact.form for t in files] == ["src/auth.py"]
 
 
@@ -352,7 +357,7 @@ def test_what_a_block_says_without_being_known_to_say_it_stood_before() -> None:
     assert {said.ref.entry for said in fact.said} == {"e1"}
     _, second = trace_recorded(session, facts)
     traced = second["command", "./gen.sh --all"]
-    assert (traced.fate, traced.stands, traced.stood) == ("verbatim", (BlockRef("e5", 0),), True)
+    assert (traced.outcome, traced.stands, traced.stood) == ("verbatim", (BlockRef("e5", 0),), True)
     assert traced.named == (BlockRef("e1", 0), BlockRef("e5", 0))
     assert "the last in turn 2 (the user's words, e5/0)" in traced.why()
     assert trace(session.at("e6"))["command", "./gen.sh --all"].stood
@@ -408,7 +413,9 @@ def test_a_summary_is_held_against_what_it_summarises(line: str, what: str | Non
 
 @settings(max_examples=60, deadline=None)
 @given(sessions(), st.sampled_from([policy.name for policy in list_policies()]))
-def test_every_fact_is_traced_once_and_its_fate_is_what_the_context_says(session: Session, name: str) -> None:
+def test_every_fact_is_traced_once_and_its_outcome_is_what_the_context_says(
+    session: Session, name: str
+) -> None:
     facts = find_facts(session)
     plan = make_plan(session, count_tokens(session, LENGTH), name, reason="manual", window=200_000)
     found = trace_facts(facts, plan)
@@ -431,12 +438,12 @@ def test_every_fact_is_traced_once_and_its_fate_is_what_the_context_says(session
     texts = [" ".join(piece.block.text.split()) for piece in context.pieces]
     texts += [" ".join(item.text.split()) for item in (*session.system, *session.provided)]
     for traced in found:
-        if traced.fate == "verbatim":
+        if traced.outcome == "verbatim":
             assert traced.stood
             assert all(ref in standing or ref.entry.startswith("@") for ref in traced.stands)
-        if traced.fate == "restated" and traced.words != "the same in other words":
+        if traced.outcome == "quoted" and traced.words != "the same in other words":
             assert any(traced.words in text for text in texts)
-        if traced.fate == "lost":
+        if traced.outcome == "absent":
             form = " ".join(traced.fact.form.split())
             named = [set(find_runs(text)) if traced.fact.kind == "file" else text for text in texts]
             assert not any(form in text if isinstance(text, set) else has_words(text, form) for text in named)
@@ -448,22 +455,22 @@ def test_every_fact_is_traced_once_and_its_fate_is_what_the_context_says(session
 
 def tell(traced: TracedFact) -> tuple[object, ...]:
     fact = traced.fact
-    return fact.kind, fact.form, traced.fate, traced.tier, traced.stands, traced.words, traced.stood
+    return fact.kind, fact.form, traced.outcome, traced.tier, traced.stands, traced.words, traced.stood
 
 
 @settings(max_examples=60, deadline=None)
 @given(sessions(), st.sampled_from([policy.name for policy in list_policies()]))
 def test_what_a_plans_columns_say_is_what_each_fact_says_alone(session: Session, name: str) -> None:
-    """Looked up one by one, with nothing kept of the moment, every fact has the fate of its column."""
+    """Looked up one by one, with nothing kept of the moment, every fact has the outcome of its column."""
     plan = make_plan(session, count_tokens(session, LENGTH), name, reason="manual", window=200_000)
     found = trace_facts(find_facts(session), plan)
     again = trace_again(found.traced, plan)
     assert [one.stood for one in again] == found.stood.tolist()
     mine = np.flatnonzero(found.stood).tolist()
-    assert [FATES[found.fate[at]] for at in mine] == [again[at].fate for at in mine]
+    assert [OUTCOMES[found.outcome[at]] for at in mine] == [again[at].outcome for at in mine]
     assert [TIERS[found.tier[at]] for at in mine] == [again[at].tier for at in mine]
-    assert [tell(one) for one in found if one.fate != "weakened"] == [
-        tell(one) for one in again if one.fate != "weakened"
+    assert [tell(one) for one in found if one.outcome != "partial"] == [
+        tell(one) for one in again if one.outcome != "partial"
     ]
 
 
@@ -472,28 +479,28 @@ def test_what_a_plans_columns_say_is_what_each_fact_says_alone(session: Session,
 def test_counts_and_selections_are_those_of_the_facts_one_by_one(session: Session) -> None:
     plan = make_plan(session, count_tokens(session, LENGTH), "flue", reason="manual", window=200_000)
     found = trace_facts(find_facts(session), plan)
-    tally = Counter((t.tier, t.fact.kind, t.fate) for t in found if t.stood)
+    tally = Counter((t.tier, t.fact.kind, t.outcome) for t in found if t.stood)
     flat = {
-        (tier, kind, fate): number
+        (tier, kind, outcome): number
         for tier, kinds in found.counts.items()
-        for kind, fates in kinds.items()
-        for fate, number in fates.items()
+        for kind, outcomes in kinds.items()
+        for outcome, number in outcomes.items()
     }
     assert flat == tally
-    for fate in FATES:
-        assert found.select(fate) == [t for t in found if t.stood and t.fate == fate]
-        assert found.select(fate, stood=False) == [t for t in found if t.fate == fate]
+    for outcome in OUTCOMES:
+        assert found.select(outcome) == [t for t in found if t.stood and t.outcome == outcome]
+        assert found.select(outcome, stood=False) == [t for t in found if t.outcome == outcome]
     for kind in KINDS:
         assert found.select(kind=kind) == [t for t in found if t.stood and t.fact.kind == kind]
-    assert found.select("no such fate") == found.select(kind="no such kind") == []
+    assert found.select("no such outcome") == found.select(kind="no such kind") == []
 
 
 def test_a_fact_that_was_gone_before_is_looked_up_when_someone_asks() -> None:
     session = compacted("src/auth.py was listed")
     found = trace(session, "flue", cut="end")
     files = found.kind == KINDS.index("file")
-    assert [found.stood[files].tolist(), found.fate[files].tolist().count(-1)] == [[True, False], 1]
-    assert (found["src/main.py"].fate, found["src/main.py"].stood) == ("lost", False)
+    assert [found.stood[files].tolist(), found.outcome[files].tolist().count(-1)] == [[True, False], 1]
+    assert (found["src/main.py"].outcome, found["src/main.py"].stood) == ("absent", False)
     assert found["src/main.py"] is next(t for t in found if t.fact.form == "src/main.py")
 
 
@@ -508,8 +515,8 @@ def test_on_a_real_session_the_columns_say_what_each_fact_says_alone(policy: str
     found = plan.trace
     again = trace_again(found.traced, plan)
     assert len(found.select()) > 400
-    assert [(t.fate, t.tier, t.stood, t.stands) for t in found] == [
-        (t.fate, t.tier, t.stood, t.stands) for t in again
+    assert [(t.outcome, t.tier, t.stood, t.stands) for t in found] == [
+        (t.outcome, t.tier, t.stood, t.stands) for t in again
     ]
 
 
@@ -518,8 +525,8 @@ def test_on_a_real_session_the_columns_say_what_each_fact_says_alone(policy: str
 def test_a_recorded_compaction_is_traced_the_same_way(session: Session) -> None:
     facts = find_facts(session)
     for found in trace_recorded(session, facts):
-        assert all(bool(t.stands) == (t.fate != "lost") for t in found)
-        assert all(t.stood for t in found if t.fate == "verbatim")
+        assert all(bool(t.stands) == (t.outcome != "absent") for t in found)
+        assert all(t.stood for t in found if t.outcome == "verbatim")
     for regret in find_regret(session, facts, count_tokens(session, LENGTH)):
         assert regret.traced.stood
         assert regret.tokens >= 0
@@ -558,4 +565,6 @@ def test_a_session_counted_anew_looks_for_no_fact_again() -> None:
 
 def test_a_session_s_own_facts_are_asked_about_where_none_are_given() -> None:
     (mine,) = trace_recorded(SESSION)
-    assert [(one.fact.number, one.fate) for one in mine] == [(one.fact.number, one.fate) for one in RECORDED]
+    assert [(one.fact.number, one.outcome) for one in mine] == [
+        (one.fact.number, one.outcome) for one in RECORDED
+    ]

@@ -50,7 +50,7 @@ def told(*words: str | Entry, summary: str) -> Session:
     return Session(format="demo", entries=tuple(entries), leaf=entries[-1].id)
 
 
-def test_every_message_a_person_typed_is_a_fact_with_a_fate_by_its_telling_words() -> None:
+def test_every_message_a_person_typed_is_a_fact_with_an_outcome_by_its_telling_words() -> None:
     """Of ten telling words one summary holds all in other places, one half of them, one none."""
     words = "rename the checkpoint branch, squash shadow commits, publish nightly metrics dashboard"
     forms = {}
@@ -63,9 +63,9 @@ def test_every_message_a_person_typed_is_a_fact_with_a_fate_by_its_telling_words
         (fact,) = session.facts.by_kind("message")
         assert (fact.form, fact.said[0].by) == (words, "user")
         traced = trace_recorded(session, session.facts)[0]["message", words]
-        forms[traced.fate] = traced.words
-    assert list(forms) == ["restated", "weakened", "lost"]
-    assert forms["weakened"] == "5 of its 10 telling words"
+        forms[traced.outcome] = traced.words
+    assert list(forms) == ["quoted", "partial", "absent"]
+    assert forms["partial"] == "5 of its 10 telling words"
 
 
 def test_an_answer_to_a_question_is_a_message_and_a_choice_of_the_user() -> None:

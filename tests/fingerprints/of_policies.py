@@ -104,7 +104,7 @@ def see_policy_lint(tried: Tried) -> Any:
     plan = tried.main
     if not _is_plan(plan):
         return plan
-    lost = plan.trace.select("lost")[:FIXES]
+    lost = plan.trace.select("absent")[:FIXES]
     asked = tried.policy in ASKED
     out = [see_findings(api.lint(plan.session, plan), FIXES if asked else 0)]
     if lost and asked:

@@ -72,7 +72,7 @@ READING: dict[str, dict[str, Any]] = {
     "lesson_check": {"link": "1.1", "place": 3, "answer": ""},
     "context": {"place": 3, "from": 0, "to": 2, "most": 100},
     "summaries": {"place": 3},
-    "facts": {"place": 3, "query": "", "kind": "", "fate": "", "from": 0, "to": 2},
+    "facts": {"place": 3, "query": "", "kind": "", "outcome": "", "from": 0, "to": 2},
     "findings": {"place": 3, "look": ""},
     "story": {"place": 3, "number": 0, "pick": ""},
     "regret": {},

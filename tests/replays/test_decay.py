@@ -64,7 +64,7 @@ def remember(*forms: str) -> object:
 
 def test_of_a_summary_that_names_nothing_nothing_is_left() -> None:
     (first,) = compact_rounds(story(), POLICY, remember(), rounds=1).rounds  # type: ignore[arg-type]
-    assert first.stood == sum(first.first.values()) == first.fates["lost"] > 0
+    assert first.stood == sum(first.first.values()) == first.outcomes["absent"] > 0
     assert first.left == 0 and first.kept == {}
 
 
@@ -137,7 +137,7 @@ def test_a_line_never_rises_and_never_counts_more_than_there_was(session: Sessio
     for one in decay.rounds:
         assert all(one.kept.get(kind, 0) <= one.first[kind] for kind in one.first)
         assert all(one.silent_kept.get(kind, 0) <= one.kept.get(kind, 0) for kind in one.first)
-        assert sum(one.fates.values()) == one.stood
+        assert sum(one.outcomes.values()) == one.stood
     shares = decay.line().shares
     assert list(shares) == sorted(shares, reverse=True)
     path = {decay.session.entries[i].id for i in decay.session.path}
@@ -160,7 +160,7 @@ def test_what_stands_again_behind_a_compaction_belongs_to_it() -> None:
     assert copies
     facts = find_facts(strip_compactions(story()))
     recorded = trace_recorded(decay.session, facts)
-    assert recorded[0]["src/first.py"].fate in ("verbatim", "restated")
+    assert recorded[0]["src/first.py"].outcome in ("verbatim", "quoted")
     assert measure_decay(recorded)[0].kept == decay.rounds[0].kept
 
 

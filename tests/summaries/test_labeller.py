@@ -262,7 +262,7 @@ def test_a_choice_that_only_its_question_makes_one_is_followed_through_a_compact
     read = session.with_labels(result.labels)
     plan = make_plan(read, count_tokens(read), "flue", {"cut": "end"}, reason="manual")
     (row,) = [one for one in plan.trace if one.fact.kind == "choice"]
-    assert row.fact.form == "celery, it is there anyway" and row.fate != "verbatim"
+    assert row.fact.form == "celery, it is there anyway" and row.outcome != "verbatim"
     assert "celery" in row.why()
     assert [one for one in plan.trace if one.fact.kind == "constraint"] == []
     assert lint(read, "flue") is not None

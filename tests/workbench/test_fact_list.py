@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from inspector.demo import LOST_PATH, open_demo, read_demo
 from inspector.facts.extract.collect import KINDS
+from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.trace import trace_facts
-from inspector.facts.traced import FATES
 from inspector.formats.readers import read_session
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies import registry as policies
@@ -99,7 +99,7 @@ def number_of(model: WorkbenchModel, form: str, kind: str = "file") -> int:
 def at_risk(plan: Plan) -> int:
     """Counted the long way: facts that stood and that no block names any more as it was said."""
     trace = trace_facts(plan.ledger.session.facts, plan)
-    return sum(traced.stood and traced.fate != "verbatim" for traced in trace)
+    return sum(traced.stood and traced.outcome != "verbatim" for traced in trace)
 
 
 # -- the list ---------------------------------------------------------------------------------------
@@ -112,7 +112,11 @@ def test_the_list_is_the_trace_of_the_plan(model: WorkbenchModel, session: Sessi
     by_number = {traced.fact.number: traced for traced in trace}
     for row in rows:
         traced = by_number.pop(row["number"])
-        assert (row["kind"], row["form"], row["fate"]) == (traced.fact.kind, traced.fact.form, traced.fate)
+        assert (row["kind"], row["form"], row["outcome"]) == (
+            traced.fact.kind,
+            traced.fact.form,
+            traced.outcome,
+        )
         assert (row["tier"], row["stood"], row["said"]) == (traced.tier, traced.stood, len(traced.said))
         assert row["words"] == traced.words and row["others"] == len(traced.others)
         first, last = (trace.scene.turns.get(ref.entry, 1) - 1 for ref in (traced.said[0], traced.said[-1]))
@@ -139,9 +143,9 @@ def test_what_is_gone_comes_first_then_by_kind_then_what_was_changed_then_the_la
         last = max(place[s.ref.entry] for s in facts[row["number"]].said if place[s.ref.entry] in known)
         did = set(row["operations"])
         rank = 0 if did & {"created", "edited", "deleted"} else 1 if did & {"read", "ran"} else 2
-        return (not row["stood"], -FATES.index(row["fate"]), KINDS.index(row["kind"]), rank, -last)
+        return (not row["stood"], -OUTCOMES.index(row["outcome"]), KINDS.index(row["kind"]), rank, -last)
 
-    assert [key(row) for row in rows] == sorted(map(key, rows)) and len({row["fate"] for row in rows}) > 2
+    assert [key(row) for row in rows] == sorted(map(key, rows)) and len({row["outcome"] for row in rows}) > 2
 
 
 def test_what_is_lost_is_bad_but_not_what_was_gone_or_may_still_be_named(
@@ -154,16 +158,16 @@ def test_what_is_lost_is_bad_but_not_what_was_gone_or_may_still_be_named(
         model.answer(inputs)
         asked = partial(ask, model, "facts", place=model.plan.place)
         first, gone = asked(), {"from": asked()["total"] - 50}
-        for row in [*first["rows"], *asked(fate="weakened")["rows"], *asked(**gone)["rows"]]:
-            taken = row["stood"] and row["fate"] in ("lost", "weakened")
-            waits = policy == "flue" and row["fate"] == "lost"
+        for row in [*first["rows"], *asked(outcome="partial")["rows"], *asked(**gone)["rows"]]:
+            taken = row["stood"] and row["outcome"] == "absent"
+            waits = policy == "flue" and row["outcome"] == "absent"
             assert row["bad"] is (taken and not waits), (policy, row["form"])
-            seen.add((policy, row["fate"], row["stood"]))
+            seen.add((policy, row["outcome"], row["stood"]))
             for told in row["rounds"]:
-                assert told["bad"] is (told["stood"] and told["fate"] in ("lost", "weakened"))
-                seen.add(("file", told["fate"], told["stood"]))
-    assert seen >= {(who, "lost", True) for who in ("flue", "langchain-trim", "file")}
-    assert ("flue", "weakened", True) in seen and ("langchain-trim", "lost", False) in seen
+                assert told["bad"] is (told["stood"] and told["outcome"] == "absent")
+                seen.add(("file", told["outcome"], told["stood"]))
+    assert seen >= {(who, "absent", True) for who in ("flue", "langchain-trim", "file")}
+    assert ("flue", "partial", True) in seen and ("langchain-trim", "absent", False) in seen
 
 
 def test_the_chips_count_what_stood_before_and_no_filter_changes_them(
@@ -172,20 +176,20 @@ def test_the_chips_count_what_stood_before_and_no_filter_changes_them(
     model.answer({"at": model.history.segments[-1].at})  # after a compaction, much was gone before
     reply = listed(model)
     rows = every_row(model)
-    stood = Counter((row["kind"], row["fate"]) for row in rows if row["stood"])
+    stood = Counter((row["kind"], row["outcome"]) for row in rows if row["stood"])
     assert any(not row["stood"] for row in rows)
     chips = {
-        (kind["id"], fate): number
+        (kind["id"], outcome): number
         for kind in reply["kinds"]
-        for fate, number in kind["fates"].items()
+        for outcome, number in kind["outcomes"].items()
         if number
     }
     assert chips == stood
     assert [kind["id"] for kind in reply["kinds"]] == sorted({kind for kind, _ in stood}, key=KINDS.index)
-    assert all(kind["total"] == sum(kind["fates"].values()) for kind in reply["kinds"])
-    assert listed(model, query="zzz", kind="file", fate="lost")["kinds"] == reply["kinds"]
-    for (kind, fate), number in stood.items():
-        assert listed(model, kind=kind, fate=fate)["total"] == number
+    assert all(kind["total"] == sum(kind["outcomes"].values()) for kind in reply["kinds"])
+    assert listed(model, query="zzz", kind="file", outcome="absent")["kinds"] == reply["kinds"]
+    for (kind, outcome), number in stood.items():
+        assert listed(model, kind=kind, outcome=outcome)["total"] == number
 
 
 def test_a_query_is_a_part_of_the_form_whatever_its_case(model: WorkbenchModel) -> None:
@@ -352,7 +356,7 @@ def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_
     assert reply["risk"]["places"][first] == 1 < reply["risk"]["places"][-1] <= reply["risk"]["total"]
 
 
-ORDER = ("verbatim", "stale", "restated", "pointed to", "weakened", "lost")
+ORDER = ("verbatim", "superseded", "quoted", "pointer", "partial", "absent")
 """What a compaction leaves of a fact, from all to nothing."""
 
 
@@ -368,10 +372,10 @@ def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(model: Workben
     assert (told["form"], told["kind"], told["pick"]) == (LOST_PATH, "file", "recorded:1")
     recorded, again, planned = told["outcomes"]
     turn = model.history.turn[model.history.marks[0].step] + 1
-    assert (recorded["fate"], recorded["by"]) == ("lost", "file")
-    assert recorded["words"] == f"lost in ◆1, turn {turn}"
+    assert (recorded["outcome"], recorded["by"]) == ("absent", "file")
+    assert recorded["words"] == f"absent in ◆1, turn {turn}"
     assert again["sign"] == "again" and again["words"].startswith("read again, turn ")
-    assert (planned["id"], planned["fate"], planned["by"]) == ("plan", "lost", "plan")
+    assert (planned["id"], planned["outcome"], planned["by"]) == ("plan", "absent", "plan")
     here = tell(model, number, "plan")
     assert (here["pick"], here["bad"]) == ("plan", True)
     assert here["sentence"].startswith("Lost by this plan. ")
@@ -418,7 +422,7 @@ def test_a_block_that_only_names_a_command_counts_beside_those_that_run_it() -> 
     assert any(step["words"].startswith("2 blocks name it") for step in told["steps"])
 
 
-def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(
+def test_a_fact_that_is_said_later_has_a_life_but_no_outcome_yet(
     model: WorkbenchModel, session: Session
 ) -> None:
     later = session.facts[LOST_PATH]
@@ -429,10 +433,10 @@ def test_a_fact_that_is_said_later_has_a_life_but_no_fate_yet(
     assert [row["id"] for row in told["outcomes"]] == ["recorded:1", "again:0"]
 
 
-def test_the_fate_is_that_of_the_cut_that_was_asked_for(model: WorkbenchModel) -> None:
+def test_the_outcome_is_that_of_the_cut_that_was_asked_for(model: WorkbenchModel) -> None:
     number, end = number_of(model, LOST_PATH), len(model.plan.cuts) - 1
     legal = np.flatnonzero(model.plan.cuts.legal).tolist()
-    assert tell(model, number, "plan", legal[0])["outcomes"][-1]["fate"] == "verbatim"
+    assert tell(model, number, "plan", legal[0])["outcomes"][-1]["outcome"] == "verbatim"
     there = tell(model, number, "plan", end)
     model.answer({"cut": "end"})
     here = tell(model, number, "plan", end)
@@ -448,7 +452,7 @@ def check_fixes(model: WorkbenchModel, number: int, place: int) -> list[str]:
         edits = before.edits.model_copy(update={"cut": before.cuts.ids[place]})
         before = make_plan(before.session, before.ledger, before.policy, edits, window=model.window)
     told = tell(model, number, "plan", place)
-    fate = next((row["fate"] for row in told["outcomes"] if row["id"] == "plan"), "")
+    outcome = next((row["outcome"] for row in told["outcomes"] if row["id"] == "plan"), "")
     fixes = [fix for fix in told["fixes"] if not fix["done"]]
     for fix in fixes:
         assert set(fix["changes"]) <= set(WorkbenchModel.INPUTS) and fix["changes"]
@@ -458,9 +462,9 @@ def check_fixes(model: WorkbenchModel, number: int, place: int) -> list[str]:
         if fix["does"] == "Set":
             rules = [part.sentence for part in model.plan.policy.parts]
             assert fix["words"].replace(",", "") in [rule.replace(",", "") for rule in rules], fix["words"]
-        # The list tells its fate as the story does, without looking for fixes of the mended plan.
+        # The list tells its outcome as the story does, without looking for fixes of the mended plan.
         (now,) = [row for row in listed(model, query=told["form"])["rows"] if row["number"] == number]
-        assert ORDER.index(now["fate"]) < ORDER.index(fate), fix["said"]
+        assert ORDER.index(now["outcome"]) < ORDER.index(outcome), fix["said"]
         model.answer(inputs)
         assert model.inputs == inputs, "undone it is as it was"
     return [fix["does"] for fix in fixes]
@@ -475,7 +479,9 @@ def test_a_fix_costs_what_it_says_and_keeps_what_it_says(
 ) -> None:
     model.answer({"policy": policy})
     model.answer({"cut": cut})
-    lost = [row["number"] for row in listed(model, fate="lost")["rows"] if row["kind"] in ("file", "error")]
+    lost = [
+        row["number"] for row in listed(model, outcome="absent")["rows"] if row["kind"] in ("file", "error")
+    ]
     done = {name for number in lost[:6] for name in check_fixes(model, number, place_of(model))}
     assert done or not lost
 
@@ -685,8 +691,8 @@ def test_better_counts_change_the_prices_and_find_no_fact_anew(session: Session)
     model.follow(session, count_tokens(session, "o200k_base"))
     model.answer({})
     exact = tell(model, number, "plan")
-    fates = [[row["fate"] for row in told["outcomes"]] for told in (rough, exact)]
-    assert model.session.facts is facts and fates[0] == fates[1]
+    outcomes = [[row["outcome"] for row in told["outcomes"]] for told in (rough, exact)]
+    assert model.session.facts is facts and outcomes[0] == outcomes[1]
     assert [fix["tokens"] for fix in exact["fixes"]] != [fix["tokens"] for fix in rough["fixes"]]
     check_fixes(model, number, place_of(model))
 

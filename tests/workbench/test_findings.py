@@ -63,10 +63,10 @@ def check_against_lint(session: Session) -> None:
         for row in rows_of(reply):
             told = ask(model, "story", place=place, **{k: row[k] for k in (*OFFSETS, "pick")})
             traced = next(one for one in trace if one.fact.number == row["number"])
-            became = {one["id"]: one["fate"] for one in told["outcomes"]}
+            became = {one["id"]: one["outcome"] for one in told["outcomes"]}
             assert told["pick"] == row["pick"]
             if traced.stood:
-                assert became[f"recorded:{number}"] == traced.fate
+                assert became[f"recorded:{number}"] == traced.outcome
 
 
 def test_the_demo_lists_what_the_check_of_the_session_finds() -> None:
@@ -88,7 +88,7 @@ def test_real_sessions_list_what_the_check_of_the_session_finds(path: Path) -> N
 def test_the_lost_file_is_told_as_a_colleague_would(model: WorkbenchModel) -> None:
     place = model.plan.place
     first, rule = rows_of(ask(model, "findings", look="recorded:1", place=place))[:2]
-    assert (first["title"], first["note"], first["sign"]) == (LOST_PATH, "changed, turn 3", "lost")
+    assert (first["title"], first["note"], first["sign"]) == (LOST_PATH, "changed, turn 3", "absent")
     assert CONSTRAINT in rule["form"]
     assert rule["note"] == "your rule, turn 2"
     told = ask(model, "story", pick="recorded:1", place=place, **OFFSETS)
@@ -130,7 +130,7 @@ def test_a_fix_costs_what_the_next_request_grows_by(pick: str, form: str) -> Non
         place = model.plan.place or 0
         after = ask(model, "story", pick="plan", place=place, number=0, kind="file", form=form)
         ((plan),) = [one for one in after["outcomes"] if one["id"] == "plan"]
-        assert plan["fate"] in ("verbatim", "restated")
+        assert plan["outcome"] in ("verbatim", "quoted")
 
 
 def test_a_fix_that_was_made_says_so_and_a_second_comes_on_top(model: WorkbenchModel) -> None:
@@ -236,9 +236,9 @@ def test_a_summary_that_is_not_written_yet_loses_nothing_for_sure_and_every_pane
     assert group["title"] == "Lost unless the summary names it"
     assert {row["number"] for row in group["rows"]} == {fact.number for fact in alone}
     facts = ask(model, "facts", place=place)
-    assert facts["lost"] == "lost unless named"
-    fates = {row["number"]: row["fate"] for row in facts["rows"]}
-    assert {fates[fact.number] for fact in alone} == {"lost"}
+    assert facts["absent"] == "absent unless named"
+    outcomes = {row["number"]: row["outcome"] for row in facts["rows"]}
+    assert {outcomes[fact.number] for fact in alone} == {"absent"}
     for fact in alone:
         told = ask(
             model, "story", place=place, number=fact.number, kind=fact.kind, form=fact.form, pick="plan"
@@ -248,15 +248,15 @@ def test_a_summary_that_is_not_written_yet_loses_nothing_for_sure_and_every_pane
         assert told["outcomes"][-1]["words"] == "lost unless the summary names it"
     planned = ask(model, "summaries", place=place)["planned"]
     assert planned["note"].startswith("Not written yet: a placeholder.")
-    assert planned["counts"][0]["words"].startswith(f"lost unless named: {files} of ")
+    assert planned["counts"][0]["words"].startswith(f"absent unless named: {files} of ")
 
     # What one that is written names is in it, and the rest is lost.
     first, *rest = alone
     model.adopt_summary(plan, checkpoint_from_text(f"All is well with {first.form}.", plan))
     facts = ask(model, "facts", place=place, kind="file")
-    fates = {row["number"]: row["fate"] for row in facts["rows"]}
-    assert facts["lost"] == "lost" and fates[first.number] == "restated"
-    assert {fates[fact.number] for fact in rest if fact.kind == "file"} == {"lost"}
+    outcomes = {row["number"]: row["outcome"] for row in facts["rows"]}
+    assert facts["absent"] == "absent" and outcomes[first.number] == "quoted"
+    assert {outcomes[fact.number] for fact in rest if fact.kind == "file"} == {"absent"}
     assert [group["title"] for group in ask(model, "findings", look="plan", place=place)["groups"]] == [
         "Lost by this plan"
     ]

@@ -77,9 +77,9 @@ def test_an_expression_means_what_it_means_in_python() -> None:
         "plan.why or 'nothing'",
         "len(words) == 2 and any(word == 'b' for word in words if word)",
         "max([n * 2, 1])",
-        "len(plan.trace.select('lost', kind='file'))",
+        "len(plan.trace.select('absent', kind='file'))",
         "sum(len(one.fact.form) for one in plan.trace.select(kind='constraint'))",
-        "[one.fate for one in plan.trace.select(kind='constraint')]",
+        "[one.outcome for one in plan.trace.select(kind='constraint')]",
     ):
         assert evaluate(expression, names) == eval(expression, dict(names)), expression
     trace = trace_facts(whole.ledger.session.facts, whole)

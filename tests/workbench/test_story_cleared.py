@@ -55,12 +55,12 @@ def test_a_fact_that_stood_in_a_cleared_output_alone_is_told_where_it_was_cleare
     )
     story = story_of(session, at="e3", look="cleared:1")
     assert story["pick"] == "cleared:1"
-    assert rows_of(story) == [("cleared at ◇1, turn 1", "file", "lost")]
+    assert rows_of(story) == [("cleared at ◇1, turn 1", "file", "absent")]
     assert (
         story["sentence"]
         == "Cleared at ◇1: the output of make in turn 1 was cleared, and nothing else has it."
     )
-    assert story["bad"] and story["factRow"]["ends"] == "by nothing after ◇1"
+    assert story["bad"] and story["factRow"]["ends"] == "not mentioned after ◇1"
     step = story["steps"][-1]
     assert (step["turn"], step["words"]) == ("◇1", "1 block named it; 1 was cleared, none stands")
     # No edit of a plan would have changed it, and the words that went are beside it.
@@ -119,9 +119,9 @@ def test_clearings_one_after_another_that_leave_a_fact_have_one_row_and_stand_in
     )
     assert [name.sign for name in name_marks(session).values()] == ["◇1", "◇2", "◇3", "◇4", "◇5", "◆1", "◇6"]
     rows = [words for words, _, _ in rows_of(story_of(session, at="e3", look="plan"))]
-    assert rows == ["kept at ◇5, turn 1", "lost in ◆1, turn 1"]
+    assert rows == ["kept at ◇5, turn 1", "absent in ◆1, turn 1"]
     looked = [words for words, _, _ in rows_of(story_of(session, look="cleared:2"))]
-    assert looked == ["kept at ◇2, turn 1", "kept at ◇5, turn 1", "lost in ◆1, turn 1"]
+    assert looked == ["kept at ◇2, turn 1", "kept at ◇5, turn 1", "absent in ◆1, turn 1"]
 
 
 def test_a_compaction_that_nothing_stood_before_is_counted_nowhere() -> None:
@@ -173,7 +173,7 @@ def test_what_is_called_cleared_stood_in_emptied_outputs_and_stands_nowhere_any_
         gone = block.kind == "tool_output" and block.call_id in emptied
         texts[gone].append(readable_text(block))
     went, stays = ("\n".join(texts[gone]) for gone in (True, False))
-    fates = {"lost": 0, "verbatim": 0}
+    outcomes = {"absent": 0, "verbatim": 0}
     for row in ask(model, "facts", to=500)["rows"]:
         if row["kind"] not in ("file", "symbol", "url"):
             continue
@@ -185,5 +185,5 @@ def test_what_is_called_cleared_stood_in_emptied_outputs_and_stands_nowhere_any_
             assert says(went, name) and not says(stays, row["form"]), row["form"]
         elif told["words"].startswith("kept at ◇1"):
             assert says(stays, name), row["form"]
-        fates[told["fate"]] = fates.get(told["fate"], 0) + 1
-    assert fates["lost"] and fates["verbatim"]
+        outcomes[told["outcome"]] = outcomes.get(told["outcome"], 0) + 1
+    assert outcomes["absent"] and outcomes["verbatim"]

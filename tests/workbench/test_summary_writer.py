@@ -114,13 +114,13 @@ def test_an_extractive_summary_stands_in_the_stand_ins_place(opened: tuple[Contr
 def test_facts_and_the_diff_read_the_summary_that_was_written(opened: tuple[Controller, Screen]) -> None:
     controller, _ = opened
     before = controller.model.plan
-    assert before.trace[LOST_PATH].fate == "restated"
-    lost = next(one.fact.form for one in before.trace if one.stood and one.fate == "lost")
+    assert before.trace[LOST_PATH].outcome == "quoted"
+    lost = next(one.fact.form for one in before.trace if one.stood and one.outcome == "absent")
     ask(controller, "summarise", by="pasted", text=f"All that matters is `{lost}`.")
     assert await_end(controller)["state"] == "done"
     plan = controller.model.plan
-    assert (plan.trace[lost].fate, plan.trace[lost].tier) == ("restated", "planned")
-    assert plan.trace[LOST_PATH].fate == "lost"
+    assert (plan.trace[lost].outcome, plan.trace[lost].tier) == ("quoted", "planned")
+    assert plan.trace[LOST_PATH].outcome == "absent"
     assert "The summary by pasted" in plan.trace[LOST_PATH].why()
     contexts = [build_context(each.session, each) for each in (before, plan)]
     assert any(lost in piece.block.text for piece in contexts[1].pieces if piece.summary)

@@ -171,7 +171,7 @@ def test_a_policy_is_checked_where_the_context_was_fullest() -> None:
     lost = next(f for f in findings if f.fact is not None and f.fact.form == LOST_PATH)
     assert lost.fix is not None
     assert lost.plan is not None
-    assert lost.fix.plan.trace[LOST_PATH].fate != "lost"
+    assert lost.fix.plan.trace[LOST_PATH].outcome != "absent"
 
 
 def test_a_plan_is_taken_as_it_is() -> None:
@@ -290,21 +290,21 @@ def test_a_fault_of_the_session_itself_is_none_of_the_plans() -> None:
 def test_the_table_of_codes_is_complete_and_stable() -> None:
     assert list(LINT_CODES) == [f"CI{number:03}" for number in range(1, len(LINT_CODES) + 1)]
     assert [lint.name for lint in LINT_CODES.values()] == [
-        "edited file lost",
-        "user constraint lost",
-        "open todo lost",
-        "last error lost",
-        "last outcome lost",
-        "created file lost",
+        "edited file absent",
+        "user constraint absent",
+        "open todo absent",
+        "last error absent",
+        "last result absent",
+        "created file absent",
         "ambiguous file name",
         "ungrounded summary line",
         "regret",
-        "decision lost",
+        "decision absent",
         "summary unreadable",
         "nothing compacted",
         "context refused",
-        "user's choice lost",
-        "stale value carried on",
+        "user's choice absent",
+        "superseded value carried on",
     ]
     for code, one in LINT_CODES.items():
         assert one.code == code
@@ -432,7 +432,7 @@ def test_github_commands_cannot_be_forged_by_a_transcript() -> None:
     finding = LintFinding("CI001", "error", sentence)
     (line,) = write_github(LintReport((finding,), "a test"), SESSION, "a:b,c%\n.jsonl")
     assert line == (
-        "::error file=a%3Ab%2Cc%25%0A.jsonl,title=CI001 edited file lost::bad%0A::error::forged 100%25"
+        "::error file=a%3Ab%2Cc%25%0A.jsonl,title=CI001 edited file absent::bad%0A::error::forged 100%25"
     )
 
 

@@ -134,7 +134,7 @@ const SHAPES: Record<string, string> = { file: "■◧□", plan: "●◐○", g
 
 /** The shape says whose word it is; filled is kept, half filled is undecided. */
 export const shapeOf = (by: string, group: string): string =>
-  (SHAPES[by] ?? "●◐○")[group === "missing" || group === "unknown" ? 2 : group === "undecided" ? 1 : 0]!;
+  (SHAPES[by] ?? "●◐○")[group === "missing" ? 2 : group === "undecided" || group === "unknown" ? 1 : 0]!;
 
 /** The blocks that name it: some, then all. */
 const Places = ({ story, actions }: Pick<Props, "story" | "actions">) => {
