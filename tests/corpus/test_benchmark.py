@@ -126,7 +126,11 @@ def test_the_page_tells_carriers_regret_and_accuracy_as_the_tables_hold_them() -
 
 
 def test_facts_are_summed_by_kind_and_by_speaker() -> None:
-    told = {"file/user": [1, 2, 0, 0, 3, 0], "file/tool": [0, 0, 1, 0, 4, 0], "url/tool": [5, 0, 0, 0, 0, 0]}
+    told = {
+        "file/user": [1, 1, 1, 0, 0, 0, 0, 0, 3, 0],
+        "file/tool": [0, 0, 0, 1, 0, 0, 0, 0, 4, 0],
+        "url/tool": [5, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    }
     assert group_facts(told) == {
         ("kind", "file"): (11, 3),
         ("kind", "url"): (5, 5),

@@ -367,7 +367,7 @@ def test_an_unknown_fact_and_an_unknown_degree_are_named_errors() -> None:
     plan = reading()
     with pytest.raises(EditError, match="nothing said so far"):
         keep_facts(plan, ["src/ghost.py"])
-    with pytest.raises(EditError, match="verbatim or restated"):
+    with pytest.raises(EditError, match="verbatim or quoted"):
         keep_facts(plan, ["src/a.py"], least="absent")  # type: ignore[arg-type]
 
 

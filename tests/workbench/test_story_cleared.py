@@ -55,7 +55,7 @@ def test_a_fact_that_stood_in_a_cleared_output_alone_is_told_where_it_was_cleare
     )
     story = story_of(session, at="e3", look="cleared:1")
     assert story["pick"] == "cleared:1"
-    assert rows_of(story) == [("cleared at ◇1, turn 1", "file", "absent")]
+    assert rows_of(story) == [("cleared at ◇1, turn 1", "file", "missing")]
     assert (
         story["sentence"]
         == "Cleared at ◇1: the output of make in turn 1 was cleared, and nothing else has it."
