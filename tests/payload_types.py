@@ -25,6 +25,8 @@ from inspector.workbench.payloads.summary import SendingReply
 from inspector.workbench.queries import QUERIES
 
 FILE = Path(__file__).parent / "cases" / "wire" / "payloads.schema.json"
+SHOWN = ("name", "label", "sentence", "group", "colour", "sign")
+"""What the front end needs of an outcome; sentences about a fact are written in Python."""
 TRAITS: dict[str, type[Payload]] = {"scene": ScenePayload, "plan": PlanPayload, "run": RunPayload}
 
 
@@ -57,7 +59,9 @@ def make_schema() -> dict[str, Any]:
         "$schema": "http://json-schema.org/draft-07/schema#",
         **_object("Payloads", roots),
         "outcomes": {
-            "traits": [traits._asdict() for traits in outcomes.TRAITS.values()],
+            "traits": [
+                {name: getattr(traits, name) for name in SHOWN} for traits in outcomes.TRAITS.values()
+            ],
             "worstFirst": list(outcomes.WORST_FIRST),
         },
         "definitions": _spell_tuples(parts),

@@ -450,7 +450,7 @@ class Trace(Framed):
         >>> from inspector.facts.trace import trace_recorded
         >>> trace = trace_recorded(open_demo())[0]
         >>> len(trace.select("quoted", kind="file")), len(trace.select("restated", kind="file"))
-        (2, 2)
+        (16, 16)
         """
         names = {read_outcome(name) for name in outcomes}
         mine = self.stood.copy() if stood else np.ones(len(self), bool)

@@ -1,6 +1,6 @@
 // Plays Python's part in questions about facts: a few hundred of them with every outcome, kind and evidence there is.
 
-import { TRAITS } from "../src/model/facts";
+import { TRAITS } from "../src/model/outcomes";
 import type { Outcome } from "../src/payloads/replies";
 import {
   type FactRow,

@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
 import { inventFacts } from "../dev/facts";
-import { NO_TRACING, TRAITS } from "../src/model/facts";
+import { NO_TRACING } from "../src/model/facts";
+import { TRAITS } from "../src/model/outcomes";
 import { paidNear } from "../src/panels/overview/needed-again-marks";
 import { type FactsReply, OUTCOMES } from "../src/payloads/types";
 import { PAGE } from "../src/store/facts";

@@ -30,14 +30,14 @@ def test_the_plan_has_the_recorded_summary_and_cut() -> None:
     assert plan.place == len(BEFORE.live)
     assert plan.after < plan.before
     assert plan.deterministic
-    assert plan.trace[LOST_PATH].fate == "lost"
+    assert plan.trace[LOST_PATH].outcome == "absent"
 
 
 def test_what_would_have_kept_a_fact_is_an_edit_of_what_happened() -> None:
     (recorded,) = trace_recorded(SESSION, SESSION.facts)
     plan = make_plan(BEFORE, LEDGER, "recorded")
     fix = next(fix for fix in recorded[LOST_PATH].fixes(plan) if fix.means == "pin")
-    assert (fix.plan.policy.name, fix.fate) == ("recorded", "verbatim")
+    assert (fix.plan.policy.name, fix.outcome) == ("recorded", "verbatim")
     assert fix.plan.checkpoint == plan.checkpoint
     assert fix.plan.after == plan.after + fix.price
     # Nothing else of what happened is another.
@@ -73,10 +73,10 @@ def test_on_real_sessions_the_plan_leaves_what_the_file_left(name: str) -> None:
     ledger = count_tokens(session)
     for recorded in trace_recorded(session, session.facts):
         plan = make_plan(recorded.scene.session, ledger, "recorded")
-        told = {(one.fact.kind, one.fact.form): one.fate for one in recorded if one.stood}
-        planned = {(one.fact.kind, one.fact.form): one.fate for one in plan.trace if one.stood}
+        told = {(one.fact.kind, one.fact.form): one.outcome for one in recorded if one.stood}
+        planned = {(one.fact.kind, one.fact.form): one.outcome for one in plan.trace if one.stood}
         assert told.keys() == planned.keys()
-        same = sum(planned[key] == fate for key, fate in told.items())
+        same = sum(planned[key] == outcome for key, outcome in told.items())
         assert same >= 0.98 * len(told)
 
 

@@ -49,7 +49,7 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
     >>> from inspector.facts.lint.check import lint
     >>> from inspector.demo import open_demo
     >>> session = open_demo()
-    >>> print(write_github(lint(session, rules="CI001"), session, "a,b.jsonl")[0][:62])
+    >>> print(write_github(lint(session, rules="CI001"), session, "a,b.jsonl")[0][:64])
     ::error file=a%2Cb.jsonl,line=79,title=CI001 edited file absent:
     """
     lines, tidy = [], _find_redactor(findings, session).clean

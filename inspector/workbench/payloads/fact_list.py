@@ -285,7 +285,7 @@ def search_facts(model: WorkbenchModel, words: str) -> list[FactHit]:
     place = model.plan.place
     query = {"place": len(model.plan.cuts) - 1 if place is None else place, "query": words, "to": MOST_ROWS}
     rows = list_facts(model, query).rows
-    return [FactHit(row.number, row.kind, row.form, row.outcome, row.last_turn) for row in rows]
+    return [FactHit(row.number, row.kind, row.form, label_of(row.outcome), row.last_turn) for row in rows]
 
 
 def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[str, dict[int, TracedFact]]]:

@@ -14,7 +14,6 @@ from typing import ClassVar, NamedTuple
 
 from msgspec import field
 
-from ...facts.outcomes import Outcome
 from ...redaction.cut import cut_text
 from ...session.blocks import Block, BlockRef, ToolCall
 from ...session.entries import Entry
@@ -48,12 +47,12 @@ class SearchHit(Payload, frozen=True):
 
 
 class FactHit(Payload, frozen=True):
-    """A fact whose form holds the words, by what it is asked for by; `turn` is its last, 0-based."""
+    """A fact whose form holds the words. `outcome` is its label on screen, `turn` its last turn, 0-based."""
 
     number: int
     kind: str
     form: str
-    outcome: Outcome
+    outcome: str
     turn: int
 
 

@@ -1,21 +1,7 @@
 // What is asked of facts and what is known of them so far: values for the views, and look-ups in Python's counts.
 
 import type { FactName, Outcome } from "../payloads/replies";
-import {
-  type FactKind,
-  type FactRow,
-  type FactsReply,
-  OUTCOMES,
-  type RegretReply,
-  type StoryReply,
-} from "../payloads/types";
-
-export type OutcomeTraits = (typeof OUTCOMES)[number];
-/** The words and colours of every outcome, by its name. */
-export const TRAITS = Object.fromEntries(OUTCOMES.map(traits => [traits.name, traits])) as Record<
-  Outcome,
-  OutcomeTraits
->;
+import type { FactKind, FactRow, FactsReply, RegretReply, StoryReply } from "../payloads/types";
 
 /** What the list is asked for; "" for any. */
 export interface Wish {

@@ -631,24 +631,13 @@ export interface SearchHit {
   spans: number[];
 }
 /**
- * A fact whose form holds the words, by what it is asked for by; `turn` is its last, 0-based.
+ * A fact whose form holds the words. `outcome` is its label on screen, `turn` its last turn, 0-based.
  */
 export interface FactHit {
   number: number;
   kind: string;
   form: string;
-  outcome:
-    | "absent"
-    | "changed"
-    | "contradicted"
-    | "paraphrased"
-    | "partial"
-    | "pointer"
-    | "quoted"
-    | "superseded"
-    | "unclear"
-    | "unknown"
-    | "verbatim";
+  outcome: string;
   turn: number;
 }
 /**
@@ -1382,8 +1371,6 @@ export const OUTCOMES = [
     name: "verbatim",
     label: "kept",
     sentence: "It stays as it is.",
-    words: "as it was",
-    summary: "a block stays",
     group: "kept",
     colour: "green",
     sign: "●",
@@ -1392,8 +1379,6 @@ export const OUTCOMES = [
     name: "quoted",
     label: "in the summary",
     sentence: "The summary has the same words or the same value.",
-    words: "by the summary",
-    summary: "the summary does too",
     group: "kept",
     colour: "green",
     sign: "“",
@@ -1402,8 +1387,6 @@ export const OUTCOMES = [
     name: "paraphrased",
     label: "in other words",
     sentence: "The summary says the same in other words.",
-    words: "by the summary, in other words",
-    summary: "the summary says it in other words",
     group: "kept",
     colour: "green",
     sign: "≈",
@@ -1412,8 +1395,6 @@ export const OUTCOMES = [
     name: "pointer",
     label: "pointer",
     sentence: "A short line says where it was put.",
-    words: "by a pointer",
-    summary: "a pointer stays",
     group: "kept",
     colour: "green",
     sign: "→",
@@ -1422,8 +1403,6 @@ export const OUTCOMES = [
     name: "partial",
     label: "only in part",
     sentence: "The summary has only a part of it.",
-    words: "only a part of it",
-    summary: "the summary has only a part of it",
     group: "undecided",
     colour: "amber",
     sign: "◐",
@@ -1432,8 +1411,6 @@ export const OUTCOMES = [
     name: "changed",
     label: "changed",
     sentence: "The summary gives another value.",
-    words: "with another value",
-    summary: "the summary gives another value",
     group: "missing",
     colour: "red",
     sign: "≠",
@@ -1442,8 +1419,6 @@ export const OUTCOMES = [
     name: "contradicted",
     label: "contradicted",
     sentence: "The summary says the opposite.",
-    words: "contradicted by the summary",
-    summary: "the summary says the opposite",
     group: "missing",
     colour: "red",
     sign: "✕",
@@ -1452,8 +1427,6 @@ export const OUTCOMES = [
     name: "unclear",
     label: "unclear",
     sentence: "The summary mentions the subject; whether it says the same cannot be decided.",
-    words: "unclear",
-    summary: "whether the summary does is unclear",
     group: "undecided",
     colour: "amber",
     sign: "?",
@@ -1462,8 +1435,6 @@ export const OUTCOMES = [
     name: "absent",
     label: "absent",
     sentence: "The summary does not mention this.",
-    words: "not mentioned",
-    summary: "the summary does not",
     group: "missing",
     colour: "red",
     sign: "■",
@@ -1472,8 +1443,6 @@ export const OUTCOMES = [
     name: "superseded",
     label: "replaced before",
     sentence: "The user had given another value in its place; nothing is missing.",
-    words: "replaced before",
-    summary: "you had replaced it before",
     group: "superseded",
     colour: "grey",
     sign: "⇄",
@@ -1482,8 +1451,6 @@ export const OUTCOMES = [
     name: "unknown",
     label: "unknown",
     sentence: "The summary is encrypted or missing.",
-    words: "unknown",
-    summary: "the summary cannot be read",
     group: "undecided",
     colour: "grey",
     sign: "◇",

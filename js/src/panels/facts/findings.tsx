@@ -1,7 +1,7 @@
 // Findings: what a compaction lost that matters, the story of the chosen one, and the summary at its nearest words.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { TRAITS } from "../../model/facts";
 import { exact } from "../../model/format";
+import { TRAITS } from "../../model/outcomes";
 import type { FindingRow, FindingsReply, StoryReply } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";

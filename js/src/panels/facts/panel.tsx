@@ -1,8 +1,9 @@
 // Facts: everything the session says that may have to be remembered, with what each compaction and this plan left of it.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { countFacts, isAnswered, isChosen, TRAITS, type Tracing, type Wish } from "../../model/facts";
+import { countFacts, isAnswered, isChosen, type Tracing, type Wish } from "../../model/facts";
 import { exact, plural } from "../../model/format";
+import { TRAITS } from "../../model/outcomes";
 import type { Outcome } from "../../payloads/replies";
 import { type FactRound, type FactRow, type FactsReply, WORST_FIRST } from "../../payloads/types";
 import { makeComponentView, type PanelProps } from "../../store/component";

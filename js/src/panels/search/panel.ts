@@ -1,5 +1,4 @@
 // Search: a field in the header, and below it over the page a dozen rows: facts, blocks, turns and keys.
-import { TRAITS } from "../../model/facts";
 import { exact, plural } from "../../model/format";
 import { fateAt } from "../../model/plan";
 import type { FactHit, SearchHit, SearchReply } from "../../payloads/types";
@@ -210,7 +209,7 @@ const drawRow = (what: string, words: readonly (Node | string)[], end: string): 
   );
 
 const drawFact = (fact: FactHit, actions: Actions): Row => ({
-  node: drawRow(`turn ${fact.turn + 1} · ${fact.kind}`, [fact.form], TRAITS[fact.outcome].label),
+  node: drawRow(`turn ${fact.turn + 1} · ${fact.kind}`, [fact.form], fact.outcome),
   go() {
     actions.openTab("facts");
     actions.facts.open(fact);
