@@ -1,0 +1,97 @@
+"""Compare a fact with a text that a compaction left: the reader for its kind, and what the two share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .indexed_text import WORDS, IndexedText, IsSaid
+from .questions import compare_question
+from .statements import Comparison, compare_statement, never_said
+from .things import compare_thing
+from .vocabulary import MEMBERS, SMALL, find_groups, stem
+
+STATEMENTS = ("constraint", "choice", "decision", "todo", "message", "statement", "error")
+"""Kinds whose form is a sentence."""
+_ASKING = ("constraint", "choice", "message", "statement")
+"""Kinds that may ask for something, so that another wording can soften or contradict them."""
+_LEAST = 0.4
+"""The least share of a statement's words that a text must have to be compared with it."""
+
+
+@lru_cache(32)
+def index_text(text: str) -> IndexedText:
+    """Return a text ready to be compared; the last few are kept."""
+    return IndexedText(text)
+
+
+def compare_fact(
+    kind: str,
+    form: str,
+    text: IndexedText,
+    is_said: IsSaid = never_said,
+    latest: bool = True,
+) -> Comparison:
+    """Compare a fact with a text.
+
+    Args:
+        kind: Its kind, one of KINDS, or "text" for words that someone asks for.
+        form: Its form, as in `Fact.form`.
+        text: The text, such as a summary.
+        is_said: Whether the session said some words before.
+        latest: Whether a number is the one that was said last of its name or unit.
+
+    >>> text = IndexedText("Never push to master without a review.")
+    >>> compare_fact("constraint", "Never push to main without a review.", text)[:2]
+    ('changed', 'push to master without a review')
+    """
+    if kind == "text":
+        return compare_question(form, text, is_said)
+    if kind in STATEMENTS:
+        return compare_statement(form, text, is_said, asks=kind in _ASKING, exact=kind == "error")
+    return compare_thing(kind, form, text, is_said, latest)
+
+
+def find_stems(text: str) -> set[str]:
+    """Return the stems of the words of a text, without small words."""
+    return {stem(word) for word in WORDS.findall(text.casefold()) if word not in SMALL}
+
+
+class StatementIndex:
+    """The stems of many statements, to find those that a text may say.
+
+    >>> index = StatementIndex({4: "Never push to main.", 7: "Use tabs."})
+    >>> index.find_near(IndexedText("Pushing to main is fine."))
+    [4]
+    """
+
+    def __init__(self, forms: dict[int, str]) -> None:
+        self.numbers = np.array(list(forms), np.int64)
+        self._known: dict[str, int] = {}
+        known = self._known
+        rows = [[known.setdefault(form, len(known)) for form in find_stems(text)] for text in forms.values()]
+        self._stems: NDArray[np.int64] = np.array([one for row in rows for one in row], np.int64)
+        self._offset = np.cumsum([0, *map(len, rows)])
+
+    def find_near(self, text: IndexedText) -> list[int]:
+        """Return the numbers of the statements of which a text has enough words, in order."""
+        if not len(self.numbers):
+            return []
+        held = np.zeros(len(self._known) + 1, bool)
+        held[[self._known[form] for form in _expand(find_stems(text.text)) if form in self._known]] = True
+        sums = np.concatenate(([0], np.cumsum(held[self._stems])))
+        shared, every = np.diff(sums[self._offset]), np.diff(self._offset)
+        near: list[int] = self.numbers[(shared >= _LEAST * every) & (shared > 0)].tolist()
+        return near
+
+
+def _expand(stems: Iterable[str]) -> set[str]:
+    """Return stems and those of like words."""
+    found = set(stems)
+    for form in list(found):
+        for group in find_groups(form):
+            found.update(MEMBERS.get(group, ()))
+    return found

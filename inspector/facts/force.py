@@ -1,0 +1,155 @@
+"""How strictly the clauses of a sentence bind: what they refuse, allow, limit or soften."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from .indexed_text import is_subject
+from .terms import Term
+from .vocabulary import LIMITS, stem
+
+_AFTER = frozenset(map(stem, ["after", "if", "when", "once", "with"]))
+ORDER_WORDS = frozenset(map(stem, ["first", "last", "before", "after", "both", "same"]))
+EXCEPTIONS = frozenset(form for word in ("unless", "except", "apart") for form in (word, stem(word)))
+_UNTIL = frozenset(map(stem, ["before", "until", "unless", "till"]))
+ENDED = frozenset(map(stem, ["removed", "dropped", "lifted", "gone", "voided"]))
+_ASIDE = re.compile(
+    r"(?i)^\W*(?:even|especially|for the rest of|from now on|as far as|when(?:ever)? you|if you"
+    r"|please note)\b"
+)
+
+
+class Force:
+    """How the clauses of a sentence bind.
+
+    Attributes:
+        refused: Indices of the terms that are refused.
+        mentioned: Indices of the terms before a negation, or in a report of a change.
+        without: Indices of the terms that are done without.
+        sorts: The sorts of words in the clauses, and "limit" and "condition".
+        soft: The forms that soften.
+    """
+
+    def __init__(self, terms: Sequence[Term], near: set[int] | None = None) -> None:
+        self.terms = terms
+        self.refused, self.mentioned, self.without = set[int](), set[int](), set[int]()
+        self.sorts, self.soft = set[str](), set[str]()
+        for clause in find_clauses(terms):
+            # A clause about something else does not bind this statement.
+            if near is None or near & set(clause) or not any(is_subject(terms[at]) for at in clause):
+                self._read_clause(clause)
+
+    def _read_clause(self, clause: Sequence[int]) -> None:
+        negated = bound = False
+        for place, at in enumerate(clause):
+            term = self.terms[at]
+            ahead = [self.terms[other] for other in clause[place + 1 : place + 3]]
+            if is_negation(term):
+                if any(other.sort == "over" for other in ahead):  # "must not exceed 5" is a limit
+                    self.sorts |= {"strict", "limit"}
+                    continue
+                if term.form in ("no", "not") and any(
+                    other.sort == "strict" or other.form.startswith("restrict") for other in ahead
+                ):
+                    self.sorts.add("cancel")  # "no weekly limit", "not needed"
+                    continue
+                if term.form not in ("without", "nor", "rather than", "instead of", "in place of"):
+                    self.mentioned.update(clause[:place])
+                if term.form == "without" and not negated:
+                    self.without.update(clause[place + 1 :])
+                if negated:
+                    self.sorts.add("condition")  # "never push without a review"
+                negated = not negated
+                self.sorts.add("negation")
+            following = [self.terms[other].form for other in clause[place:]]
+            if term.form == "from" and "to" in following:  # "changed from 3 to 5"
+                self.mentioned.update(clause[place : place + 4])
+            if term.sort in ("cancel", "strict", "soft", "over") or (
+                term.sort == "permission" and not negated
+            ):
+                self.sorts.add(term.sort)
+            if term.sort == "soft":
+                self.soft.add(term.form)
+            if term.form in LIMITS:
+                self.sorts.add("limit")
+            bound = bound or term.sort == "strict"
+            if term.form == "only" and not _AFTER.isdisjoint(following):
+                self.sorts.add("condition")  # "only after a review"
+            if bound and term.form in ENDED and "limit" in self.sorts:  # "the cap was removed"
+                self.sorts.add("cancel")
+            if negated:
+                self.refused.add(at)
+                if term.form in _UNTIL:  # "nothing is deployed before the review"
+                    self.sorts.add("condition")
+
+
+def is_negation(term: Term) -> bool:
+    """Whether a term negates the words after it."""
+    return term.sort == "negation" or term.form.startswith(("avoid", "discourag"))
+
+
+_JOINS = frozenset(
+    form
+    for word in ["but", "because", "since", "although", "though", "while", "whereas", "otherwise", "so"]
+    for form in (word, stem(word))
+)
+"""Words that begin a clause with a negation of its own."""
+
+
+def find_clauses(terms: Sequence[Term]) -> list[list[int]]:
+    clauses: list[list[int]] = [[]]
+    for at, term in enumerate(terms):
+        if term.sort == "mark" or term.form in _JOINS:
+            clauses.append([])
+        else:
+            clauses[-1].append(at)
+    return [clause for clause in clauses if clause]
+
+
+def find_asides(own: Sequence[Term], force: Force) -> set[int]:
+    """Find what can be left out without a loss: "when you give measurements", or the alternative that is
+    ruled out in passing, as in "use metric, not imperial"."""
+    found = set[int]()
+    for clause in find_clauses(own):
+        opening = " ".join(own[at].form for at in clause[:4])
+        by_the_way = clause[0] > 0 and own[clause[0]].form in ("not", "rather than", "instead of")
+        if _ASIDE.match(opening) or (by_the_way and not force.refused.issuperset(range(clause[0]))):
+            found.update(clause)
+    return found
+
+
+def has_negation(terms: Iterable[Term]) -> bool:
+    """Whether any term negates."""
+    return any(map(is_negation, terms))
+
+
+def find_opposed(
+    pairs: Sequence[tuple[int, int]], here: Force, there: Force, own: Sequence[Term]
+) -> tuple[list[int], bool]:
+    """Find the terms that one side wants and the other refuses, and whether that surely contradicts."""
+    if "limit" in here.sorts | there.sorts or "condition" in here.sorts & there.sorts:
+        return [], False
+    told = [
+        (one, other)
+        for one, other in pairs
+        if is_subject(own[one]) and one not in here.mentioned and other not in there.mentioned
+    ]
+    against = [(one, other) for one, other in told if (one in here.refused) != (other in there.refused)]
+    if not against:
+        return [], False
+    refused = any(one in here.refused for one, _ in against)
+    wanted = any(one not in here.refused for one, _ in against)
+    contrast = refused and "negation" not in there.sorts and any(one not in here.refused for one, _ in told)
+    crossed = refused and any(other in there.refused for _, other in against)
+    without = any(one not in here.refused and other in there.without for one, other in against)
+    strict = wanted and "strict" in here.sorts and "strict" not in there.sorts
+    most = len(against) * 2 > len(told) and "condition" not in here.sorts | there.sorts
+    return [one for one, _ in against], contrast or crossed or without or strict or most
+
+
+def adds_comparison(terms: Sequence[Term], known: Sequence[Term]) -> bool:
+    """Whether a sentence compares as the statement does not, so that a negation can say the same: "no
+    password shorter than 12", "at least 12"."""
+    forms = {term.form for term in known}
+    return any((term.sort == "over" or term.form == "than") and term.form not in forms for term in terms)

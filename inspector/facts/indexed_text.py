@@ -1,0 +1,223 @@
+"""A text that facts are compared with: its sentences, and which of them hold a term.
+
+A text is split once; each comparison then looks only at the sentences that share most with the fact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from math import log2
+from typing import NamedTuple
+
+from .commits import is_commit
+from .terms import Term, read_terms
+from .vocabulary import LIGHT, find_groups, is_alike, stem
+
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|$|(?=\n))", re.MULTILINE)
+WORDS = re.compile(r"[\w$€£%]+")
+IsSaid = Callable[[str], bool]
+"""Whether the session said some words before the compaction."""
+
+
+class Sentence(NamedTuple):
+    """A stretch of a text with its terms. The terms' spans are relative to its start."""
+
+    start: int
+    end: int
+    terms: tuple[Term, ...]
+
+
+class IndexedText:
+    """A text, its sentences and its terms.
+
+    >>> text = IndexedText("Cap spend at $500. Files: src/a.py")
+    >>> len(text.sentences), sorted(text.values)
+    (2, ['n:500 usd', 'p:src/a.py'])
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.folded = text.casefold()
+        self.flat = f" {' '.join(WORDS.findall(self.folded))} "
+        self.sentences = [
+            Sentence(*match.span(), read_terms(match[0]))
+            for match in _SENTENCE.finditer(text)
+            if match[0].strip()
+        ]
+        self._holders: dict[str, list[int]] = {}
+        self._pairs: dict[tuple[str, str], list[int]] = {}
+        for number, sentence in enumerate(self.sentences):
+            for form in {term.form for term in sentence.terms if term.sort not in ("mark", "small")}:
+                self._holders.setdefault(form, []).append(number)
+            for pair in set(neighbours(sentence.terms)):
+                self._pairs.setdefault(pair, []).append(number)
+        self._similar: dict[str, list[str]] = {}
+        for form in self._holders:
+            for key in _similar_keys(form):
+                self._similar.setdefault(key, []).append(form)
+        self._holding: dict[str, list[int]] = {}
+        self._unsaid: dict[IsSaid, list[str]] = {}
+
+    @cached_property
+    def values(self) -> frozenset[str]:
+        """The normal forms of all values in the text."""
+        return frozenset(form for form in self._holders if form[1:2] == ":")
+
+    def find_unsaid(self, is_said: IsSaid) -> list[str]:
+        """Return the values of the text, numbers excluded, that the session did not say."""
+        if is_said not in self._unsaid:
+            named = (form for form in sorted(self.values) if form[:2] not in ("n:", "o:"))
+            self._unsaid[is_said] = [form for form in named if not is_said(form[2:])]
+        return self._unsaid[is_said]
+
+    def find_same(self, form: str) -> list[str]:
+        """Return the forms in the text that mean the same as a form."""
+        mine = _as_term(form)
+        return [other for other in self.find_similar(form) if is_same(mine, _as_term(other))]
+
+    def find_similar(self, form: str) -> list[str]:
+        """Return the forms in the text that may mean the same, such as paths with the same last part."""
+        found = (other for key in _similar_keys(form) for other in self._similar.get(key, ()))
+        return list(dict.fromkeys(found))
+
+    def find_holding(self, term: Term) -> list[int]:
+        """Return the numbers of the sentences that hold a term or one that means the same."""
+        if term.form not in self._holding:
+            forms = {*self.find_same(term.form), term.form}
+            self._holding[term.form] = sorted({n for form in forms for n in self._holders.get(form, ())})
+        return self._holding[term.form]
+
+    def weigh(self, term: Term) -> float:
+        """Return how much a term identifies: values more than words, words of many sentences little."""
+        plain = 2 if term.sort == "value" else 0.5 if term.form in LIGHT else 1
+        return plain / (1 + log2(max(1, len(self.find_holding(term)))) / 2)
+
+    def find_candidates(self, terms: Sequence[Term], most: int = 6) -> list[Sentence]:
+        """Return the sentences, and runs of two or three, that share most weight with the terms of a fact."""
+        scores: dict[int, float] = {}
+        subject = {term.form: term for term in terms if is_subject(term)}.values()
+        least = sum(map(self.weigh, subject)) / 4
+        for term in subject:
+            for number in self.find_holding(term):
+                scores[number] = scores.get(number, 0) + self.weigh(term)
+        for pair in set(neighbours(terms)):
+            holding = self._pairs.get(pair, ())
+            for number in holding:
+                scores[number] = scores.get(number, 0) + 0.5 / (1 + log2(len(holding)) / 2)
+        ends = sum(
+            one.sort == "mark" and one.form in ".!?;" and two.start > one.end for one, two in pairwise(terms)
+        )
+        run = min(3, 1 + ends)
+        best = sorted(scores, key=lambda number: (-scores[number], number))[:most]
+        found = list[Sentence]()
+        for number in best:
+            if scores[number] * run < least:
+                continue
+            found.append(self.sentences[number])
+            if run > 1:
+                found += [
+                    join(self.sentences[first : first + run])
+                    for first in range(max(0, number - run + 1), number + 1)
+                ]
+        return found
+
+
+def find_whole(words: str, text: str) -> int:
+    """Return the offset at which a text holds words that are not a part of longer ones; -1 without any.
+
+    >>> find_whole("a.go", "file%a.go"), find_whole("a.go", "see a.go.")
+    (-1, 4)
+    """
+    at = text.find(words)
+    while at >= 0:
+        before, after = text[max(0, at - 1) : at], text[at + len(words) : at + len(words) + 2]
+        if not (re.match(r"[\w-]|[.:/]\w", after) or re.match(r"[\w/.%-]", before)):
+            return at
+        at = text.find(words, at + 1)
+    return -1
+
+
+def join(sentences: Sequence[Sentence]) -> Sentence:
+    """Return several consecutive sentences as one."""
+    start = sentences[0].start
+    terms = (
+        term._replace(start=term.start + one.start - start, end=term.end + one.start - start)
+        for one in sentences
+        for term in one.terms
+    )
+    return Sentence(start, sentences[-1].end, tuple(terms))
+
+
+def neighbours(terms: Iterable[Term]) -> list[tuple[str, str]]:
+    """Return the pairs of forms that stand next to each other."""
+    forms = [term.form for term in terms if term.sort != "mark"]
+    return list(pairwise(forms))
+
+
+def is_subject(term: Term) -> bool:
+    """Whether a term carries the subject of a sentence: a value, or a word that is not small."""
+    return term.sort in ("word", "value")
+
+
+def is_same(one: Term, other: Term) -> bool:
+    """Whether two terms mean the same thing."""
+    if one.sort == other.sort == "value":
+        return is_same_value(one.form, other.form)
+    if {one.sort, other.sort} == {"value", "word"}:  # "API" and "api"
+        value, word = (one, other) if one.sort == "value" else (other, one)
+        return value.form[:2] == "w:" and value.form[2:].isalpha() and stem(value.form[2:]) == word.form
+    if {one.sort, other.sort} == {"word", "strict"}:
+        return one.form[:4] == other.form[:4]
+    return one.sort == other.sort and is_alike(one.form, other.form)
+
+
+def is_same_value(form: str, other: str) -> bool:
+    """Whether two normal forms mean the same value: a path by its end of two parts or more, a commit by its
+    first seven digits or more, an identifier in another case or with other joints.
+
+    >>> is_same_value("p:src/a.py", "p:app/src/a.py"), is_same_value("p:a.py", "p:src/a.py")
+    (True, False)
+    """
+    if form == other:
+        return True
+    if form[:2] != other[:2]:
+        return False
+    one, two = sorted((form[2:], other[2:]), key=len)
+    if form[0] == "p":
+        return "/" in one.strip("/~") and two.endswith("/" + one.lstrip("/~"))
+    if form[0] == "i":
+        return is_commit(one) and two.startswith(one)
+    if form[0] == "d":  # a date without its year
+        return len(one) == 5 and two.endswith("-" + one)
+    return form[0] == "w" and fold(one) == fold(two)
+
+
+def is_hex(text: str) -> bool:
+    """Whether a text is a commit's id or a UUID, or its beginning."""
+    return re.fullmatch(r"[0-9a-f-]{7,}", text) is not None
+
+
+def fold(name: str) -> str:
+    """Return an identifier without case and joints."""
+    return name.casefold().replace("_", "").replace("-", "")
+
+
+def _as_term(form: str) -> Term:
+    return Term(form, "value" if form[1:2] == ":" else "word", 0, 0)
+
+
+def _similar_keys(form: str) -> set[str]:
+    """Return keys of which two forms share one if they may mean the same."""
+    sort, colon, name = form.partition(":")
+    if not colon:
+        return {*find_groups(form), form[:5]}
+    if sort == "w" and name.isalpha():
+        return {"w" + fold(name), *_similar_keys(stem(name))}
+    if sort == "p":
+        return {"p" + name.rpartition("/")[2]}
+    if sort == "d":
+        return {"d" + name[-5:]}
+    return {sort + (name[:7] if sort == "i" and name[0] != "#" else fold(name))}

@@ -1,0 +1,96 @@
+"""Compare what a person asks for, in their own words, with a text.
+
+A question is read as a statement first. What the statement reader cannot decide is told by how much of it the
+text has in one sentence: nearly all is `quoted`, some is `unclear`, little is `absent`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .indexed_text import IndexedText, IsSaid, is_same, is_subject
+from .outcomes import Outcome
+from .statements import ABSENT, ORDER, Comparison, compare_statement, never_said
+from .terms import Term, read_terms
+from .things import compare_thing
+
+_SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
+_ASIDE = re.compile(r"\s*\([^()]*\)")
+_KINDS = {"p": "file", "u": "url", "i": "id", "w": "symbol"}
+_KEPT: tuple[Outcome, ...] = ("quoted", "paraphrased")
+_FEW = 3
+NEARLY_ALL, SOME = 0.8, 0.2
+"""Shares of a question's weight in one sentence that make it quoted, and that make it more than absent."""
+
+
+def compare_question(question: str, text: IndexedText, is_said: IsSaid = never_said) -> Comparison:
+    """Compare a question with a text.
+
+    >>> text = IndexedText("Fixed `src/a.ts`: lint error, `baseCommit.Tree()` not checked.")
+    >>> compare_question("src/a.ts", text).outcome, compare_question("b.ts", text).outcome
+    ('quoted', 'absent')
+    """
+    parts = [part for part in _SENTENCES.split(question.strip()) if any(map(is_subject, read_terms(part)))]
+    if len(parts) > 1:
+        return _combine([_compare_part(part, text, is_said) for part in parts])
+    return _compare_part(question.strip(), text, is_said)
+
+
+def _combine(found: list[Comparison]) -> Comparison:
+    """Return the outcome of several sentences: the worst, or partial if the text lacks some of them."""
+    best = max(found, key=lambda one: ORDER.index(one.outcome))
+    worst = min(found, key=lambda one: ORDER.index(one.outcome))
+    if worst.outcome in _KEPT or worst.outcome == best.outcome:
+        return worst
+    for outcome in ("contradicted", "changed"):
+        for one in found:
+            if one.outcome == outcome:
+                return one
+    return best._replace(outcome="partial" if best.outcome in _KEPT else best.outcome, reason="words missing")
+
+
+def _compare_part(part: str, text: IndexedText, is_said: IsSaid) -> Comparison:
+    terms = read_terms(part)
+    values = [term for term in terms if term.sort == "value"]
+    if len(values) == 1 and values[0].form[0] in _KINDS and values[0].end - values[0].start >= len(part) - 2:
+        return compare_thing(_KINDS[values[0].form[0]], part, text, is_said)
+    found = compare_statement(part, text, is_said)
+    bare = _ASIDE.sub("", part)  # what a person adds in brackets explains the rest
+    if bare != part and found.outcome not in _KEPT and sum(map(is_subject, read_terms(bare))) > 1:
+        plain = compare_statement(bare, text, is_said)
+        if plain.outcome in _KEPT:
+            return plain
+    if found.outcome == "changed" and is_said(found.instead):
+        found = found._replace(outcome="unclear")  # the other value belongs to another fact
+    if found.outcome not in ("absent", "unclear"):
+        return found
+    return _compare_share(terms, text, found)
+
+
+def _compare_share(terms: tuple[Term, ...], text: IndexedText, found: Comparison) -> Comparison:
+    """Decide by how much of a question the text has in one sentence."""
+    subject = list({term.form: term for term in terms if is_subject(term)}.values())
+    if not subject:
+        return found
+    whole = sum(map(text.weigh, subject))
+    best, place, all_values = 0.0, None, False
+    for sentence in text.find_candidates(terms):
+        held = [term for term in subject if any(is_same(term, other) for other in sentence.terms)]
+        share = sum(map(text.weigh, held)) / whole
+        if share > best:
+            best, place = share, sentence
+            all_values = all(term in held for term in subject if term.sort == "value")
+    if place is None or len(subject) == 1:
+        return ABSENT
+    words = text.text[place.start : place.end].strip()
+    # A few words in another order can say something else.
+    if (
+        best >= NEARLY_ALL
+        and all_values
+        and len(subject) > _FEW
+        and found.reason not in ("negation", "another word")
+    ):
+        return Comparison("quoted", words, place.start, reason="words")
+    if best >= SOME:
+        return Comparison("unclear", words, place.start, reason="words missing")
+    return ABSENT

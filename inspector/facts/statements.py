@@ -1,0 +1,486 @@
+"""Read a statement against a text: does the text say the same, less, something else, or the opposite?
+
+Each candidate place is read twice. A near copy has most of the statement's terms in order; its edits are
+judged. Other places are compared in this order: values, force, negation, then the remaining words. Nothing is
+`quoted` or `paraphrased` unless every value, negation and limit of the statement is there. What cannot be
+decided is `unclear`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import pairwise, takewhile
+from typing import NamedTuple
+
+from .force import (
+    ENDED,
+    EXCEPTIONS,
+    ORDER_WORDS,
+    Force,
+    adds_comparison,
+    find_asides,
+    find_clauses,
+    find_opposed,
+    has_negation,
+)
+from .indexed_text import WORDS, IndexedText, IsSaid, Sentence, find_whole, is_same, is_subject
+from .outcomes import Outcome
+from .terms import Term, read_terms
+from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, stem
+from .word_order import (
+    RELATIONS,
+    find_exchange,
+    find_replaced_word,
+    find_reversed,
+    find_value_exchange,
+    pair_terms,
+    word_before,
+)
+
+ORDER: tuple[Outcome, ...] = (
+    "absent",
+    "unclear",
+    "partial",
+    "changed",
+    "contradicted",
+    "paraphrased",
+    "quoted",
+)
+"""Outcomes of one place, from the least to the most. The best place of a text decides: a summary that quotes
+a rule and then retells it loosely has kept it."""
+NEAR, COPY, TOPIC = 0.6, 0.75, 0.5
+"""Shares of a statement: terms in order that make a near copy, and a copy that may be quoted; weight that
+makes a place one about the same subject."""
+ENOUGH = 2.5
+"""The least shared weight that identifies a statement of several words."""
+
+
+class Comparison(NamedTuple):
+    """What a text makes of a fact.
+
+    `words` are the words of the text that come closest, `start` their offset (-1 without any). If one value
+    or word differs, `said` is the fact's and `instead` the text's. `reason` says what decided.
+    """
+
+    outcome: Outcome
+    words: str = ""
+    start: int = -1
+    said: str = ""
+    instead: str = ""
+    reason: str = ""
+
+
+ABSENT = Comparison("absent")
+
+
+def never_said(words: str) -> bool:
+    """Answer that the session did not say some words."""
+    return False
+
+
+def compare_statement(
+    statement: str, text: IndexedText, is_said: IsSaid = never_said, *, asks: bool = True, exact: bool = False
+) -> Comparison:
+    """Compare a statement with a text.
+
+    Args:
+        statement: A sentence that someone said.
+        text: The text to search, such as a summary.
+        is_said: Whether the session said some words: what was said itself is no change of this statement.
+        asks: Whether the statement asks for something, as rules and choices do. Only such a statement can be
+            softened or contradicted in other words.
+        exact: Whether every word counts, as in an error message.
+
+    >>> text = IndexedText("Spend at most $600 per run. Pushing to main is fine.")
+    >>> compare_statement("Spend at most $500 per run.", text)[:2]
+    ('changed', 'Spend at most $600 per run')
+    >>> compare_statement("Never push to main.", text).outcome
+    'contradicted'
+    """
+    terms = read_terms(statement)
+    if found := _find_literal(statement, terms, text):
+        return found
+    if not any(map(is_subject, terms)):
+        return ABSENT
+    best = ABSENT
+    for sentence in text.find_candidates(terms):
+        found = _Place(statement, terms, sentence, text, is_said, asks, exact).compare()
+        if ORDER.index(found.outcome) > ORDER.index(best.outcome):
+            best = found
+    return best
+
+
+_SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>]=?")
+"""Punctuation that changes what words say."""
+
+
+def quote_statement(statement: str, text: IndexedText) -> Comparison:
+    """Find a statement in a text that only quotes: `quoted` if its words are there, else `absent`."""
+    return _find_literal(statement, read_terms(statement), text) or ABSENT
+
+
+def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> Comparison | None:
+    """Find the words in a row, in any punctuation and case, unless words beside them revoke them."""
+    words = WORDS.findall(statement)
+    if not words or f" {' '.join(words).casefold()} " not in text.flat:
+        return None
+    if len(words) == 1:  # marks are a part of a single word: "--depth" is not "depth"
+        at = find_whole(statement.strip(), text.text)
+        return Comparison("quoted", statement.strip(), at) if at >= 0 else None
+    pattern = r"[^\w$€£%]+".join(map(re.escape, words))
+    flags = re.IGNORECASE if len(words) > 1 else 0
+    found = None
+    for hit in re.finditer(rf"(?<![\w$€£%]){pattern}(?![\w$€£%]|[:/.-]\w)", text.text, flags):
+        if _SIGNIFICANT.findall(hit[0]) != _SIGNIFICANT.findall(statement):
+            continue
+        low = max(text.text.rfind("\n", 0, hit.start()), text.text.rfind(". ", 0, hit.start())) + 1
+        tail = re.split(r"\n|\. ", text.text[hit.end() :], maxsplit=1)[0]
+        before, after = read_terms(text.text[low : hit.start()]), read_terms(tail)
+        if _is_revoked((*before[-6:], *after[:6])) and not _is_revoked(terms):
+            around = text.text[low : hit.end() + len(tail)]
+            found = found or Comparison("contradicted", around.strip(), low, reason="revoked")
+            continue
+        # "do not" before it or "when convenient" behind it changes what the same words say.
+        beside = [
+            *takewhile(lambda term: term.sort != "mark", reversed(before)),
+            *takewhile(lambda term: term.sort != "mark", after),
+        ]
+        if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
+            return Comparison("quoted", hit[0], hit.start())
+    return found
+
+
+def _is_revoked(terms: Sequence[Term]) -> bool:
+    revoking = ("no longer", "lifted", "cancelled", "canceled", "revoked", "waived", "overridden")
+    return any(term.form in revoking for term in terms) or any(
+        one.sort == "negation" and other.form in (stem("true"), stem("apply"), stem("valid"))
+        for one, other in pairwise(terms)
+    )
+
+
+class _Place:
+    """A statement and one place of a text."""
+
+    def __init__(
+        self,
+        statement: str,
+        own: tuple[Term, ...],
+        sentence: Sentence,
+        text: IndexedText,
+        is_said: IsSaid,
+        asks: bool,
+        exact: bool,
+    ) -> None:
+        self.statement, self.own, self.other = statement, own, sentence.terms
+        self.is_said, self.asks, self.exact = is_said, asks, exact
+        self.start = sentence.start
+        self.text = text.text[sentence.start : sentence.end]
+        self.pairs = pair_terms(own, sentence.terms)
+        self.met = dict(self.pairs)
+        self.near = {there for _, there in self.pairs if is_subject(sentence.terms[there])}
+        self.here, self.there = Force(own), Force(sentence.terms, self.near)
+        self.aside = find_asides(own, self.here)
+        every = [at for at, term in enumerate(own) if is_subject(term)]
+        self.told = [at for at in every if at in self.met or at not in self.aside] or every
+        self.missing = [at for at in self.told if at not in self.met]
+        weights = {at: text.weigh(own[at]) for at in every}
+        whole = sum(weights[at] for at in self.told)
+        self.share = 1 - sum(weights[at] for at in self.missing) / whole
+        words = [at for at in self.told if own[at].sort == "word"]
+        heard = sum(weights[at] for at in words if at in self.met)
+        self.topic = heard / sum(weights[at] for at in words) if words else self.share
+        self.weight = sum({own[at].form: weights[at] if at in self.met else 1 for at in every}.values())
+
+    def compare(self) -> Comparison:
+        """Compare as a near copy if it is one, else in other words."""
+        edits = self._align()
+        found = None if edits is None else self._read_edits(edits)
+        found = found or self._compare_words()
+        return self._check(found) if found.outcome in ("quoted", "paraphrased") else found
+
+    def _check(self, found: Comparison) -> Comparison:
+        """Return what two texts with the same words still do not share: limits, order, exceptions."""
+        for one, other in ((LIMITS, LOWER_LIMITS), (LOWER_LIMITS, LIMITS)):
+            here = next((at for at, term in enumerate(self.own) if term.form in one), None)
+            there = next((at for at, term in enumerate(self.other) if term.form in other), None)
+            if here is not None and there is not None:
+                forms = {term.form for term in self.own} & other, {term.form for term in self.other} & one
+                if not any(forms):
+                    return self._differ("changed", here, there, "limit")
+        for find in (find_value_exchange, find_reversed, find_exchange):
+            if swapped := find(self.pairs, self.own, self.other):
+                return self._differ("changed", *swapped, "order")
+        for at, to in self.pairs:
+            rival = self._find_rival(at, to)
+            if rival is not None:
+                return self._differ("changed", at, rival, "value")
+        known = {term.form for term in self.own}
+        last = max(self.near, default=-1)
+        for clause in find_clauses(self.other):
+            first = self.other[clause[0]]
+            if clause[0] <= last:
+                continue
+            words = self.text[first.start : self.other[clause[-1]].end]
+            if first.form in EXCEPTIONS and not known & EXCEPTIONS:
+                return self._tell("partial", "exception", instead=words)
+            if any(self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause):
+                return self._tell("contradicted", "revoked", instead=words)
+        return found
+
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """The span, in the place, of the words that match."""
+        terms = [self.other[at] for at in self.near]
+        if not terms:
+            return 0, len(self.text)
+        return min(term.start for term in terms), max(term.end for term in terms)
+
+    def _tell(
+        self, outcome: Outcome, reason: str = "", said: str = "", instead: str = "", at: Term | None = None
+    ) -> Comparison:
+        """Return a comparison with the words that match, and the term `at` that differs."""
+        start, end = self.span
+        if at is not None:
+            start, end = min(start, at.start), max(end, at.end)
+        return Comparison(outcome, self.text[start:end], self.start + start, said, instead, reason)
+
+    def _differ(self, outcome: Outcome, own: int, other: int | None, reason: str) -> Comparison:
+        said = self.statement[self.own[own].start : self.own[own].end]
+        if other is None:
+            return self._tell(outcome, reason, said)
+        at = self.other[other]
+        return self._tell(outcome, reason, said, self.text[at.start : at.end], at)
+
+    # In other words
+
+    def _compare_words(self) -> Comparison:
+        here, there, own, other = self.here.sorts, self.there.sorts, self.own, self.other
+        asked = self.text.rstrip().endswith("?")
+        if self.weight < ENOUGH or self.topic < 0.4 or self.share < TOPIC or not self.near or asked:
+            return self._tell("unclear", "subject") if self.share == 1 and self.weight >= 2 else ABSENT
+        bound = here & {"strict", "negation"}
+        against, sure = find_opposed(self.pairs, self.here, self.there, own)
+        if self.asks and (found := self._compare_force(bound, against if sure else [])):
+            return found
+        gone = [at for at in self.missing if own[at].sort == "value"]
+        if gone:
+            known = self.asks and self.topic >= COPY
+            return self._differ("partial" if known else "unclear", gone[0], None, "value missing")
+        one_sided = ("negation" in bound) != ("negation" in there)
+        one_sided = one_sided and not ("negation" in bound and self.here.refused <= self.aside)
+        if against or (one_sided and not {"limit", "condition"} & (here | there)):
+            return self._tell("unclear", "negation")
+        heavy = [at for at in self.missing if own[at].form not in LIGHT]
+        most = 0 if self.exact else max(len(self.told) >= 5, len(self.told) // 5)
+        if len(heavy) > most or (heavy and heavy[0] == self.told[0]):
+            return self._tell("unclear", "words missing") if self.share >= NEAR else ABSENT
+        if any(own[at].form in ORDER_WORDS for at in heavy):
+            return self._tell("partial" if self.asks else "unclear", "words missing")
+        if heavy and self._has_other_words():
+            return self._tell("unclear", "words missing")
+        if found_other := find_replaced_word(self.pairs, own, other, self.missing):
+            return self._differ("unclear", *found_other, "another word")
+        if self.asks and "strict" in here and not there & {"strict", "negation"}:
+            return self._tell("partial", "force missing")
+        complete = len(self.met) == sum(term.sort not in ("mark", "small") for term in own)
+        return self._tell("quoted" if complete and not self.missing else "paraphrased", "words")
+
+    def _find_rival(self, at: int, to: int) -> int | None:
+        """Find another value that stands where the statement has its own, before the same value elsewhere."""
+        before = word_before(self.own, at)
+        taken = set(self.met.values())
+        for place in range(to):
+            term = self.other[place]
+            if term.sort == self.own[at].sort == "value" and place not in taken and term.form[:2] == "n:":
+                same_unit = term.form.split()[1:] == self.own[at].form.split()[1:]
+                if same_unit and before and word_before(self.other, place) == before:
+                    return place
+        return None
+
+    def _has_other_words(self) -> bool:
+        """Whether words that the statement does not have stand among those that match."""
+        taken = set(self.met.values())
+        extra = range(min(self.near), max(self.near) + 1)
+        return any(
+            is_subject(self.other[at]) and self.other[at].form not in LIGHT | RELATIONS and at not in taken
+            for at in extra
+        )
+
+    def _compare_force(self, bound: set[str], against: list[int]) -> Comparison | None:
+        """Compare what another value, a permission, a softer word or a negation makes of a rule."""
+        here, there, own, other = self.here, self.there, self.own, self.other
+        if "cancel" in there.sorts - here.sorts:
+            return self._tell("contradicted", "revoked")
+        if "permission" in there.sorts - here.sorts and bound and not there.sorts & {"strict", "negation"}:
+            return self._tell("contradicted", "permitted")
+        low, high = min(self.near) - 3, max(self.near) + 4
+        taken = set(self.met.values())
+        extra = [
+            at
+            for at, term in enumerate(other)
+            if term.sort == "value" and low <= at < high and at not in taken
+        ]
+        for at in self.missing:
+            value = next(
+                (to for to in extra if own[at].sort == "value" and _is_same_kind(own[at], other[to])), None
+            )
+            if value is not None and self.topic >= NEAR:
+                around = slice(other[max(0, value - 2)].start, other[min(len(other), value + 3) - 1].end)
+                if not self.is_said(self.text[around]):
+                    return self._differ("changed", at, value, "value")
+        if softer := there.soft - here.soft:
+            return self._tell("partial", "softened", instead=min(softer))
+        if against and not adds_comparison(other, own):
+            return self._differ("contradicted", against[0], self.met[against[0]], "negated")
+        return None
+
+    # A near copy
+
+    def _align(self) -> list[Edit] | None:
+        """Return the edits from the statement to the place, or None if it is no near copy.
+
+        Further words of the clause around the copy count as added.
+        """
+        own = [term.form for term in self.own if term.sort != "mark"]
+        other = [term.form for term in self.other if term.sort != "mark"]
+        matcher = SequenceMatcher(None, own, other, autojunk=False)
+        blocks = [block for block in matcher.get_matching_blocks() if block.size]
+        self.matched = sum(block.size for block in blocks) / max(1, len(own))
+        if len(own) < 2 or self.matched < NEAR:
+            return None
+        if blocks[-1].b + blocks[-1].size - blocks[0].b > 1.6 * len(own) + 2:
+            return None
+        a, b = 0, max(0, blocks[0].b - blocks[0].a)
+        low = _clause_around(self.other, b)[0]
+        edits = [Edit(0, 0, low, b)] if low < b else []
+        for block in blocks:
+            if (a, b) != (block.a, block.b):
+                edits.append(Edit(a, block.a, b, block.b))
+            a, b = block.a + block.size, block.b + block.size
+        end = min(len(other), b + len(own) - a)
+        if a < len(own):
+            edits.append(Edit(a, len(own), b, end))
+        high = _clause_around(self.other, max(0, end - 1))[1]
+        return [*edits, Edit(len(own), len(own), end, high)] if high > end else edits
+
+    def _read_edits(self, edits: Sequence[Edit]) -> Comparison | None:
+        """Return what the edits of a near copy do, or None if they decide nothing."""
+        own = [term for term in self.own if term.sort != "mark"]
+        other = [term for term in self.other if term.sort != "mark"]
+        every_gone = [term for edit in edits for term in own[edit.a : edit.a_end]]
+        every_new = [term for edit in edits for term in other[edit.b : edit.b_end]]
+        moved = not any(
+            has_negation(own[edit.a : edit.a_end]) and has_negation(other[edit.b : edit.b_end])
+            for edit in edits
+        )
+        if has_negation(every_gone) and has_negation(every_new) and moved:
+            return None
+        asked = self.text.rstrip(" \"'*").endswith("?") and "?" not in self.statement
+        kept: Outcome | None = "quoted" if self.matched >= COPY and not asked else None
+        inner = [edit for edit in edits if edit.a < edit.a_end or 0 < edit.a < len(own)]
+        for edit in edits:
+            gone = _without(own[edit.a : edit.a_end], every_new)
+            new = _without(other[edit.b : edit.b_end], every_gone)
+            sorts, had = {term.sort for term in new}, {term.sort for term in gone}
+            said, instead = _cut(gone, self.statement), _cut(new, self.text)
+            replaced = _find_value_swap(own[edit.a : edit.a_end], other[edit.b : edit.b_end])
+            if self.asks and replaced and not any(is_same(replaced[1], term) for term in own):
+                gone, new = gone or [replaced[0]], new or [replaced[1]]
+            if "cancel" in sorts - had:
+                return self._tell("contradicted", "revoked", said, instead)
+            if (
+                "permission" in sorts - had
+                and had & {"strict", "negation"}
+                and not sorts & {"strict", "negation"}
+            ):
+                return self._tell("contradicted", "permitted", said, instead)
+            if "soft" in sorts - had:
+                return self._tell("partial", "softened", said, instead)
+            if has_negation(gone) != has_negation(new):
+                sure = (
+                    not (sorts | had) & {"over", "strict"}
+                    and not asked
+                    and (self.asks or self.matched >= COPY)
+                )
+                if sure and edit.a == edit.a_end and edit.a in (0, len(own)):  # beside the copy, not in it
+                    sure = all(term.sort in ("negation", "small", "permission") for term in new)
+                return self._tell("contradicted", "negated", said, instead) if sure else None
+            words = [term for term in gone if is_subject(term) and term.form not in LIGHT]
+            put = [term for term in new if is_subject(term)]
+            swap = _find_value_swap(words, put)
+            if swap and not (self.asks or self.exact) and _similarity(swap[0].form, swap[1].form) < 0.5:
+                return None
+            one_word = len(words) == len(put) in (1, 2) and words[0].sort == put[0].sort
+            one_word = one_word and edit.a > 0 and edit.a_end - edit.a <= 3 and len(inner) == 1
+            if swap is None and one_word and (self.asks or self.exact) and self.matched >= 2 / 3:
+                swap = words[0], put[0]
+            if swap is not None and _is_tail(*swap):
+                return self._tell(
+                    "partial", "end of the path", _cut(swap[:1], self.statement), _cut(swap[1:], self.text)
+                )
+            if swap is not None:
+                around = other[max(0, edit.b - 2) : min(len(other), edit.b_end + 2)]
+                if self.is_said(_cut(around, self.text)):
+                    return self._tell("absent", "said of another")
+                return self._tell(
+                    "changed", "value", _cut(swap[:1], self.statement), _cut(swap[1:], self.text), swap[1]
+                )
+            if words and put:
+                return None
+            if kept and (words or "strict" in had - sorts):
+                kept = "partial"
+        if kept == "partial" and not self.asks:
+            kept = "unclear"
+        return self._tell(kept, "words missing" if kept != "quoted" else "words") if kept else None
+
+
+class Edit(NamedTuple):
+    """Terms `a` to `a_end` of a statement became terms `b` to `b_end` of a place; marks are not counted."""
+
+    a: int
+    a_end: int
+    b: int
+    b_end: int
+
+
+def _without(terms: Sequence[Term], others: Sequence[Term]) -> list[Term]:
+    return [term for term in terms if not any(is_same(term, other) for other in others)]
+
+
+def _cut(terms: Sequence[Term], text: str) -> str:
+    return text[terms[0].start : terms[-1].end] if terms else ""
+
+
+def _similarity(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other).ratio()
+
+
+def _clause_around(terms: Sequence[Term], index: int) -> tuple[int, int]:
+    """Return the first and last index of the clause around a term; marks are not counted."""
+    low = place = 0
+    for term in terms:
+        if term.sort != "mark":
+            place += 1
+            continue
+        if place > index:
+            break
+        low = place
+    return low, place
+
+
+def _is_same_kind(one: Term, other: Term) -> bool:
+    """Whether one value can stand in the place of another."""
+    return one.form[0] == other.form[0] or {one.form[0], other.form[0]} in ({"n", "i"}, {"p", "w"})
+
+
+def _is_tail(one: Term, other: Term) -> bool:
+    """Whether a path stands for a longer one by its end."""
+    return one.form[:2] == other.form[:2] == "p:" and one.form.endswith("/" + other.form[2:])
+
+
+def _find_value_swap(gone: Sequence[Term], new: Sequence[Term]) -> tuple[Term, Term] | None:
+    values = ((one, two) for one in gone for two in new if one.sort == two.sort == "value")
+    return next(((one, two) for one, two in values if _is_same_kind(one, two)), None)

@@ -1,0 +1,184 @@
+"""Split a text into terms: values in one normal form, words as stems, and words that set a sentence's force.
+
+Two texts are compared by their terms. A value (a number with its unit, an amount, a date, a path, an address,
+an id, a flag, an identifier) has the same form however it is written. Other words are reduced to a stem, and
+the words that negate, permit, cancel, bind or soften a sentence are told apart from those that carry its
+subject. English only; words of other scripts are compared as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from .vocabulary import (
+    CURRENCIES,
+    DAYS,
+    ENDINGS_OF_FILES,
+    FORCE,
+    MONTHS,
+    NUMERALS,
+    ONES,
+    SCALES,
+    SMALL,
+    TENS,
+    UNITS,
+    split_words,
+    stem,
+)
+
+Sort = Literal["value", "word", "small", "negation", "permission", "cancel", "strict", "soft", "over", "mark"]
+"""`small` is a word without a subject, `mark` a punctuation mark that ends a clause."""
+
+
+class Term(NamedTuple):
+    """One term of a text: its normal form, its sort, and its span in the text.
+
+    The form of a value starts with a letter for its type and a colon: `n` number, `d` date, `p` path,
+    `u` address, `i` id, `o` option, `f` flag, `w` identifier.
+    """
+
+    form: str
+    sort: Sort
+    start: int
+    end: int
+
+
+_SPELLED = (
+    rf"(?:{'|'.join(TENS)})[- ](?:{'|'.join(ONES[1:10])})"
+    r"|(?:one|a|two|three|four|five)\s(?:hundred|thousand|million)"
+    rf"|{'|'.join(NUMERALS)}"
+)
+_NOT = r"(?P<nt>(?:do|does|did|wo|ca|should|must|need|is|are|was|were|would|could|has|have)n['’]?t)"
+_UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_LONG_UNIT = "|".join(sorted((unit for unit in UNITS if len(unit) > 2), key=len, reverse=True))
+_MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" if name[3:] else name for name in MONTHS)
+_CAPITAL_MONTH = "|".join(name.title() for name in MONTHS)
+_ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
+_BETWEEN = r"[*_`]{0,2}\s?"  # "**20** minutes"
+_FORCE = "|".join(f"(?P<{sort}>{words})" for sort, words in FORCE.items()).replace(" ", "[ ]")
+_DOMAINS = "com|org|net|io|dev|ai|app"
+_TERM = re.compile(
+    rf"""(?P<url>(?i:https?)://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]+\.)+(?:{_DOMAINS})/[^\s<>"'`)\]]+)
+    |(?P<mail>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)
+    |(?P<path>(?:file://)?[~.\w-]*(?:[/\\][\w@.+-]+)+[/\\]?|[\w.-]*\w\.(?:{ENDINGS_OF_FILES})(?![\w-]|\.\w))
+      (?::(?P<line>\d+(?::\d+)?))?
+    |(?P<money>(?:[$€£]\s?|\b(?:USD|EUR|GBP)\s)\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s?[kKmM]\b)?)
+    |(?P<date>\d{{4}}-\d\d-\d\d(?!\w)|\b{_ORDINAL}\s(?i:{_MONTH})\b(?:\s\d{{4}})?
+      |\b(?i:{_MONTH})\.?\s{_ORDINAL}\b(?:,?\s\d{{4}})?)
+    |(?P<day>\b(?i:(?:{DAYS})s?)\b|(?<!^)\b(?:{_CAPITAL_MONTH})\b|(?:(?<=until\s)|(?<=since\s)|(?<=till\s)
+      |(?<=\bby\s)|(?<=\bin\s))(?i:{_MONTH})\b)
+    |(?P<time>\b\d{{1,2}}:\d\d\b(?!:))
+    |(?P<id>\#\d+|\b[A-Za-z]{{2,10}}-\d{{1,6}}\b(?![.-]\w)
+      |\b(?=[0-9a-f-]*\d)(?=[0-9a-f-]*[a-f])[0-9a-f]{{7,40}}(?:-[0-9a-f]{{4}}){{0,3}}(?:-[0-9a-f]{{12}})?\b)
+    |(?P<number>(?<![\w.])v?\d+(?:,\d{{3}})*(?:\.\d+)*(?:{_BETWEEN}(?P<unit>(?i:{_UNIT}))(?!\w))?)
+    |(?P<option>(?:(?<=\bdo\s)|(?<=\boption\s)|(?<=\bplan\s)|(?<=\bchoose\s)|(?<=\bpick\s)|(?<=\bapproach\s))
+      [A-H]\b|\b[A-H](?=\)))
+    |(?P<spelled>\b(?i:{_SPELLED})\b(?:[*_`]{{0,2}}[\s-](?P<spelled_unit>(?i:{_LONG_UNIT}))\b)?)
+    |(?P<flag>(?<!\S)--?[A-Za-z][\w-]*)
+    |(?P<name>@?[A-Za-z_]\w*(?:(?:\.|::|-)\w+)+|[A-Za-z_]*[a-z0-9_][A-Z]\w*|[A-Za-z]\w*[_\d]\w*
+      |[A-Z]{{2,}}[a-z]\w*)(?:\(\))?
+    |(?P<caps>\b[A-Z]{{2,6}}\b(?!\s+[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{2}})(?<![A-Z]{{2}}\s[A-Z]{{3}})
+      (?<![A-Z]{{2}}\s[A-Z]{{4}}))
+    |(?i:\b(?:{_FORCE}|{_NOT})\b)
+    |(?P<letter>[぀-ヿ㐀-鿿豈-﫿가-힣])
+    |(?P<word>[^\W\d_぀-ヿ㐀-鿿豈-﫿가-힣]+(?:['’][a-z]+)?)
+    |(?P<mark>&&|\|\||[.;:!?,()\n—–|&。、，；：！？]|->|→)""".replace(r"[ ]", r"\s+"),
+    re.VERBOSE,
+)
+_VALUES = frozenset(
+    split_words("""url mail path money date day time id number spelled flag name option caps""")
+)
+
+
+@lru_cache(4096)
+def read_terms(text: str) -> tuple[Term, ...]:
+    """Split a text into terms, in order.
+
+    >>> [(term.form, term.sort) for term in read_terms("Never spend more than $1.5k")]
+    [('never', 'negation'), ('spend', 'word'), ('more than', 'over'), ('n:1500 usd', 'value')]
+    """
+    terms: list[Term] = []
+    for match in _TERM.finditer(text):
+        sort, whole = match.lastgroup or "", match[0]
+        sort = {"line": "path", "unit": "number", "spelled_unit": "spelled"}.get(sort, sort)
+        start, end = match.span()
+        if sort == "path" and match["line"]:
+            terms.append(Term(_normalise(sort, match), "value", *match.span("path")))
+            # A line number is no part of what a sentence says.
+            terms += [Term(f"n:{part}", "small", *match.span("line")) for part in match["line"].split(":")]
+        elif sort == "name" and "-" in whole and not re.search(r"[\d_.]", whole):
+            terms += [_word(part[0], start + part.start()) for part in re.finditer(r"[^\W_]+", whole)]
+        elif sort in _VALUES:
+            terms.append(Term(_normalise(sort, match), "value", start, end))
+        elif sort == "word":
+            terms.append(_word(whole, start))
+        elif sort == "letter":
+            terms.append(Term(whole, "word", start, end))
+        elif sort == "nt":
+            terms.append(Term("not", "negation", start, end))
+        elif sort == "mark":
+            terms.append(Term(whole, "mark", start, end))
+        else:
+            force: Sort = "strict" if sort == "limit" else sort  # type: ignore[assignment]
+            terms.append(Term(" ".join(whole.lower().split()), force, start, end))
+    return tuple(terms)
+
+
+def _word(text: str, start: int) -> Term:
+    low = text.lower()
+    small = low in SMALL or len(text) < 2
+    return Term(low if low in SMALL else stem(text), "small" if small else "word", start, start + len(text))
+
+
+def _normalise(sort: str, match: re.Match[str]) -> str:
+    """Return the normal form of a value."""
+    text = match[0]
+    if sort == "number":
+        unit = match["unit"]
+        figure = re.sub(r"[^\d.]", "", text[: match.start("unit") - match.start()] if unit else text)
+        return f"n:{figure} {UNITS[unit.lower()]}" if unit else f"n:{figure}"
+    if sort == "spelled":
+        unit = match["spelled_unit"]
+        words = re.findall(r"[a-z]+", text.lower())[: -1 if unit else None]
+        total = sum(NUMERALS.get(word, 1 if word in ("one", "a") else 0) for word in words)
+        total *= SCALES.get(words[-1], 1)
+        return f"n:{total} {UNITS[unit.lower()]}" if unit else f"n:{total}"
+    if sort == "money":
+        unit = CURRENCIES.get(text[0]) or text[:3].lower()
+        return f"n:{_read_amount(text.lstrip('$€£USDERGBP '))} {unit}"
+    if sort == "day":
+        return f"d:{text.lower()[:3]}"
+    if sort == "time":
+        return f"d:{text.rjust(5, '0')}"
+    if sort == "date":
+        return f"d:{_read_date(text)}"
+    if sort == "path":
+        path = re.sub(r"^([_*]+)(.*)\1$", r"\2", match["path"]).replace("\\", "/").removeprefix("file://")
+        return "p:" + re.sub(r"^(?:\.{1,3}/)+", "", path).rstrip("/.")
+    if sort == "url":
+        rest = text.rstrip("/.,;:").rpartition("://")[2]
+        host, slash, tail = rest.partition("/")
+        return f"u:{host.lower().removeprefix('www.')}{slash}{tail}"
+    if sort == "id":
+        return "i:" + text.lower()
+    return {"option": "o:", "flag": "f:"}.get(sort, "w:") + text.removesuffix("()")
+
+
+def _read_amount(text: str) -> str:
+    figure = text.strip().replace(",", "")
+    scale = {"k": 1000, "m": 10**6}.get(figure[-1:].lower())
+    if scale is None:
+        return figure.removesuffix(".00")
+    return f"{float(figure[:-1]) * scale:.2f}".removesuffix(".00")
+
+
+def _read_date(text: str) -> str:
+    if text[:4].isdigit():
+        return text
+    words = re.findall(r"[a-z]{3,}|\d+", text.lower())
+    month = next(number for number, name in enumerate(MONTHS, 1) for word in words if name.startswith(word))
+    day = next(word for word in words if word.isdigit() and len(word) < 3)
+    year = next((f"{word}-" for word in words if word.isdigit() and len(word) == 4), "")
+    return f"{year}{month:02}-{int(day):02}"

@@ -1,0 +1,326 @@
+"""Find a thing in a text: a file, a command, an address, an id, an identifier or a number.
+
+A thing is there if the text holds the same value, however it is written. It is `changed` only if the text
+holds a near value of the same kind that nothing in the session says, and `partial` if only a part is there:
+a file's name without its folder, a command without its options.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from weakref import WeakKeyDictionary
+
+from .indexed_text import IndexedText, IsSaid, find_whole, is_hex
+from .statements import ABSENT, Comparison, never_said
+from .terms import read_terms
+from .vocabulary import NUMERALS
+
+_CODE = re.compile(r"`([^`\n]{2,300})`|^\s*\$ (.+)$", re.MULTILINE)
+_CONTINUED = re.compile(r"\\\s*\n\s*")
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_FIGURE = (
+    rf"[$€£]?\d[\d,.]*\d%?|\d|(?:{'|'.join(NUMERALS)})"
+    r"(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
+)
+_JOINT = r"""(?P<joint>[ =:"'`*_#]{1,5}(?:(?:is|of|to|at|was)[ `"'*]{1,3})?)"""
+_NAMED = re.compile(r"(?P<name>[^=]{1,80}?)\s*=+\s*(?P<value>\S+)")
+_COUNTED = re.compile(rf"(?P<value>{_FIGURE})\+?(?P<rest>\W?[^\d]*)")
+_SIZE = re.compile(r"([kKMGT]i?B)\b(.*)")
+_ISSUE = re.compile(r"(?:u:.*/(?:pull|issues|merge_requests)/|i:#)(?P<number>\d+)(?P<rest>.*)")
+_TICKET = re.compile(r"(?<=/)[A-Z]{2,10}-\d+(?=/|$)")
+_LOWER = re.compile(r"[a-z_-]+")
+_FLAGS = {
+    "--all": "-A",
+    "--staged": "--cached",
+    "--message": "-m",
+    "--quiet": "-q",
+    "--verbose": "-v",
+    "--force": "-f",
+}
+_JOINS = ("&&", "||", ";", "|")
+"""What joins two commands on a line."""
+
+
+def compare_thing(
+    kind: str,
+    form: str,
+    text: IndexedText,
+    is_said: IsSaid = never_said,
+    latest: bool = True,
+) -> Comparison:
+    """Compare a thing with a text.
+
+    Args:
+        kind: The kind of the fact, such as "file".
+        form: Its form, as in `Fact.form`.
+        text: The text to search, such as a summary.
+        is_said: Whether the session said some words.
+        latest: Whether a number is the last of its name or unit (`find_slot`): only that one can be changed.
+
+    >>> text = IndexedText("Edited a.ts; see `make test` and #12.")
+    >>> compare_thing("file", "src/b/a.ts", text).outcome, compare_thing("command", "make test", text).outcome
+    ('partial', 'quoted')
+    >>> compare_thing("url", "https://github.com/o/r/pull/12", text).outcome
+    'partial'
+    """
+    if kind == "command":
+        return _compare_command(form, text, is_said)
+    if kind == "number" and (found := _compare_number(form, text, is_said, latest)):
+        return found
+    # A lower-case word alone is a word, and no folder.
+    is_word = kind == "file" and _LOWER.fullmatch(form) is not None
+    if not is_word and (at := find_whole(form, text.text)) >= 0:
+        return Comparison("quoted", form, at)
+    value = _normalise(kind, form)
+    same = [one for one in text.values if one == value] if kind == "symbol" else text.find_same(value)
+    if issue := _ISSUE.match(value):
+        found = _find_issue(issue, value, text)
+        if found:
+            return found
+    # The first digits of a UUID are a part of it; those of a commit's id name it.
+    short = [one for one in same if "-" in value and is_hex(value[2:]) and "-" not in one]
+    if len(same) > len(short):
+        return _tell("quoted", same[0], text)
+    near = [one for one in text.find_unsaid(is_said) if one[:2] == value[:2] and _is_near(value[2:], one[2:])]
+    if near:
+        best = max(near, key=lambda one: (SequenceMatcher(None, one, value).ratio(), one))
+        return _tell("changed", best, text)._replace(said=form, instead=best[2:], reason="value")
+    if short:
+        return _tell("partial", short[0], text)
+    return _find_part(value, text) or ABSENT
+
+
+def _normalise(kind: str, form: str) -> str:
+    """Return the normal form of a thing: that of its only value, if it has one."""
+    term = next((term for term in read_terms(form) if term.sort == "value"), None)
+    whole = term is not None and term.end - term.start >= len(form.rstrip("/.)(")) - 2
+    value = term.form if term is not None and whole else "w:" + form
+    if kind == "file" and not value.startswith("p:"):
+        return "p:" + form.replace("\\", "/").removeprefix("./").rstrip("/")
+    return value
+
+
+def _tell(outcome: str, value: str, text: IndexedText) -> Comparison:
+    words = value[2:]
+    return Comparison(outcome, words, text.text.find(words))  # type: ignore[arg-type]
+
+
+def _find_issue(issue: re.Match[str], value: str, text: IndexedText) -> Comparison | None:
+    """Find an issue or a pull request by its number."""
+    number = issue["number"]
+    named = rf"(?i)(?<!\w)(?:#|(?:pull request|pr|issue|mr) #?|(?:pull|issues|merge_requests)/){number}(?!\d)"
+    hit = re.search(named, text.text)
+    if hit is None:
+        return None
+    whole = value.startswith("i:") or f"/{number}" in text.text
+    whole = whole or re.search(rf"\w/[\w.-]+#{number}\b", text.text) is not None
+    if whole and not issue["rest"]:
+        return Comparison("quoted", hit[0], hit.start())
+    return Comparison("partial", hit[0], hit.start(), reason="number")
+
+
+def _find_part(value: str, text: IndexedText) -> Comparison | None:
+    """Find a part that names a thing: the end of a path, a ticket in an address, a test without its case."""
+    if value.startswith("u:") and (ticket := _TICKET.search(value)) and find_whole(ticket[0], text.text) >= 0:
+        return Comparison("partial", ticket[0], find_whole(ticket[0], text.text), reason="number")
+    if not value.startswith("p:"):
+        return None
+    similar = text.find_similar(value)
+    tails = [one for one in similar if value.endswith("/" + one[2:])]
+    # A bare name belongs to the longer path with that name, if the text has one.
+    if tails and not any("/" in one for one in similar if one not in tails):
+        return _tell("partial", max(tails, key=len), text)._replace(reason="end of the path")
+    head = value[2:].partition("/")[0]
+    if len(_PART.findall(head)) > 1 and "." not in head and (at := find_whole(head, text.text)) >= 0:
+        return Comparison("partial", head, at, reason="start of the name")
+    return None
+
+
+def find_near_keys(form: str) -> set[str]:
+    """Return keys of which two names share one if they may differ in one part or one letter.
+
+    >>> sorted(find_near_keys("src/parse_row.py") & find_near_keys("lib/parse_line.py"))
+    ['<pars']
+    """
+    base = form.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    stem, dot, _ = base.rpartition(".")
+    parts = _PART.findall(stem if dot and stem else base) or [base]
+    return {"<" + parts[0].lower()[:4], ">" + parts[-1].lower()[-4:]}
+
+
+def _is_near(one: str, other: str) -> bool:
+    """Whether two names differ in one part, in the order of their parts, or in a letter of their only one."""
+    if one.casefold() == other.casefold():
+        return False
+    if "/" in one and "/" in other:  # from the last folder on that both name
+        depth = min(one.count("/"), other.count("/")) + 1
+        one, other = ("/".join(path.split("/")[-depth:]) for path in (one, other))
+    if is_hex(one):
+        groups = [pair for pair in zip(one.split("-"), other.split("-"), strict=False) if pair[0] != pair[1]]
+        return (
+            is_hex(other)
+            and one.count("-") == other.count("-")
+            and len(groups) == 1
+            and _is_one_letter_off(*groups[0])
+        )
+    mine, theirs = ([part.lower() for part in _PART.findall(name)] for name in (one, other))
+    if len(mine) < 2 or len(theirs) < 2:
+        return len(one) > 4 and _is_one_letter_off(one.lower(), other.lower())
+    if sorted(mine) == sorted(theirs):
+        return True
+    if len(mine) == len(theirs):
+        differing = [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
+        return len(differing) == 1 and (len(mine) >= 4 or SequenceMatcher(None, *differing[0]).ratio() >= 0.5)
+    short, long = sorted((mine, theirs), key=len)
+    return len(short) >= 3 and _is_one_more(short, long)
+
+
+def _is_one_more(short: list[str], long: list[str], first: int = 0) -> bool:
+    """Whether a list is another with one item more, at `first` or after it."""
+    return len(long) - len(short) == 1 and any(
+        long[:at] + long[at + 1 :] == short for at in range(first, len(long))
+    )
+
+
+def _is_one_letter_off(one: str, other: str) -> bool:
+    """Whether one letter is another, is missing, or two neighbours changed places."""
+    if len(one) != len(other):
+        short, long = sorted((one, other), key=len)
+        return _is_one_more(list(short), list(long))
+    wrong = [at for at in range(len(one)) if one[at] != other[at]]
+    swapped = len(wrong) == 2 and one[wrong[0]] == other[wrong[1]] and one[wrong[1]] == other[wrong[0]]
+    return len(wrong) == 1 or swapped
+
+
+# Commands
+
+
+def _split_command(text: str) -> list[str]:
+    words = re.findall(r"[^\s`\"'*]+", _CONTINUED.sub(" ", text))
+    return [_FLAGS.get(word, word.removeprefix("./")) for word in words]
+
+
+_COMMANDS: WeakKeyDictionary[IndexedText, tuple[list[str], list[list[str]], list[str]]] = WeakKeyDictionary()
+
+
+def _read_commands(text: IndexedText) -> tuple[list[str], list[list[str]], list[str]]:
+    """Return what may be a command in a text, the words of each, and all words of the text."""
+    if text not in _COMMANDS:
+        spans = [match[1] or match[2] for match in _CODE.finditer(_CONTINUED.sub(" ", text.text))]
+        _COMMANDS[text] = spans, [_split_command(span) for span in spans], _split_command(text.text)
+    return _COMMANDS[text]
+
+
+def _compare_command(form: str, text: IndexedText, is_said: IsSaid) -> Comparison:
+    mine = _split_command(form)
+    if not mine or mine[0].rpartition("/")[2] not in text.text:
+        return ABSENT
+    spans, commands, every = _read_commands(text)
+    for span, command in zip(spans, commands, strict=True):
+        if _holds(command, mine):
+            return Comparison("quoted", span, text.text.find(span))
+    plain = [word.rstrip(".,;:") for word in every]
+    if (
+        len(mine) > 1
+        and _holds(plain, mine, prose=True)
+        and not any(set(mine) <= set(one) for one in commands)
+    ):
+        return Comparison("quoted", form, text.text.find(form))
+    for span, command in zip(spans, commands, strict=True):
+        if command[:1] == mine[:1] and _is_one_word_off(mine, command) and not is_said(span):
+            return Comparison("changed", span, text.text.find(span), form, span, "value")
+    starts = [
+        span
+        for span, command in zip(spans, commands, strict=True)
+        if len(command) > 1 and command == mine[: len(command)]
+    ]
+    if starts:
+        best = max(starts, key=len)
+        return Comparison("partial", best, text.text.find(best), reason="start of the command")
+    return ABSENT
+
+
+def _holds(words: list[str], command: list[str], *, prose: bool = False) -> bool:
+    """Whether words hold a command whole: alone, beside what joins two commands, or in prose."""
+    for at in range(len(words) - len(command) + 1):
+        if words[at : at + len(command)] != command:
+            continue
+        end = at + len(command)
+        begins = prose or at == 0 or words[at - 1] in (*_JOINS, "$", "then")
+        ends = end == len(words) or words[end] in (*_JOINS, ">", "2>&1")
+        if begins and (ends or (len(command) > 1 and not words[end].startswith("-"))):
+            return True
+    return False
+
+
+def _is_one_word_off(mine: list[str], command: list[str]) -> bool:
+    if len(mine) == len(command):
+        return sum(one != other for one, other in zip(mine, command, strict=True)) == 1
+    short, long = sorted((mine, command), key=len)
+    return len(short) > 1 and _is_one_more(short, long, 1)
+
+
+# Numbers
+
+
+def _compare_number(form: str, text: IndexedText, is_said: IsSaid, latest: bool) -> Comparison | None:
+    """Compare a number with its name or unit; None if the form has neither."""
+    longest = max(re.findall(r"[A-Za-z][a-z]+|[A-Z]{2,}", form), key=len, default="").casefold()
+    if longest and longest not in text.folded:
+        return ABSENT
+    rest = ""
+    if named := _NAMED.fullmatch(form):
+        parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", named["name"])
+        name, value = r"[\s_-]*".join(map(re.escape, parts)), named["value"]
+        pattern = re.compile(rf"(?i)(?<!\w){name}{_JOINT}(?P<value>{_FIGURE})(?![\w])")
+    elif (counted := _COUNTED.fullmatch(form)) and (rest := counted["rest"].strip()):
+        value = counted["value"]
+        words = r"[^\w\n]{1,3}".join(map(re.escape, rest.split()))
+        pattern = re.compile(rf"(?i)(?<![\w.,:])(?P<value>{_FIGURE})\+?\s?{words}(?!\w)")
+    else:
+        return None
+    hits = list(pattern.finditer(text.text))
+    figure = _read_figure(value)
+    for hit in hits:
+        if _read_figure(hit["value"]) == figure:
+            return Comparison("quoted", hit[0], hit.start())
+    # "lines 364" is no value of "lines".
+    hits = [hit for hit in hits if not named or hit["joint"].strip(" `\"'*_")]
+    near = [
+        hit
+        for hit in hits
+        if not is_said(hit[0])
+        and (
+            latest
+            or (
+                len(hit["value"]) > 2
+                and _is_one_letter_off(value, hit["value"])
+                and not is_said(hit["value"])
+            )
+        )
+    ]
+    if not near and (unit := _SIZE.fullmatch(rest)):
+        other = re.search(
+            rf"(?i)(?<![\w.,]){re.escape(value)}\s?[kKMGT]i?B{re.escape(unit[2])}(?!\w)", text.text
+        )
+        near = [other] if other and not is_said(other[0]) else []
+    if near:
+        best = min(near, key=lambda hit: (not _is_near(value, hit[0][: len(value)]), hit.start()))
+        return Comparison("changed", best[0], best.start(), form, best[0], "value")
+    return ABSENT
+
+
+def find_slot(form: str) -> str:
+    """Return what a number belongs to: its name, or what is counted.
+
+    >>> find_slot("limit = 20"), find_slot("12 files")
+    ('limit', 'files')
+    """
+    name, equals, _ = form.partition(" = ")
+    return name.casefold() if equals else re.sub(rf"^(?:{_FIGURE})\+?\W?", "", form).casefold()
+
+
+def _read_figure(text: str) -> str:
+    terms = read_terms(text.rstrip("."))
+    return terms[0].form if terms else text

@@ -1,0 +1,147 @@
+"""Pair the terms of two texts, and find terms that changed places or were replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from .indexed_text import is_same, is_subject
+from .terms import Term
+from .vocabulary import LIGHT, is_alike, stem
+
+Pairs = Sequence[tuple[int, int]]
+"""Index of a term of a statement and of the term of a place that means the same, in the former's order."""
+
+
+def pair_terms(own: Sequence[Term], other: Sequence[Term]) -> list[tuple[int, int]]:
+    """Pair each term of a statement with one of a place that means the same. Equal forms are paired first."""
+    free = [at for at, term in enumerate(other) if term.sort not in ("mark", "small")]
+    pairs: dict[int, int] = {}
+    for same in (lambda one, two: one.form == two.form, is_same):
+        for at, term in enumerate(own):
+            if at not in pairs and term.sort not in ("mark", "small"):
+                hit = next((place for place in free if same(term, other[place])), None)
+                if hit is not None:
+                    free.remove(hit)
+                    pairs[at] = hit
+    return sorted(pairs.items())
+
+
+def find_replaced_word(
+    pairs: Pairs, own: Sequence[Term], other: Sequence[Term], missing: Sequence[int]
+) -> tuple[int, int] | None:
+    """Find a missing word and another in its place: "users table", "orders table"; or the same number of
+    something else: "3 errors", "3 files"."""
+    met, taken = dict(pairs), {to for _, to in pairs}
+    for at in missing:
+        for step in (1, -1):
+            beside = _next_subject(own, at, step)
+            if beside is not None and beside in met and own[at].form not in LIGHT:
+                found = _next_subject(other, met[beside], -step)
+                if found is not None and found not in taken:
+                    return at, found
+    for at, to in pairs:
+        if (
+            own[at].form[:2] == "n:"
+            and _next_subject(own, at, 1) == at + 1
+            and _next_subject(other, to, 1) == to + 1
+        ):
+            if not is_same(own[at + 1], other[to + 1]):
+                return at, to
+    return None
+
+
+def _next_subject(terms: Sequence[Term], at: int, step: int) -> int | None:
+    """Return the place of the next subject term within two steps, if no mark is between."""
+    for place in (at + step, at + 2 * step):
+        if not 0 <= place < len(terms) or terms[place].sort == "mark":
+            return None
+        if is_subject(terms[place]):
+            return place
+    return None
+
+
+def find_value_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
+    """Find two values that changed places: the word before the one stands before the other."""
+    slots = [
+        (at, to, word_before(own, at), word_before(other, to)) for at, to in pairs if own[at].sort == "value"
+    ]
+    for at, to, before, after in slots:
+        for second, _, before_second, after_second in slots:
+            known = at < second and before and before_second and after and after_second
+            if (
+                known
+                and before != before_second
+                and is_alike(before, after_second)
+                and not is_alike(before, after)
+            ):
+                return at, to
+    return None
+
+
+def word_before(terms: Sequence[Term], at: int) -> str:
+    for place in range(at - 1, max(-1, at - 5), -1):
+        if terms[place].sort in ("word", "strict", "over") or terms[place].form in _PREPOSITIONS:
+            return terms[place].form
+    return ""
+
+
+_PREPOSITIONS = frozenset(["from", "to", "wanted", "want", "got", "on", "in", "by"])
+RELATIONS = frozenset(map(stem, ["before", "after", "to", "over", "than", "into"])) | {
+    "instead of",
+    "rather than",
+    "more than",
+}
+
+
+def find_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
+    """Find two phrases that changed places around others that did not: "tabs in the Makefile, spaces
+    elsewhere", "spaces in the Makefile, tabs elsewhere"; or across the mark between two clauses."""
+    subjects = [(at, to) for at, to in pairs if is_subject(own[at])]
+    order = sorted(range(len(subjects)), key=lambda number: subjects[number][1])
+    moved = [number for number, rank in enumerate(order) if number != rank]
+    if not moved:
+        return None
+    first, last = moved[0], moved[-1] + 1
+    for size in (1, 2, 3):
+        for other_size in (1, 2, 3):
+            left, right = range(first, first + size), range(last - other_size, last)
+            middle = range(left.stop, right.start)
+            if left.stop > right.start or order[first:last] != [*right, *middle, *left]:
+                continue
+            between = own[subjects[left[-1]][0] : subjects[right[0]][0]]
+            parted = bool(middle) or any(term.sort == "mark" and term.form in ".;:" for term in between)
+            if parted and _is_same_around(
+                [subjects[number] for number in (*left, *right)], subjects, own, other
+            ):
+                return subjects[first]
+    return None
+
+
+def _is_same_around(
+    moved: Sequence[tuple[int, int]],
+    pairs: Pairs,
+    own: Sequence[Term],
+    other: Sequence[Term],
+) -> bool:
+    """Whether the words around some terms are the same, small words included, so that only these moved."""
+    low, high = min(to for _, to in pairs), max(to for _, to in pairs) + 1
+    here, there = {at for at, _ in moved}, {to for _, to in moved}
+    rest = [term.form for at, term in enumerate(own) if at not in here and term.sort != "mark"]
+    left = [other[to].form for to in range(low, high) if to not in there and other[to].sort != "mark"]
+    return SequenceMatcher(None, rest, left, autojunk=False).ratio() >= 0.8
+
+
+def find_reversed(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
+    """Find two things that changed sides: "tests before code", "code before tests"."""
+    sides = {to: at for at, to in pairs if is_subject(own[at])}
+    for at, term in enumerate(own):
+        if term.form not in RELATIONS:
+            continue
+        for place in (place for place, one in enumerate(other) if one.form == term.form):
+            left = [one for to, one in sides.items() if place - 5 <= to < place]
+            right = [one for to, one in sides.items() if place < to <= place + 5]
+            crossed = [one for one in right if one < at]
+            if crossed and any(one > at for one in left):
+                return crossed[0], next(to for to, one in sides.items() if one == crossed[0])
+    return None
