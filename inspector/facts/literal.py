@@ -23,6 +23,7 @@ from ..text import brief, has_words
 from .extract.collect import FactOccurrences
 from .extract.segments import AGENT, ANSWERED, CALLED, HARNESS, REPORT, SUMMARY, TYPED, TextSegment
 from .facts import Fact, Facts
+from .line_search import LineMatch
 from .mentions import WORD, find_runs, spell_issue, spell_number
 from .wording import find_wording
 
@@ -80,6 +81,30 @@ def find_in_head(session: Session, text: str) -> Fact | None:
     kind = _look_like(wording)
     found.name("symbol" if kind == "text" else kind, wording)
     return Fact(kind, wording, 0, Facts(session, found))
+
+
+def make_asked(session: Session, text: str, lines: Sequence[LineMatch]) -> Fact:
+    """Return words that nobody says to the letter as a fact, with the lines that say it.
+
+    Args:
+        session: The session.
+        text: The words.
+        lines: The lines that say them; without any, nobody does.
+    """
+    wording = " ".join(text.split())[:LONGEST]
+    found = FactOccurrences()
+    found.name("symbol", wording)
+    for line in lines:
+        position = session.index[line.ref.entry]
+        block = session.entries[position].blocks[line.ref.block]
+        speaker = next(
+            (span.speaker for span in find_speech(session.entries[position], block) if span.end > line.start),
+            who_speaks(session.entries[position]).speaker,
+        )
+        sort = CALLED if block.kind == "tool_call" else _SORTS[speaker]
+        segment = TextSegment(position, line.ref.block, 0, sort, readable_text(block))
+        found.add(segment, [Named("symbol", wording, line.start, line.end, None)])
+    return Fact("text", wording, 0, Facts(session, found))
 
 
 def _find_places(session: Session, wording: str) -> Iterator[tuple[int, int, Block]]:

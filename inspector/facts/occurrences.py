@@ -23,6 +23,7 @@ from .commits import sort_commits
 from .extract.collect import KIND, OPERATIONS
 from .facts import Fact, Facts
 from .mentions import FactPattern, is_rooted, make_pattern
+from .things import find_slot
 
 _ONLY_NAMED = {-1, OPERATIONS.index("listed")}
 # Names that a project has at its root too, whoever else has them.
@@ -67,6 +68,23 @@ class Occurrences:
     def kind(self) -> NDArray[np.uint8]:
         """uint8 per fact: index into KINDS; words that are no fact are looked up as a symbol is."""
         return np.array([KIND.get(fact.kind, KIND["symbol"]) for fact in self.facts], np.uint8)
+
+    def is_latest(self, fact: Fact) -> bool:
+        """Whether a number is the one that was said last of its name or unit."""
+        return self._latest.get(find_slot(fact.form), fact) is fact
+
+    @cached_property
+    def _latest(self) -> dict[str, Fact]:
+        """The number that was said last, by name or unit."""
+        latest: dict[str, tuple[int, Fact]] = {}
+        for number, fact in enumerate(self.facts):
+            if fact.kind == "number":
+                rows = self.rows[self.first[number] : self.first[number + 1]]
+                last = int(rows.max(initial=-1))
+                slot = find_slot(fact.form)
+                if slot not in latest or latest[slot][0] <= last:
+                    latest[slot] = last, fact
+        return {slot: fact for slot, (_, fact) in latest.items()}
 
     def any(self, mask: Bools) -> Bools:
         """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""

@@ -6,7 +6,8 @@ it was said goes before what quotes it, that before a pointer, that before a par
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -16,24 +17,45 @@ from ..session.blocks import BlockRef
 from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
-from .extract.collect import KIND
+from .comparing import STATEMENTS, StatementIndex, compare_fact, index_text
+from .extract.collect import KIND, KINDS
 from .facts import Fact, Facts, Said
-from .literal import find_in_head, find_literal, respell, tell_absence
-from .mentions import FactPattern, Mention, SearchText, last_part, longest_word, read_words
+from .line_search import LineMatch, find_lines
+from .literal import find_in_head, find_literal, make_asked, respell, tell_absence
+from .mentions import FactPattern, SearchText, last_part, longest_word, read_words
 from .occurrences import Occurrences, is_only_named, refer
-from .outcomes import CODE, Outcome
-from .remaining import FEW, Remaining, RemainingText, TextIndex
+from .outcomes import CODE, IN_FULL, KEPT, Outcome
+from .questions import compare_question
+from .remaining import FEW, How, Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
+from .statements import ABSENT, Comparison, quote_statement
+from .things import find_near_keys
 from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
 
 _AS_SAID = frozenset((KIND["symbol"], KIND["id"]))
 """Kinds whose form is in the text word for word, wherever they are said."""
 _FILE = KIND["file"]
-_WAYS: tuple[tuple[Outcome, tuple[str, ...]], ...] = (
-    ("verbatim", ("head", "shortened")),
-    ("quoted", ("summary", "notice")),
-    ("pointer", ("pointer",)),
+_READ = (*STATEMENTS, "command")
+"""Kinds that are read in a summary: its words in a row can say something else there."""
+_NAMES = frozenset(KIND[kind] for kind in ("file", "url", "id", "symbol"))
+"""Kinds whose form is a name that a summary may change in one part."""
+SAID = 0.6
+"""The share of a question's weight from which on a line says it."""
+_LETTERS = re.compile(r"[\W\d_]+")
+_WAYS: dict[How, Outcome] = {
+    "head": "verbatim",
+    "shortened": "verbatim",
+    "summary": "quoted",
+    "notice": "quoted",
+    "pointer": "pointer",
+}
+"""The outcome of a fact that a text has in full."""
+_BEST: tuple[Outcome, ...] = (
+    *("absent", "unknown", "unclear", "partial", "changed", "contradicted", "pointer", "paraphrased"),
+    *("quoted", "verbatim", "superseded"),
 )
+_RANK = {outcome: rank for rank, outcome in enumerate(_BEST)}
+"""A fact that several texts have has the highest outcome."""
 
 
 def find_known(found: Occurrences, session: Session) -> tuple[Bools, Bools]:
@@ -174,15 +196,23 @@ class OutcomeFinder:
     def _look_up_literal(self, text: str) -> TracedFact | None:
         """Words that are no fact, where the path says them to the letter."""
         fact = find_literal(self.scene.session, text) or find_in_head(self.scene.session, text)
-        if fact is None:
-            return None
+        return None if fact is None else self._trace(fact)
+
+    def ask(self, text: str) -> TracedFact:
+        """Return what became of words that nobody says to the letter, with the lines that come closest."""
+        lines = tuple(find_lines(self.scene.before, text))
+        session = self.scene.session
+        said = [line for line in lines[:1] if line.share >= SAID and line.ref.entry in session.index]
+        return self._trace(make_asked(session, text, said), lines)
+
+    def _trace(self, fact: Fact, nearest: tuple[LineMatch, ...] = ()) -> TracedFact:
         start, facts = self.scene.session.tree.start, fact.facts
         rows = (start[facts.entry] + facts.block).astype(np.int32)
         found = Occurrences((fact,), rows, np.array([0, len(rows)], np.int32))
         said, known = find_known(found, self.scene.session)
         stood = not len(rows) or bool(find_stood(found, known, self.scene.before)[0])
         look = OutcomeFinder(found, self.scene, said, known, longer=self._ending_in(fact))
-        return TracedFact(look, 0, stood)
+        return TracedFact(look, 0, stood, nearest=nearest)
 
     def named(self, number: int) -> tuple[BlockRef, ...]:
         """The blocks on the path that name it: those known to say it, and every other that does literally."""
@@ -210,7 +240,9 @@ class OutcomeFinder:
         outcome = self._find(number)
         if number not in self.replaced:
             return outcome
-        return outcome._replace(outcome="superseded", carried=outcome.outcome == "quoted")
+        carried = outcome.outcome in IN_FULL
+        stands = outcome.stands if carried else ()
+        return outcome._replace(outcome="superseded", carried=carried, stands=stands)
 
     def _find(self, number: int) -> FactOutcome:
         found, scene = self.found, self.scene
@@ -224,34 +256,93 @@ class OutcomeFinder:
         """The outcome of a fact none of whose blocks stands as it was said."""
         found, scene = self.found, self.scene
         pattern = found.pattern(number, scene.session)
-        hits = list(scene.after.mentions(pattern))
-        full = [(stand, mention) for stand, mention in hits if mention.full]
         # A plan's moment is read once for all plans; of a recorded compaction the little that it left.
         index = scene.after.index if scene.plan is None else scene.before.index
-        unmarked: list[tuple[RemainingText, Mention]] = []
-        if (hit := index.find(pattern, scene.after.rows)) is not None:
-            unmarked = [(RemainingText(ref, "", "head"), hit[1]) for ref in refer(scene.session, hit[0])]
-            full = unmarked if hit[1].full else full
-        for outcome, ways in _WAYS:
-            if places := [hit for hit in full if hit[0].how in ways]:
-                return self._make(outcome, places)
+        hit = index.find(pattern, scene.after.rows)
+        blocks = (
+            [] if hit is None else [RemainingText(ref, "", "head") for ref in refer(scene.session, hit[0])]
+        )
+        if hit is not None and hit[1].full:
+            return self._make("verbatim", blocks, Comparison("verbatim", hit[1].words))
+        places = [
+            (stand, self._compare(number, pattern, stand, text)) for stand, text in self._others(pattern)
+        ]
         if pointers := scene.after.pointers(self.said(number)):
-            return self._make("pointer", [(stand, Mention("", False)) for stand in pointers])
-        hits += unmarked
-        if hits:
-            hits.sort(key=lambda hit: -len(hit[1].words))
-            return self._make("partial", hits)
-        return self._make("absent", [])
+            places.append((pointers[0], Comparison("pointer")))
+        if hit is not None:
+            places += [(stand, Comparison("partial", hit[1].words, reason="part")) for stand in blocks]
+        if self.fact(number).kind == "text":
+            places += self._compare_lines(number)
+        if not places:
+            return self._make(self._nothing, [], ABSENT)
+        best = max((one for _, one in places), key=lambda one: (_RANK[one.outcome], len(one.words)))
+        if best.outcome == "absent":
+            return self._make(self._nothing, [], ABSENT)
+        return self._make(best.outcome, [stand for stand, one in places if one.outcome == best.outcome], best)
 
-    def _make(self, outcome: Outcome, places: Sequence[tuple[RemainingText, Mention]]) -> FactOutcome:
+    def _compare_lines(self, number: int) -> list[tuple[RemainingText, Comparison]]:
+        """Compare a question with the blocks that stand: each line of them that comes close."""
+        asked, after = self.fact(number).form, self.scene.after
+        lines = find_lines(after, asked, summaries=False)
+        return [
+            (
+                RemainingText(line.ref, line.text, "head"),
+                compare_question(asked, index_text(line.text), self.scene.before.says)._replace(
+                    start=line.start
+                ),
+            )
+            for line in lines
+        ]
+
+    @property
+    def _nothing(self) -> Outcome:
+        """The outcome of a fact of which nothing is found."""
+        return "unknown" if self.scene.is_unreadable else "absent"
+
+    def _others(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, SearchText]]:
+        """The texts in others' place that may name a fact; every summary may say it in other words."""
+        after = self.scene.after
+        numbers = after.other_index.may_name(pattern).union(after.summaries)
+        return ((after.others[number], after.texts[number]) for number in sorted(numbers))
+
+    def _compare(
+        self, number: int, pattern: FactPattern, stand: RemainingText, text: SearchText
+    ) -> Comparison:
+        """Compare a fact with a text that stands in others' place."""
+        fact, mention = self.fact(number), text.find(pattern)
+        if mention is not None and mention.full and (stand.how != "summary" or fact.kind not in _READ):
+            return Comparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
+        part = (
+            ABSENT
+            if mention is None or pattern.parts
+            else Comparison("partial", mention.words, reason="part")
+        )
+        if stand.how not in ("summary", "notice"):
+            return part
+        if stand.placeholder and fact.kind in STATEMENTS:
+            return quote_statement(fact.form, index_text(stand.text))
+        if fact.kind == "text" and mention is not None and mention.full:
+            return Comparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
+        latest = fact.kind != "number" or self.found.is_latest(fact)
+        said = self.scene.before.says
+        best = compare_fact(fact.kind, fact.form, index_text(stand.text), said, latest)
+        if fact.kind == "file" and best.outcome == "quoted" and self.share_tail(number, best.words):
+            best = best._replace(outcome="partial", reason="end of several paths")
+        if pattern.commit and best.outcome == "quoted":  # every length of a commit's id is found above
+            best = ABSENT
+        if stand.placeholder and best.outcome not in (*KEPT, "partial"):
+            best = ABSENT  # a placeholder only quotes
+        return max(best, part, key=lambda one: _RANK[one.outcome])
+
+    def _make(self, outcome: Outcome, places: Sequence[RemainingText], comparison: Comparison) -> FactOutcome:
         # A summary that the file holds says so itself; a block that stands in it needs nobody's word.
         # That no more than a file's tail stands is no surer than that nothing does.
-        stands = outcome not in ("partial", "absent")
-        sure = stands and all(stand.recorded or stand.how == "head" for stand, _ in places)
+        stands = outcome in KEPT
+        sure = stands and all(stand.recorded or stand.how == "head" for stand in places)
         scene = self.scene
         tier: Evidence = _whole_tier(scene) if outcome == "verbatim" else "recorded" if sure else scene.tier
-        refs = tuple(dict.fromkeys(stand.ref for stand, _ in places))
-        return FactOutcome(outcome, tier, refs, places[0][1].words if places else "")
+        refs = tuple(dict.fromkeys(stand.ref for stand in places))
+        return FactOutcome(outcome, tier, refs, comparison.words, comparison=comparison)
 
 
 def _whole_tier(scene: TraceScope) -> Evidence:
@@ -289,20 +380,36 @@ class PointInTimeOutcomes:
         self._runs: dict[str, list[int]] = {}
         self._folders: dict[str, list[int]] = {}
         self._commits: dict[str, list[int]] = {}
-        self._prose: list[tuple[int, FactPattern]] = []
         for number, pattern in self.patterns.items():
             if pattern.parts:
                 self._runs.setdefault(pattern.parts[-1], []).append(number)
                 if not pattern.is_file:
                     self._folders.setdefault(pattern.parts[-1], []).append(number)
                 continue
+            if self.found.kind[number] == KIND["number"]:
+                unit = longest_word(_LETTERS.sub(" ", self.found.facts[number].form))
+                self._words.setdefault(unit, []).append(number)
             for word in pattern.keys:
                 if pattern.commit:
                     self._commits.setdefault(word, []).append(number)
                     continue
                 self._words.setdefault(word, []).append(number)
-            if len(pattern.prose) > 1:
-                self._prose.append((number, pattern))
+
+    @cached_property
+    def _statements(self) -> StatementIndex:
+        facts, kinds = self.found.facts, self.found.kind.tolist()
+        return StatementIndex({n: facts[n].form for n in self.patterns if KINDS[kinds[n]] in STATEMENTS})
+
+    @cached_property
+    def _near(self) -> dict[str, list[int]]:
+        """The names that stood, by what two of them share that differ in one part."""
+        near: dict[str, list[int]] = {}
+        kinds = self.found.kind.tolist()
+        for number in self.patterns:
+            if kinds[number] in _NAMES:
+                for key in find_near_keys(self.found.facts[number].form):
+                    near.setdefault(key, []).append(number)
+        return near
 
     def named_in(self, text: str) -> list[int]:
         """The facts that stood and that a text names in full; kept by the text."""
@@ -329,13 +436,18 @@ class PointInTimeOutcomes:
             held.update(number for key in few if key in many for number in facts[key])
         return held
 
-    def judge(self, after: Remaining) -> tuple[Codes, Bools]:
-        """An outcome for every fact that stood (int8, -1 for others), and which of them must be looked up."""
+    def judge(self, after: Remaining, nothing: Outcome = "absent") -> tuple[Codes, Bools]:
+        """Return an outcome for every fact that stood (int8, -1 for others), and which must be looked up.
+
+        Args:
+            after: What the compaction left.
+            nothing: The outcome of a fact of which nothing is left.
+        """
         found, rows = self.found, after.rows
         whole = self.safe | found.any(rows & self.said)
         whole[self._standing(self.full, after)] = True
         code = np.full(len(found.facts), -1, np.int8)
-        code[self.stood] = CODE["absent"]
+        code[self.stood] = CODE[nothing]
         tails = np.zeros(len(code), bool)
         tails[self._standing(self.tail, after)] = True
         code[self.stood & tails] = CODE["partial"]
@@ -360,11 +472,20 @@ class PointInTimeOutcomes:
         return out & self.said
 
     def _may_name(self, after: Remaining) -> set[int]:
-        """The facts that one of the texts in others' place may name, in full or in part."""
-        lines = [line for number in after.summaries for line in after.texts[number].lines]
-        vocabulary = frozenset[str]().union(*lines)
-        same = (n for n, pattern in self._prose if len(pattern.prose & vocabulary) >= pattern.least)
-        return self._held_by(after.other_index).union(same)
+        """The facts that one of the texts in others' place may name, in full or in part, or may change."""
+        found = self._held_by(after.other_index)
+        for stand in after.others:
+            if stand.how not in ("summary", "notice"):
+                continue
+            text = index_text(stand.text)
+            found.update(self._statements.find_near(text))
+            paths = (value.rpartition("/")[2] for value in text.values if value[:2] == "p:")
+            found.update(number for name in paths for number in self._runs.get(name, ()))
+            if not stand.placeholder:
+                unsaid = text.find_unsaid(self.before.says)
+                keys = {key for value in unsaid for key in find_near_keys(value[2:])}
+                found.update(number for key in keys for number in self._near.get(key, ()))
+        return found
 
 
 def _pair(patterns: dict[int, FactPattern], find: Callable[[FactPattern], set[int]]) -> Codes:

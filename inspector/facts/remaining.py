@@ -44,7 +44,8 @@ How = Literal["head", "shortened", "summary", "notice", "pointer"]
 class RemainingText(NamedTuple):
     """A text that stands in the place of others: where it is, how it came, and the blocks it stands for.
 
-    Text that no file holds is pointed at by `@summary` and `@notice` in place of an entry.
+    Text that no file holds is pointed at by `@summary` and `@notice` in place of an entry. A `placeholder`
+    stands for a summary that is not written yet: it quotes, and says nothing in words of its own.
     """
 
     ref: BlockRef
@@ -52,6 +53,7 @@ class RemainingText(NamedTuple):
     how: How
     of: tuple[BlockRef, ...] = ()
     recorded: bool = False
+    placeholder: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ class Remaining:
         return tuple(shared[other.text] for other in self.others)
 
     @cached_property
-    def _said(self) -> dict[int, str]:
+    def said(self) -> dict[int, str]:
         """The texts of the blocks that stand as they were said, by their rows."""
         entries, start = self.session.entries, self.session.tree.start
         rows = np.flatnonzero(self.rows)
@@ -85,7 +87,7 @@ class Remaining:
     @cached_property
     def index(self) -> TextIndex:
         """The same, ready to be searched."""
-        return _index(self._said)
+        return _index(self.said)
 
     @cached_property
     def other_index(self) -> TextIndex:
@@ -99,6 +101,32 @@ class Remaining:
     def summaries(self) -> list[int]:
         """Numbers of the other texts that are summaries."""
         return [number for number, other in enumerate(self.others) if other.how == "summary"]
+
+    def says(self, words: str) -> bool:
+        """Whether any text that stands holds some words, in any case."""
+        folded = " ".join(words.casefold().split())
+        longest = max(WORD.findall(folded), key=len, default="")
+        return any(folded in self._fold(row) for row in self.folded_words.get(longest, ()))
+
+    @cached_property
+    def folded_words(self) -> dict[str, list[int]]:
+        """The blocks that hold a word in any case, and as negative numbers the other texts."""
+        folded: dict[str, list[int]] = {}
+        for word, rows in self.index.words.items():
+            folded.setdefault(word.casefold(), []).extend(rows)
+        for word, numbers in self.other_index.words.items():
+            folded.setdefault(word.casefold(), []).extend(-1 - number for number in numbers)
+        return folded
+
+    def _fold(self, row: int) -> str:
+        if row not in self._folded:
+            text = self.said[row] if row >= 0 else self.others[-1 - row].text
+            self._folded[row] = " ".join(text.casefold().split())
+        return self._folded[row]
+
+    @cached_property
+    def _folded(self) -> dict[int, str]:
+        return {}
 
     @cached_property
     def _readable(self) -> dict[FactPattern, bool]:
@@ -152,7 +180,7 @@ class Remaining:
         return TextIndex()
 
     def _index_holding(self, pattern: FactPattern) -> TextIndex:
-        held = _holding(self._said, pattern)
+        held = _holding(self.said, pattern)
         _add(self._some, {row: text for row, text in held.items() if row not in self._some.texts})
         return self._some
 
@@ -406,7 +434,9 @@ def stand_plan(plan: Plan, written: str | None = None) -> Remaining:
             continue
         name = "@summary" if piece.summary else "@notice"
         how = "summary" if piece.summary else "notice"
-        others.append(RemainingText(BlockRef(name, made), piece.block.text, how, piece.origin))
+        unwritten = piece.summary and plan.is_unwritten
+        text = piece.block.text
+        others.append(RemainingText(BlockRef(name, made), text, how, piece.origin, placeholder=unwritten))
         made += 1
     return Remaining(session, rows, tuple(others))
 

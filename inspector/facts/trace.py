@@ -184,7 +184,7 @@ def _trace(found: Occurrences, scene: TraceScope, moment: PointInTimeOutcomes | 
         codes, asked = np.full(len(known), -1, np.int8), stood
     else:
         stood = moment.stood
-        codes, asked = moment.judge(scene.after)
+        codes, asked = moment.judge(scene.after, "unknown" if scene.is_unreadable else "absent")
     tier = np.where(stood, TIERS.index(scene.tier), -1).astype(np.int8)
     for number in np.flatnonzero(asked).tolist():
         check_stopped()

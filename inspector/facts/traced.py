@@ -29,12 +29,15 @@ from ..session.tree import Bools
 from ..text import printable, printed
 from ..tokens.models import model_of
 from ..tokens.prices import Money, price_tokens
+from .comparing import STATEMENTS
 from .explanation import Explanation
 from .extract.collect import KINDS
 from .facts import Fact, Said, spell_fact, strip_place
+from .line_search import LineMatch
 from .outcomes import OUTCOMES, Outcome, read_outcome
 from .remaining import Remaining
 from .replaced import Replacement
+from .statements import ABSENT, Comparison
 
 Evidence = Literal["recorded", "planned", "inferred"]
 TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
@@ -60,6 +63,7 @@ class FactOutcome(NamedTuple):
     stands: tuple[BlockRef, ...] = ()
     words: str = ""
     carried: bool = False
+    comparison: Comparison = ABSENT
 
 
 class Look(Protocol):
@@ -89,13 +93,16 @@ class Look(Protocol):
 
     def respell(self, form: str) -> str | None: ...
 
+    def ask(self, text: str) -> TracedFact: ...
+
     def tell_absence(self, form: str | tuple[str, str]) -> str: ...
 
 
 class TracedFact(Printable):
     """A fact and what becomes of it.
 
-    `said` are the blocks on the path that say it, `stands` where it can still be read, `words` how it is
+    `said` are the blocks on the path that say it, `nearest` the lines that come closest to words that nobody
+    said to the letter, `stands` where it can still be read, `words` how it is
     written there; `others` are files of which the tail that stands is the tail too. `stood` says whether it
     could be read before; a fact that was gone earlier cannot be lost again.
 
@@ -107,9 +114,17 @@ class TracedFact(Printable):
     ('partial', 'a.py', ['@summary/0'], True)
     """
 
-    def __init__(self, look: Look, number: int, stood: bool, outcome: int = -1, tier: int = -1) -> None:
+    def __init__(
+        self,
+        look: Look,
+        number: int,
+        stood: bool,
+        outcome: int = -1,
+        tier: int = -1,
+        nearest: tuple[LineMatch, ...] = (),
+    ) -> None:
         self._look, self._number, self._code, self._tier = look, number, outcome, tier
-        self.stood = stood
+        self.stood, self.nearest = stood, nearest
 
     @property
     def fact(self) -> Fact:
@@ -171,6 +186,11 @@ class TracedFact(Printable):
     def words(self) -> str:
         """How it is written there."""
         return self._found.words
+
+    @property
+    def comparison(self) -> Comparison:
+        """The words that come closest to it in what is left, what differs, and what decided the outcome."""
+        return self._found.comparison
 
     @cached_property
     def others(self) -> tuple[str, ...]:
@@ -324,6 +344,11 @@ class TraceScope:
         return boundary is not None and boundary.kind == "micro"
 
     @property
+    def is_unreadable(self) -> bool:
+        """Whether a recorded compaction left a summary that cannot be read, or none in the file."""
+        return self.entry is not None and self.tier == "inferred"
+
+    @property
     def tier(self) -> Evidence:
         """Whose word it is that a fact is gone."""
         if self.plan is not None:
@@ -424,7 +449,12 @@ class Trace(Framed):
         return {" ".join(one.fact.form.split()): one for one in reversed(self.traced)}
 
     def __getitem__(self, form: str | tuple[str, str]) -> TracedFact:
-        """Return the traced fact of a text. Raises `EditError` if the text has not occurred so far."""
+        """Return the traced fact of a text.
+
+        A text that nobody said to the letter is compared in its own words: `said` are the blocks of the line
+        that says it, `nearest` the lines that come closest. Raises `EditError` if a kind is given and no such
+        fact has occurred so far.
+        """
         found = self._find(form)
         if found is not None:
             return found
@@ -433,6 +463,9 @@ class Trace(Framed):
             raise ArgumentError("trace[…]", "what is asked for", form, "a text, or a kind and a text")
         if words[0] not in (*KINDS, "text"):
             raise ArgumentError("trace[…]", "the kind", words[0], f"one of {', '.join(KINDS)}")
+        asked = words[1] if words[0] in ("text", *STATEMENTS) else ""
+        if isinstance(asked, str) and asked.strip():
+            return self._look.ask(asked)
         raise EditError("fact", cut_line(str(form), _MOST_QUOTED), self._look.tell_absence(form))
 
     def __contains__(self, form: object) -> bool:

@@ -1,0 +1,124 @@
+"""Find the lines of a session that come closest to what a person asks for."""
+
+from __future__ import annotations
+
+import re
+from math import log
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from ..session.blocks import BlockRef
+from .indexed_text import WORDS, is_same, is_subject
+from .occurrences import refer
+from .remaining import Remaining
+from .terms import Term, read_terms
+from .vocabulary import is_alike, stem
+
+_LINE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|$|(?=\n))", re.MULTILINE)
+_MOST_BLOCKS, _MOST_CHARACTERS, _LONGEST = 8, 200_000, 400
+"""How many blocks are read for a question, how much of each, and how much of a line is shown."""
+
+
+class LineMatch(NamedTuple):
+    """A line of a session that has words of a question.
+
+    Attributes:
+        ref: The block, or the summary or system prompt.
+        start, end: The span in the block's text.
+        text: The line, of at most 400 characters.
+        share: The share of the question's weight that it has, from 0 to 1.
+        words: How many of the question's terms it has, and how many there are.
+    """
+
+    ref: BlockRef
+    start: int
+    end: int
+    text: str
+    share: float
+    words: tuple[int, int]
+
+
+_STEMS: WeakKeyDictionary[Remaining, dict[str, list[int]]] = WeakKeyDictionary()
+
+
+def find_lines(
+    remaining: Remaining, question: str, most: int = 3, *, summaries: bool = True
+) -> list[LineMatch]:
+    """Find the lines in a context that come closest to a question, the closest first.
+
+    Args:
+        remaining: What the context holds.
+        question: Words of a person.
+        most: How many lines to return.
+        summaries: Whether summaries and the system prompt are searched too.
+    """
+    subject = list({term.form: term for term in read_terms(question) if is_subject(term)}.values())
+    holders = {term: _find_holders(remaining, term) for term in subject}
+    every = max(1, len(remaining.said) + len(remaining.others))
+    weight = {term: log(1 + every / (1 + len(holders[term]))) * _plain(term) for term in subject}
+    whole = sum(weight.values())
+    if not whole:
+        return []
+    scores: dict[int, float] = {}
+    for term, rows in holders.items():
+        for row in rows if summaries else (row for row in rows if row >= 0):
+            scores[row] = scores.get(row, 0) + weight[term]
+    found: list[LineMatch] = []
+    for row in sorted(scores, key=lambda row: (-scores[row], row))[:_MOST_BLOCKS]:
+        text = remaining.said[row] if row >= 0 else remaining.others[-1 - row].text
+        ref = refer(remaining.session, [row])[0] if row >= 0 else remaining.others[-1 - row].ref
+        stems = {word: stem(word) for word in set(WORDS.findall(text[:_MOST_CHARACTERS].casefold()))}
+        wanted = [word for word, form in stems.items() if any(_may_hold(term, form) for term in subject)]
+        if not wanted:
+            continue
+        cue = re.compile("|".join(map(re.escape, sorted(wanted, key=len, reverse=True))), re.IGNORECASE)
+        for line in _LINE.finditer(text, 0, _MOST_CHARACTERS):
+            cues = {hit.casefold() for hit in cue.findall(line[0])}
+            # A line that cannot beat what was found is not read.
+            if len(found) >= most and len(cues) < found[most - 1].words[0]:
+                continue
+            if not cues:
+                continue
+            terms = read_terms(line[0][: 4 * _LONGEST])
+            held = [term for term in subject if any(is_same(term, other) for other in terms)]
+            share = sum(weight[term] for term in held) / whole
+            if held and (len(found) < most or share > found[most - 1].share):
+                words = len(held), len(subject)
+                found.append(
+                    LineMatch(ref, line.start(), line.end(), line[0].strip()[:_LONGEST], share, words)
+                )
+                found.sort(key=lambda one: -one.share)
+                found = _without_copies(found)[:most]
+    return found
+
+
+def _without_copies(found: list[LineMatch]) -> list[LineMatch]:
+    """Keep the first of lines with the same words."""
+    return list({" ".join(one.text.casefold().split()): one for one in reversed(found)}.values())[::-1]
+
+
+def _plain(term: Term) -> float:
+    return 2 if term.sort == "value" else 1
+
+
+def _pieces(term: Term) -> list[str]:
+    """Return the words of a term, as a text is split into words."""
+    name = term.form[2:] if term.form[1:2] == ":" else term.form
+    return [stem(word) for word in WORDS.findall(name.casefold())] or [name]
+
+
+def _may_hold(term: Term, form: str) -> bool:
+    return any(is_alike(piece, form) for piece in _pieces(term))
+
+
+def _find_holders(remaining: Remaining, term: Term) -> list[int]:
+    """Return the blocks, and as negative numbers the other texts, that may hold a term."""
+    if remaining not in _STEMS:
+        stems: dict[str, list[int]] = {}
+        for word, rows in remaining.folded_words.items():
+            for piece in WORDS.findall(word):
+                stems.setdefault(stem(piece), []).extend(rows)
+        _STEMS[remaining] = stems
+    known = _STEMS[remaining]
+    holding = [set(known.get(piece, ())) for piece in _pieces(term)]
+    return sorted(set.intersection(*holding))
