@@ -14,7 +14,7 @@ from ..errors import EmptySession, ReadError
 from ..session.blocks import Image, Text
 from ..session.entries import Boundary, Corrupt, Entry, Tool
 from ..session.session import Session
-from ..session.speakers import judge
+from ..session.speakers import TYPED, judge
 from . import request_log
 from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
 from .chat_messages import read_chat_usage
@@ -275,10 +275,9 @@ def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> 
     blocks, more = gather(only_outputs(found) if role == "tool" else found)
     if role == "user" and blocks and all(block.kind == "tool_output" for block in blocks):
         role = "tool"
-    said = "\n".join(block.text for block in blocks if block.kind == "text")
-    texts = role == "user" and bool(blocks) and all(block.kind == "text" for block in blocks)
-    extra = {"extra": shared.get("extra", {}) | more}
-    return Entry(role=role, blocks=blocks, meta=texts and judge(said).meta, **(shared | extra))
+    speech = judge(blocks) if role == "user" else TYPED
+    extra = {"extra": shared.get("extra", {}) | more | speech.extra}
+    return Entry(role=role, blocks=blocks, meta=speech.meta, **(shared | extra))
 
 
 def _read_system(fields: Fields) -> tuple[Text | Image, ...]:

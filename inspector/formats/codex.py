@@ -315,9 +315,11 @@ class _RolloutReading:
         elif self.line and is_shown(self.made.entries[self.made.where[self.line[-1]]].blocks, found, said):
             more |= {"meta": True}
         elif found and all(block.kind == "text" for block, _ in found):
-            speech = judge(said)
-            typed = self.typed is None or said.strip() in self.typed
-            more |= {"meta": speech.meta or said.startswith(HARNESS) or not typed}
+            texts = [block.text.strip() for block, _ in found]
+            speech = judge(block for block, _ in found)
+            typed = self.typed is None or not self.typed.isdisjoint([*texts, said.strip()])
+            added = all(text.startswith(HARNESS) for text in texts if text)
+            more |= {"meta": speech.meta or added or not typed}
             fields.rest |= speech.extra
         extra = fields.rest | ({"role": label} if label != "user" else {})
         if source is None and not more.get("meta"):

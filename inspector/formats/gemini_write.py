@@ -16,10 +16,10 @@ from ..session.blocks import Block, Document, Image, Reasoning, Text, ToolCall, 
 from ..session.entries import Entry, Usage
 from ..session.json_text import dump_lossless
 from ..session.session import Session
+from ..session.speakers import judge
 from .gemini import NAME, SNAPSHOT
 from .linearize import AnsweredEntry, BranchEntry, LinearSession, find_kept, join_answers, take_line
 from .path_writers import NEVER, name_thread
-from .recording import say_whose
 
 Json = dict[str, Any]
 CLOSE = SNAPSHOT.replace("<", "</")
@@ -35,7 +35,7 @@ def write_gemini(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[b
     losses = Counter(line.losses)
     names = {entry.id for entry in line.entries}
     losses["history"] = sum(entry.id not in names for entry in whole.entries)
-    losses["meta"] = sum(entry.meta and not say_whose(entry.blocks).meta for entry in line.entries)
+    losses["meta"] = sum(entry.meta and not judge(entry.blocks).meta for entry in line.entries)
     losses["branch_summaries"] = sum(entry.kind == "branch_summary" for entry in line.entries)
     stamp = session.updated or session.created or NEVER
     folder = session.cwd or ""

@@ -13,10 +13,10 @@ from itertools import islice
 from typing import Any
 
 from ..errors import EmptySession
-from ..session.blocks import Block, Text, ToolOutput
+from ..session.blocks import Text, ToolOutput
 from ..session.entries import Boundary, Corrupt, Cost, Entry, Note, Source, Usage
 from ..session.session import Session
-from ..session.speakers import Speech, judge
+from ..session.speakers import judge
 from .json_document import (
     FILE,
     HEAD,
@@ -105,7 +105,7 @@ class Recording:
         if role == "user" and blocks and all(isinstance(block, ToolOutput) for block in blocks):
             role = "tool"
         if role == "user" and "meta" not in more and more.get("kind", "message") == "message":
-            speech = say_whose(blocks)
+            speech = judge(blocks)
             more["meta"], rest = speech.meta, rest | speech.extra
         more.setdefault("parent", self.last)
         sources = () if source is None else (source,)
@@ -258,15 +258,6 @@ def remember_rows() -> Iterator[None]:
         yield
     finally:
         _remembered_rows.reset(token)
-
-
-def say_whose(blocks: Iterable[Block]) -> Speech:
-    """Whose words a user's message of text holds; one with other blocks than text is a person's."""
-    texts = [block for block in blocks if not isinstance(block, ToolOutput)]
-    if not texts or any(block.kind != "text" for block in texts):
-        return Speech("user")
-    said = "\n".join(block.text for block in texts)
-    return judge(said)
 
 
 def make_output(

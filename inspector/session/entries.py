@@ -228,15 +228,21 @@ class Entry(Value):
     def opens_turn(self) -> bool:
         """Whether a user (not the harness) asks for something here.
 
-        A shell command that a user runs is in the context, and asks the model nothing.
+        A shell command that a user runs is in the context, and asks the model nothing. Neither does white
+        space.
         """
         return (
             self.role == "user"
             and self.kind == "message"
             and not self.meta
             and self.extra.get("way") != "shell"
-            and any(block.kind != "tool_output" for block in self.blocks)
+            and any(map(_asks, self.blocks))
         )
+
+
+def _asks(block: Block) -> bool:
+    """Whether a block of a user's message is more than an output or white space."""
+    return block.kind != "tool_output" and (block.kind != "text" or not (block.text or " ").isspace())
 
 
 class StatedTotal(Value):

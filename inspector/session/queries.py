@@ -11,7 +11,7 @@ from .entries import Entry
 from .json_text import js_number
 from .live import UNSEEN
 from .session import Session
-from .speakers import who_speaks
+from .speakers import Speech, find_speech, who_speaks
 from .tree import COMPACTION
 
 _WRITTEN = ("compaction", "branch_summary")
@@ -165,8 +165,8 @@ _WAYS = {
 }
 
 
-def describe_words(entry: Entry) -> str:
-    """Whose words an entry's text is, in two or three words: by its role, or by who speaks in the user's.
+def describe_words(entry: Entry, block: Block | None = None) -> str:
+    """Describe whose words an entry's text is, or those of one block, in two or three words.
 
     >>> describe_words(Entry(id="a")), describe_words(Entry(id="b", extra={"way": "queued"}))
     ('user text', 'user text, queued')
@@ -174,5 +174,9 @@ def describe_words(entry: Entry) -> str:
     speech = who_speaks(entry)
     if entry.role != "user" or speech.speaker == "summary":
         return f"{entry.role} text"
+    if block is not None and speech.speaker == "user":
+        spans = list(find_speech(entry, block))
+        if spans and all(span.speaker != "user" for span in spans):
+            speech = Speech(spans[0].speaker, spans[0].way)
     way = _WAYS.get(speech.way)
     return f"{_VOICES.get(speech.speaker, 'user')} text{f', {way}' if way else ''}"

@@ -10,11 +10,14 @@ Wrappers are recognised by their structure, so that wrappers of unknown hosts ar
 
 Elements with other names, and elements in a text that begins with words, were pasted by the user. So was a
 message that consists only of elements, if the editor records that it was typed.
+
+Elements whose names are known as a harness's are found by `find_named`.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 _TAG = re.compile(r"\s*<([A-Za-z][\w.:-]{0,60})(?:\s[^<>]*?)?(/?)>")
@@ -36,6 +39,8 @@ _REMINDER = re.compile(
     r"|session_context|local-command-caveat|current_datetime)(?:\s[^<>]*)?>"
 )
 _COMPOUND = re.compile(r"[a-z]+(?:[-_][a-z]+)+")
+_ENDS_LINE = re.compile(r"[ \t\r]*(?:\n|<|\Z)")
+_SIGN = re.compile(r"\S")
 
 
 class Element(NamedTuple):
@@ -121,6 +126,63 @@ def find_reminders(text: str) -> list[tuple[int, int]]:
         else:
             unclosed.add(name)
     return reminders
+
+
+def find_named(text: str, names: frozenset[str]) -> list[Element]:
+    """Find the elements of these names that begin a text or a line, or follow another of them.
+
+    - At the start, or behind another of them, one without an end tag continues to the end of the text.
+    - Below words, a name of one word and an element without an end tag are only mentioned.
+    - An end tag that ends a line, and that no tag opened, ends the element before it: an earlier end tag was
+      quoted in that element.
+
+    >>> text = "<tick>1</tick>Never use <tick>2</tick>"
+    >>> [text[found.start : found.end] for found in find_named(text, frozenset({"tick"}))]
+    ['<tick>1</tick>']
+    """
+    found: list[Element] = []
+    at = 0
+    sign = _SIGN.search(text)
+    for element in _pair_tags(text, _match_tags(names)) if "<" in text else ():
+        if element.start < at:
+            continue
+        if sign is None or sign.start() >= element.start:
+            end = element.end or len(text)
+        elif element.end and _COMPOUND.fullmatch(element.name) and _begins_line(text, element.start):
+            end = element.end
+        else:
+            continue
+        found.append(element._replace(inner_end=element.inner_end or end, end=end))
+        at, sign = end, _SIGN.search(text, end)
+    return found
+
+
+@cache
+def _match_tags(names: frozenset[str]) -> re.Pattern[str]:
+    return re.compile(rf"<(/?)({'|'.join(map(re.escape, sorted(names)))})(?:\s[^<>]*?)?(/?)>")
+
+
+def _pair_tags(text: str, tags: re.Pattern[str]) -> list[Element]:
+    """Return the elements in the order of their start tags; the end is 0 if one has no end tag."""
+    elements: list[Element] = []
+    waiting: dict[str, list[int]] = {}
+    last: dict[str, int] = {}
+    for tag in tags.finditer(text):
+        name, opened = tag[2], waiting.setdefault(tag[2], [])
+        if not tag[1]:
+            end = tag.end() if tag[3] else 0
+            if not end:
+                opened.append(len(elements))
+            elements.append(Element(name, tag.start(), tag.end(), end, end))
+        elif opened or (name in last and _ENDS_LINE.match(text, tag.end())):
+            last[name] = opened.pop() if opened else last[name]
+            elements[last[name]] = elements[last[name]]._replace(inner_end=tag.start(), end=tag.end())
+    return elements
+
+
+def _begins_line(text: str, at: int) -> bool:
+    before = text[max(at - 80, 0) : at].rstrip(" \t")
+    return before.endswith("\n") if before else at <= 80
 
 
 def _parse_elements(text: str) -> tuple[list[Element], list[tuple[int, int]]]:

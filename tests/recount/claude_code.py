@@ -32,15 +32,17 @@ from .figures import Figures, Request, count_words, whole, write_bill
 
 Row = dict[str, Any]
 _COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-# What harnesses write in the user's name, by how it begins: CLAUDE §3 and TRUTH D2.
+# What harnesses write in the user's name, up to its end tag if there is one: CLAUDE §3 and TRUTH D2.
 _NOT_TYPED = re.compile(
-    r"\s*(?:<(?:task-notification|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
-    r"|command-name|system-reminder|user-prompt-submit-hook|teammate-message|agent-message|tick"
-    r"|cross-session-message|fork-boilerplate|github-webhook-activity|mcp-(?:polling|resource)-update)\b"
-    r"|\[Request interrupted by user)"
+    r"\s*(?:<(task-notification|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
+    r"|command-(?:name|message|args|contents)|system-reminder|user-prompt-submit-hook|teammate-message"
+    r"|agent-message|tick|cross-session-message|fork-boilerplate|github-webhook-activity"
+    r"|mcp-(?:polling|resource)-update)\b(?:.*?</\1>|.*)"
+    r"|\[Request interrupted by user[^\]]*\])",
+    re.DOTALL,
 )
+_OUTPUT = re.compile(r"\s*Read the output file to retrieve the result: .*")  # ends a task's notification
 _NAMED = ("user", "assistant", "system", "attachment")
-_REMINDERS = re.compile(r"\s*<(system-reminder|user-prompt-submit-hook)>.*?</\1>", re.DOTALL)
 
 
 class Reply:
@@ -443,14 +445,17 @@ def _opens(row: Row) -> bool:
         return False
     if kind is None and row.get("promptSource") == "system":
         return False
-    text = "\n".join(str(each.get("text") or "") for each in own if each.get("type") == "text")
-    return _typed(text) or any(each.get("type") in ("image", "document") for each in own)
+    texts = [str(each.get("text") or "") for each in own if each.get("type") == "text"]
+    return any(map(_typed, texts)) or any(each.get("type") in ("image", "document") for each in own)
 
 
 def _typed(text: str) -> bool:
-    while found := _REMINDERS.match(text):
+    """Whether words are left without the harness's. A slash command that asks begins with its message."""
+    if text.lstrip().startswith("<command-message>"):
+        return True
+    while found := _NOT_TYPED.match(text) or _OUTPUT.match(text):
         text = text[found.end() :]
-    return bool(text.strip()) and not _NOT_TYPED.match(text)
+    return bool(text.strip())
 
 
 def _count_queued(rows: list[tuple[Any, Row]], way: list[tuple[Any, Row]]) -> int:

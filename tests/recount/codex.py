@@ -214,10 +214,10 @@ class _Count:
             return True
         if kinds and not any(str(kind).startswith("user.") for kind in kinds):
             return False
-        text = say(parts)
-        if not is_typed(text) or text.startswith(_HARNESS):
+        texts = [parts] if isinstance(parts, str) else [say([part]) for part in listed(parts)]
+        if not any(is_typed(text) and not text.startswith(_HARNESS) for text in texts):
             return False
-        return not self.typed or text.strip() in self.typed
+        return not self.typed or any(text.strip() in self.typed for text in [*texts, say(parts)])
 
     def _event(self, payload: Row) -> None:
         kind = str(payload.get("type"))

@@ -15,16 +15,13 @@ from .figures import Figures, Request, whole, write_bill
 
 Row = dict[str, Any]
 GZIP, ZSTD = b"\x1f\x8b", b"(\xb5/\xfd"
-# What harnesses write in the user's name, by how it begins (CLAUDE §3; FORMATS §1).
+# What harnesses write in the user's name, up to its end tag if there is one (CLAUDE §3; FORMATS §1).
 _HARNESS = re.compile(
-    r"\s*(?:<(?:task-notification|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
-    r"|command-name|system[-_]reminder|user-prompt-submit-hook|environment_(?:context|details)|session_context|user_instructions"
-    r"|turn_aborted|subagent_notification|teammate-message|agent-message|session-start-hook"
-    r"|post-tool-use-hook)[\s>]|\[Request interrupted by user[^\]\n]{0,40}\]\s*$)"
-)
-_ASIDE = re.compile(
-    r"\s*<(system[-_]reminder|environment_context|environment_details|session_context"
-    r"|user-prompt-submit-hook|local-command-caveat)>.*?</\1>",
+    r"\s*(?:<(task-notification|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
+    r"|command-(?:name|args|contents)|system[-_]reminder|user-prompt-submit-hook|session_context"
+    r"|environment_(?:context|details)|user_instructions|turn_aborted|subagent_notification|teammate-message"
+    r"|agent-message|session-start-hook|post-tool-use-hook)[\s>](?:.*?</\1>|.*)"
+    r"|\[Request interrupted by user[^\]\n]{0,40}\]|Read the output file to retrieve the result: [^\n]*)",
     re.DOTALL,
 )
 
@@ -99,10 +96,10 @@ def say(content: Any) -> str:
 
 
 def is_typed(text: str) -> bool:
-    """Whether a person may have typed a text: it is not empty, and no harness's by how it begins."""
-    while found := _ASIDE.match(text):
+    """Whether a person may have typed a text: something is left behind what a harness began it with."""
+    while found := _HARNESS.match(text):
         text = text[found.end() :]
-    return bool(text.strip()) and not _HARNESS.match(text)
+    return bool(text.strip())
 
 
 def split_inclusive(sent: Any, replied: Any, read: Any = 0, written: Any = 0) -> list[int]:

@@ -344,7 +344,7 @@ class ClaudeCodeLines:
         text = words_of(blocks)
         told = read_origin(row.origin), row.prompt_source
         speech = judge(
-            text,
+            blocks,
             origin=told[0],
             source=told[1],
             meta=row.is_meta is True,
@@ -388,7 +388,7 @@ class ClaudeCodeLines:
         mode = attachment.get("commandMode")
         notified = mode if mode == "task-notification" else None
         origin = read_origin(attachment.get("origin")) or notified
-        speech = judge(text, origin=origin, source="queued", meta=row.is_meta is True)
+        speech = judge(blocks, origin=origin, source="queued", meta=row.is_meta is True)
         draft.meta, draft.extra = speech.meta, speech.extra
         if not draft.meta:
             self.replies.end(row.lane, draft.order)

@@ -127,7 +127,7 @@ def _write_attached(entry: Entry, block: Block) -> Json:
 
 def _write_speaker(entry: Entry) -> Json:
     """What tells who speaks, where the words themselves do not."""
-    way, tagged = who_speaks(entry).way, judge(entry.text)
+    way, tagged = who_speaks(entry).way, judge(entry.blocks)
     if way == "queued":
         return {"promptSource": "queued"}
     if way == "plan":

@@ -269,7 +269,7 @@ def _label(table: Table, row: int, block: Block) -> str:
         return block.name or "output of an unknown call"
     if block.kind == "text":
         entry = table.session.entries[table.live.entries[table.live.position[row]]]
-        return "summary so far" if entry.kind == "compaction" else describe_words(entry)
+        return "summary so far" if entry.kind == "compaction" else describe_words(entry, block)
     if block.kind == "image":
         size = f" {block.width}×{block.height}" if block.width else ""
         return f"image{size}"

@@ -247,7 +247,7 @@ def _describe_speaker(plan: Plan, piece: Piece, tool: str) -> str:
     kind = piece.block.kind
     if kind == "text":
         entry = plan.session[piece.origin[0].entry] if piece.origin else None
-        words = describe_words(entry) if entry is not None else piece.role
+        words = describe_words(entry, piece.block) if entry is not None else piece.role
         return cut_text(words.removesuffix(" text").replace(" text, ", ", "), 40)
     name = cut_text(getattr(piece.block, "name", None) or tool, 40)
     what = {"tool_call": "call", "tool_output": "output"}.get(kind, kind.replace("_", " "))

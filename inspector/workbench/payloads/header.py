@@ -94,7 +94,7 @@ def _find_prompt(session: Session) -> str:
         entries = [session.entries[i] for i in session.path[turn.first : turn.last + 1]]
         entries = [entry for entry in entries if entry.role == "user"]
         for entry in entries:
-            if (way := who_speaks(entry).way or judge(entry.text).way) == "command":
+            if (way := who_speaks(entry).way or judge(entry.blocks).way) == "command":
                 return _one_line(entry.text)
             if way in ("local command", "shell"):
                 continue  # not addressed to the model

@@ -257,7 +257,7 @@ def _label(entry: Entry, found: _Found, cwd: str | None) -> str:
         failed = block.kind == "tool_output" and block.is_error
         return ("failed: " if failed else "") + title_call(found.call, cwd)
     if block.kind == "text":
-        return "summary" if entry.kind == "compaction" else describe_words(entry)
+        return "summary" if entry.kind == "compaction" else describe_words(entry, block)
     if block.kind == "tool_output":
         return block.name or "output of an unknown call"
     return block.kind
