@@ -343,20 +343,20 @@ def test_what_only_the_summary_before_tells_has_its_share_however_much_is_new() 
     told = [f"- The board of harbour {number} is drawn in metres." for number in range(60)]
     session = build(
         *(entry for n in range(60) for entry in edit(f"src/tidepool/harbours/boards/h{n}.py")),
-        *(e for n in range(40) for e in (user(f"Never touch board{n}.txt in the {n}th harbour."), say())),
+        *(e for n in range(40) for e in (user(f"Always draw board{n}.txt in the {n}th harbour."), say())),
         *(e for n in range(40) for e in run(f"make h{n}", f"error: no rule to make h{n}.svg", error=True)),
     )
     text = write(session, 800, kind="update", previous="\n".join(["## Critical context", *told]))
     carried = [f"{line}\n" for line in section(text, "Critical context").splitlines() if line in told]
     assert 0.25 * 800 < int(find_counter("o200k_base").count(carried).sum()) < 0.35 * 800
-    assert "- Never touch board" in text and "\nsrc/tidepool/harbours/boards/" in text
+    assert "- Always draw board" in text and "\nsrc/tidepool/harbours/boards/" in text
 
 
 def test_what_was_asked_has_room_before_what_only_the_summary_before_tells() -> None:
-    before = write(build(user("Fix the boards. Never touch data/almanac.json."), say("Good.")))
+    before = write(build(user("Fix the boards. Always sort data/almanac.json."), say("Good.")))
     session = build(user("Go on."), *run("pytest -q --all tests/first", "9 passed and 0 failed"), say("Ok."))
     texts = [write(session, tokens, kind="update", previous=before) for tokens in range(30, 110, 5)]
-    seen = {("Go on." in text, "- Never touch" in text) for text in texts}
+    seen = {("Go on." in text, "- Always sort" in text) for text in texts}
     assert seen >= {(True, False), (True, True)} and (False, True) not in seen
 
 

@@ -6,15 +6,23 @@ budget. Nothing here knows where an item came from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 from ...tokens.counter import Counter
+from .quotes import cut_words
 
 NOTHING = "- none"
 """Stands under a heading that nothing was found for."""
+FIRST = "safety"
+"""Items of this kind have room before headings do, and the section they stand in is the first."""
 _REFILLS = 4
+_CUT = frozenset({"goal", "asked", "words", "error", "outcome", "said"})
+"""Kinds of which a line may be cut to fill the rest: half a rule, value or path would say another thing."""
+_LEAST_CUT = 25  # characters
+_CUTS = 9
 
 
 class Item(NamedTuple):
@@ -76,6 +84,10 @@ class Layout:
             lines += _lines(mine)
         return "\n".join(lines)
 
+    def begin_with(self, name: str) -> Layout:
+        """Return the layout with one of its slots before all others."""
+        return replace(self, slots=tuple(sorted(self.slots, key=lambda slot: slot.name != name)))
+
     def _below(self, number: int) -> list[str]:
         """The slots of a section: this one and those until the next."""
         names = [self.slots[number].name]
@@ -105,13 +117,16 @@ def fit(
     """The text of as many items as go into `budget` tokens, counted as a whole by `counter`.
 
     Items are taken in their order, those of a kind up to its share of the budget (default: all of it); what
-    is left then goes to the rest in the same order. Empty when not even one item fits.
+    is left then goes to the rest in the same order, and to the beginning of one more line. Empty when not
+    even one item fits.
     """
 
     def count(chosen: Iterable[int]) -> int:
         return _count(counter, layout.write([items[at] for at in sorted(chosen)], whole=whole))
 
-    whole = _count(counter, layout.write((), whole=True)) * 4 <= budget
+    costs = _count_each(counter, [_said(item) for item in items])
+    first = sum(cost for item, cost in zip(items, costs, strict=True) if item.kind == FIRST)
+    whole = _count(counter, layout.write((), whole=True)) * 4 <= budget - first
     opening = _count_each(counter, [f"{slot.opening}\n" for slot in layout.slots])
     # A tag is closed again; a main heading is there already when the text is whole.
     entry = {
@@ -120,7 +135,6 @@ def fit(
         else cost * (2 if slot.tag else 1) + 1
         for slot, cost in zip(layout.slots, opening, strict=True)
     }
-    costs = _count_each(counter, [_said(item) for item in items])
     choice = _Choice(items, costs, entry)
     room = budget - _count(counter, layout.write((), whole=whole) or layout.title)
     for limited in (True, False):
@@ -152,7 +166,26 @@ def fit(
         for at in more:
             choice.take(at)
         total = fuller
-    return layout.write([items[at] for at in sorted(choice.taken)], whole=whole)
+    chosen = [items[at] for at in sorted(choice.taken)]
+    for cut in islice(_cut_lines(choice, budget - total), _CUTS):
+        text = layout.write([*chosen, cut], whole=whole)
+        if _count(counter, text) <= budget:
+            return text
+    return layout.write(chosen, whole=whole)
+
+
+def _cut_lines(choice: _Choice, room: int) -> Iterator[Item]:
+    """Yield the beginnings of lines for which there is no room, about as long as the room, then shorter."""
+    for at, item in enumerate(choice.items):
+        chars = len(item.text) * (room - choice.price(at) + choice.costs[at]) // max(choice.costs[at], 1)
+        if item.kind in _CUT and chars >= _LEAST_CUT and not choice.has(at) and not choice.is_said(at):
+            for share in (1.0, 0.85, 0.7):
+                yield item._replace(text=_cut(item.text, int(chars * share)))
+
+
+def _cut(text: str, chars: int) -> str:
+    mark = '…"' if text.endswith('"') else "…"
+    return text if len(text) <= chars else cut_words(text, chars - len(mark)).rstrip(' …"') + mark
 
 
 class _Choice:

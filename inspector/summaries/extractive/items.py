@@ -1,8 +1,9 @@
 """What entries say that must not be forgotten, as items: the most important first.
 
-In go entries of a session, out come `Item`s: files changed, the user's rules, open todos, the last errors and
-outcomes of commands, decisions, first and last words, and then whatever else is a fact. Everything is copied;
-nothing is concluded, and nothing is taken from the model's reasoning.
+In go entries of a session, out come `Item`s: what the user forbids, the first and last words, files changed,
+the user's other rules, open todos, the last errors and outcomes of commands, decisions, then whatever else is
+a fact, and in the end every sentence. Everything is copied; nothing is concluded, and nothing is taken from
+the model's reasoning.
 """
 
 from __future__ import annotations
@@ -20,19 +21,22 @@ from ...session.entries import Entry
 from ...session.session import Session
 from ...session.toolcalls.shell import output_of
 from ...text import printable
-from .budget import Item
+from .budget import FIRST, Item
 from .outcomes import SessionOutcomes
 from .quotes import (
     VALUE,
     WORDS,
     clip,
     find_answers,
+    find_bans,
     find_findings,
     find_requests,
+    find_rest,
     find_sentence,
     find_statements,
     quote,
 )
+from .safety import forbids
 
 NEWEST = 12
 """So many of the last errors, outcomes and decisions go before everything else of their kinds."""
@@ -42,7 +46,7 @@ MANY = 100
 LONG_ERROR = 300
 """Characters of an error line beyond which it is rather a dump than a message."""
 
-FIRST, LAST, BETWEEN = "Asked first:", "Asked last:", "Asked then:"
+ASKED_FIRST, LAST, BETWEEN = "Asked first:", "Asked last:", "Asked then:"
 """What stands before a user's words."""
 NAMED_BEFORE = "Files named before"
 READ = "In what was read: "
@@ -51,7 +55,8 @@ READ = "In what was read: "
 _LABEL = re.compile(r"^[A-Z]{3,}(?: [A-Z]{3,}){0,2}: (?=\w)")
 """What kind of sentence follows, in capitals."""
 _IS = re.compile(r"\w (?:is|are|was|were) (?:now )?|\w ?[:=] ?")
-_SAID = ("rule", "stated")
+_SAID = ((FIRST,), ("rule", "stated"))
+"""Kinds of which shorter lines come first, each group apart."""
 _LESSER = ("id", "url", "number", "symbol")
 _LABELS = {"id": "Ids", "url": "Addresses", "number": "Values", "symbol": "Names", "file": "Files named"}
 
@@ -87,14 +92,20 @@ def collect_items(session: Session, *, brief: bool = False) -> list[Item]:
     `brief` is for when a line is a large part of the room: quotes are shorter, a label in capitals before a
     sentence goes, and of what the user said shorter lines come first, because more of them fit.
     """
-    items = list(_Gleaner(session, WORDS // 15 if brief else WORDS).items())
+    reader = _Gleaner(session, WORDS // 15 if brief else WORDS)
+    items = list(reader.items())
+    items += reader.rest(sum(map(len, {item.text for item in items})))
     if not brief:
         return items
-    items = [item._replace(text=_LABEL.sub("", item.text)) for item in items]
-    places = [number for number, item in enumerate(items) if item.kind in _SAID]
-    shortest_first = sorted((items[number] for number in places), key=lambda item: len(item.text))
-    for number, item in zip(places, shortest_first, strict=True):
-        items[number] = item
+    items = [
+        item._replace(text=_LABEL.sub("", item.text), key=_LABEL.sub("", item.key))  # the key is in the text
+        for item in items
+    ]
+    for kinds in _SAID:
+        places = [number for number, item in enumerate(items) if item.kind in kinds]
+        shortest_first = sorted((items[number] for number in places), key=lambda item: len(item.text))
+        for number, item in zip(places, shortest_first, strict=True):
+            items[number] = item
     return items
 
 
@@ -114,13 +125,14 @@ class _Gleaner:
 
     def items(self) -> Iterator[Item]:
         runs = [Item("outcome", run.slot, run.text, run.at) for run in self.deeds.runs()]
-        yield from self._goal()
-        yield from self._files("modified", self.changed)
         # What the harness says of itself in the user's place is no rule for whoever reads on.
         rules = [fact for fact in self._latest("constraint") if not self._by_harness(fact)]
         mine = [fact for fact in rules if self._by_user(fact)]
+        yield from self._safety(mine)
+        yield from self._goal()
+        yield from self._files("modified", self.changed)
         # A rule stands in its own section even where a quoted request holds it too.
-        for item in self._lines("rule", "constraints", mine):
+        for item in self._lines("rule", "constraints", [fact for fact in mine if not forbids(fact.form)]):
             yield item._replace(key="")
         yield from self._stated()
         tasks, off, others = self.deeds.sort_tasks(self._latest("todo"), self._last_asked())
@@ -158,11 +170,33 @@ class _Gleaner:
         )
         yield from self._packed("file")
 
+    def _safety(self, mine: list[Fact]) -> Iterator[Item]:
+        """What the user forbids, the latest first; what the user replaced since is left out."""
+        for item in self._lines(FIRST, "constraints", [fact for fact in mine if forbids(fact.form)]):
+            yield item._replace(key="", at=item.at + SAFETY)
+        known = [" ".join(fact.form.split()) for fact in self.facts.by_kind("constraint")]
+        for at, words in reversed(find_bans(self.session)):
+            line = printable(" ".join(words.split()))
+            if not any(line.rstrip(" .!") in form for form in known):
+                known.append(line)
+                yield Item(FIRST, "constraints", line, at + SAFETY)
+
+    def rest(self, said: int) -> Iterator[Item]:
+        """All other sentences, if the lines before them have `said` characters.
+
+        Sentences with a value are among those lines, unless another value replaced theirs.
+        """
+        listed = {at for at, _ in self.statements}
+        replaced = [fact.form for fact in self.facts.by_kind("constraint") if fact.number in self.replaced]
+        for at, words in find_rest(self.session, said):
+            if at not in listed and not any(words in form or form in words for form in replaced):
+                yield Item("said", "context", clip(words, WORDS), at, printable(words))
+
     def _goal(self) -> Iterator[Item]:
         """The first thing asked and the last, quoted."""
         if self.requests:
             at, text = self.requests[0]
-            yield Item("goal", "goal", f"{FIRST} {quote(text, self.words)}", at)
+            yield Item("goal", "goal", f"{ASKED_FIRST} {quote(text, self.words)}", at)
         if len(self.requests) > 1:
             at, text = self.requests[-1]
             yield Item("goal", "goal", f"{LAST} {quote(text, self.words)}", at)
@@ -267,6 +301,8 @@ def _replaceable(words: str) -> str | tuple[str, ...]:
 
 _AFTER = 1 << 70
 """What is packed stands after the lines of its section."""
+SAFETY = -_AFTER
+"""What the user forbids stands before the other lines of its section."""
 
 
 def _is_telling(error: Fact) -> bool:

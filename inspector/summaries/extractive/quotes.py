@@ -14,6 +14,7 @@ from ...redaction.cut import redact_long, redact_text
 from ...session.session import Session
 from ...session.speakers import find_speech, who_speaks
 from ...text import printable
+from .safety import plainly_forbids
 
 WORDS = 600
 """Characters of the first and the last request; the model's last words have half of it, others a third."""
@@ -27,6 +28,7 @@ _FIGURE = re.compile(r"(?<![\w./-])#?\d[\d,.]*\d%? [A-Za-z]{4}")
 """A number of two digits and more, and what it counts."""
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 _SPACE, _BETWEEN = re.compile(r" "), re.compile(r"[^\w.,]")
+_MOST_REST = 100_000  # characters: more than any summary is given
 _TELLING = 25  # characters; "Done." and "Good point." tell nothing
 
 
@@ -55,6 +57,37 @@ def find_statements(session: Session) -> list[tuple[int, str]]:
         for at, _, start, _, words in find_typed(session)
         if len(words) <= WORDS // 3 and not words.endswith("?") and VALUE.search(words)
     ]
+
+
+def find_bans(session: Session) -> list[tuple[int, str]]:
+    """(place, words) of the sentences a person typed that plainly forbid something."""
+    return [
+        ((at << 32) + start, words)
+        for at, _, start, _, words in find_typed(session)
+        if len(words) <= WORDS and not words.endswith("?") and plainly_forbids(words)
+    ]
+
+
+def find_rest(session: Session, listed: int) -> list[tuple[int, str]]:
+    """(place, words) of all sentences that a person typed, then of all the model said, each the latest first.
+
+    With the `listed` characters of other lines they have at most three quarters of the session's characters:
+    a summary is to be shorter than what it is about.
+    """
+    typed = [((at << 32) + start, words) for at, _, start, _, words in find_typed(session)]
+    said = [
+        (at + place, words) for at, text in find_answers(session) for place, _, words in typed_sentences(text)
+    ]
+    whole = sum(len(block.text) for entry in session.entries for block in entry.blocks)
+    room = min(_MOST_REST, whole * 3 // 4 - listed)
+    rest = []
+    for at, words in [*reversed(typed), *reversed(said)]:
+        room -= len(words)
+        if room < 0:
+            break
+        if len(words) >= _TELLING:
+            rest.append((at, words))
+    return rest
 
 
 def find_findings(answers: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:

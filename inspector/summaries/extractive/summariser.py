@@ -2,15 +2,16 @@
 
 In go a `SummaryJob` and its session, out comes a `Reply` that never counts more tokens than the job allows.
 Everything in it stands in the session or in the summary before; the same entries give the same bytes on
-every machine. What matters most stands first in line for the budget: files changed, the user's rules, open
-todos, the last errors and outcomes, decisions, then the rest as room allows.
+every machine. What matters most stands first in line for the budget: what the user forbids, the first and
+last request, files changed, the user's other rules, open todos, the last errors and outcomes, decisions, then
+the rest as room allows, in the end sentences. What the user forbids also stands first in the text.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import dropwhile, groupby, takewhile
 from types import MappingProxyType
 
 from ...planning.summary_jobs import Reply, SummaryJob
@@ -22,9 +23,10 @@ from ...tokens.counters import find_counter
 from ...tokens.ledger import Ledger
 from ..material import job_entries
 from ..prompts import PROGRESS, SECTIONS, TURN_SECTIONS
-from .budget import Item, Layout, Slot, fit
-from .items import BETWEEN, FIRST, LAST, NAMED_BEFORE, collect_items, gather_entries
+from .budget import FIRST, Item, Layout, Slot, fit
+from .items import ASKED_FIRST, BETWEEN, LAST, NAMED_BEFORE, SAFETY, collect_items, gather_entries
 from .previous import SummaryLine, read_summary
+from .safety import forbids
 
 TOKENS = 4_000
 """Tokens of a summary whose job sets no lower limit; those that harnesses record have 1,000 to 4,200."""
@@ -156,6 +158,8 @@ class ExtractiveSummariser:
         shares = SHARES
         if not self.headings:
             layout, shares = NOTES, NOTE_SHARES
+        if any(item.kind == FIRST for item in items):
+            layout = layout.begin_with("constraints")
         return Reply(text=fit(_redact(items), layout, max(budget, 0), self._counter, shares))
 
     def _collect(self, job: SummaryJob, session: Session) -> list[Item]:
@@ -166,10 +170,28 @@ class ExtractiveSummariser:
         items = collect_items(gather_entries(session, entries, job.previous), brief=not self.headings)
         # A summary before may stand among the entries too, where a policy shows it as one more message.
         told = [entry.text for entry in entries if entry.kind in ("compaction", "branch_summary")]
-        if lines := [line for text in (job.previous or "", *told) for line in read_summary(text)]:
+        if lines := [line for text in (job.previous or "", *told) for line in _read_lines(text)]:
             items = _merge(items, lines)
         self._read[job.kind, self.headings] = session, job, items
         return items
+
+
+def _read_lines(text: str) -> list[SummaryLine]:
+    """The lines of a summary before. One by this package without headings begins with what is forbidden."""
+    lines = read_summary(text)
+    if not text.startswith(tuple(f"{title}\n" for title in _TITLES)):
+        return lines
+    rules = takewhile(_is_rule, lines[1:])
+    return [
+        *lines[:1],
+        *(line._replace(slot="constraints") for line in rules),
+        *dropwhile(_is_rule, lines[1:]),
+    ]
+
+
+def _is_rule(line: SummaryLine) -> bool:
+    asked = line.text.startswith((ASKED_FIRST, LAST, BETWEEN))
+    return line.slot == "context" and not asked and forbids(line.text)
 
 
 def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
@@ -181,8 +203,10 @@ def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
     changed |= {line.text for line in told if line.slot == "modified"}
     items = [item for item in items if item.slot != "read" or item.text not in changed]
     if any(line.slot == "goal" for line in told):
-        items = [item._replace(text=item.text.replace(FIRST, BETWEEN, 1)) for item in items]
+        items = [item._replace(text=item.text.replace(ASKED_FIRST, BETWEEN, 1)) for item in items]
     old = _carry(items, told, changed)
+    first = [item for item in items if item.kind == FIRST] + old.pop(FIRST, [])
+    items = [item for item in items if item.kind != FIRST]
     kinds = dict.fromkeys(item.kind for item in items)
     # What is only told by the summary before stands where the goal ends: it matters as much as what is new.
     alone = [
@@ -197,7 +221,7 @@ def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
             out += alone
             alone = []
         out += [*group, *old.pop(kind, ())]
-    return out + alone
+    return first + out + alone
 
 
 def _carry(items: list[Item], told: list[SummaryLine], changed: set[str]) -> dict[str, list[Item]]:
@@ -218,7 +242,9 @@ def _carry(items: list[Item], told: list[SummaryLine], changed: set[str]) -> dic
         # Rules and files stand in their own place, whatever else names them.
         key = "" if line.slot in _ALWAYS else text
         # What was said earlier stands before what was said since.
-        item = Item(kinds[line.slot], line.slot, text, number - len(told), key)
+        safety = line.slot == "constraints" and forbids(text)
+        at = (SAFETY if safety else 0) + number - len(told)
+        item = Item(FIRST if safety else kinds[line.slot], line.slot, text, at, key)
         old.setdefault(item.kind, []).append(item)
     return old
 

@@ -39,7 +39,7 @@ def test_what_comes_first_is_there_wherever_what_comes_after_it_is() -> None:
         ("right one", "left one"),
     ]
     alone = set()
-    for tokens in range(80, 300, 20):
+    for tokens in range(40, 300, 10):
         text = write(session, tokens)
         for first, then in pairs:
             assert first in text or then not in text, (tokens, first, then)
@@ -187,7 +187,7 @@ def test_without_headings_there_is_more_room_and_short_sentences_come_first() ->
         say("fine"),
     )
     writer = ExtractiveSummariser(headings=False)
-    lines = writer(job_of(session, 34), session).text.splitlines()
+    lines = writer(job_of(session, 24), session).text.splitlines()
     assert lines[0] == "[Extracted]" and not any(line.startswith("#") for line in lines)
     assert "- Never push." in lines and "- Always run make." in lines
     assert "old importer, however" not in "\n".join(lines)
