@@ -55,8 +55,10 @@ READ = "In what was read: "
 _LABEL = re.compile(r"^[A-Z]{3,}(?: [A-Z]{3,}){0,2}: (?=\w)")
 """What kind of sentence follows, in capitals."""
 _IS = re.compile(r"\w (?:is|are|was|were) (?:now )?|\w ?[:=] ?")
-_SAID = ((FIRST,), ("rule", "stated"))
-"""Kinds of which shorter lines come first, each group apart."""
+_BRIEF = {FIRST: 0, "modified": 1, "rule": 2, "stated": 2, "goal": 3}
+"""The order of kinds where a line is a large part of the room: the beginning of a request says little."""
+_SHORTER = (FIRST, "rule", "stated")
+"""Kinds of which shorter lines come first there, because more of them fit."""
 _LESSER = ("id", "url", "number", "symbol")
 _LABELS = {"id": "Ids", "url": "Addresses", "number": "Values", "symbol": "Names", "file": "Files named"}
 
@@ -89,8 +91,8 @@ def gather_entries(session: Session, entries: Sequence[Entry], previous: str | N
 def collect_items(session: Session, *, brief: bool = False) -> list[Item]:
     """Items of a session that `gather_entries` made.
 
-    `brief` is for when a line is a large part of the room: quotes are shorter, a label in capitals before a
-    sentence goes, and of what the user said shorter lines come first, because more of them fit.
+    `brief` is for when a line is a large part of the room: quotes are shorter and come later, a label in
+    capitals before a sentence goes, and shorter rules come first.
     """
     reader = _Gleaner(session, WORDS // 15 if brief else WORDS)
     items = list(reader.items())
@@ -101,12 +103,11 @@ def collect_items(session: Session, *, brief: bool = False) -> list[Item]:
         item._replace(text=_LABEL.sub("", item.text), key=_LABEL.sub("", item.key))  # the key is in the text
         for item in items
     ]
-    for kinds in _SAID:
-        places = [number for number, item in enumerate(items) if item.kind in kinds]
-        shortest_first = sorted((items[number] for number in places), key=lambda item: len(item.text))
-        for number, item in zip(places, shortest_first, strict=True):
-            items[number] = item
-    return items
+    return sorted(items, key=_rank_brief)
+
+
+def _rank_brief(item: Item) -> tuple[int, int]:
+    return _BRIEF.get(item.kind, len(_BRIEF)), len(item.text) if item.kind in _SHORTER else 0
 
 
 class _Gleaner:

@@ -217,11 +217,11 @@ def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
     ]
     out: list[Item] = []
     for kind, group in groupby(items, key=lambda item: item.kind):
-        if kind != "goal":
+        out += [*group, *old.pop(kind, ())]
+        if kind == "goal":
             out += alone
             alone = []
-        out += [*group, *old.pop(kind, ())]
-    return first + out + alone
+    return first + alone + out
 
 
 def _carry(items: list[Item], told: list[SummaryLine], changed: set[str]) -> dict[str, list[Item]]:
