@@ -31,8 +31,8 @@ the text (`wrappers.py`). Ambiguous cases are decided as follows:
   in the middle of a line, or below words and never closed, is what they talk about. A person who pastes an
   element of the harness is taken for the harness in it, and up to the end of the text if it begins the text
   and is never closed.
-- Words behind a slash command, outside its elements, are the person's. A request of several rows in one
-  message holds the instructions that the command stands for there: they cannot be told from typed words.
+- Words behind a slash command, outside its elements, are the person's. In a request, the instructions of the
+  command may follow it in the same message: they cannot be distinguished from typed words.
 - A message that consists only of elements named like host events comes from the host, unless its row says
   that it was typed.
 """
@@ -217,20 +217,20 @@ def judge(
 
 
 def _read_tags(texts: Sequence[str]) -> Speech:
-    """The speaker as far as the texts of a message tell."""
-    said = [text for text in texts if text and not text.isspace()]
-    heads = [_read_head(text) for text in said]
+    """Find the speaker of a message by its texts alone."""
+    texts = [text for text in texts if text and not text.isspace()]
+    heads = [_read_head(text) for text in texts]
     if heads[:1] == [Speech("user", "command")]:
         return heads[0]
-    for text in said:
-        added = len(said) > 1 and is_host_message(text, by_program=True)
+    for text in texts:
+        added = len(texts) > 1 and is_host_message(text, by_program=True)
         if find_prompt(text) is not None or (not added and any(map(_is_prompt, _divide(text)))):
             return TYPED
     return next((head for head in heads if head != TYPED), TYPED)
 
 
 def _read_head(text: str) -> Speech:
-    """What a message is that begins like this text."""
+    """Find the speaker of a message that begins with this text."""
     if (opening := _OPENS.match(text)) is not None:
         return _TAGS.get(opening[1], TYPED)
     if _INTERRUPTED.match(text):
@@ -313,14 +313,14 @@ def _speech_of_message(text: str, speech: Speech, entry: Entry) -> Iterator[Spee
         return
     spans = _divide(text)
     if speech.meta and any(map(_is_prompt, spans)):
-        # Its row says that nobody typed it.
+        # According to its row it was not typed.
         inner = _find_report(text, 0, len(text), speech.way) if speech.speaker == "agent" else []
         yield from _fill(text, inner, "harness" if inner else speech.speaker, speech.way)
         return
     others = any(block.kind == "text" and block.text not in ("", text) for block in entry.blocks)
     if speech == TYPED and others and is_host_message(text, by_program=True) and find_prompt(text) is None:
-        known = _read_head(text) != TYPED
-        yield from spans if known else [SpeechSpan(0, len(text), "harness", "reminder")]
+        is_tagged = _read_head(text) != TYPED
+        yield from spans if is_tagged else [SpeechSpan(0, len(text), "harness", "reminder")]
         return  # a user does not type a separate block
     way = "" if speech.way == "command" else speech.way
     for span in spans:
@@ -345,13 +345,13 @@ def _divide(text: str) -> list[SpeechSpan]:
     spans = list(_fill(text, inner, "user", ""))
     if any(map(_is_prompt, spans)) or (head := _read_head(text)) == TYPED:
         return spans
-    # A message of the harness alone is told by what it begins with.
+    # The beginning decides for a message of the harness alone.
     inner = [part for part in inner if part[2] != "harness"]
     return list(_fill(text, inner, "harness", head.way))
 
 
 def _mark_tagged(text: str) -> list[tuple[int, int, Speaker, str]]:
-    """Find the spans that are not typed: elements of harnesses and reminders, and what stands in them."""
+    """Find the spans that are not typed: elements of harnesses, reminders, and their contents."""
     reminders = find_reminders(text)
     marked = [
         (
@@ -373,7 +373,7 @@ def _mark_tagged(text: str) -> list[tuple[int, int, Speaker, str]]:
         if element.start not in begins:
             marked.append((element.start, end, _part_element(text, element._replace(end=end), way)))
     at, parts = 0, list[tuple[int, int, Speaker, str]]()
-    for start, end, inner in sorted(marked, key=lambda each: each[:2]):
+    for start, end, inner in sorted(marked, key=lambda mark: mark[:2]):
         if start >= at:
             parts += inner
             at = end
@@ -385,8 +385,8 @@ def _part_element(text: str, element: Element, way: str) -> list[tuple[int, int,
     speech = _TAGS[element.name]
     inner: list[tuple[int, int, Speaker, str]] = []
     if element.name == "command-args":
-        said = _trimmed(text, element.inner, element.inner_end, "arguments")
-        inner = [(start, end, "user", how) for start, end, how in said]
+        arguments = _trimmed(text, element.inner, element.inner_end, "arguments")
+        inner = [(start, end, "user", how) for start, end, how in arguments]
     elif element.name == "bash-input":
         return [(element.start, element.end, "user", "shell")]
     elif element.name == "user_shell_command":

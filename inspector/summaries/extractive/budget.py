@@ -17,7 +17,7 @@ from .quotes import cut_words
 NOTHING = "- none"
 """Stands under a heading that nothing was found for."""
 FIRST = "safety"
-"""Items of this kind have room before headings do, and the section they stand in is the first."""
+"""Items of this kind have room before headings do, and their section is the first."""
 _REFILLS = 4
 _CUT = frozenset({"goal", "asked", "words", "error", "outcome", "said"})
 """Kinds of which a line may be cut to fill the rest: half a rule, value or path would say another thing."""

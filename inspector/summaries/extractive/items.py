@@ -1,9 +1,9 @@
 """What entries say that must not be forgotten, as items: the most important first.
 
-In go entries of a session, out come `Item`s: what the user forbids, the first and last words, files changed,
-the user's other rules, open todos, the last errors and outcomes of commands, decisions, then whatever else is
-a fact, and in the end every sentence. Everything is copied; nothing is concluded, and nothing is taken from
-the model's reasoning.
+In go entries of a session, out come `Item`s: rules that forbid something, the first and last words, files
+changed, the user's other rules, open todos, the last errors and outcomes of commands, decisions, then all
+other facts, and in the end every sentence. Everything is copied; nothing is concluded, and nothing is taken
+from the model's reasoning.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _LABEL = re.compile(r"^[A-Z]{3,}(?: [A-Z]{3,}){0,2}: (?=\w)")
 """What kind of sentence follows, in capitals."""
 _IS = re.compile(r"\w (?:is|are|was|were) (?:now )?|\w ?[:=] ?")
 _BRIEF = {FIRST: 0, "modified": 1, "rule": 2, "stated": 2, "goal": 3}
-"""The order of kinds where a line is a large part of the room: the beginning of a request says little."""
+"""The order of kinds if a line is a large part of the room: the beginning of a request says little."""
 _SHORTER = (FIRST, "rule", "stated")
 """Kinds of which shorter lines come first there, because more of them fit."""
 _LESSER = ("id", "url", "number", "symbol")
@@ -128,12 +128,12 @@ class _Gleaner:
         runs = [Item("outcome", run.slot, run.text, run.at) for run in self.deeds.runs()]
         # What the harness says of itself in the user's place is no rule for whoever reads on.
         rules = [fact for fact in self._latest("constraint") if not self._by_harness(fact)]
-        mine = [fact for fact in rules if self._by_user(fact)]
-        yield from self._safety(mine)
+        typed = [fact for fact in rules if self._by_user(fact)]
+        yield from self._safety(typed)
         yield from self._goal()
         yield from self._files("modified", self.changed)
         # A rule stands in its own section even where a quoted request holds it too.
-        for item in self._lines("rule", "constraints", [fact for fact in mine if not forbids(fact.form)]):
+        for item in self._lines("rule", "constraints", [fact for fact in typed if not forbids(fact.form)]):
             yield item._replace(key="")
         yield from self._stated()
         tasks, off, others = self.deeds.sort_tasks(self._latest("todo"), self._last_asked())
@@ -171,25 +171,25 @@ class _Gleaner:
         )
         yield from self._packed("file")
 
-    def _safety(self, mine: list[Fact]) -> Iterator[Item]:
-        """What the user forbids, the latest first; what the user replaced since is left out."""
-        for item in self._lines(FIRST, "constraints", [fact for fact in mine if forbids(fact.form)]):
+    def _safety(self, rules: list[Fact]) -> Iterator[Item]:
+        """Yield the user's rules that forbid something, the latest first, without replaced ones."""
+        for item in self._lines(FIRST, "constraints", [fact for fact in rules if forbids(fact.form)]):
             yield item._replace(key="", at=item.at + SAFETY)
-        known = [" ".join(fact.form.split()) for fact in self.facts.by_kind("constraint")]
+        forms = [" ".join(fact.form.split()) for fact in self.facts.by_kind("constraint")]
         for at, words in reversed(find_bans(self.session)):
             line = printable(" ".join(words.split()))
-            if not any(line.rstrip(" .!") in form for form in known):
-                known.append(line)
+            if not any(line.rstrip(" .!") in form for form in forms):
+                forms.append(line)
                 yield Item(FIRST, "constraints", line, at + SAFETY)
 
-    def rest(self, said: int) -> Iterator[Item]:
-        """All other sentences, if the lines before them have `said` characters.
+    def rest(self, length: int) -> Iterator[Item]:
+        """All other sentences, if the lines before them have `length` characters.
 
         Sentences with a value are among those lines, unless another value replaced theirs.
         """
         listed = {at for at, _ in self.statements}
         replaced = [fact.form for fact in self.facts.by_kind("constraint") if fact.number in self.replaced]
-        for at, words in find_rest(self.session, said):
+        for at, words in find_rest(self.session, length):
             if at not in listed and not any(words in form or form in words for form in replaced):
                 yield Item("said", "context", clip(words, WORDS), at, printable(words))
 
@@ -303,7 +303,7 @@ def _replaceable(words: str) -> str | tuple[str, ...]:
 _AFTER = 1 << 70
 """What is packed stands after the lines of its section."""
 SAFETY = -_AFTER
-"""What the user forbids stands before the other lines of its section."""
+"""Rules that forbid something are placed before the other lines of their section."""
 
 
 def _is_telling(error: Fact) -> bool:

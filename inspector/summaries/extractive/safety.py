@@ -1,8 +1,8 @@
 """Safety rules: sentences that a person typed to forbid something, or to allow it under one condition only.
 
 A rule that says what must not happen does more harm if a summary loses it than any other line, so an extract
-begins with these. What a rule is, the facts decide (kind "constraint"); here they are told from rules that
-say how a thing is to be done. A sentence that plainly forbids counts even if it is no fact.
+begins with these. The facts decide which sentences are rules (kind "constraint"); this module distinguishes
+them from rules about how to do a thing. A sentence that plainly forbids counts even if it is no fact.
 """
 
 from __future__ import annotations

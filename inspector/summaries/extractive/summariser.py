@@ -2,9 +2,9 @@
 
 In go a `SummaryJob` and its session, out comes a `Reply` that never counts more tokens than the job allows.
 Everything in it stands in the session or in the summary before; the same entries give the same bytes on
-every machine. What matters most stands first in line for the budget: what the user forbids, the first and
-last request, files changed, the user's other rules, open todos, the last errors and outcomes, decisions, then
-the rest as room allows, in the end sentences. What the user forbids also stands first in the text.
+every machine. The budget goes to the user's rules that forbid something, the first and last request, files
+changed, the user's other rules, open todos, the last errors and outcomes, decisions, then to the rest as room
+allows, in the end sentences. The text begins with the rules that forbid something.
 """
 
 from __future__ import annotations
@@ -190,8 +190,8 @@ def _read_lines(text: str) -> list[SummaryLine]:
 
 
 def _is_rule(line: SummaryLine) -> bool:
-    asked = line.text.startswith((ASKED_FIRST, LAST, BETWEEN))
-    return line.slot == "context" and not asked and forbids(line.text)
+    is_request = line.text.startswith((ASKED_FIRST, LAST, BETWEEN))
+    return line.slot == "context" and not is_request and forbids(line.text)
 
 
 def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
