@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inspector import Session, read_session
 from inspector.formats.writers import export_session
 from inspector.session.queries import describe_words
-from inspector.session.speakers import find_speech, typed_words
+from inspector.session.speakers import Speech, find_speech, typed_words, who_speaks
 from inspector.workbench.payloads.header import find_title
 from tests.recount import claude_code as recounted
 
@@ -227,9 +227,38 @@ def test_a_tag_that_words_mention_is_no_element() -> None:
         "Never log <local-command-stdout> rows.",
         "Never log\n<local-command-stdout> rows.",
         "Never log <tick>1</tick> rows.",
+        "Never log <bash-stdout>1</bash-stdout> rows.",
     ):
         (rule,) = typed_rules(row(words))
         assert rule.startswith("Never log")
+
+
+def test_an_element_on_a_line_of_its_own_below_words_is_the_harness_s_if_its_name_is_no_plain_word() -> None:
+    assert typed_rules(row("Look:\n<bash-stdout>\nNever log it.\n</bash-stdout>\nNever push.")) == [
+        "Never push"
+    ]
+    assert typed_rules(row("Look:\n<skill>\nNever log it.\n</skill>\nNever push.")) == [
+        "Never log it",
+        "Never push",
+    ]
+
+
+def test_a_command_with_words_in_another_block_is_still_a_command() -> None:
+    entry = row(FIRST["arguments"], WORDS).entries[2]
+    assert who_speaks(entry) == Speech("user", "command")
+
+
+def test_a_block_that_an_editor_added_opens_no_turn_beside_an_output() -> None:
+    assert len(row("<open-panes>Never close one.</open-panes>", OUTPUT).turns) == 1
+    assert len(row("<open-panes>Never close one.</open-panes>", OUTPUT, WORDS).turns) == 2
+
+
+def test_words_behind_the_surroundings_that_codex_sends_open_a_turn() -> None:
+    around = ("# AGENTS.md instructions for /a\n\n<INSTRUCTIONS>\nNever skip.\n</INSTRUCTIONS>",)
+    around += ("<environment_context><cwd>/a</cwd></environment_context>",)
+    assert len(roll_out(*around).turns) == 1
+    session = roll_out(*around, WORDS)
+    assert (len(session.turns), typed_rules(session)) == (2, ["Never push to main"])
 
 
 def test_the_fields_of_a_row_still_say_that_nobody_typed_it() -> None:

@@ -100,6 +100,21 @@ def test_every_wording_comes_first_and_is_never_cut(rule: str, headings: bool) -
     assert rule == lines(write(session, 120, headings=headings))[0]
 
 
+def test_it_comes_before_rules_that_were_typed_earlier_and_forbid_nothing() -> None:
+    session = build(user("Always run the linter first."), say("Ok."), user(FORBIDDEN[0]), say("Ok."))
+    assert lines(write(session, 600))[:2] == [FORBIDDEN[0], "Always run the linter first."]
+
+
+def test_it_has_room_before_headings_of_what_is_empty() -> None:
+    rules = [
+        f"Never touch the {one} table of the {two}."
+        for one, two in itertools.permutations(WORDS.split()[:5], 2)
+    ]
+    session = build(*map(user, rules))
+    needed = size("\n".join(f"- {rule}" for rule in rules))
+    assert sorted(lines(write(session, needed + 25))) == sorted(rules)
+
+
 @pytest.mark.parametrize("sentence", HARMLESS)
 def test_a_report_with_such_a_word_forbids_nothing(sentence: str) -> None:
     session = build(user("Please mend the importer first."), say("Done."), user(sentence), say("I see."))
