@@ -17,7 +17,7 @@ from ..errors import EditError
 from ..policies.table import Table
 from ..session.tree import Bools, Ints
 from ..tokens.counter import Longs
-from ..tokens.outside import PARTS
+from ..tokens.outside import PARTS, PartName
 from ..tokens.rows import SECTIONS
 from .fates import SideFates
 from .notice import PlacedNotice
@@ -57,6 +57,16 @@ class CutTable:
         if total[place] >= 0:
             total[place] += tokens + more
         return CutTable(total, sections, summary, outside)
+
+    def correct(self, part: PartName, tokens: int, where: Bools) -> CutTable:
+        """The same with so many tokens more, or fewer, in a part of what is not in the file, at the places
+        where `where` (bool[n+1]) is True."""
+        if not tokens:
+            return self
+        outside = self.outside.copy()
+        outside[where, PARTS.index(part)] += tokens
+        total = np.where(where & (self.total >= 0), self.total + tokens, self.total)
+        return CutTable(total, self.sections, self.summary, outside)
 
 
 def sum_behind(kept: Cells, uncut: Cells, edge: int) -> Cells:

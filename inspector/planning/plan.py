@@ -35,6 +35,7 @@ from ..tokens.moment import Moment, find_moment
 from ..tokens.outside import Outside, PartName
 from ..tokens.reattached import ATTACHING
 from ..tokens.reattached import MOST as MOST_ATTACHED
+from ..tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from .as_recorded import find_recorded
 from .cut_table import CutTable, find_edited_place
 from .fates import (
@@ -51,6 +52,7 @@ from .stand_in import StandIn
 from .summary_jobs import Checkpoint, SummaryJob, divide_summary, list_jobs
 
 _MEASURED: Memo[Measured] = Memo()
+_CORRECTIONS: Memo[int] = Memo()
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,8 +287,17 @@ class Plan(Drawable):
         """What is not in the file of the request that this plan leaves, by part, in tokens.
 
         The fixed part stays; what is withheld goes with its blocks; history from before the file, and what a
-        harness attached again, go as soon as anything is summarised or dropped.
+        harness attached again, go as soon as anything is summarised or dropped. What is reported after a
+        recorded compaction beyond that is the `correction`: if less is reported, `withheld` may be below 0.
         """
+        parts = self._explained_after
+        if self.summarises and self.correction:
+            parts = {**parts, self.corrected: parts[self.corrected] + self.correction}
+        return parts
+
+    @cached_property
+    def _explained_after(self) -> dict[PartName, int]:
+        """The same without what only the request after a recorded compaction reports."""
         outside = self.outside
         left = int(leave_outside(self.table, self.outcome).sum())
         left += weigh_more(outside, self.summary_tokens)
@@ -303,6 +314,36 @@ class Plan(Drawable):
         }
 
     @property
+    def recorded_size(self) -> ContextSize | None:
+        """The size after the compaction that the file records here; None unless the policy is "recorded"."""
+        if self.policy.name != RECORDED.name or self.table.moment.given is not None:
+            return None
+        entry = find_recorded(self.session, self.cuts).entry
+        return find_recorded_sizes(self.session, self.ledger, entry.id).after
+
+    @property
+    def correction(self) -> int:
+        """Tokens by which the size after the recorded compaction differs from what its plan explains; 0 for
+        other policies. It is the same for all edits of that plan."""
+        size = self.recorded_size
+        if size is None:
+            return 0
+
+        def measure() -> int:
+            plan = self.with_edits(Edits())
+            explained = plan.counted_after + sum(plan._explained_after.values())
+            return size.tokens - explained if plan.summarises else 0
+
+        return _CORRECTIONS.of(self.table.moment, measure, self.table.given_window, self.reason)
+
+    @property
+    def corrected(self) -> PartName:
+        """The part of `parts_after` that holds the `correction`: files that the harness attached again, if
+        it does so; else what the provider counts more or less than the ledger."""
+        attaches = self.correction > 0 and self.session.format in ATTACHING
+        return "attached" if attaches else "withheld"
+
+    @property
     def outside_after(self) -> int:
         """What is not in the file of the request that this plan leaves, in tokens."""
         return sum(self.parts_after.values())
@@ -311,8 +352,11 @@ class Plan(Drawable):
     def after_range(self) -> tuple[int, int]:
         """The least and the most that `after` may be, where the file does not tell all of it.
 
-        What Claude Code attaches again after its own compaction is in no `after`, but it is in the most.
+        What Claude Code attaches again after its own compaction is in no `after`, but it is in the most. A
+        recorded compaction, and edits of it, are as certain as the size after it.
         """
+        if (size := self.recorded_size) is not None and self.summarises:
+            return self.after - size.tokens + size.low, self.after - size.tokens + size.high
         low = high = self.counted_after
         low -= round(self.outside.overcounted * self.counted_after)
         for name, tokens in self.parts_after.items():
@@ -402,7 +446,8 @@ class Plan(Drawable):
         table = self.tiers.cuts
         if self.place is None:
             return table
-        return table.lengthen(self.place, self._longer, self._longer_outside)
+        written = table.lengthen(self.place, self._longer, self._longer_outside)
+        return written.correct(self.corrected, self.correction, table.summary > 0)
 
     def with_edits(self, edits: Edits) -> Plan:
         """The same moment planned by the same policy, window and reason, with these edits in place of its

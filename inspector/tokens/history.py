@@ -151,7 +151,7 @@ def count_along(session: Session, ledger: Ledger, path: Ints, cuts: list[int]) -
     position, since, less = find_emptied(session, ledger, path)
     base, saved = np.zeros(len(path), np.int64), np.zeros(len(path), np.int64)
     for at, end in zip([0, *cuts], [*cuts, len(path)], strict=True):
-        spans = _kept(session, path, where, at) if at in compacted else []
+        spans = list_kept(session, path, where, at) if at in compacted else []
         kept = sum(int(lasting[b] - lasting[a]) for a, b in spans)
         rows = [np.arange(*np.searchsorted(position, span)) for span in spans]
         older = np.concatenate([np.zeros(0, int), *rows])
@@ -187,7 +187,7 @@ def _add_up(values: Longs) -> Longs:
     return sums
 
 
-def _kept(session: Session, path: Ints, where: dict[int, int], at: int) -> list[tuple[int, int]]:
+def list_kept(session: Session, path: Ints, where: dict[int, int], at: int) -> list[tuple[int, int]]:
     """Spans of the path before a compaction that it kept, none of them twice."""
     boundary, index = session.entries[path[at]].boundary, session.index
     if boundary is None:

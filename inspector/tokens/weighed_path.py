@@ -21,7 +21,7 @@ from ..session.session import Session
 from ..session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MESSAGE, MICRO, TOOL, Bools, Ints
 from ..text import plural
 from .counter import Longs
-from .history import count_along, find_emptied
+from .history import count_along, find_emptied, list_kept
 from .ledger import Ledger
 from .memo import Memo
 from .outside import NOTHING, Outside, Part
@@ -91,6 +91,8 @@ class Scale(NamedTuple):
 _REPLIES: Memo[Replies] = Memo()
 _OUTSIDE: Memo[Outside] = Memo(64)
 _AFTER_FIRST: Memo[Part] = Memo()
+_SHOWS: Memo[bool] = Memo()
+_NOT_LOOKED = Reattached(0, ())
 
 
 def find_replies(session: Session) -> Replies:
@@ -127,6 +129,7 @@ class WeighedPath:
     stretch   int64[k]  how many of them stand before the reply
     residual  int64[k]  what was reported for its request beyond what is counted for it
     grown     int64[p]  what each entry weighs beyond what is counted for it
+    emptied             outputs that were cleared, as `find_emptied` returns them
     """
 
     def __init__(self, session: Session, ledger: Ledger) -> None:
@@ -146,10 +149,10 @@ class WeighedPath:
         self.counted = np.where(self.at > 0, full[np.maximum(self.at - 1, 0)], ledger.head_tokens)
         self.residual: Longs = self.prompt - self.counted
         self.tokens = np.where(np.isin(sort, SEEN), ledger.entry_tokens[path], 0).astype(np.int64)
-        self.scale = self._fit_scale()
+        self.scale = self.fit_scale()
         self.grown: Longs = np.rint((self.scale.middle - 1) * self.tokens).astype(np.int64)
         place, since, less = find_emptied(session, ledger, path)
-        self._emptied = place, since, np.rint((self.scale.middle - 1) * less).astype(np.int64), less
+        self.emptied = place, since, np.rint((self.scale.middle - 1) * less).astype(np.int64), less
         for number in range(len(self.cuts) + 1):
             self._grow(number)
 
@@ -159,15 +162,16 @@ class WeighedPath:
 
     # -- what each step weighed -----------------------------------------------------------------------------
 
-    def _fit_scale(self) -> Scale:
-        """The weighted median over steps of mostly shown text, and its tenths.
+    def fit_scale(self, replies: int | None = None) -> Scale:
+        """The weighted median over steps of mostly shown text, and its tenths; of the first `replies` alone.
 
         A reply's own tokens are those it reports of its output, where that is more than is counted.
         """
-        same = self.stretch[1:] == self.stretch[:-1]
-        own = self.tokens[self.at[:-1]]
-        text = np.diff(self.counted) - own
-        rest = np.diff(self.prompt) - np.maximum(self.output[:-1], own)
+        at, stretch = self.at[:replies], self.stretch[:replies]
+        same = stretch[1:] == stretch[:-1]
+        own = self.tokens[at[:-1]]
+        text = np.diff(self.counted[:replies]) - own
+        rest = np.diff(self.prompt[:replies]) - np.maximum(self.output[:replies][:-1], own)
         good = same & (text >= TEXT) & (rest > 0)
         if good.sum() < STEPS:
             return Scale()
@@ -185,7 +189,7 @@ class WeighedPath:
         last reply at least what it reports of its output.
         """
         rows, first = self.rows(number), self.cuts[number - 1] if number else 0
-        place, since, gone, _ = self._emptied
+        place, since, gone, _ = self.emptied
         if len(rows):
             at = self.at[rows]
             mine = since >= first
@@ -256,10 +260,33 @@ class WeighedPath:
         before = int(self.at[row]) - 1
         name = self.session.entries[int(self.path[before])].id if before >= 0 else None
         live = self.session.at(name).live.entries
-        place, since, gone, _ = self._emptied
+        place, since, gone, _ = self.emptied
         # Outputs that were emptied later stood in full.
         whole = int(gone[(place < self.at[row]) & (since > self.at[row])].sum())
         return max(int(self.residual[row] - self.grown[self._where[live]].sum()) - whole, 0)
+
+    def spare(self, row: int) -> int:
+        """Tokens that a request holds beyond what was in the context for it: below 0, something weighed less
+        than its steps tell."""
+        cuts = [cut for cut in self.cuts if cut < self.at[row]]
+        first = cuts[-1] if cuts else 0
+        sums, lasting = self._sums
+        live = int(sums[self.at[row]] - sums[first])
+        for begin, end in list_kept(self.session, self.path, self._places, first) if cuts else ():
+            live += int(lasting[end] - lasting[begin])
+        return int(self.residual[row]) - live
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {entry: at for at, entry in enumerate(self.path.tolist())}
+
+    @cached_property
+    def _sums(self) -> tuple[Longs, Longs]:
+        """int64[p+1] each: what was grown before each entry; and the same without summaries."""
+        summary = self.session.tree.sort[self.path] == COMPACTION
+        parts = self.grown, np.where(summary, 0, self.grown)
+        sums, lasting = (np.append(0, np.cumsum(part)) for part in parts)
+        return sums, lasting
 
     def reattached(self, number: int) -> Reattached:
         """What the harness is expected to attach again after the compaction that begins a stretch."""
@@ -340,8 +367,11 @@ class WeighedPath:
 
     def _go_on(self, number: int, fixed: Part, seen: list[int]) -> tuple[Part, Part]:
         """Fixed and attached of a stretch after a recorded compaction. `seen` grows: what was attached."""
-        rows, again = self.rows(number), self.reattached(number)
-        attaches = self._attaches(number)
+        rows, attaches = self.rows(number), self._attaches(number)
+        again = _NOT_LOOKED
+        if number == len(self.cuts) or not fixed.replies:
+            # Of the stretches before, what was attached is reported.
+            again = self.reattached(number)
         expected = _expect(self.scale.middle * again.tokens, seen)
         if number == 1 and not len(self.rows(0)):
             expected = UNSEEN
@@ -424,7 +454,11 @@ class WeighedPath:
     def _shows_attached(self) -> bool:
         """Whether the version that wrote the file keeps what the harness attaches as rows."""
         told = self.session.entries
-        return bool(self.session.provided) or any(each.extra.get("way") == "attached" for each in told)
+
+        def look() -> bool:
+            return bool(self.session.provided) or any(each.extra.get("way") == "attached" for each in told)
+
+        return _SHOWS.of(self.ledger, look)
 
     def _slack(self, told: int) -> int:
         """Tokens by which what is withheld may be off: none where a reply told it and nothing went since."""
@@ -433,7 +467,7 @@ class WeighedPath:
         if told < 0:
             live = self.session.live.entries
             return round(wide * int(self.tokens[self._where[live]].sum()))
-        _, since, _, less = self._emptied
+        _, since, _, less = self.emptied
         return round(wide * int(less[since > int(self.at[told])].sum()))
 
     def _warn_exceeding(self) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ from .base_payload import Payload
 from .sections import ALL_SECTIONS, sum_before
 
 WITHHELD, EARLIER, ATTACHED = (ALL_SECTIONS.index(part) for part in ("withheld", "earlier", "attached"))
+BY_REPORTED = BY_END - 1
+"""The number of the step after the rules: what only the request after a recorded compaction reports."""
 _KNOB = re.compile(r"\{(\w+)\}")
 _ONE_TURN = re.compile(r"(?<![\d,.])1 turns\b")
 _OTHERS = {
@@ -34,6 +36,7 @@ _OTHERS = {
     BY_END: ("reasoning at the end", "What it led to is gone, and no message may end with reasoning."),
     BY_BOUND: ("bound reasoning", "The model refuses reasoning whose prefix was edited, so it goes too."),
     BY_WITHHELD: ("no reasoning", "This harness sends no reasoning."),
+    BY_REPORTED: ("reported besides", "The next request reports this beside what is counted and kept."),
 }
 
 
@@ -103,6 +106,8 @@ def play_plan(plan: Plan) -> Iterator[LessonStep]:
             sections[WITHHELD] += weigh_more(outside, int(plan.notice.cost[plan.place]))
             if plan.notice.echoes(plan.place):
                 sections[WITHHELD] += int(leave_outside(plan.table, plan.notice.before).sum())
+        if number == BY_REPORTED:
+            sections[ALL_SECTIONS.index(plan.corrected)] += plan.correction
         yield LessonStep(
             rule=number + first_rule(plan.policy) if number >= 0 else number,
             title=title,
@@ -154,6 +159,8 @@ def _order(plan: Plan) -> Iterator[tuple[int, str, str]]:
     for number in (BY_PAIR, BY_END, BY_BOUND):
         if (outcome.rule == number).any():
             yield (number, *_OTHERS[number])
+    if plan.summarises and plan.correction:
+        yield (BY_REPORTED, *_OTHERS[BY_REPORTED])
 
 
 def _say(plan: Plan, code: int, rule: Rule) -> str:
