@@ -36,6 +36,7 @@ from ..tokens.history import trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.models import model_of
 from ..tokens.prices import Price, find_price
+from ..tokens.recorded_sizes import find_recorded_sizes
 from ..workbench.payloads.sections import ALL_SECTIONS, sum_sections
 from .columns import COUNTED, Row
 
@@ -146,7 +147,8 @@ def _measure_recorded(
         told = _tell_plan(plan)
     except InspectorError:
         # What the harness did cannot always be said as a plan: a cut that is none of ours, say.
-        told = {"before": None, "after": None}
+        told = {}
+    told |= _tell_sizes(session, ledger, entry.id)
     boundary = entry.boundary
     row = _tell_moment(number, moment, RECORDED) | told
     row |= {"evidence": trace.scene.tier, "trigger": None if boundary is None else boundary.trigger}
@@ -158,6 +160,19 @@ def _measure_recorded(
     if after is not None:
         row |= _tell_aftermath(entry.id, session, after)
     return row
+
+
+def _tell_sizes(session: Session, ledger: Ledger, entry: str) -> Row:
+    """How full the context was around a recorded compaction; None for both at the beginning of a file."""
+    before, after = find_recorded_sizes(session, ledger, entry)
+    if before is None:
+        return {"before": None, "after": None}
+    return {
+        "before": before.tokens,
+        "after": after.tokens,
+        "after_low": after.low,
+        "after_high": after.high,
+    }
 
 
 class _Aftermath(NamedTuple):

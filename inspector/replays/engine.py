@@ -26,6 +26,7 @@ from ..text import plural
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.models import published_window, window_of
+from ..tokens.recorded_sizes import find_recorded_sizes
 from .compactor import Compactor
 from .context_actions import ContextActions
 from .early_rules import EarlyRules
@@ -395,11 +396,17 @@ class _Replay:
             events=tuple(self.log.events),
             compactions=tuple(self.compactor.compactions),
             findings=tuple(self.log.findings),
-            against=tuple(compare_recorded(self.life, history, self.policy, self.window)),
+            against=tuple(compare_recorded(self.life, history, self.policy, self.window, self._sizes())),
             status=status,
             why=why,
             source=self.ledger.source + (f"; {_COUNTED_ALONE}" if self.life.exceeds else ""),
         )
+
+    def _sizes(self) -> dict[str, int]:
+        """Tokens before each recorded compaction, by its entry."""
+        names = [mark.entry for mark in self.history.marks]
+        sizes = {name: find_recorded_sizes(self.session, self.ledger, name).before for name in names}
+        return {name: size.tokens for name, size in sizes.items() if size is not None}
 
 
 _COUNTED_ALONE = "every size is counted, as some reply reports less than is counted of its request"

@@ -6,7 +6,7 @@ moments at which the policy looks. So the two are compared stretch by stretch, n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -21,13 +21,21 @@ from .timeline import Timeline
 
 
 def compare_recorded(
-    life: Timeline, history: History, policy: Policy, window: int
+    life: Timeline,
+    history: History,
+    policy: Policy,
+    window: int,
+    sizes: Mapping[str, int] | None = None,
 ) -> Iterator[RecordedBeside]:
-    """One for every compaction the file records on the path."""
+    """One for every compaction the file records on the path.
+
+    `sizes` are the tokens before each of them, by its entry; without one it is the file's own figure.
+    """
     begin, looks = 0, find_looks(life, policy.trigger.check, len(history.turn))
     for mark in history.marks:
         if mark.kind == "compact":
-            yield _beside(life, history, mark, begin, looks, policy.trigger, window)
+            size = (sizes or {}).get(mark.entry)
+            yield _beside(life, history, mark, begin, looks, policy.trigger, window, size)
             begin = mark.step
 
 
@@ -66,11 +74,12 @@ def _beside(
     looks: Bools,
     trigger: Trigger,
     window: int,
+    size: int | None,
 ) -> RecordedBeside:
     # Outputs may be emptied within a step, so its end tells too little; nor does a file that was compacted
     # while it waited for a reply.
     sizes = life.peak[begin : mark.step].copy()
-    tokens = mark.before or (int(life.recorded[mark.step - 1]) if len(sizes) else 0)
+    tokens = size or mark.before or (int(life.recorded[mark.step - 1]) if len(sizes) else 0)
     sizes[-1:] = np.maximum(sizes[-1:], mark.before or 0)
     turn = int(history.turn[max(mark.step - 1, 0)])
     told = (

@@ -177,8 +177,7 @@ class WorkbenchModel:
         recorded = self.recorded
         if scene != self._drawn:
             recorded = self._draw_recorded(plan)
-            left = recorded.drawn.payload.after.total if recorded is not None else None
-            answer |= _traits("_scene", *draw_scene(plan, self.history, left, self.file))
+            answer |= _traits("_scene", *draw_scene(plan, self.history, self.file))
             none: dict[str, Any] = {"_recorded": {}, "_recorded_data": b""}
             answer |= none if recorded is None else _traits("_recorded", *recorded.drawn)
         inputs["look"] = _find_look(inputs, asked, plan, choice, recorded)

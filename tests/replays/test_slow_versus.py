@@ -84,7 +84,8 @@ def test_every_recorded_compaction_stands_beside_the_first_crossing_before_it(se
             last = {mark.step - 1} if told["check"] == "request" else set()
             hits = [step for step in above if step in looks | last]
             assert item.fired == (int(history.turn[hits[0]]) if hits else None), (told, window)
-            recorded = mark.before or (by_step[mark.step - 1][-1] if stretch else 0)
+            before = path.index(session[mark.entry]) - 1
+            recorded = sizes[before] if before >= 0 else mark.before or 0
             assert (item.tokens, item.step) == (recorded, mark.step)
             assert item.turn == int(history.turn[max(mark.step - 1, 0)])
             _check_words(item.sentence, mark, most, threshold, hits, above, _is_above(told), window, recorded)

@@ -219,6 +219,13 @@ def test_the_gauge_says_where_it_was_compacted_that_no_plan_tells() -> None:
     recorded = model.answer({"look": "cleared:1"})["_recorded"]
     percent = round(100 * model.plan.before / 200_000)  # the demo's window
     assert recorded["gauge"]["words"] == f"cleared here, at {percent} %"
+    # The next request reports what was left.
+    assert recorded["source"] == "reported"
+    assert recorded["gauge"]["low"] == recorded["after"]["total"] == recorded["gauge"]["high"]
+    session = open_demo()
+    model = WorkbenchModel(session.at(session.boundaries[-1][0]), "auto")
+    recorded = model.answer({"look": "cleared:1"})["_recorded"]
+    assert recorded["source"] == "predicted"
     (note,) = (note for note in recorded["notes"] if note.startswith("What it left is"))
     low, high = (int(words.replace(",", "")) for words in re.findall(r"[\d,]+\d", note))
     assert (recorded["gauge"]["low"], recorded["gauge"]["high"]) == (low, high)

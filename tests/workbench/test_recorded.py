@@ -127,11 +127,11 @@ def test_a_micro_compaction_empties_in_place_and_cuts_nothing() -> None:
         draw_recorded(plan, history)
 
 
-def test_what_came_between_the_moment_and_the_compaction_is_told_and_not_counted() -> None:
+def test_what_came_between_the_moment_and_the_compaction_is_told() -> None:
     session = chain(user("aaaa"), model("bbb"), user("cc"), compaction("sum", first_kept="e1"), user("e"))
     plan, history = moment(session, "e1")
     picture, _ = draw_recorded(plan, history)
-    assert picture.after.total == 3 + 3
+    assert picture.after.total == 3 + 2 + 3, "one compaction leaves one size, whatever moment it is seen from"
     later = "The file records it 1 entry later; what came between is not in this moment."
     assert picture.notes == [f"{later} 2 tokens of it were kept."]
 
@@ -158,20 +158,21 @@ def test_figures_of_the_file_and_of_the_provider_stand_side_by_side() -> None:
         model("f", usage=Usage(input=20, cache_read=4, output=2)),
     )
     plan, history = moment(session, "e1")
-    picture, _ = draw_recorded(plan, history)
+    picture, data = draw_recorded(plan, history)
     assert [told[:2] for told in picture.told] == [
-        ("before", "75"),
-        ("before", "70"),
-        ("after", "9"),
-        ("after", "24"),
+        ("recorded before", "75"),
+        ("last reply before it", "70"),
+        ("recorded after", "9"),
+        ("next request", "24"),
         ("summary", "3"),
     ]
     sources = [told[2] for told in picture.told]
-    assert sources[:2] == ["as the file records it", "usage of the last reply before it"]
-    assert sources[3].startswith("usage of the first request after it")
+    assert sources[:2] == ["the harness's own figure", "request and reply by its usage"]
+    assert sources[3] == "by its usage, with 1 token added since"
     beyond = 60 - 4  # of the reported request the file holds four characters
     assert picture.before.total == 4 + 10 + beyond, "the reply is the 10 tokens that were reported of it"
-    assert picture.after.total == 3 + beyond, "what nobody counts is on both sides"
+    assert (picture.after.total, picture.source) == (20 + 4 - 1, "reported"), "less the user's one character"
+    assert_adds_up(picture, unpack(picture.columns, data))
 
 
 def test_a_moment_off_the_main_path_has_no_recorded_compaction() -> None:
@@ -251,7 +252,7 @@ def assert_agrees(plan: Plan, history: History) -> None:
     shape = {name: (col.dtype, len(col)) for name, col in unpack(like.columns, its).items()}
     mine = {name: (col.dtype, len(col)) for name, col in columns.items()}
     assert mine == shape
-    extra = {"told", "label", "entry"}
+    extra = {"told", "label", "entry", "source"}
     # A recorded compaction has no rules that could tell these.
     only = {"state", "summary", "saved", "deterministic", "prefix", "surfaces", "shortRecipe"}
     assert set(to_json(picture)) - extra == set(to_json(like)) - only
@@ -330,7 +331,7 @@ def test_the_bundled_session_tells_what_its_compaction_lost() -> None:
     plan = make_plan(session.at(fullest.at), ledger)
     assert_agrees(plan, history)
     picture, _ = draw_recorded(plan, history)
-    assert {name for name, _, _ in picture.told} >= {"before", "after", "summary"}
+    assert {name for name, _, _ in picture.told} >= {"recorded before", "next request", "summary"}
 
 
 def test_the_cut_stands_where_most_that_stayed_begins() -> None:

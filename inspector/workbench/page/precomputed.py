@@ -147,10 +147,7 @@ class Answers:
         tidy = redactor.clean_tree
         self.rows = [tidy(to_json(row)) for row in describe_rows(first, 0, len(first.table.tokens))]
         self.bodies = [tidy(to_json(describe_body(first, row))) for row in range(len(first.table.tokens))]
-        left = None if model.recorded is None else model.recorded.drawn.payload.after.total
-        scene, data = draw_scene(
-            first, trace_history(self.clean, self.ledger), left, redactor.clean(model.file)
-        )
+        scene, data = draw_scene(first, trace_history(self.clean, self.ledger), redactor.clean(model.file))
         self.scene = to_json(scene)
         self.scene["policies"] = [
             policy for policy in self.scene["policies"] if policy["name"] in self.policies

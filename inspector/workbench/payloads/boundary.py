@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...planning.plan import Plan
 from ...tokens.history import History
+from ...tokens.ledger import Ledger
+from ...tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from ..opening import list_marks
 from .base_payload import Payload
 from .sections import format_tokens, label_mark
 
 
 class BoundaryPayload(Payload, frozen=True):
-    """A recorded compaction; `before` and `after` are tokens, null where nobody tells.
+    """A recorded compaction; `before` and `after` are tokens of the context, `before` null at the beginning
+    of a file. `source` says where the number after it is from: "reported", or "predicted, 41k to 63k".
 
     `look` is what `wb.look` is set to for it, `at` the moment right before it, `name` what its button says:
-    "◆1 · turn 15 · 158.3k → 17.8k", and `sign` the shortest of that.
+    "◆1 · turn 15 · 158.3k → 18.6k", and `sign` the shortest of that.
     """
 
     step: int
     kind: Literal["compact", "micro"]
     before: int | None
-    after: int | None
+    after: int
+    source: str
     trigger: str
     label: str
     look: str
@@ -30,41 +33,29 @@ class BoundaryPayload(Payload, frozen=True):
     sign: str
 
 
-def list_boundaries(plan: Plan, history: History, recorded: int | None) -> list[BoundaryPayload]:
-    """The recorded compactions: that of the plan's moment by the plan's own figures, the others as reported.
-
-    `recorded` is what that of the moment left, in tokens.
-    """
-    marks = {mark.entry: mark for mark in list_marks(plan.ledger.session, history)}
+def list_boundaries(ledger: Ledger, history: History) -> list[BoundaryPayload]:
+    """The recorded compactions of the session that the ledger counted, with the sizes before and after."""
+    session = ledger.session
+    marks = {mark.entry: mark for mark in list_marks(session, history)}
     out: list[BoundaryPayload] = []
     for told in history.marks:
         mark = marks.get(told.entry)
-        here = mark is not None and mark.at == plan.session.leaf
-        before, after = told.before, told.after
-        name = label_mark(told.kind, before, after)
-        if mark is not None:
+        size, left = find_recorded_sizes(session, ledger, told.entry)
+        before = None if size is None else size.tokens
+        name = label_mark(told.kind, before, left.tokens)
+        label = f"{name}, {say_source(left)}"
+        if mark is not None and before is not None:
             turn = int(history.turn[max(told.step - 1, 0)]) + 1
-            size = plan.before if here else mark.tokens
-            left = (
-                recorded
-                if here and recorded is not None
-                else after
-                if after is not None
-                else _next(history, told.step)
-            )
-            if told.kind == "micro":
-                # Who empties outputs tells what stood before; what is left is told with the next request.
-                size, left = told.before or size, None
-            arrow = "" if left is None else f" → {format_tokens(left)}"
-            name = f"{mark.sign} · turn {turn} · {format_tokens(size)}{arrow}"
+            name = f"{mark.sign} · turn {turn} · {format_tokens(before)} → {format_tokens(left.tokens)}"
         out.append(
             BoundaryPayload(
                 told.step,
                 told.kind,
                 before,
-                after,
+                left.tokens,
+                say_source(left),
                 told.trigger or "",
-                label_mark(told.kind, before, after),
+                label,
                 "" if mark is None else mark.look,
                 "" if mark is None else mark.at,
                 name,
@@ -74,8 +65,12 @@ def list_boundaries(plan: Plan, history: History, recorded: int | None) -> list[
     return out
 
 
-def _next(history: History, step: int) -> int | None:
-    """What the first request from a step on is reported to hold, None where none is."""
-    later = history.reported[step:]
-    told = later[later >= 0]
-    return int(told[0]) if len(told) else None
+def say_source(size: ContextSize) -> str:
+    """Where a size is from, in a word, with its range if it is not certain.
+
+    >>> say_source(ContextSize(50_000, "predicted", 41_000, 63_000))
+    'predicted, 41k to 63k'
+    """
+    if size.low == size.high:
+        return size.source
+    return f"{size.source}, {format_tokens(size.low)} to {format_tokens(size.high)}"

@@ -20,6 +20,7 @@ from ...redaction.cut import cut_text
 from ...session.queries import describe_words, pair_calls
 from ...session.session import Session
 from ...text import plural
+from ...tokens.outside import PARTS, PartName
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .fact_list import plan_at
@@ -126,7 +127,7 @@ def describe_request(model: WorkbenchModel, plan: Plan, query: Mapping[str, Any]
         pieces=[_describe(request, piece, most) for piece in pieces[first:last]],
         count=len(pieces),
         outline=request.outline,
-        after=plan.after,
+        after=sum(part.tokens for part in request.outline),
         sentence=_limit(model) if pieces else "Nothing of this session stands in the next request.",
         # What a file records has been sent.
         refused=find_refusal(plan) if model.inputs["look"] == "plan" else "",
@@ -164,7 +165,11 @@ def _put_together(model: WorkbenchModel, plan: Plan) -> _Request:
     context, turns = build_context(session, plan), _find_turns(session)
     names = _name_tools(session) if context.pieces else {}
     cleared = _find_cleared(session) - _find_cleared(model.plan.session)
-    outline = _outline(plan, context, turns)
+    parts: Mapping[PartName, int] = plan.parts_after
+    if model.looked_at is not None and plan in model.cache.get("left as recorded", {}).values():
+        left = model.looked_at.drawn.payload.after.sections
+        parts = dict(zip(PARTS, left[-len(PARTS) :], strict=True))
+    outline = _outline(context, turns, parts)
     request = _Request(plan, context, turns, names, _find_rows(model.plan), cleared, outline)
     model.cache["request"] = request
     return request
@@ -254,8 +259,10 @@ def _describe_speaker(plan: Plan, piece: Piece, tool: str) -> str:
     return f"{what} · {name}" if name else what
 
 
-def _outline(plan: Plan, context: Context, turns: Mapping[str, int]) -> list[ContextPart]:
-    """What the request is made of, in order; its tokens add up to the plan's total."""
+def _outline(
+    context: Context, turns: Mapping[str, int], outside: Mapping[PartName, int]
+) -> list[ContextPart]:
+    """What the request is made of, in order: its pieces, then `outside`, the parts not in the file."""
     parts: list[ContextPart] = []
     if context.head_tokens:
         parts.append(ContextPart("system, tools and provided, as counted", context.head_tokens, -1))
@@ -269,7 +276,7 @@ def _outline(plan: Plan, context: Context, turns: Mapping[str, int]) -> list[Con
             parts.append(ContextPart(label, piece.tokens, number))
     parts += [
         ContextPart(f"not in the file: {OUTSIDE[name]}", tokens, -1)
-        for name, tokens in plan.parts_after.items()
+        for name, tokens in outside.items()
         if tokens
     ]
     return parts

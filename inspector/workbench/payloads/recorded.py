@@ -20,12 +20,13 @@ from ...session.entries import Boundary, Entry
 from ...session.live import Live
 from ...session.queries import find_end, is_sealed, is_summary
 from ...session.session import Session
-from ...session.tree import MESSAGE, Bools, Ints
+from ...session.tree import Bools, Ints
 from ...text import plural
 from ...tokens.counter import Longs
 from ...tokens.history import History
 from ...tokens.moment import find_moment
-from ...tokens.outside import Outside
+from ...tokens.outside import Outside, PartName
+from ...tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from ...tokens.reported import context_tokens, is_snapshot, whole_tokens
 from ...tokens.rows import SECTIONS
 from ..words import say_plainly
@@ -49,8 +50,9 @@ class RecordedCompaction:
     place     int | None the first kept entry, n where none is; None where there is no cut (micro)
     summary   int        tokens of the recorded summary, and of other words that it put there
     returned  int64[s]   by section: blocks that an earlier compaction had taken and this one gave back
-    skipped   int        tokens it kept of what was said between the moment and itself
+    skipped   int64[s]   by section: what it kept of what was said between the moment and itself
     outside   Outside    what the request after it holds that is not in the file, before a reply tells it
+    size      ContextSize       the request that it left, what is not in the file included
     left_by   Session    the session as it left it
     """
 
@@ -62,8 +64,9 @@ class RecordedCompaction:
     place: int | None
     summary: int
     returned: Longs
-    skipped: int
+    skipped: Longs
     outside: Outside
+    size: ContextSize
     left_by: Session
 
     @property
@@ -73,9 +76,8 @@ class RecordedCompaction:
 
     @property
     def after(self) -> int:
-        """Tokens of the request that it left of the moment, what is not in the file included."""
-        stands = int(self.tokens.sum()) + self.summary + int(self.returned.sum())
-        return self.plan.ledger.head_tokens + stands + self.outside.tokens
+        """Tokens of the request that it left, what is not in the file included."""
+        return self.size.tokens
 
 
 def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
@@ -129,8 +131,9 @@ def find_recorded(plan: Plan, history: History) -> RecordedCompaction:
         place=None if entry.boundary.kind == "micro" else _find_place(before, stands[was], plan.table.tokens),
         summary=int(live_after[own].sum()),
         returned=np.bincount(sections[back], live_after[back], len(SECTIONS)).astype(np.int64),
-        skipped=int(live_after[between].sum()),
+        skipped=np.bincount(sections[between], live_after[between], len(SECTIONS)).astype(np.int64),
         outside=find_moment(left_by, ledger).outside,
+        size=find_recorded_sizes(left_by, ledger, entry.id).after,
         left_by=left_by,
     )
 
@@ -156,7 +159,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     n, place = len(live), found.place or 0
     rule = np.full(len(found.fate), BY_NONE, np.int32)
     sections = np.zeros((n + 1, len(ALL_SECTIONS)), np.int64)
-    sections[place] = [*_sum_sections(found), *(part.tokens for part in found.outside.parts.values())]
+    sections[place] = _sum_sections(found)
     total, summary = np.full(n + 1, -1, np.int64), np.zeros(n + 1, np.int64)
     summary[place] = found.summary
     if found.place is not None:
@@ -169,7 +172,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     pack.add("after_total", total)
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", summary)
-    left = add_up(plan.table, found.fate, _taken(found))
+    size, left = found.size, add_up(plan.table, found.fate, _taken(found))
     if found.place is None:
         left.blocks[0], left.tokens[0] = left.blocks[n], left.tokens[n]
     pack_left(pack, left)
@@ -184,7 +187,8 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         entry=found.entry.id,
         untold=True,
         sealed=is_sealed(found.entry),
-        gauge=GaugeWords(f"The recorded {what}", say_where(plan, did), plan.before, *_bound(found)),
+        gauge=GaugeWords(f"The recorded {what}", say_where(plan, did), plan.before, size.low, size.high),
+        source=size.source,
         cut=_cut(found, plan.session),
         sentence=SentencePayload(
             "recorded",
@@ -269,12 +273,20 @@ def _find_place(live: Live, stands: Bools, tokens: Ints) -> int:
 
 
 def _sum_sections(found: RecordedCompaction) -> list[int]:
-    """By section: the head, what stands, what came back, and the summary as compacted history."""
+    """By section: the head, what stands, what came back, the summary as compacted history; then by part what
+    is not in the file, as the next request reports it."""
     plan = found.plan
     sums = np.bincount(plan.table.section, found.tokens, len(SECTIONS)).astype(np.int64)
-    sums += plan.ledger.head_sections + found.returned
+    sums += plan.ledger.head_sections + found.returned + found.skipped
     sums[SECTIONS.index("compacted")] += found.summary
-    out: list[int] = sums.tolist()
+    parts = {name: part.tokens for name, part in found.outside.parts.items()}
+    more = found.after - int(sums.sum()) - sum(parts.values())
+    # What is attached again, or sealed, is a guess until it is reported.
+    guessed: PartName = "withheld" if found.outside.attached.certain else "attached"
+    taken = max(more, -parts[guessed])
+    parts[guessed] += taken
+    parts["withheld"] += more - taken
+    out: list[int] = [*sums.tolist(), *parts.values()]
     return out
 
 
@@ -316,21 +328,16 @@ def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, s
     sizes: list[tuple[str, str, str]] = []
     before, after = found.boundary.tokens_before, found.boundary.tokens_after
     if before is not None:
-        sizes.append(("before", f"{whole_tokens(before):,}", "as the file records it"))
+        sizes.append(("recorded before", f"{whole_tokens(before):,}", "the harness's own figure"))
     last = [i for i in history.path[: found.at].tolist() if session.entries[i].usage is not None]
     if last and (reply := _measure_reply(found, last[-1])):
-        sizes.append(("before", f"{reply:,}", "usage of the last reply before it"))
+        sizes.append(("last reply before it", f"{reply:,}", "request and reply by its usage"))
     if after is not None:
-        sizes.append(("after", f"{whole_tokens(after):,}", "as the file records it"))
-    sort = session.tree.sort
-    for i in history.path[found.at + 1 :]:
-        entry = session.entries[i]
-        if entry.boundary is not None:
-            break
-        if sort[i] == MESSAGE and entry.usage is not None and entry.usage.request:
-            size = f"{whole_tokens(entry.usage.request):,}"
-            sizes.append(("after", size, "usage of the first request after it, with what was said by then"))
-            break
+        sizes.append(("recorded after", f"{whole_tokens(after):,}", "the harness's own figure"))
+    size = found.size
+    if size.reply is not None:
+        added = f"by its usage, with {plural(size.added, 'token')} added since"
+        sizes.append(("next request", f"{size.request:,}", added))
     if found.boundary.tokens_saved is not None:
         sizes.append(("saved", f"{whole_tokens(found.boundary.tokens_saved):,}", "as the file records it"))
     if found.summary:
@@ -340,29 +347,19 @@ def _tell(found: RecordedCompaction, history: History) -> list[tuple[str, str, s
 
 
 def _notes(found: RecordedCompaction) -> list[str]:
-    notes = list(found.outside.warnings)
-    low, high = _bound(found)
+    low, high = found.size.low, found.size.high
+    notes = [] if found.size.reply is not None else list(found.outside.warnings)
     if low != high:
         notes.append(f"What it left is {low:,} to {high:,} tokens, as known before the next request.")
     between = found.at - len(found.plan.session.path)
     if between:
-        more = f" {found.skipped:,} tokens of it were kept." if found.skipped else ""
+        more = f" {kept:,} tokens of it were kept." if (kept := int(found.skipped.sum())) else ""
         entries = plural(between, "entry later", "entries later")
         notes.append(f"The file records it {entries}; what came between is not in this moment.{more}")
     if found.returned.any():
         count = int(found.returned.sum())
         notes.append(f"It brought back {count:,} tokens that an earlier compaction had taken.")
     return notes
-
-
-def _bound(found: RecordedCompaction) -> tuple[int, int]:
-    """The least and the most that it may have left, as known before the next request."""
-    outside = found.outside
-    # Where no reply tells a size, all is counted and nothing to be said of the rest.
-    if not (outside.tokens or outside.exceeds):
-        return found.after, found.after
-    low, high = outside.bound(found.after - outside.tokens)
-    return low, high
 
 
 def _name(entry: Entry) -> str:

@@ -204,10 +204,11 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
 
     `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
     `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
-    `label`; a recorded compaction has its `look`, the `entry` that records it, and in `told` what is reported
-    of it, the tokens, and by whom. `untold` is one that no plan tells: it is drawn block by block and has no
-    rules; of one that is `sealed` only its provider can read the summary. `chosen` says why it is this
-    policy, "" where somebody has chosen it.
+    `label`; a recorded compaction has its `look`, the `entry` that records it, in `source` where the number
+    after it is from ("reported", "counted" or "predicted"), and in `told` what is reported of it, the tokens,
+    and by whom. `untold` is one that no plan tells: it is drawn block by block and has no rules; of one that
+    is `sealed` only its provider can read the summary. `chosen` says why it is this policy, "" where somebody
+    has chosen it.
     """
 
     seq: int
@@ -218,6 +219,7 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     label: str | UnsetType = UNSET
     entry: str | UnsetType = UNSET
     look: str | UnsetType = UNSET
+    source: str | UnsetType = UNSET
     untold: bool = False
     sealed: bool = False
     cut: CutPayload
@@ -258,11 +260,10 @@ class DrawnPlan(NamedTuple):
     data: bytes
 
 
-def draw_scene(plan: Plan, history: History, recorded: int | None = None, file: str = "") -> DrawnScene:
+def draw_scene(plan: Plan, history: History, file: str = "") -> DrawnScene:
     """What lies under a plan: the moment it plans, and `history`, the session's whole life.
 
-    `recorded` is what the compaction that the file records right after the moment left, in tokens; `file` the
-    name of the file, "" where there is none.
+    `file` is the name of the file, "" where there is none.
     """
     session, ledger, cuts = plan.session, plan.ledger, plan.cuts
     live = session.live
@@ -302,7 +303,7 @@ def draw_scene(plan: Plan, history: History, recorded: int | None = None, file: 
         entry_ids=[session.entries[i].id for i in live.entries.tolist()],
         reasons=[CutReason(name, sentence, _error(sentence)) for name, sentence, _ in CUT_RULES],
         segments=[_segment(segment, session, history) for segment in history.segments],
-        boundaries=list_boundaries(plan, history, recorded),
+        boundaries=list_boundaries(plan.ledger, history),
         overview=_covered(session, history),
         policies=[PolicyName(policy.name, policy.title or policy.name) for policy in list_policies()],
         notices=_notices(session, ledger),
@@ -345,6 +346,7 @@ def draw_plan(
         label=UNSET if mark is None else f"{mark.sign} recorded",
         entry=UNSET if mark is None else mark.entry,
         look=UNSET if mark is None else mark.look,
+        source=UNSET if mark is None or plan.recorded_size is None else plan.recorded_size.source,
         cut=_cut(plan),
         sentence=write_sentence(
             plan, left, opened=choice is not None and not choice.acts, recorded=mark is not None
