@@ -594,6 +594,7 @@ const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
       kind: "compact",
       before,
       after,
+      source: "reported",
       trigger: "auto",
       label: `compaction ${i + 1}, auto`,
       look: `recorded:${i + 1}`,

@@ -130,6 +130,7 @@ test("choosing a policy drops the settings of the old one", async () => {
 const mark = (look: string, at: string, step: number) => ({
   ...{ step, kind: look.startsWith("rec") ? ("compact" as const) : ("micro" as const), before: 1, after: 1 },
   ...{
+    source: "reported",
     trigger: "auto",
     label: "",
     look,

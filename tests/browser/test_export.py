@@ -132,7 +132,7 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     page.get_by_test_id("tab-summary").click()
     expect(page.get_by_test_id("side").first).to_contain_text("names 10 of 12 changed files")
     page.get_by_test_id("tab-context").click()
-    expect(page.get_by_test_id("context-total")).to_have_text("17,809")
+    expect(page.get_by_test_id("context-total")).to_have_text("18,629")
     assert told == []
 
 
@@ -291,7 +291,7 @@ def test_nbconvert_gives_a_picture_that_needs_no_network(
     image = page.locator("img[src^='data:image/svg']")
     expect(image).to_be_visible()
     assert image.evaluate("node => node.complete && node.naturalWidth") == 960
-    expect(page.locator("summary")).to_contain_text("As recorded: 158.3k → 17.8k tokens")
+    expect(page.locator("summary")).to_contain_text("As recorded: 158.3k → 18.6k tokens")
     SHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SHOTS / "nbconvert.png")
     page.locator("summary").click()

@@ -108,16 +108,18 @@ export interface SegmentPayload {
   note: string;
 }
 /**
- * A recorded compaction; `before` and `after` are tokens, null where nobody tells.
+ * A recorded compaction; `before` and `after` are tokens of the context, `before` null at the beginning
+ * of a file. `source` says where the number after it is from: "reported", or "predicted, 41k to 63k".
  *
  * `look` is what `wb.look` is set to for it, `at` the moment right before it, `name` what its button says:
- * "◆1 · turn 15 · 158.3k → 17.8k", and `sign` the shortest of that.
+ * "◆1 · turn 15 · 158.3k → 18.6k", and `sign` the shortest of that.
  */
 export interface BoundaryPayload {
   step: number;
   kind: "compact" | "micro";
   before: number | null;
-  after: number | null;
+  after: number;
+  source: string;
   trigger: string;
   label: string;
   look: string;
@@ -191,10 +193,11 @@ export interface PackedColumn {
  *
  * `after` is what the plan itself leaves; where it makes no cut, the cut table has no place that says so.
  * `summary` is null while a stand-in holds its place, absent where no stand-in does. Plan B has its name in
- * `label`; a recorded compaction has its `look`, the `entry` that records it, and in `told` what is reported
- * of it, the tokens, and by whom. `untold` is one that no plan tells: it is drawn block by block and has no
- * rules; of one that is `sealed` only its provider can read the summary. `chosen` says why it is this
- * policy, "" where somebody has chosen it.
+ * `label`; a recorded compaction has its `look`, the `entry` that records it, in `source` where the number
+ * after it is from ("reported", "counted" or "predicted"), and in `told` what is reported of it, the tokens,
+ * and by whom. `untold` is one that no plan tells: it is drawn block by block and has no rules; of one that
+ * is `sealed` only its provider can read the summary. `chosen` says why it is this policy, "" where somebody
+ * has chosen it.
  */
 export interface PlanPayload {
   seq: number;
@@ -205,6 +208,7 @@ export interface PlanPayload {
   label?: string;
   entry?: string;
   look?: string;
+  source?: string;
   untold: boolean;
   sealed: boolean;
   cut: CutPayload;

@@ -19,7 +19,7 @@ export const makeCompactions = (actions: Actions): Compactions => {
   const make = (picture: Picture, mark: BoundaryPayload, words: string, note = "") => {
     const look = {
       class: mark.kind === "compact" ? "ci-mark" : "ci-mark ci-micro",
-      title: [mark.name, mark.trigger, note].filter(Boolean).join(", "),
+      title: [`${mark.name} ${mark.source}`, mark.trigger, note].filter(Boolean).join(", "),
     };
     if (!canShow(picture, mark)) return h("span", look, words);
     const button = h("button", { ...look, "aria-label": `${mark.name} · look at it` }, words);

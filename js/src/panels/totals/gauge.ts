@@ -167,12 +167,14 @@ const drawAfter = (row: Row, picture: Picture, plan: Plan, place: number, width:
   row.draw(picture, { shares, words, range, hollow: same }, width);
   if (total < 0) return row.read("–", "no cut here", "");
   const difference = total - plan.before.total;
-  const told = range === null ? signed(difference) : `${short(low)}–${short(high)}`;
+  const spread = range === null ? "" : `${short(low)}–${short(high)}`;
+  // A size that is recorded has its source beside it, and its difference in the tooltip.
+  const told = plan.source ?? (spread || signed(difference));
   const refused = own && plan.sentence.case === "refused";
   row.read(
     short(total),
     same ? "same so far" : refused ? "would be refused" : told,
-    `${exact(total)} tokens, ${exact(difference)}`,
+    `${exact(total)} tokens, ${exact(difference)}${spread && `, ${spread}`}`,
     refused,
   );
 };
