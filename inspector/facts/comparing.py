@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .indexed_text import WORDS, IndexedText, IsSaid
+from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore
 from .questions import compare_question
-from .statements import Comparison, compare_statement, never_said
+from .statements import Comparison, compare_statement
 from .things import compare_thing
 from .vocabulary import MEMBERS, SMALL, find_groups, stem
 
@@ -32,7 +32,7 @@ def compare_fact(
     kind: str,
     form: str,
     text: IndexedText,
-    is_said: IsSaid = never_said,
+    is_said: SaidBefore = NOTHING_SAID,
     latest: bool = True,
 ) -> Comparison:
     """Compare a fact with a text.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from .indexed_text import is_subject
 from .terms import Term
@@ -14,6 +15,8 @@ ORDER_WORDS = frozenset(map(stem, ["first", "last", "before", "after", "both", "
 EXCEPTIONS = frozenset(form for word in ("unless", "except", "apart") for form in (word, stem(word)))
 _UNTIL = frozenset(map(stem, ["before", "until", "unless", "till"]))
 ENDED = frozenset(map(stem, ["removed", "dropped", "lifted", "gone", "voided"]))
+_CLOSE = 30
+"""Terms of a clause in which a word that belongs to another is looked for."""
 _ASIDE = re.compile(
     r"(?i)^\W*(?:even|especially|for the rest of|from now on|as far as|when(?:ever)? you|if you"
     r"|please note)\b"
@@ -62,8 +65,7 @@ class Force:
                     self.sorts.add("condition")  # "never push without a review"
                 negated = not negated
                 self.sorts.add("negation")
-            following = [self.terms[other].form for other in clause[place:]]
-            if term.form == "from" and "to" in following:  # "changed from 3 to 5"
+            if term.form == "from" and self._follows(clause[place:], {"to"}):  # "changed from 3 to 5"
                 self.mentioned.update(clause[place : place + 4])
             if term.sort in ("cancel", "strict", "soft", "over") or (
                 term.sort == "permission" and not negated
@@ -74,7 +76,7 @@ class Force:
             if term.form in LIMITS:
                 self.sorts.add("limit")
             bound = bound or term.sort == "strict"
-            if term.form == "only" and not _AFTER.isdisjoint(following):
+            if term.form == "only" and self._follows(clause[place:], _AFTER):
                 self.sorts.add("condition")  # "only after a review"
             if bound and term.form in ENDED and "limit" in self.sorts:  # "the cap was removed"
                 self.sorts.add("cancel")
@@ -82,6 +84,9 @@ class Force:
                 self.refused.add(at)
                 if term.form in _UNTIL:  # "nothing is deployed before the review"
                     self.sorts.add("condition")
+
+    def _follows(self, places: Sequence[int], forms: AbstractSet[str]) -> bool:
+        return any(self.terms[at].form in forms for at in places[:_CLOSE])
 
 
 def is_negation(term: Term) -> bool:

@@ -6,11 +6,12 @@ A text is split once; each comparison then looks only at the sentences that shar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from math import log2
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from .commits import is_commit
 from .terms import Term, read_terms
@@ -18,8 +19,31 @@ from .vocabulary import LIGHT, find_groups, is_alike, stem
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|$|(?=\n))", re.MULTILINE)
 WORDS = re.compile(r"[\w$€£%]+")
-IsSaid = Callable[[str], bool]
-"""Whether the session said some words before the compaction."""
+
+
+class SaidBefore:
+    """What a session said before a compaction: what was said itself is no change of something else.
+
+    Args:
+        holds: Whether the session said some words.
+    """
+
+    def __init__(self, holds: Callable[[str], bool]) -> None:
+        self._holds = holds
+        self._unsaid: WeakKeyDictionary[IndexedText, list[str]] = WeakKeyDictionary()
+
+    def __call__(self, words: str) -> bool:
+        return self._holds(words)
+
+    def find_unsaid(self, text: IndexedText) -> list[str]:
+        """Return the values of a text, numbers excluded, that the session did not say."""
+        if text not in self._unsaid:
+            named = (form for form in sorted(text.values) if form[:2] not in ("n:", "o:"))
+            self._unsaid[text] = [form for form in named if not self(form[2:])]
+        return self._unsaid[text]
+
+
+NOTHING_SAID, ALL_SAID = SaidBefore(lambda words: False), SaidBefore(lambda words: True)
 
 
 class Sentence(NamedTuple):
@@ -43,9 +67,10 @@ class IndexedText:
         self.folded = text.casefold()
         self.flat = f" {' '.join(WORDS.findall(self.folded))} "
         self.sentences = [
-            Sentence(*match.span(), read_terms(match[0]))
+            part
             for match in _SENTENCE.finditer(text)
             if match[0].strip()
+            for part in _split_long(Sentence(*match.span(), read_terms(match[0])))
         ]
         self._holders: dict[str, list[int]] = {}
         self._pairs: dict[tuple[str, str], list[int]] = {}
@@ -59,19 +84,11 @@ class IndexedText:
             for key in _similar_keys(form):
                 self._similar.setdefault(key, []).append(form)
         self._holding: dict[str, list[int]] = {}
-        self._unsaid: dict[IsSaid, list[str]] = {}
 
     @cached_property
     def values(self) -> frozenset[str]:
         """The normal forms of all values in the text."""
         return frozenset(form for form in self._holders if form[1:2] == ":")
-
-    def find_unsaid(self, is_said: IsSaid) -> list[str]:
-        """Return the values of the text, numbers excluded, that the session did not say."""
-        if is_said not in self._unsaid:
-            named = (form for form in sorted(self.values) if form[:2] not in ("n:", "o:"))
-            self._unsaid[is_said] = [form for form in named if not is_said(form[2:])]
-        return self._unsaid[is_said]
 
     def find_same(self, form: str) -> list[str]:
         """Return the forms in the text that mean the same as a form."""
@@ -138,6 +155,23 @@ def find_whole(words: str, text: str) -> int:
             return at
         at = text.find(words, at + 1)
     return -1
+
+
+_MOST, _SHARED = 120, 40
+"""Terms of a sentence at most, and how many two parts of a longer one share."""
+
+
+def _split_long(sentence: Sentence) -> Iterator[Sentence]:
+    """Split a sentence with very many terms, such as a line of code, so that comparing it stays fast."""
+    terms = sentence.terms
+    if len(terms) <= _MOST:
+        yield sentence
+        return
+    for first in range(0, len(terms) - _SHARED, _MOST - _SHARED):
+        part = terms[first : first + _MOST]
+        offset = part[0].start
+        moved = tuple(term._replace(start=term.start - offset, end=term.end - offset) for term in part)
+        yield Sentence(sentence.start + offset, sentence.start + part[-1].end, moved)
 
 
 def join(sentences: Sequence[Sentence]) -> Sentence:

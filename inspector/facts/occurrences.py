@@ -6,7 +6,7 @@ file by the end of its path, a commit by an id of another length.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -22,6 +22,7 @@ from .beginnings import find_beginning, find_longest, read_backwards
 from .commits import sort_commits
 from .extract.collect import KIND, OPERATIONS
 from .facts import Fact, Facts
+from .indexed_text import SaidBefore
 from .mentions import FactPattern, is_rooted, make_pattern
 from .things import find_slot
 
@@ -68,6 +69,15 @@ class Occurrences:
     def kind(self) -> NDArray[np.uint8]:
         """uint8 per fact: index into KINDS; words that are no fact are looked up as a symbol is."""
         return np.array([KIND.get(fact.kind, KIND["symbol"]) for fact in self.facts], np.uint8)
+
+    def make_said(self, says: Callable[[str], bool]) -> SaidBefore:
+        """Return what was said as a fact anywhere, or in a context (`Remaining.says`)."""
+        forms = self._forms
+        return SaidBefore(lambda words: words.casefold() in forms or says(words))
+
+    @cached_property
+    def _forms(self) -> frozenset[str]:
+        return frozenset(fact.form.casefold() for fact in self.facts)
 
     def is_latest(self, fact: Fact) -> bool:
         """Whether a number is the one that was said last of its name or unit."""

@@ -17,19 +17,20 @@ from ..session.blocks import BlockRef
 from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
-from .comparing import STATEMENTS, StatementIndex, compare_fact, index_text
-from .extract.collect import KIND, KINDS
+from .comparing import STATEMENTS, compare_fact, index_text
+from .extract.collect import KIND
+from .fact_keys import FactKeys
 from .facts import Fact, Facts, Said
+from .indexed_text import ALL_SAID, SaidBefore
 from .line_search import LineMatch, find_lines
 from .literal import find_in_head, find_literal, make_asked, respell, tell_absence
-from .mentions import FactPattern, SearchText, last_part, longest_word, read_words
+from .mentions import FactPattern, SearchText, read_words
 from .occurrences import Occurrences, is_only_named, refer
 from .outcomes import CODE, IN_FULL, KEPT, Outcome
 from .questions import compare_question
-from .remaining import FEW, How, Remaining, RemainingText, TextIndex
+from .remaining import How, Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
 from .statements import ABSENT, Comparison, quote_statement
-from .things import find_near_keys
 from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
 
 _AS_SAID = frozenset((KIND["symbol"], KIND["id"]))
@@ -71,25 +72,50 @@ def find_known(found: Occurrences, session: Session) -> tuple[Bools, Bools]:
     return said, known
 
 
-def find_stood(found: Occurrences, known: Bools, before: Remaining) -> Bools:
-    """Which of the known facts can be read in a standing, in a block known to say them or anywhere else."""
+def find_stood(
+    found: Occurrences,
+    known: Bools,
+    before: Remaining,
+    keys: FactKeys | None = None,
+    carried: Bools | None = None,
+) -> Bools:
+    """Return which of the known facts can be read in a context: in a block that says them, or in a summary or
+    another text that stands for blocks.
+
+    Args:
+        found: The facts.
+        known: Which of them were said.
+        before: The context.
+        keys: The facts by what a text that names them holds; without it each is looked for.
+        carried: Which facts the compaction before left in full; without it its summary is searched.
+    """
     stood: Bools = found.any(before.rows) & known
-    sought = np.flatnonzero(known & ~stood).tolist()
-    before.expect_many(len(sought))
-    many, kinds = len(sought) > FEW, found.kind.tolist()
-    for number in sought:
+    if carried is not None:
+        return stood | (carried & known)
+    if not before.others:
+        return stood
+    sought = known & ~stood
+    if keys is not None:
+        held = np.zeros(len(sought), bool)
+        held[list(keys.find_candidates(before, ALL_SAID))] = True
+        sought &= held
+    for number in np.flatnonzero(sought).tolist():
         check_stopped()
-        # Of many, how one is looked up is not worked out where a word that names it stands nowhere.
-        if not many or _may_stand(found.facts[number], kinds[number], before):
-            stood[number] = before.names(found.pattern(number, before.session))
+        stood[number] = is_read(found, number, before)
     return stood
 
 
-def _may_stand(fact: Fact, kind: int, before: Remaining) -> bool:
-    """Whether a word stands anywhere without which no text names a fact; of most kinds it may."""
-    if kind in _AS_SAID:
-        return before.may_hold(longest_word(fact.form))
-    return kind != _FILE or before.may_name_file(last_part(fact.form))
+def is_read(found: Occurrences, number: int, before: Remaining) -> bool:
+    """Whether a text in others' place has the whole of a fact."""
+    fact, pattern = found.facts[number], found.pattern(number, before.session)
+    for stand, text in zip(before.others, before.texts, strict=True):
+        mention = text.find(pattern)
+        if mention is not None and mention.full:
+            return True
+        if stand.how == "summary" and fact.kind in STATEMENTS:
+            if compare_fact(fact.kind, fact.form, index_text(stand.text)).outcome in IN_FULL:
+                return True
+    return False
 
 
 class OutcomeFinder:
@@ -252,6 +278,35 @@ class OutcomeFinder:
             return FactOutcome("verbatim", _whole_tier(scene), refer(scene.session, rows.tolist()))
         return self._search(number)
 
+    def judge(self, codes: Codes, stood: Bools, keys: FactKeys) -> Bools:
+        """Set the outcomes that need no search, and return which facts must be looked up.
+
+        Args:
+            codes: An outcome for every fact (int8), to be set for those that stood.
+            stood: Which facts stood before.
+            keys: The facts by what a text that names them holds.
+        """
+        after = self.scene.after
+        whole = stood & self.found.any(after.rows & self.on_path)
+        codes[stood] = CODE[self._nothing]
+        codes[whole] = CODE["verbatim"]
+        candidates = keys.find_candidates(after, self._said_before)
+        if after.rows.any():
+            candidates |= keys.held_by(after.index)
+        maybe = np.zeros(len(codes), bool)
+        maybe[list(candidates)] = True
+        for stand in after.others:
+            for ref in stand.of if stand.how == "pointer" else ():
+                maybe |= self.found.any(self._mark(ref))
+        return stood & ~whole & maybe
+
+    def _mark(self, ref: BlockRef) -> Bools:
+        """One block, as a mask over the rows of the file."""
+        tree = self.scene.session.tree
+        mask = np.zeros(len(self.on_path), bool)
+        mask[tree.start[tree.index[ref.entry]] + ref.block] = True
+        return mask
+
     def _search(self, number: int) -> FactOutcome:
         """The outcome of a fact none of whose blocks stands as it was said."""
         found, scene = self.found, self.scene
@@ -287,12 +342,14 @@ class OutcomeFinder:
         return [
             (
                 RemainingText(line.ref, line.text, "head"),
-                compare_question(asked, index_text(line.text), self.scene.before.says)._replace(
-                    start=line.start
-                ),
+                compare_question(asked, index_text(line.text), self._said_before)._replace(start=line.start),
             )
             for line in lines
         ]
+
+    @cached_property
+    def _said_before(self) -> SaidBefore:
+        return self.found.make_said(self.scene.before.says)
 
     @property
     def _nothing(self) -> Outcome:
@@ -324,8 +381,7 @@ class OutcomeFinder:
         if fact.kind == "text" and mention is not None and mention.full:
             return Comparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
         latest = fact.kind != "number" or self.found.is_latest(fact)
-        said = self.scene.before.says
-        best = compare_fact(fact.kind, fact.form, index_text(stand.text), said, latest)
+        best = compare_fact(fact.kind, fact.form, index_text(stand.text), self._said_before, latest)
         if fact.kind == "file" and best.outcome == "quoted" and self.share_tail(number, best.words):
             best = best._replace(outcome="partial", reason="end of several paths")
         if pattern.commit and best.outcome == "quoted":  # every length of a commit's id is found above
@@ -357,16 +413,15 @@ class PointInTimeOutcomes:
     of a file's name.
     """
 
-    def __init__(self, found: Occurrences, before: Remaining) -> None:
+    def __init__(self, found: Occurrences, before: Remaining, keys: FactKeys) -> None:
         session = before.session
-        self.found, self.before = found, before
+        self.found, self.before, self.keys = found, before, keys
         self.said, self.known = find_known(found, session)
-        self.stood = find_stood(found, self.known, before)
+        self.stood = find_stood(found, self.known, before, keys)
         self.replaced = find_replaced(found, self.said)
         self.patterns = {at: found.pattern(at, session) for at in np.flatnonzero(self.stood).tolist()}
         self.full = _pair(self.patterns, before.index.find_all)
         self.tail = _pair(self.patterns, before.index.find_tails)
-        self._sort()
         self._named: dict[str, list[int]] = {}
         heads = [other.text for other in before.others if other.how == "head"]
         self.safe = np.zeros(len(found.facts), bool)
@@ -374,67 +429,18 @@ class PointInTimeOutcomes:
         # Nothing is at risk with a value that has been replaced.
         self.safe[list(self.replaced)] = True
 
-    def _sort(self) -> None:
-        """Facts by what a text that names them holds: a word, the last part of a path, a folder."""
-        self._words: dict[str, list[int]] = {}
-        self._runs: dict[str, list[int]] = {}
-        self._folders: dict[str, list[int]] = {}
-        self._commits: dict[str, list[int]] = {}
-        for number, pattern in self.patterns.items():
-            if pattern.parts:
-                self._runs.setdefault(pattern.parts[-1], []).append(number)
-                if not pattern.is_file:
-                    self._folders.setdefault(pattern.parts[-1], []).append(number)
-                continue
-            if self.found.kind[number] == KIND["number"]:
-                unit = longest_word(_LETTERS.sub(" ", self.found.facts[number].form))
-                self._words.setdefault(unit, []).append(number)
-            for word in pattern.keys:
-                if pattern.commit:
-                    self._commits.setdefault(word, []).append(number)
-                    continue
-                self._words.setdefault(word, []).append(number)
-
-    @cached_property
-    def _statements(self) -> StatementIndex:
-        facts, kinds = self.found.facts, self.found.kind.tolist()
-        return StatementIndex({n: facts[n].form for n in self.patterns if KINDS[kinds[n]] in STATEMENTS})
-
-    @cached_property
-    def _near(self) -> dict[str, list[int]]:
-        """The names that stood, by what two of them share that differ in one part."""
-        near: dict[str, list[int]] = {}
-        kinds = self.found.kind.tolist()
-        for number in self.patterns:
-            if kinds[number] in _NAMES:
-                for key in find_near_keys(self.found.facts[number].form):
-                    near.setdefault(key, []).append(number)
-        return near
-
     def named_in(self, text: str) -> list[int]:
         """The facts that stood and that a text names in full; kept by the text."""
         if text not in self._named:
             words, index = read_words(text), TextIndex()
             index.add(0, words, words.words, words.runs)
             mentions = (
-                (number, words.find(self.patterns[number])) for number in sorted(self._held_by(index))
+                (number, words.find(self.patterns[number]))
+                for number in sorted(self.keys.held_by(index))
+                if self.stood[number]
             )
             self._named[text] = [number for number, hit in mentions if hit is not None and hit.full]
         return self._named[text]
-
-    def _held_by(self, index: TextIndex) -> set[int]:
-        """The facts with a word in these texts without which none names them; the other way round it is
-        `TextIndex.may_name`."""
-        held = set(self._words.get("", ()))
-        for facts, texts in (
-            (self._words, index.words),
-            (self._runs, index.runs),
-            (self._folders, index.folder_names),
-            (self._commits, index.commits),
-        ):
-            few, many = (facts, texts) if len(facts) < len(texts) else (texts, facts)
-            held.update(number for key in few if key in many for number in facts[key])
-        return held
 
     def judge(self, after: Remaining, nothing: Outcome = "absent") -> tuple[Codes, Bools]:
         """Return an outcome for every fact that stood (int8, -1 for others), and which must be looked up.
@@ -454,7 +460,7 @@ class PointInTimeOutcomes:
         code[self.stood & found.any(self._pointed(after))] = CODE["pointer"]
         code[self.stood & whole] = CODE["verbatim"]
         maybe = np.zeros(len(code), bool)
-        maybe[list(self._may_name(after))] = True
+        maybe[list(self.keys.find_candidates(after, self.found.make_said(self.before.says)))] = True
         return code, self.stood & ~whole & maybe
 
     def _standing(self, pairs: Codes, after: Remaining) -> Codes:
@@ -470,22 +476,6 @@ class PointInTimeOutcomes:
             for ref in stand.of if stand.how == "pointer" else ():
                 out[tree.start[tree.index[ref.entry]] + ref.block] = True
         return out & self.said
-
-    def _may_name(self, after: Remaining) -> set[int]:
-        """The facts that one of the texts in others' place may name, in full or in part, or may change."""
-        found = self._held_by(after.other_index)
-        for stand in after.others:
-            if stand.how not in ("summary", "notice"):
-                continue
-            text = index_text(stand.text)
-            found.update(self._statements.find_near(text))
-            paths = (value.rpartition("/")[2] for value in text.values if value[:2] == "p:")
-            found.update(number for name in paths for number in self._runs.get(name, ()))
-            if not stand.placeholder:
-                unsaid = text.find_unsaid(self.before.says)
-                keys = {key for value in unsaid for key in find_near_keys(value[2:])}
-                found.update(number for key in keys for number in self._near.get(key, ()))
-        return found
 
 
 def _pair(patterns: dict[int, FactPattern], find: Callable[[FactPattern], set[int]]) -> Codes:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from .indexed_text import IndexedText, IsSaid, is_same, is_subject
+from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, is_same, is_subject
 from .outcomes import Outcome
-from .statements import ABSENT, ORDER, Comparison, compare_statement, never_said
+from .statements import ABSENT, ORDER, Comparison, compare_statement
 from .terms import Term, read_terms
 from .things import compare_thing
 
@@ -23,7 +23,7 @@ NEARLY_ALL, SOME = 0.8, 0.2
 """Shares of a question's weight in one sentence that make it quoted, and that make it more than absent."""
 
 
-def compare_question(question: str, text: IndexedText, is_said: IsSaid = never_said) -> Comparison:
+def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOTHING_SAID) -> Comparison:
     """Compare a question with a text.
 
     >>> text = IndexedText("Fixed `src/a.ts`: lint error, `baseCommit.Tree()` not checked.")
@@ -49,7 +49,7 @@ def _combine(found: list[Comparison]) -> Comparison:
     return best._replace(outcome="partial" if best.outcome in _KEPT else best.outcome, reason="words missing")
 
 
-def _compare_part(part: str, text: IndexedText, is_said: IsSaid) -> Comparison:
+def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> Comparison:
     terms = read_terms(part)
     values = [term for term in terms if term.sort == "value"]
     if len(values) == 1 and values[0].form[0] in _KINDS and values[0].end - values[0].start >= len(part) - 2:

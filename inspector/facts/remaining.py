@@ -104,9 +104,13 @@ class Remaining:
 
     def says(self, words: str) -> bool:
         """Whether any text that stands holds some words, in any case."""
-        folded = " ".join(words.casefold().split())
-        longest = max(WORD.findall(folded), key=len, default="")
-        return any(folded in self._fold(row) for row in self.folded_words.get(longest, ()))
+        return " ".join(words.casefold().split()) in self._folded
+
+    @cached_property
+    def _folded(self) -> str:
+        """All that stands, in one line without case."""
+        texts = [*self.said.values(), *(other.text for other in self.others)]
+        return " ".join("\n".join(texts).casefold().split())
 
     @cached_property
     def folded_words(self) -> dict[str, list[int]]:
@@ -117,16 +121,6 @@ class Remaining:
         for word, numbers in self.other_index.words.items():
             folded.setdefault(word.casefold(), []).extend(-1 - number for number in numbers)
         return folded
-
-    def _fold(self, row: int) -> str:
-        if row not in self._folded:
-            text = self.said[row] if row >= 0 else self.others[-1 - row].text
-            self._folded[row] = " ".join(text.casefold().split())
-        return self._folded[row]
-
-    @cached_property
-    def _folded(self) -> dict[int, str]:
-        return {}
 
     @cached_property
     def _readable(self) -> dict[FactPattern, bool]:

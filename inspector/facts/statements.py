@@ -26,7 +26,16 @@ from .force import (
     find_opposed,
     has_negation,
 )
-from .indexed_text import WORDS, IndexedText, IsSaid, Sentence, find_whole, is_same, is_subject
+from .indexed_text import (
+    NOTHING_SAID,
+    WORDS,
+    IndexedText,
+    SaidBefore,
+    Sentence,
+    find_whole,
+    is_same,
+    is_subject,
+)
 from .outcomes import Outcome
 from .terms import Term, read_terms
 from .vocabulary import LIGHT, LIMITS, LOWER_LIMITS, stem
@@ -76,13 +85,13 @@ class Comparison(NamedTuple):
 ABSENT = Comparison("absent")
 
 
-def never_said(words: str) -> bool:
-    """Answer that the session did not say some words."""
-    return False
-
-
 def compare_statement(
-    statement: str, text: IndexedText, is_said: IsSaid = never_said, *, asks: bool = True, exact: bool = False
+    statement: str,
+    text: IndexedText,
+    is_said: SaidBefore = NOTHING_SAID,
+    *,
+    asks: bool = True,
+    exact: bool = False,
 ) -> Comparison:
     """Compare a statement with a text.
 
@@ -170,7 +179,7 @@ class _Place:
         own: tuple[Term, ...],
         sentence: Sentence,
         text: IndexedText,
-        is_said: IsSaid,
+        is_said: SaidBefore,
         asks: bool,
         exact: bool,
     ) -> None:

@@ -11,8 +11,8 @@ import re
 from difflib import SequenceMatcher
 from weakref import WeakKeyDictionary
 
-from .indexed_text import IndexedText, IsSaid, find_whole, is_hex
-from .statements import ABSENT, Comparison, never_said
+from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, find_whole, is_hex
+from .statements import ABSENT, Comparison
 from .terms import read_terms
 from .vocabulary import NUMERALS
 
@@ -46,7 +46,7 @@ def compare_thing(
     kind: str,
     form: str,
     text: IndexedText,
-    is_said: IsSaid = never_said,
+    is_said: SaidBefore = NOTHING_SAID,
     latest: bool = True,
 ) -> Comparison:
     """Compare a thing with a text.
@@ -82,7 +82,7 @@ def compare_thing(
     short = [one for one in same if "-" in value and is_hex(value[2:]) and "-" not in one]
     if len(same) > len(short):
         return _tell("quoted", same[0], text)
-    near = [one for one in text.find_unsaid(is_said) if one[:2] == value[:2] and _is_near(value[2:], one[2:])]
+    near = [one for one in is_said.find_unsaid(text) if one[:2] == value[:2] and _is_near(value[2:], one[2:])]
     if near:
         best = max(near, key=lambda one: (SequenceMatcher(None, one, value).ratio(), one))
         return _tell("changed", best, text)._replace(said=form, instead=best[2:], reason="value")
@@ -212,7 +212,7 @@ def _read_commands(text: IndexedText) -> tuple[list[str], list[list[str]], list[
     return _COMMANDS[text]
 
 
-def _compare_command(form: str, text: IndexedText, is_said: IsSaid) -> Comparison:
+def _compare_command(form: str, text: IndexedText, is_said: SaidBefore) -> Comparison:
     mine = _split_command(form)
     if not mine or mine[0].rpartition("/")[2] not in text.text:
         return ABSENT
@@ -264,7 +264,7 @@ def _is_one_word_off(mine: list[str], command: list[str]) -> bool:
 # Numbers
 
 
-def _compare_number(form: str, text: IndexedText, is_said: IsSaid, latest: bool) -> Comparison | None:
+def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: bool) -> Comparison | None:
     """Compare a number with its name or unit; None if the form has neither."""
     longest = max(re.findall(r"[A-Za-z][a-z]+|[A-Z]{2,}", form), key=len, default="").casefold()
     if longest and longest not in text.folded:

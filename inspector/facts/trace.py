@@ -17,18 +17,20 @@ from ..session.entries import Entry
 from ..session.garbage import paused_gc
 from ..session.queries import find_end, find_parent
 from ..session.session import Session
-from ..session.tree import COMPACTION
+from ..session.tree import COMPACTION, Bools
 from ..tokens.memo import Memo, Same
+from .fact_keys import FactKeys
 from .facts import Facts
 from .occurrences import Occurrences, find_occurrences
 from .outcome_finder import OutcomeFinder, PointInTimeOutcomes, find_known, find_stood
-from .outcomes import CODE
+from .outcomes import CODE, IN_FULL, Outcome
 from .remaining import Remaining, stand_live, stand_plan
 from .traced import TIERS, Trace, TracedFact, TraceScope
 
 # Kept with the facts, as no tokens are in it: counted anew, nothing of it is looked for again. What is large
 # is kept for the last few moments only.
 _OCCURRENCES: Memo[Occurrences] = Memo(2)
+_KEYS: Memo[FactKeys] = Memo(2)
 _STANDING: Memo[Remaining] = Memo(4)
 _OUTCOMES: Memo[PointInTimeOutcomes] = Memo(4)
 _MOVES: Memo[tuple[Remaining, Remaining]] = Memo(8)
@@ -67,12 +69,18 @@ def find_moment(facts: Facts, plan: Plan) -> PointInTimeOutcomes:
     with paused_gc():  # a pattern for each fact, and no garbage
         found = recall_occurrences(facts, plan.ledger.session)
         before = _STANDING.of(facts, lambda: stand_live(session), *now)
-        return _OUTCOMES.of(facts, lambda: PointInTimeOutcomes(found, before), *now)
+        keys = recall_keys(facts, found, plan.ledger.session)
+        return _OUTCOMES.of(facts, lambda: PointInTimeOutcomes(found, before, keys), *now)
 
 
 def recall_occurrences(facts: Facts, session: Session) -> Occurrences:
     """Where the facts of a file are named: looked for once, for all moments and plans."""
     return _OCCURRENCES.of(facts, lambda: find_occurrences(facts, session), Same(session.tree))
+
+
+def recall_keys(facts: Facts, found: Occurrences, session: Session) -> FactKeys:
+    """The facts of a file by what a text that names them holds; made once, for all moments and plans."""
+    return _KEYS.of(facts, lambda: FactKeys(found, session), Same(session.tree))
 
 
 def trace_plan(plan: Plan) -> Trace:
@@ -137,6 +145,7 @@ def trace_rounds(
             fact is not compared with names of other files.
     """
     found = recall_occurrences(facts, session)
+    carried: Bools | None = None
     for i in session.path:
         if session.tree.sort[i] != COMPACTION:
             continue
@@ -144,7 +153,13 @@ def trace_rounds(
         entry = session.entries[i]
         picked = found if pick is None else found.pick(pick(entry))
         before, after = session.at(find_parent(session, entry)), session.at(find_end(session, entry.id))
-        yield _trace(picked, TraceScope(before, stand_live(before), stand_live(after), entry=entry))
+        keys = recall_keys(facts, found, session) if picked is found else None
+        scene = TraceScope(before, stand_live(before), stand_live(after), entry=entry)
+        trace = _trace(picked, scene, keys=keys, carried=carried if picked is found else None)
+        if picked is found:
+            carried = np.zeros(len(found.facts), bool)
+            carried[trace.number] = np.isin(trace.outcome, [CODE[name] for name in IN_FULL])
+        yield trace
 
 
 def trace_moves(
@@ -161,7 +176,8 @@ def trace_moves(
     for start, end, name in moves:
         before, after = _stand_around(facts, session, start, end)
         entry = None if name is None else session[name]
-        yield _trace(found, TraceScope(before.session, before, after, entry=entry))
+        keys = None if numbers is not None else recall_keys(facts, found, session)
+        yield _trace(found, TraceScope(before.session, before, after, entry=entry), keys=keys)
 
 
 def _stand_around(
@@ -175,17 +191,35 @@ def _stand_around(
     return _MOVES.of(facts, make, Same(session.tree), start, end)
 
 
-def _trace(found: Occurrences, scene: TraceScope, moment: PointInTimeOutcomes | None = None) -> Trace:
-    """The facts in a scene; `moment` is what is known of what stood before, where many plans ask for it."""
+def _trace(
+    found: Occurrences,
+    scene: TraceScope,
+    moment: PointInTimeOutcomes | None = None,
+    keys: FactKeys | None = None,
+    carried: Bools | None = None,
+) -> Trace:
+    """Trace the facts in a scene.
+
+    Args:
+        found: The facts.
+        scene: What stood before and stands after.
+        moment: What many plans ask of the context before, if there are many.
+        keys: The facts by what a text that names them holds; without it each is looked for.
+        carried: Which facts the compaction before left in full (bool per fact), if there was one.
+    """
     said, known = find_known(found, scene.session) if moment is None else (moment.said, moment.known)
     look = OutcomeFinder(found, scene, said, known, None if moment is None else moment.replaced)
-    if moment is None:
-        stood = find_stood(found, known, scene.before)
-        codes, asked = np.full(len(known), -1, np.int8), stood
-    else:
+    nothing: Outcome = "unknown" if scene.is_unreadable else "absent"
+    if moment is not None:
         stood = moment.stood
-        codes, asked = moment.judge(scene.after, "unknown" if scene.is_unreadable else "absent")
+        codes, asked = moment.judge(scene.after, nothing)
+    else:
+        stood = find_stood(found, known, scene.before, keys, carried)
+        codes = np.full(len(known), -1, np.int8)
+        asked = stood if keys is None else look.judge(codes, stood, keys)
     tier = np.where(stood, TIERS.index(scene.tier), -1).astype(np.int8)
+    if moment is None:
+        tier[codes == CODE["verbatim"]] = TIERS.index("planned" if scene.plan is not None else "recorded")
     for number in np.flatnonzero(asked).tolist():
         check_stopped()
         found_outcome = look.find(number)

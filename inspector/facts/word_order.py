@@ -15,15 +15,23 @@ Pairs = Sequence[tuple[int, int]]
 
 def pair_terms(own: Sequence[Term], other: Sequence[Term]) -> list[tuple[int, int]]:
     """Pair each term of a statement with one of a place that means the same. Equal forms are paired first."""
-    free = [at for at, term in enumerate(other) if term.sort not in ("mark", "small")]
+    free: dict[int, Term] = {at: term for at, term in enumerate(other) if term.sort not in ("mark", "small")}
+    places: dict[str, list[int]] = {}
+    for at, term in reversed(free.items()):
+        places.setdefault(term.form, []).append(at)
     pairs: dict[int, int] = {}
-    for same in (lambda one, two: one.form == two.form, is_same):
-        for at, term in enumerate(own):
-            if at not in pairs and term.sort not in ("mark", "small"):
-                hit = next((place for place in free if same(term, other[place])), None)
-                if hit is not None:
-                    free.remove(hit)
-                    pairs[at] = hit
+    wanted = [(at, term) for at, term in enumerate(own) if term.sort not in ("mark", "small")]
+    for at, term in wanted:
+        if places.get(term.form):
+            pairs[at] = places[term.form].pop()
+            del free[pairs[at]]
+    for at, term in wanted:
+        if (
+            at not in pairs
+            and (hit := next((to for to, one in free.items() if is_same(term, one)), None)) is not None
+        ):
+            pairs[at] = hit
+            del free[hit]
     return sorted(pairs.items())
 
 

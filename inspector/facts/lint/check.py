@@ -41,6 +41,7 @@ from ..extract.errors import find_errors
 from ..facts import SPOKEN, Said, quote_form
 from ..grounding import ground_recorded
 from ..needed_again import is_verdict
+from ..outcomes import CODE, Outcome
 from ..regret import find_regret
 from ..trace import trace_recorded
 from ..traced import Trace, TracedFact
@@ -237,18 +238,16 @@ def check_trace(
     entry = "" if trace.scene.entry is None else trace.scene.entry.id
     look = _Look(trace)
     findings: list[LintFinding] = []
-    for traced in trace:
-        if traced.stood:
-            with faults.isolate(f"check of a {traced.fact.kind}", traced.said[0] if traced.said else ""):
+    for kind in _JUDGED:
+        for traced in trace.select(*_LOST, kind=kind):
+            with faults.isolate(f"check of a {kind}", traced.said[0] if traced.said else ""):
                 for code, sentence in _judge(traced, look):
                     findings.append(_make(code, sentence, traced.said, traced, entry, plan))
     if plan is None and trace.scene.tier == "inferred":
         name = printable(entry)
-        kinds = trace.counts.get("inferred", {})
-        # A typed message is no loss in itself: what it states is counted as facts of other kinds.
-        absent = sum(outcomes.get("absent", 0) for kind, outcomes in kinds.items() if kind != "message")
-        losses = plural(absent, "loss is", "losses are")
-        sentence = f"The summary of compaction {name} cannot be read; {losses} inferred."
+        unknown = int(np.sum(trace.outcome[trace.stood] == CODE["unknown"]))
+        facts = plural(unknown, "fact")
+        sentence = f"The summary of compaction {name} cannot be read; what became of {facts} is unknown."
         ref = (BlockRef(entry, 0),)
         findings.append(
             LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)
@@ -266,6 +265,15 @@ def find_code(trace: Trace, number: int) -> str:
         for code, sentence in _judge(trace.traced[row], look)
     ]
     return min(findings, key=_rank).code if findings else ""
+
+
+_JUDGED = (
+    *("file", "constraint", "choice", "statement", "todo", "error", "command", "decision"),
+    *("number", "url", "id"),
+)
+"""Kinds of facts that a finding is about."""
+_LOST: tuple[Outcome, ...] = ("absent", "partial", "changed", "contradicted", "superseded")
+"""Outcomes that a finding is about. What is partial fails nothing, and unclear and unknown are no finding."""
 
 
 def _rank(finding: LintFinding) -> tuple[int, str]:
@@ -312,8 +320,8 @@ class _Look:
         """
         candidates = [
             (self.place(said.ref), -said.start, traced.fact.form, said.ref)
-            for traced in self.trace
-            if traced.fact.kind == "error" and _reports(traced.fact.form)
+            for traced in self.trace.select(kind="error", stood=False)
+            if _reports(traced.fact.form)
             for said in known(traced)
             if said.by == "tool" and self._is_open(said.ref, traced.fact.form)
         ]
@@ -350,7 +358,8 @@ class _Look:
     @cached_property
     def _runs(self) -> dict[str, list[tuple[bool, BlockRef]]]:
         """Map each command to its runs, as (failed, block), in the order of the path."""
-        errors = {said.ref for t in self.trace if t.fact.kind == "error" for said in t.fact.said}
+        known_errors = self.trace.select(kind="error", stood=False)
+        errors = {said.ref for traced in known_errors for said in traced.fact.said}
         out: dict[str, list[tuple[bool, BlockRef]]] = {}
         for form, ref in ((form, ref) for ref, form in self._commands.items()):
             answer = self.answers.get(ref)
@@ -363,8 +372,7 @@ class _Look:
         """Map each call that ran a command to the command."""
         return {
             said.ref: traced.fact.form
-            for traced in self.trace
-            if traced.fact.kind == "command"
+            for traced in self.trace.select(kind="command", stood=False)
             for said in known(traced)
             if said.operation == "ran"
         }
@@ -433,6 +441,16 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
         if traced.carried:
             value, when = cut_text(later.value, LONGEST), _when(traced, later.ref)
             yield "CI015", f"The summary tells the {kind} {form}, which the user replaced {when} by {value}."
+    elif traced.outcome == "changed":
+        if any(said.by == "user" for said in known(traced)):
+            found = traced.comparison
+            instead, said_value = cut_text(found.instead, LONGEST), cut_text(found.said, LONGEST)
+            change = f'"{instead}" for "{said_value}"' if instead and said_value else "another value"
+            yield "CI016", f"The {kind} {form}, {_who_said(traced)}, stands with {change}."
+    elif traced.outcome == "contradicted":
+        if kind in ("constraint", "choice"):
+            words = cut_text(traced.words, LONGEST)
+            yield "CI017", f'The {kind} {form}, {_who_said(traced)}, is contradicted by "{words}".'
     elif kind == "file":
         done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
         # A failed call changed nothing.
@@ -481,6 +499,13 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
             )
     elif kind == "decision":
         yield "CI010", f"The decision {form}, made {_when(traced, traced.said[0])}, is absent."
+
+
+def _who_said(traced: TracedFact) -> str:
+    """Say who stated a fact last, and when."""
+    last = known(traced)[-1]
+    who = {"user": "the user", "model": "the model", "tool": "a tool"}.get(last.by, f"the {last.by}")
+    return f"said by {who} {_when(traced, last.ref)}"
 
 
 def _when(traced: TracedFact, ref: BlockRef) -> str:

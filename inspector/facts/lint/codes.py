@@ -114,8 +114,8 @@ _CHECKS = (
         "CI011",
         "summary unreadable",
         "note",
-        "A recorded summary is sealed or missing; what it keeps is not known, losses are inferred.",
-        "The summary of compaction e40 cannot be read; 12 losses are inferred.",
+        "A recorded summary is encrypted or missing; what it keeps is unknown.",
+        "The summary of compaction e40 cannot be read; what became of 12 facts is unknown.",
     ),
     Check(
         "CI012",
@@ -144,6 +144,21 @@ _CHECKS = (
         "warning",
         "A summary tells a value that the user had replaced by a later one.",
         "The summary tells the value cap = 481, which the user replaced in turn 9 by 710.",
+    ),
+    Check(
+        "CI016",
+        "value changed",
+        "error",
+        "A summary gives another value for something that the user stated.",
+        'The constraint “Spend at most $500.”, said by the user in turn 3, stands with "$600" for "$500".',
+    ),
+    Check(
+        "CI017",
+        "rule contradicted",
+        "error",
+        "A summary allows, cancels or negates what the user asked for.",
+        "The constraint “Never push to main.”, said by the user in turn 1, is contradicted by "
+        '"Pushing to main is fine".',
     ),
 )
 ASKED_FOR = frozenset({"CI010"})

@@ -1,0 +1,113 @@
+"""Find the facts that a text may name, without looking for each fact in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from ..session.session import Session
+from .comparing import STATEMENTS, StatementIndex, index_text
+from .extract.collect import KIND, KINDS
+from .indexed_text import SaidBefore
+from .mentions import longest_word
+from .occurrences import Occurrences
+from .remaining import Remaining, TextIndex
+from .things import find_near_keys
+
+_NAMES = frozenset(KIND[kind] for kind in ("file", "url", "id", "symbol"))
+"""Kinds whose form is a name that a summary may change in one part."""
+_NUMBER, _SYMBOL = KIND["number"], KIND["symbol"]
+_LETTERS = re.compile(r"[\W\d_]+")
+
+
+class FactKeys:
+    """Facts by what a text that names them holds: a word, the last part of a path, a folder.
+
+    Args:
+        found: The facts.
+        session: Their session, to read how each is written.
+    """
+
+    def __init__(self, found: Occurrences, session: Session) -> None:
+        self.found, self.session = found, session
+        self._words: dict[str, list[int]] = {}
+        self._runs: dict[str, list[int]] = {}
+        self._folders: dict[str, list[int]] = {}
+        self._commits: dict[str, list[int]] = {}
+        for number, kind in enumerate(found.kind.tolist()):
+            self._add(number, kind)
+
+    def _add(self, number: int, kind: int) -> None:
+        form = self.found.facts[number].form
+        if kind == _SYMBOL and form.isidentifier() and form.isascii():
+            self._words.setdefault(form, []).append(number)
+            if any(char.isdigit() for char in form):  # it may be a commit's id
+                self._add_pattern(number)
+            return
+        if kind == _NUMBER:
+            self._words.setdefault(longest_word(_LETTERS.sub(" ", form)), []).append(number)
+        self._add_pattern(number)
+
+    def _add_pattern(self, number: int) -> None:
+        pattern = self.found.pattern(number, self.session)
+        if pattern.parts:
+            self._runs.setdefault(pattern.parts[-1], []).append(number)
+            if not pattern.is_file:
+                self._folders.setdefault(pattern.parts[-1], []).append(number)
+            return
+        table = self._commits if pattern.commit else self._words
+        for word in pattern.keys:
+            table.setdefault(word, []).append(number)
+
+    @cached_property
+    def _statements(self) -> StatementIndex:
+        facts, kinds = self.found.facts, self.found.kind.tolist()
+        return StatementIndex({n: facts[n].form for n, kind in enumerate(kinds) if KINDS[kind] in STATEMENTS})
+
+    @cached_property
+    def _near(self) -> dict[str, list[int]]:
+        """The names by what two of them share that differ in one part."""
+        near: dict[str, list[int]] = {}
+        for number, kind in enumerate(self.found.kind.tolist()):
+            if kind in _NAMES:
+                for key in find_near_keys(self.found.facts[number].form):
+                    near.setdefault(key, []).append(number)
+        return near
+
+    def held_by(self, index: TextIndex) -> set[int]:
+        """Return the facts with a word in these texts without which none names them.
+
+        `TextIndex.may_name` is the same the other way round.
+        """
+        held = set(self._words.get("", ()))
+        for facts, texts in (
+            (self._words, index.words),
+            (self._runs, index.runs),
+            (self._folders, index.folder_names),
+            (self._commits, index.commits),
+        ):
+            few, many = (facts, texts) if len(facts) < len(texts) else (texts, facts)
+            held.update(number for key in few if key in many for number in facts[key])
+        return held
+
+    def find_candidates(self, after: Remaining, is_said: SaidBefore) -> set[int]:
+        """Return the facts that one of the texts in others' place may name, in full or in part, or change."""
+        found = self.held_by(after.other_index)
+        for stand in after.others:
+            if stand.how in ("summary", "notice"):
+                found.update(self._statements.find_near(index_text(stand.text)))
+                found.update(self._find_paths(stand.text))
+                if not stand.placeholder:
+                    found.update(self._find_near(is_said.find_unsaid(index_text(stand.text))))
+        return found
+
+    def _find_paths(self, text: str) -> Iterator[int]:
+        """The files with the last part of a path in a text, whatever marks are around it."""
+        for value in index_text(text).values:
+            if value[:2] == "p:":
+                yield from self._runs.get(value.rpartition("/")[2].removeprefix("p:"), ())
+
+    def _find_near(self, values: Iterable[str]) -> Iterator[int]:
+        keys = {key for value in values for key in find_near_keys(value[2:])}
+        return (number for key in keys for number in self._near.get(key, ()))
