@@ -82,7 +82,7 @@ class Force:
                 self.sorts.add("cancel")
             if negated:
                 self.refused.add(at)
-                if term.form in _UNTIL:  # "nothing is deployed before the review"
+                if term.form in _UNTIL | EXCEPTIONS:  # "nothing is deployed before the review"
                     self.sorts.add("condition")
 
     def _follows(self, places: Sequence[int], forms: AbstractSet[str]) -> bool:
@@ -119,6 +119,7 @@ def find_asides(own: Sequence[Term], force: Force) -> set[int]:
     for clause in find_clauses(own):
         opening = " ".join(own[at].form for at in clause[:4])
         by_the_way = clause[0] > 0 and own[clause[0]].form in ("not", "rather than", "instead of")
+        by_the_way = by_the_way and own[clause[0] - 1].form != "but"  # "but not on main" is a limit
         if _ASIDE.match(opening) or (by_the_way and not force.refused.issuperset(range(clause[0]))):
             found.update(clause)
     return found
@@ -145,12 +146,10 @@ def find_opposed(
         return [], False
     refused = any(one in here.refused for one, _ in against)
     wanted = any(one not in here.refused for one, _ in against)
-    contrast = refused and "negation" not in there.sorts and any(one not in here.refused for one, _ in told)
     crossed = refused and any(other in there.refused for _, other in against)
     without = any(one not in here.refused and other in there.without for one, other in against)
     strict = wanted and "strict" in here.sorts and "strict" not in there.sorts
-    most = len(against) * 2 > len(told) and "condition" not in here.sorts | there.sorts
-    return [one for one, _ in against], contrast or crossed or without or strict or most
+    return [one for one, _ in against], crossed or without or strict
 
 
 def adds_comparison(terms: Sequence[Term], known: Sequence[Term]) -> bool:

@@ -60,7 +60,7 @@ ORDER: tuple[Outcome, ...] = (
 )
 """Outcomes of one place, from the least to the most. The best place of a text decides: a summary that quotes
 a rule and then retells it loosely has kept it."""
-NEAR, COPY, TOPIC = 0.6, 0.75, 0.5
+NEAR, COPY, TOPIC, SURE = 0.6, 0.75, 0.5, 0.6
 """Shares of a statement: terms in order that make a near copy, and a copy that may be quoted; weight that
 makes a place one about the same subject."""
 ENOUGH = 2.5
@@ -330,7 +330,7 @@ class _Place:
         extra = [
             at
             for at, term in enumerate(other)
-            if term.sort == "value" and low <= at < high and at not in taken
+            if term.sort == "value" and low <= at < high and at not in taken | self.there.mentioned
         ]
         for at in self.missing:
             value = next(
@@ -342,7 +342,7 @@ class _Place:
                     return self._differ("changed", at, value, "value")
         if softer := there.soft - here.soft:
             return self._tell("partial", "softened", instead=min(softer))
-        if against and not adds_comparison(other, own):
+        if against and self.share >= SURE and not adds_comparison(other, own):
             return self._differ("contradicted", against[0], self.met[against[0]], "negated")
         return None
 
@@ -408,6 +408,9 @@ class _Place:
                 return self._tell("contradicted", "permitted", said, instead)
             if "soft" in sorts - had:
                 return self._tell("partial", "softened", said, instead)
+            if has_negation(gone) and any(map(is_subject, gone)) and not any(map(is_subject, new)):
+                kept = "partial" if kept else kept  # a whole clause is missing
+                continue
             if has_negation(gone) != has_negation(new):
                 sure = (
                     not (sorts | had) & {"over", "strict"}

@@ -42,8 +42,8 @@ UNITS = {
         "mb mib",
         "gb gib",
         "tb tib",
-        "usd dollar dollars",
-        "eur euro euros",
+        "usd dollar dollars $",
+        "eur euro euros €",
     )
     for unit in names.split()
 }
@@ -70,7 +70,8 @@ FORCE = {
     "|as a rule|might|avoid(?:s|ing)?|by default|advis(?:ed|able)|best effort",
     "permission": "can|may|allow(?:s|ed)?|permit(?:s|ted)?|fine|okay|ok|free to|welcome to|approved|granted"
     "|authori[sz]ed|acceptable|as needed|whenever|anything goes|at any",
-    "negation": "rather than|instead of|in place of|neither|nor|never|not|no|without|cannot|forbid(?:s|den)?"
+    "negation": "rather than|instead of|in place of|free (?:of|from)|no one|nobody|nothing|none|neither|nor"
+    "|never|not|no|without|cannot|forbid(?:s|den)?"
     "|prohibit(?:s|ed)?|banned|refrain(?: from)?|stop|off[- ]limits",
 }
 """Words that set how strictly a sentence binds, by sort. The order matters: "no longer" is looked for before

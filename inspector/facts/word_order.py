@@ -95,11 +95,7 @@ def word_before(terms: Sequence[Term], at: int) -> str:
 
 
 _PREPOSITIONS = frozenset(["from", "to", "wanted", "want", "got", "on", "in", "by"])
-RELATIONS = frozenset(map(stem, ["before", "after", "to", "over", "than", "into"])) | {
-    "instead of",
-    "rather than",
-    "more than",
-}
+RELATIONS = frozenset(map(stem, ["before", "after", "to", "into"])) | {"instead of", "rather than"}
 
 
 def find_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
@@ -137,7 +133,7 @@ def _is_same_around(
     here, there = {at for at, _ in moved}, {to for _, to in moved}
     rest = [term.form for at, term in enumerate(own) if at not in here and term.sort != "mark"]
     left = [other[to].form for to in range(low, high) if to not in there and other[to].sort != "mark"]
-    return SequenceMatcher(None, rest, left, autojunk=False).ratio() >= 0.8
+    return SequenceMatcher(None, rest, left, autojunk=False).ratio() >= 0.7
 
 
 def find_reversed(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> tuple[int, int] | None:
