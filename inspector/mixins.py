@@ -12,6 +12,8 @@ from .errors import FrameError
 from .text import html_text
 
 HOOKS = {
+    "answer": "inspector.facts.asking:ask_facts",
+    "answer why": "inspector.facts.asking:explain_question",
     "explanation": "inspector.facts.explain:find_explanation",
     "facts": "inspector.facts.facts:find_facts",
     "fixes": "inspector.facts.fixes:find_fixes",

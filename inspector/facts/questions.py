@@ -14,7 +14,7 @@ from .statements import ABSENT, ORDER, Comparison, compare_statement
 from .terms import Term, read_terms
 from .things import compare_thing
 
-_SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _KINDS = {"p": "file", "u": "url", "i": "id", "w": "symbol"}
 _KEPT: tuple[Outcome, ...] = ("quoted", "paraphrased")
@@ -30,13 +30,22 @@ def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOT
     >>> compare_question("src/a.ts", text).outcome, compare_question("b.ts", text).outcome
     ('quoted', 'absent')
     """
-    parts = [part for part in _SENTENCES.split(question.strip()) if any(map(is_subject, read_terms(part)))]
+    parts = split_sentences(question)
     if len(parts) > 1:
-        return _combine([_compare_part(part, text, is_said) for part in parts])
+        return combine([_compare_part(part, text, is_said) for part in parts])
     return _compare_part(question.strip(), text, is_said)
 
 
-def _combine(found: list[Comparison]) -> Comparison:
+def split_sentences(words: str) -> list[str]:
+    """Return the sentences of what somebody said, without those that have no subject.
+
+    >>> split_sentences("Keep it small. And so? Use tabs.")
+    ['Keep it small.', 'Use tabs.']
+    """
+    return [part for part in _SENTENCES.split(words.strip()) if any(map(is_subject, read_terms(part)))]
+
+
+def combine(found: list[Comparison]) -> Comparison:
     """Return the outcome of several sentences: the worst, or partial if the text lacks some of them."""
     best = max(found, key=lambda one: ORDER.index(one.outcome))
     worst = min(found, key=lambda one: ORDER.index(one.outcome))

@@ -60,9 +60,9 @@ ORDER: tuple[Outcome, ...] = (
 )
 """Outcomes of one place, from the least to the most. The best place of a text decides: a summary that quotes
 a rule and then retells it loosely has kept it."""
-NEAR, COPY, TOPIC, SURE = 0.6, 0.75, 0.5, 0.6
-"""Shares of a statement: terms in order that make a near copy, and a copy that may be quoted; weight that
-makes a place one about the same subject."""
+NEAR, COPY, SAME, TOPIC, SURE = 0.6, 0.75, 0.9, 0.5, 0.6
+"""Shares of a statement: terms in order that make a near copy, a copy that may be quoted, and the same
+sentence; weight that makes a place one about the same subject, and one that can contradict."""
 ENOUGH = 2.5
 """The least shared weight that identifies a statement of several words."""
 
@@ -415,7 +415,7 @@ class _Place:
                 sure = (
                     not (sorts | had) & {"over", "strict"}
                     and not asked
-                    and (self.asks or self.matched >= COPY)
+                    and (self.asks or self.matched >= SAME)
                 )
                 if sure and edit.a == edit.a_end and edit.a in (0, len(own)):  # beside the copy, not in it
                     sure = all(term.sort in ("negation", "small", "permission") for term in new)

@@ -221,6 +221,25 @@ class Session(Value):
         """
         return ask("facts", self)
 
+    def find_facts(self, question: str, most: int = 5) -> Any:
+        """Find the facts and lines that a question in a person's own words means: `FactMatches`.
+
+        >>> from inspector import open_demo
+        >>> open_demo().find_facts("offsets.py")[0].fact.form
+        'src/tidepool/calendar/offsets.py'
+        """
+        return ask("answer", self, question, most)
+
+    def why(self, question: str) -> str:
+        """Explain what became of something in the recorded compaction that harmed it most.
+
+        >>> from inspector import open_demo
+        >>> open_demo().why("offsets.py").partition(" was ")[0]
+        'The file offsets.py'
+        """
+        answer: str = ask("answer why", self, question)
+        return answer
+
     @cached_property
     def boundaries(self) -> tuple[tuple[str, Boundary], ...]:
         """(entry id, boundary) of every recorded compaction in the file, in file order."""

@@ -1,4 +1,4 @@
-"""Words -> the blocks that hold them: a literal search over everything on a session's main path.
+"""Search for words in everything on a session's main path, and for the closest lines if nothing holds them.
 
 Letters match whatever their case, as Unicode folds them. A tool's input is searched as compact JSON. What is
 found says where the words stand, so that whoever draws it matches nothing.
@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import ClassVar, NamedTuple
 
 from msgspec import field
 
+from ...facts.indexed_text import is_same, is_subject
+from ...facts.line_search import LineMatch, find_lines
+from ...facts.remaining import stand_live
+from ...facts.terms import read_terms
 from ...redaction.cut import cut_text
 from ...session.blocks import Block, BlockRef, ToolCall
 from ...session.entries import Entry
@@ -125,6 +129,39 @@ class _Found(NamedTuple):
     text: str
     folded: str | None
     call: ToolCall | None
+    line: LineMatch | None = None
+
+
+_CLOSE = "close: "
+"""What a row begins with whose words are not those that were searched for."""
+_LEAST, _MOST_LINES = 0.34, 6
+"""The least share of a question's weight that a close line has, and how many lines are shown."""
+
+
+def _find_close(
+    session: Session, query: str, path: Sequence[int], position: Mapping[int, int]
+) -> list[_Found]:
+    """Find the lines of the context that come closest to words that nothing holds."""
+    lines = find_lines(stand_live(session), query, _MOST_LINES)
+    found = []
+    for line in lines:
+        if line.share >= _LEAST and session.index.get(line.ref.entry) in position:
+            block = session.entries[session.index[line.ref.entry]].blocks[line.ref.block]
+            call = block if block.kind == "tool_call" else None
+            place = path.index(session.index[line.ref.entry])
+            found.append(_Found(place, line.ref.block, block.text, "", call, line))
+    return found
+
+
+def _preview_line(line: LineMatch, query: str) -> tuple[str, list[int]]:
+    """A close line, and where in it the words of the query stand."""
+    text = _clean(line.text)[:PREVIEW]
+    wanted = [term for term in read_terms(query) if is_subject(term)]
+    spans = []
+    for term in read_terms(text):
+        if any(is_same(term, other) for other in wanted):
+            spans += [utf16_length(text[: term.start]), utf16_length(text[: term.end])]
+    return text, spans
 
 
 def find_text(session: Session, history: History, query: str, limit: int = 200) -> SearchReply:
@@ -160,6 +197,9 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
         group = named if match.folded is None else here if path[match.at] in position else elsewhere
         if len(group) < limit:  # each holds its whole text
             group.append(match)
+    if not total:
+        here = _find_close(session, query, path, position)
+        total = len(here)
     ends = [segment.last_step for segment in history.segments]
     hits = []
     for match in (named + here + elsewhere)[:limit]:
@@ -167,14 +207,14 @@ def find_text(session: Session, history: History, query: str, limit: int = 200) 
         live_at = position.get(path[match.at])
         step = int(history.step[match.at]) if match.at < len(main) else -1
         turn = history.turn[step] if step >= 0 else live.turn[position[path[match.at]]]
-        preview, spans = _preview(match, needle)
+        preview, spans = _preview(match, needle) if match.line is None else _preview_line(match.line, query)
         hits.append(
             SearchHit(
                 ref=str(BlockRef(entry.id, match.block)),
                 row=-1 if live_at is None else int(live.start[live_at]) + match.block,
                 at=history.segments[bisect_left(ends, step)].at if live_at is None else session.leaf or "",
                 turn=int(turn),
-                label=cut_text(_label(entry, match, session.cwd), 100),
+                label=cut_text(_CLOSE * (match.line is not None) + _label(entry, match, session.cwd), 100),
                 preview=preview,
                 spans=spans,
             )

@@ -1,0 +1,226 @@
+"""Answer what a person asks about a session in their own words: where it was said, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from ..errors import expect
+from ..mixins import Framed
+from ..redaction.cut import cut_text
+from ..session.blocks import BlockRef
+from ..session.queries import readable_text
+from ..session.session import Session
+from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
+from ..text import plural, printable, printed
+from ..tokens.memo import Memo, Same
+from .facts import Fact, spell_fact
+from .line_search import LineMatch, find_lines
+from .outcomes import WORST_FIRST
+from .remaining import Remaining
+from .trace import trace_recorded
+from .traced import TracedFact
+
+_LEAST = 0.34
+"""The least share of a question's weight that makes a line an answer."""
+_MOST_OUTPUT = 16_000_000
+"""Characters of tool outputs that are searched, the latest; what people and models said is searched whole."""
+_SEARCHED: Memo[Remaining] = Memo(2)
+
+
+@dataclass(frozen=True)
+class FactMatch:
+    """One answer to a question.
+
+    Attributes:
+        fact: The fact that was matched; None for a line that states no fact of its own.
+        ref: The block that says it last, or has the line.
+        turn: Its turn, from 1.
+        by: Who says it: user, model, tool, harness, agent or file.
+        text: The fact's form, or the line.
+        share: How much of the question it has, from 0 to 1; 1 for a fact that is named.
+    """
+
+    fact: Fact | None
+    ref: BlockRef
+    turn: int
+    by: str
+    text: str
+    share: float
+
+
+@dataclass(frozen=True, repr=False)
+class FactMatches(Framed, Sequence[FactMatch]):
+    """The answers to a question, the closest first.
+
+    If nothing says what was asked for (`said` is False), they are the nearest lines.
+
+    >>> from inspector import open_demo
+    >>> found = open_demo().find_facts("the chart worker must never be the harbour")
+    >>> found.said, found.question
+    (False, 'the chart worker must never be the harbour')
+    """
+
+    question: str
+    matches: tuple[FactMatch, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> FactMatch: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[FactMatch, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> FactMatch | tuple[FactMatch, ...]:
+        return self.matches[index]
+
+    def __len__(self) -> int:
+        return len(self.matches)
+
+    @property
+    def said(self) -> bool:
+        """Whether the session says what was asked for."""
+        return bool(self) and self[0].share >= _SAID
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return a row per match: kind, text, turn, speaker, share and block."""
+        return {
+            "kind": ["line" if one.fact is None else one.fact.kind for one in self],
+            "text": [one.text for one in self],
+            "turn": [one.turn for one in self],
+            "by": [one.by for one in self],
+            "share": [round(one.share, 2) for one in self],
+            "ref": [str(one.ref) for one in self],
+        }
+
+    @printed
+    def __repr__(self) -> str:
+        head = plural(len(self), "match", "matches") if self.said else "not said in this session"
+        lines = [
+            f"  {one.share:.0%} turn {one.turn}, {one.by} ({one.ref}): "
+            + printable(cut_text(" ".join(one.text.split()), 100))
+            for one in self
+        ]
+        nearest = [] if self.said or not lines else ["nearest lines:"]
+        return "\n".join(
+            [f"FactMatches({printable(cut_text(self.question, 80))!r}: {head})", *nearest, *lines]
+        )
+
+
+_SAID, _NEAREST = 0.6, 3
+
+
+def ask_facts(session: Session, question: str, most: int = 5) -> FactMatches:
+    """Find the facts and lines of a session that a question means.
+
+    A fact that the question names comes first: by its form, or written otherwise. Then the lines that have
+    most of its words, rare words before frequent ones.
+
+    Args:
+        session: The session; its path is searched.
+        question: Words of a person, such as half of a rule or the end of a path.
+        most: How many answers to return.
+
+    >>> from inspector import open_demo
+    >>> [(one.fact.kind, one.share) for one in ask_facts(open_demo(), "calendar/offsets.py")[:1]]
+    [('file', 1.0)]
+    """
+    expect("find_facts", session=(session, Session), question=(question, str), most=(most, int))
+    found = [_match_fact(session, fact) for fact in _find_named(session, question)][:most]
+    known = {one.ref for one in found}
+    lines = [line for line in find_lines(_everything(session), question, most) if line.ref not in known]
+    close = [line for line in lines if line.share >= _LEAST]
+    nearest = close if close or found else lines[:_NEAREST]
+    found += [_match_line(session, line) for line in nearest[: most - len(found)]]
+    return FactMatches(question, tuple(found))
+
+
+def _find_named(session: Session, question: str) -> Iterator[Fact]:
+    """The facts that a question names: its form, a path by its end."""
+    seen = set[int]()
+    for form in spell_fact(question, session.cwd):
+        for fact in session.facts.every:
+            named = fact.form == form or (
+                fact.kind == "file" and "." in form and fact.form.endswith("/" + form)
+            )
+            if named and fact.number not in seen and len(fact):
+                seen.add(fact.number)
+                yield fact
+
+
+def _match_fact(session: Session, fact: Fact) -> FactMatch:
+    last = fact.said[-1]
+    return FactMatch(fact, last.ref, _turn(session, last.ref), last.by, fact.form, 1.0)
+
+
+def _match_line(session: Session, line: LineMatch) -> FactMatch:
+    facts = session.facts
+    entry = session.index.get(line.ref.entry, -1)
+    inside = np.flatnonzero(
+        (facts.entry == entry)
+        & (facts.block == line.ref.block)
+        & (facts.start >= line.start)
+        & (facts.end <= line.end)
+    )
+    spans = sorted(inside.tolist(), key=lambda at: int(facts.start[at] - facts.end[at]))
+    fact = facts.every[int(facts.fact[spans[0]])] if spans else None
+    by = facts.said(spans[0]).by if spans else _speaker(session, line.ref)
+    return FactMatch(fact, line.ref, _turn(session, line.ref), by, line.text, line.share)
+
+
+def _speaker(session: Session, ref: BlockRef) -> str:
+    entry = session[ref.entry]
+    kind = entry.blocks[ref.block].kind
+    if kind in ("tool_call", "tool_output"):
+        return "model" if kind == "tool_call" else "tool"
+    return {"user": "user", "assistant": "model"}.get(entry.role or "", "harness")
+
+
+def _turn(session: Session, ref: BlockRef) -> int:
+    places = {session.entries[i].id: at for at, i in enumerate(session.path)}
+    at = places.get(ref.entry, -1)
+    return next((turn.number + 1 for turn in session.turns if turn.first <= at <= turn.last), 0)
+
+
+def _everything(session: Session) -> Remaining:
+    """All that the path says, without the texts that compactions wrote, ready to be searched."""
+
+    def make() -> Remaining:
+        tree = session.tree
+        rows = np.zeros(int(tree.start[-1]) + 1, bool)
+        output = 0
+        for i in reversed(session.path):
+            if tree.sort[i] in (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY):
+                continue
+            for at, block in enumerate(session.entries[i].blocks):
+                if block.kind == "tool_output":
+                    output += len(readable_text(block))
+                rows[int(tree.start[i]) + at] = block.kind != "tool_output" or output <= _MOST_OUTPUT
+        return Remaining(session, rows, ())
+
+    return _SEARCHED.of(session.facts, make, Same(session.tree), session.leaf)
+
+
+def explain_question(session: Session, question: str) -> str:
+    """Explain what became of what a question means, in the recorded compaction that harmed it most.
+
+    Args:
+        session: The session.
+        question: Words of a person.
+
+    >>> from inspector import open_demo
+    >>> explain_question(open_demo(), "offsets.py").partition(" was ")[0]
+    'The file offsets.py'
+    """
+    traced = [trace[question] for trace in trace_recorded(session)]
+    if traced:
+        return max(traced, key=_harm).why()
+    matches = ask_facts(session, question)
+    where = f" It was last said in turn {matches[0].turn}." if matches.said else ""
+    return f"This session records no compaction.{where}" if where else f"{matches!r}"
+
+
+def _harm(traced: TracedFact) -> tuple[bool, bool, int]:
+    return bool(traced.said), traced.stood, -WORST_FIRST.index(traced.outcome)

@@ -1,0 +1,113 @@
+"""Questions in a person's own words, through `session.find_facts`, `session.why` and `trace[…]`."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector import Session, checkpoint_from_text, count_tokens, make_plan, read_session
+from inspector.facts.traced import Trace
+
+RULE = "Never deploy to the Lisbon cluster on a Friday."
+TALK = [
+    ("user", f"We ship the billing service. {RULE} Thanks!"),
+    ("assistant", "Understood. I edited src/billing/invoice_total.py and ran the checks."),
+    ("user", "The retry limit is 7 attempts.\nKeep the old endpoint until March."),
+    ("assistant", "Done so far."),
+]
+
+
+def talk() -> Session:
+    return read_session([{"role": role, "content": text} for role, text in TALK])
+
+
+def trace_after(summary: str) -> Trace:
+    session = talk()
+    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    return plan.with_summary(checkpoint_from_text(summary)).trace
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("invoice_total.py", "src/billing/invoice_total.py"),
+        ("never deploy on friday to lisbon", "Lisbon"),
+        ("deploying to the Lisbon cluster", "Lisbon"),
+        ("retry limit of 7", "7 attempts"),
+        ("RETRY LIMIT IS 7 ATTEMPTS", "7 attempts"),
+    ],
+)
+def test_a_question_finds_what_is_meant(question: str, words: str) -> None:
+    found = talk().find_facts(question)
+    assert found.said
+    assert words in found[0].text
+    assert words in repr(found)
+
+
+def test_a_match_says_where_and_by_whom_it_was_said() -> None:
+    session = talk()
+    match = session.find_facts("retry limit of 7")[0]
+    assert (match.turn, match.by) == (2, "user")
+    assert "7 attempts" in session.block(match.ref).text
+    assert session.find_facts("invoice_total.py")[0].by == "model"
+
+
+def test_what_nobody_said_is_an_answer_with_the_nearest_lines() -> None:
+    found = talk().find_facts("paint the Lisbon bridge purple at dawn")
+    assert not found.said
+    assert 1 <= len(found) <= 3
+    assert "not said in this session" in repr(found)
+    assert not talk().find_facts("quokka xylophone").said
+
+
+def test_words_nobody_said_have_an_outcome_and_no_place() -> None:
+    trace = trace_after("The billing service was worked on.")
+    traced = trace["quokka xylophone"]
+    assert traced.said == ()
+    assert traced.outcome == "absent"
+    assert "quokka xylophone" not in trace
+
+
+@pytest.mark.parametrize(
+    ("summary", "outcome"),
+    [
+        (f"The user said: {RULE}", "quoted"),
+        ("Deploys to the Lisbon cluster are never done on a Friday.", "quoted"),
+        ("Never deploy to the Porto cluster on a Friday.", "changed"),
+        ("Deploying to the Lisbon cluster on a Friday is fine.", "contradicted"),
+        ("Tests were written.", "absent"),
+    ],
+)
+def test_a_rule_asked_for_in_its_own_words(summary: str, outcome: str) -> None:
+    traced = trace_after(summary)[RULE]
+    assert traced.outcome in (outcome, "paraphrased" if outcome == "quoted" else outcome)
+
+
+def test_two_lines_joined_are_read_sentence_by_sentence() -> None:
+    question = "The retry limit is 7 attempts. Keep the old endpoint until March."
+    kept = trace_after("The retry limit is 7 attempts. The old endpoint is kept until March.")
+    half = trace_after("The retry limit is 7 attempts. Nothing else was said.")
+    assert kept[question].outcome in ("quoted", "paraphrased")
+    assert half[question].outcome in ("partial", "unclear")
+
+
+def test_why_without_a_compaction_says_when_it_was_said() -> None:
+    assert talk().why("retry limit of 7") == "This session records no compaction. It was last said in turn 2."
+
+
+@given(st.text(max_size=200))
+def test_any_question_has_an_answer(question: str) -> None:
+    found = talk().find_facts(question)
+    assert all(0 <= match.share <= 1 for match in found)
+    assert len(found) <= 5
+    repr(found)
+
+
+@pytest.mark.parametrize(
+    "question", ["<b>x</b> retry limit", "a(b[c{*+?", "retry " * 5000, "🚀" * 50, "\n\t "]
+)
+def test_odd_questions_have_answers_too(question: str) -> None:
+    session = talk()
+    assert isinstance(session.why(question), str)
+    assert session.find_facts(question).question == question
