@@ -20,7 +20,8 @@ manner or order it is to be carried out, or what is not to be done with it. A pl
 question, a report of a fault, or what was pasted.
 **choice**: what a person settles on, among options or on their own, with a reason or without; the answer to a
 question. A bare "yes" is none, nor is a task.
-One sentence may be both.
+One sentence may be both. The product gives a sentence one kind: a label of a sentence that is labelled as
+both and found as the other kind does not count as missed.
 
 A match: spans of one kind with an intersection over union of at least one half, each used once.
 
@@ -235,10 +236,14 @@ def score(half: str, read: bool = False) -> dict[str, Tally]:
             doubtful = _match([label for label in mine if label.marked < 2], left).values()
             extra = [mark for at, mark in enumerate(left) if at not in doubtful]
             missed = [label for at, label in enumerate(agreed) if at not in pairs]
+            other = [label for label in labels if label.file == name and label.kind != kind and not read]
+            others = [mark for each in KINDS if each != kind for mark in marks[each]]
+            as_other = [label for label in missed if _is_both(label, other) and _match([label], others)]
+            missed = [label for label in missed if label not in as_other]
             shown = half == "dev"
             old = tallies[kind]
             tallies[kind] = Tally(
-                old.labelled + len(agreed),
+                old.labelled + len(agreed) - len(as_other),
                 old.found + len(pairs) + len(extra),
                 old.matched + len(pairs),
                 (
@@ -252,6 +257,11 @@ def score(half: str, read: bool = False) -> dict[str, Tally]:
                 (*old.extra, *(f"{file}:{mark[0]} {mark[4]}" for mark in extra if shown)),
             )
     return tallies
+
+
+def _is_both(label: Label, others: list[Label]) -> bool:
+    """Whether a sentence is labelled as the other kind too."""
+    return any(_overlap(label, (o.line, o.part, o.start, o.end, "")) >= 0.5 for o in others)
 
 
 def _match(labels: list[Label], marks: list[tuple[int, int, int, int, str]]) -> dict[int, int]:

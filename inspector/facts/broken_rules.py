@@ -141,8 +141,8 @@ class _Acts:
 
     def spoken_again(self, word: str, start: int) -> int:
         """Where the user says a word again after a place on the path, or its end."""
-        message = KINDS.index("message")
-        rows = np.flatnonzero(self.user & (self.kind == message) & (self.at > start))
+        stated = np.isin(self.kind, [KINDS.index(kind) for kind in ("statement", "constraint", "choice")])
+        rows = np.flatnonzero(self.user & stated & (self.at > start))
         pattern = re.compile(rf"(?i)\b{re.escape(word)}")
         for row in sorted(rows.tolist(), key=lambda row: int(self.at[row])):
             ref = self.ref(row)

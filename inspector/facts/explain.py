@@ -87,7 +87,7 @@ def find_explanation(traced: TracedFact) -> Explanation:
     )
 
 
-_QUOTED = (*PROSE, "message", "error", "text")
+_QUOTED = (*PROSE, "statement", "error", "text")
 _NOUNS = {"constraint": "rule", "text": "words"}
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 
@@ -190,7 +190,7 @@ def _last(traced: TracedFact) -> str:
     standing = _standing(traced)
     if not standing:
         said = "1 block said it" if number == 1 else f"{number:,} blocks said it, the last"
-        still = "told of" if traced.fact.kind in (*PROSE, "message") else "named"
+        still = "told of" if traced.fact.kind in (*PROSE, "statement") else "named"
         return f"Up to here {said} in {last}; right before, only {_carried(traced)} still {still} it."
     if len(standing) < number:
         still = plural(len(standing), "was", "were")
@@ -246,7 +246,7 @@ def _outcome(traced: TracedFact) -> str:
     if traced.outcome == "partial":
         others = [cut_text(name, _NAME) for name in traced.others[:3]]
         more = f" That may mean {join_words(others, 'or')} as well." if others else ""
-        if traced.fact.kind == "message":
+        if traced.fact.kind == "statement":
             return f"{what} leaves only {traced.words}, in {where}."
         return f'{what} leaves only "{cut_text(traced.words, _NAME)}" of it, in {where}.{more}'
     if traced.outcome != "absent":

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import check_stopped, expect
 from ..faults import Fault, Faults
@@ -29,7 +30,8 @@ from ..session.toolcalls.call_paths import canonical_path
 from ..session.toolcalls.core_command import core_command
 from ..text import plural, printable, printed
 from ..tokens.memo import Memory
-from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences
+from .essential import REASONS, find_essential
+from .extract.collect import BY, KIND, KINDS, OPERATIONS, FactOccurrences, OccurrenceColumns
 from .extract.errors import tidy_error
 from .extract.paths import PathFinder
 from .extract.segments import SUMMARY, read_path
@@ -75,6 +77,11 @@ class Fact(Printable):
         return tuple(self.facts.said(at) for at in range(start, end))
 
     @property
+    def essential(self) -> str:
+        """Why a person would miss it in the work that follows, such as "rule"; "" if not."""
+        return REASONS[self.facts.reasons[self.number]]
+
+    @property
     def operations(self) -> tuple[str, ...]:
         """The distinct operations on it, in the order of their first occurrence."""
         return tuple(dict.fromkeys(said.operation for said in self.said if said.operation))
@@ -102,6 +109,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     operation  int8[k]     index into OPERATIONS, -1 for none
     offset     int32[f+1]  occurrences of fact i are offset[i] … offset[i+1]
     kind       uint8[f]    index into KINDS
+    rank       uint8[f]    of a statement 0 for a bare "ok", 1 for any other, 2 and 3 for rules and choices
 
     `faults` lists the blocks and kinds of facts that an unexpected exception left out (`Fault`); it is empty
     unless this package has a defect.
@@ -109,7 +117,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     >>> from inspector import read_session
     >>> facts: Facts = read_session([{"role": "user", "content": "Never touch main.py."}]).facts
     >>> facts
-    Facts(1 file, 1 constraint, 1 message; said 3×)
+    Facts(1 file, 1 constraint; said 2×)
     >>> facts["main.py"].kind, [fact.form for fact in facts.by_kind("constraint")]
     ('file', ['Never touch main.py.'])
     """
@@ -126,7 +134,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         self.faults = tuple(faults)
         self.memory = Memory()
         self.cwd = session.cwd
-        keys, columns = occurrences.finish()
+        keys, self.rank, columns = occurrences.finish()
         self._keys: tuple[tuple[str, str], ...] = tuple(keys)
         self._numbers = {key: number for number, key in enumerate(self._keys)}
         self.fact, self.start, self.end, self.entry, self.block, self.by, self.operation = columns
@@ -191,6 +199,29 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
             OPERATIONS[did] if did >= 0 else None,
         )
 
+    @cached_property
+    def reasons(self) -> NDArray[np.uint8]:
+        """uint8[f]: why each fact is essential at the end of the path, as an index into REASONS."""
+        return self.find_reasons()
+
+    @property
+    def essential(self) -> NDArray[np.bool_]:
+        """bool[f]: which facts a person would miss in the work that follows; `Fact.essential` says why.
+
+        >>> from inspector import read_session
+        >>> facts = read_session([{"role": "user", "content": "Never touch main.py. It is old."}]).facts
+        >>> [(fact.form, fact.essential) for fact in facts.values() if facts.essential[fact.number]]
+        [('Never touch main.py.', 'rule')]
+        """
+        return self.reasons > 0
+
+    def find_reasons(self, until: int | None = None) -> NDArray[np.uint8]:
+        """Return `reasons` as they were after the first `until` entries of the path."""
+        columns = OccurrenceColumns(
+            self.fact, self.start, self.end, self.entry, self.block, self.by, self.operation
+        )
+        return find_essential(self.session, self._keys, columns, until)
+
     @property
     def counts(self) -> dict[str, int]:
         """How many facts there are of each kind."""
@@ -198,7 +229,8 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         return dict(zip(KINDS, numbers, strict=True))
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Return a row per fact: kind, form, occurrences, first speaker and block, and operations."""
+        """Return a row per fact: kind, form, occurrences, first speaker and block, operations, and why it is
+        essential, "" if it is not."""
         facts = list(self.values())
         firsts = [self.said(at) for at in self.offset[:-1].tolist()]
         return {
@@ -208,6 +240,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
             "by": [first.by for first in firsts],
             "first": [str(first.ref) for first in firsts],
             "operations": [", ".join(fact.operations) for fact in facts],
+            "essential": [REASONS[reason] for reason in self.reasons.tolist()],
         }
 
     def _fact(self, number: int) -> Fact:
@@ -261,7 +294,7 @@ def strip_place(text: str) -> str:
     return _PLACE.sub("", text)
 
 
-SPOKEN = ("constraint", "choice", "decision", "todo", "message")
+SPOKEN = ("constraint", "choice", "decision", "todo", "statement")
 """Kinds whose form is a sentence."""
 
 

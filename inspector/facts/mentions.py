@@ -424,7 +424,7 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     if fact.kind in ("number", "text"):
         wordings.update(dict.fromkeys(spell_number(fact.form)))
     longest = tuple(map(longest_word, wordings))
-    spread = fact.kind == "message"
+    spread = fact.kind == "statement"
     told = fact.kind in PROSE or (fact.kind == "text" and _is_sentence(fact.form))
     prose = long_words(fact.form) if told else frozenset()
     if spread:

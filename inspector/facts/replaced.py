@@ -27,8 +27,7 @@ from ..session.toolcalls.call_paths import names
 from ..session.tree import Bools, Ints
 from ..tokens.memo import Memo
 from .extract.collect import BY, KIND
-from .extract.sentences import holds_any
-from .extract.typed import blank_pasted, typed_sentences
+from .extract.typed import blank_pasted, holds_any, typed_sentences
 from .facts import Facts
 from .occurrences import Occurrences
 
@@ -89,7 +88,9 @@ line lines page chapter day round attempt test tests run question point part com
 results output number id""")
 """What has many numbers one beside the other, or is named by a word that means something else each time."""
 _MOST_WORDS = 6
-_KINDS = [KIND[kind] for kind in ("number", "constraint", "choice", "url", "id", "file", "symbol", "message")]
+_KINDS = [
+    KIND[kind] for kind in ("number", "constraint", "choice", "url", "id", "file", "symbol", "statement")
+]
 _NAMES = [KIND[kind] for kind in ("number", "url", "id", "file", "symbol")]
 """Kinds that are a name or a value of their own, and no whole sentence."""
 _USER, _TOOL = BY.index("user"), BY.index("tool")

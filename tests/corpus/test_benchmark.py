@@ -163,10 +163,10 @@ def test_a_fact_counts_where_it_could_be_read_before(tmp_path: Path) -> None:
     session = open_session(path)
     files = {fact.form for fact in session.facts.by_kind("file")}
     assert files == {"src/asked.py", "src/both.py", "src/replied.py", "src/shown.py", "notes.txt"}
-    # The prompt says two files, a rule and itself: of these the summary names src/asked.py.
+    # The prompt says two files and a rule: of these the summary names src/asked.py.
     kinds = {name: (row.stood, row.kept) for (name, alone), row in found.items() if not alone}
     assert kinds == {
-        "user text": (4, 1),
+        "user text": (3, 1),
         "assistant text": (1, 1),
         "reasoning": (0, 0),
         "tool input": (2, 0),

@@ -81,4 +81,4 @@ def test_thousands_of_messages_and_long_addresses_are_traced_at_once() -> None:
         trace = trace_plan(plan)
         outcomes = Counter((traced.fact.kind, traced.outcome) for traced in trace)
     assert sum(number for (kind, _), number in outcomes.items() if kind == "url") == 800
-    assert sum(number for (kind, _), number in outcomes.items() if kind == "message") == 2_001
+    assert sum(number for (kind, _), number in outcomes.items() if kind == "statement") == 2_001

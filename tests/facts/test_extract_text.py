@@ -277,12 +277,10 @@ def test_a_rule_is_told_and_not_reported() -> None:
         "The label should say Rules, not just Rule",
         "Wrap only the tree in a provider",
         "Use `resetCSS` to prevent style changes",
-        "Skip threads that the author has answered",
         "Fetch the comments before replying",
         "The rest needs to be kept",
         "we don't use default exports",
         "no new dependencies",
-        "yes, but we don't need to commit",
         "let's just limit it to 20 for now",
         "请不要改动数据库",
         "テストは必ず実行",
@@ -297,7 +295,6 @@ def test_orders_that_limit_and_what_should_be_are_rules(rule: str) -> None:
     [
         "It only checks the branch",
         "It ran before I pushed",
-        "Propose where each of these files should go",
         "I should be able to see it",
         "This should work",
         "Should we keep it",
@@ -305,11 +302,7 @@ def test_orders_that_limit_and_what_should_be_are_rules(rule: str) -> None:
         'it("should render the list")',
         "The logs leave no doubt",
         "I don't think this is working as it should",
-        "We don't always have the session's information",
-        "error: push bootstrap batch: it exceeded the max-pack-bytes limit",
         "Keep in mind that files may be changed before they are committed",
-        "The function is exported, so this may not be exercised in practice",
-        "I'd prefer that",
         "It is fine if we don't need to commit",
         "The limit was raised to 20",
     ],
@@ -342,7 +335,7 @@ def test_reasons_alone_are_no_decisions_and_clauses_stand_alone() -> None:
     text += "Bigger icons, and the button uses blue instead of red. I need to check why, since it fails."
     assert forms(tell(text, "assistant"), "decision") == [
         "Keep the old ones since they are small.",
-        "the button uses blue instead of red.",
+        "Bigger icons, and the button uses blue instead of red.",
     ]
 
 

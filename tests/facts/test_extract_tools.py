@@ -90,7 +90,7 @@ def test_a_tool_without_a_known_verb_does_nothing_to_a_file() -> None:
         ("cp -r a.py d/", [("a.py", "read"), ("d/", "created")]),
         (
             "rm -rf build && mkdir -p out/x && touch t.md",
-            [("build", "deleted"), ("out/x", "created"), ("t.md", "created")],
+            [("build", "deleted"), ("out/x", None), ("t.md", "created")],
         ),
         ("echo hi > a.log", [("a.log", "created")]),
         ("make >> b.log 2>&1", [("b.log", "edited")]),

@@ -38,7 +38,7 @@ def test_text_of_a_recorded_summary_is_kept_apart() -> None:
     )
     first = Entry(id="a", role="user", blocks=(Text(text="read src/a.py"),))
     facts = find_facts(Session(format="demo", cwd=CWD, entries=(first, summary), leaf="s"))
-    assert list(facts) == [("message", "read src/a.py"), ("file", "src/a.py")]
+    assert list(facts) == [("statement", "read src/a.py"), ("file", "src/a.py")]
     assert list(facts.summaries) == [("file", "src/b.py")]
     assert facts.summaries["src/b.py"].said[0].by == "summary"
 
@@ -49,7 +49,7 @@ def test_a_fact_is_found_by_form_by_kind_and_form_and_by_any_way_to_write_its_pa
     assert fact.form == facts["src/a.py"].form == facts["file", "src/a.py"].form == "src/a.py"
     assert [said.start for said in fact.said] == [4, 33]
     assert "nowhere.py" not in facts and ("url", "src/a.py") not in facts
-    assert repr(facts) == "Facts(2 files, 1 message; said 4×)"
+    assert repr(facts) == "Facts(2 files, 1 statement; said 4×)"
 
 
 def check_laws(session: Session) -> Facts:

@@ -84,8 +84,8 @@ def test_an_underscore_belongs_to_the_word() -> None:
 
 
 def test_other_words_and_some_words_are_told_as_such() -> None:
-    said = "Please remove the flaky checkpoint tests before tomorrow's release branch"
-    whole = "- the release branch: remove flaky checkpoint tests before tomorrow"
+    said = "Please remove the flaky checkpoint tests for tomorrow's release branch"
+    whole = "- the release branch: remove flaky checkpoint tests for tomorrow"
     some = "- the release branch and the checkpoint tests"
     for summary, words in (
         (whole, "The recorded compaction keeps it in other words, in its summary."),
@@ -93,19 +93,19 @@ def test_other_words_and_some_words_are_told_as_such() -> None:
     ):
         session = build(user(said), say("ok"), compact(summary), user("on"))
         recorded = trace_recorded(session)[0]
-        why = recorded["message", said].why()
+        why = recorded["statement", said].why()
         assert words in why
-        assert why.startswith(f'The message "{said}" was first said by the user in turn 1')
+        assert why.startswith(f'The statement "{said}" was first said by the user in turn 1')
 
 
 def test_what_a_summary_before_told_in_other_words_is_not_said_to_be_named() -> None:
-    said = "Please remove the flaky checkpoint tests before tomorrow's release branch"
-    told = "- the release branch: remove flaky checkpoint tests before tomorrow"
+    said = "Please remove the flaky checkpoint tests for tomorrow's release branch"
+    told = "- the release branch: remove flaky checkpoint tests for tomorrow"
     session = build(
         *(user(said), say("ok"), compact(told), user("on"), say("ok"), compact("Nothing."), user("on")),
         *(say("ok"), compact(told), user("on")),
     )
-    second, third = (recorded["message", said].why() for recorded in trace_recorded(session)[1:])
+    second, third = (recorded["statement", said].why() for recorded in trace_recorded(session)[1:])
     assert "right before, only the summary of an earlier compaction (e2/0) still told of it." in second
     assert third.endswith("The third recorded compaction tells it again in other words, in its summary.")
 

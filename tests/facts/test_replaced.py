@@ -125,7 +125,7 @@ def test_a_value_that_comes_back_after_both_were_named_is_not_stale() -> None:
     session = talk(OLD, "Make it $710 instead of $481.", "Make it $481 instead of $710.")
     (trace,) = trace_recorded(session, session.facts)
     assert trace["$481"].outcome == "absent"
-    assert trace["choice", "Make it $710 instead of $481."].outcome == "superseded"
+    assert trace["Make it $710 instead of $481."].outcome == "superseded"
 
 
 def test_what_a_tool_shows_too_is_not_stale() -> None:
@@ -167,7 +167,7 @@ def test_many_values_and_rules_take_no_time_squared() -> None:
         replaced = find_replacements(session.facts)
         forms = [fact.form for fact in session.facts.values()]
         assert {forms[number]: later.value for number, later in replaced.items()} == {OLD: "$710"}
-        assert sum(form.startswith("Use ") for form in forms) > count
+        assert sum(form.startswith("Use ") for form in forms) == count
 
     with limit_work():
         assert count_calls(lambda: find(10_000)) < 6 * count_calls(lambda: find(2_500))

@@ -72,8 +72,8 @@ def test_what_a_summary_passes_on_is_kept_and_what_it_drops_is_lost_for_good() -
     decay = compact_rounds(story(), POLICY, remember("src/first.py"), rounds=3)  # type: ignore[arg-type]
     assert [move.done for move in decay.transitions] == [True] * 3
     assert [one.first["file"] for one in decay.rounds] == [2, 2, 2]
-    # Of two files and two messages one file is told, and with it words of the message that named it.
-    assert [one.first for one in decay.rounds[:1]] == [{"file": 2, "message": 2}]
+    # Of two files and two sentences one file is told, and with it words of the sentence that named it.
+    assert decay.rounds[0].first == {"file": 2, "statement": 2}
     assert decay.rounds[0].left == 2
     # src/again.py is said anew in the third turn: it was lost before, so it is not kept.
     assert [one.kept.get("file", 0) for one in decay.rounds] == [1, 1, 1]

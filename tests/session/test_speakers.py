@@ -155,7 +155,7 @@ def test_in_a_request_the_tags_tell_too() -> None:
     ran = Entry(id="a", extra={"command": "ls"}, blocks=(Text(text="Ran `ls`: a.py"),))
     assert who_speaks(ran) == Speech("user", "shell")
     facts = find_facts(Session(format="demo", entries=(ran,), leaf="a"))
-    assert facts.by_kind("message") == ()
+    assert facts.by_kind("statement") == ()
 
 
 def test_a_sub_agents_task_is_the_models_and_opens_a_turn_in_a_file_of_its_own() -> None:

@@ -123,7 +123,7 @@ def test_it_fills_what_it_may_have() -> None:
     session, counter = open_demo(), find_counter("o200k_base")
     for tokens in (300, 700, 1_500):
         size = int(counter.count([write(session, tokens)])[0])
-        assert 0.95 * tokens < size <= tokens
+        assert 0.93 * tokens < size <= tokens
 
 
 def test_the_same_bytes_in_another_process_with_another_order_of_sets() -> None:

@@ -83,7 +83,7 @@ def test_only_what_a_person_typed_is_sent_of_a_session(serve: OPEN) -> None:
     session = open_demo()
     server = serve(answer())
     labeller(server)(session)
-    typed = {said.ref for fact in session.facts.by_kind("message") for said in fact.said if said.by == "user"}
+    typed = {said.ref for fact in session.facts.by_kind("statement") for said in fact.said}
     assert typed
     for ref in typed:
         assert json.dumps(session.block(ref).text[:200], ensure_ascii=False)[1:-1] in server.asked[0].text  # type: ignore[union-attr]
@@ -243,7 +243,8 @@ def test_a_placeholder_is_never_cut_in_two_and_what_it_stands_for_is_told(serve:
 def test_labels_take_the_place_of_patterns_in_the_texts_that_were_read_alone(serve: OPEN) -> None:
     server = serve(answer((1, "rule", "Numbers in the table are plain integers.")))
     before = talk(FIRST)
-    assert forms(before, "constraint") == ["Never push to main."], "by patterns"
+    by_words = ["Numbers in the table are plain integers.", "Never push to main."]
+    assert forms(before, "constraint") == by_words
     result = labeller(server)(before)
     after = talk(FIRST, SECOND).with_labels(result.labels)
     assert forms(after, "constraint") == [
@@ -252,7 +253,11 @@ def test_labels_take_the_place_of_patterns_in_the_texts_that_were_read_alone(ser
     ]
     (said,) = after.facts["constraint", "Numbers in the table are plain integers."].said
     assert (said.start, said.end, said.by) == (0, 40, "user")
-    assert [fact.form for fact in after.facts.by_kind("message")] == [FIRST, SECOND]
+    assert forms(after, "statement") == [
+        "Never push to main.",
+        "Can you add the sum?",
+        "celery, it is there anyway.",
+    ]
 
 
 def test_a_choice_that_only_its_question_makes_one_is_followed_through_a_compaction(serve: OPEN) -> None:
@@ -460,7 +465,7 @@ def test_an_answer_to_a_question_has_the_choices_of_its_labels_alone() -> None:
     none = session.with_labels([TextLabels(text=text.digest, by="me")])
     some = session.with_labels([TextLabels(text=text.digest, by="me", choices=((0, 4),))])
     assert forms(none, "choice") == [] and forms(some, "choice") == [text.text[:4]]
-    assert len(none.facts.by_kind("message")) == len(session.facts.by_kind("message"))
+    assert whole in forms(none, "statement") and whole not in forms(session, "statement")
 
 
 def open_asked() -> Session:
@@ -562,7 +567,7 @@ def test_a_ledger_counted_before_the_labels_is_no_ledger_of_theirs(serve: OPEN) 
     with pytest.raises(OtherSession, match="counted under other labels"):
         make_plan(read, ledger)
     plans = make_plan(read, count_tokens(read, known=ledger)), make_plan(session, ledger)
-    assert [sum(row.fact.kind == "constraint" for row in plan.trace) for plan in plans] == [0, 1]
+    assert [sum(row.fact.kind == "constraint" for row in plan.trace) for plan in plans] == [0, 2]
 
 
 # Answers that cannot stand.

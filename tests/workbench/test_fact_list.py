@@ -352,8 +352,8 @@ def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_
     reply = listed(model)
     first = next(at for at, legal in enumerate(model.plan.cuts.legal.tolist()) if legal)
     assert reply["risk"]["total"] == sum(kind["total"] for kind in reply["kinds"])
-    # Before the first legal place stands one message that a person typed.
-    assert reply["risk"]["places"][first] == 1 < reply["risk"]["places"][-1] <= reply["risk"]["total"]
+    # Before the first legal place stands one message that a person typed, of five sentences.
+    assert reply["risk"]["places"][first] == 5 < reply["risk"]["places"][-1] <= reply["risk"]["total"]
 
 
 ORDER = ("verbatim", "superseded", "quoted", "pointer", "partial", "absent")

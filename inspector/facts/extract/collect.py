@@ -24,10 +24,9 @@ from ...session.toolcalls.arguments import Named
 from ...session.toolcalls.call_paths import LONGEST
 from ...session.toolcalls.core_command import core_command
 from ...session.toolcalls.positions import blank_escapes, restore
-from .choices import find_choices
+from . import segments as sorts
 from .commands import find_commands
-from .constraints import find_rules, find_typed_rules
-from .decisions import find_decisions
+from .decisions import DECISION_WORDS, find_decisions
 from .errors import (
     ERROR_WORDS,
     EXIT_WORDS,
@@ -40,24 +39,11 @@ from .errors import (
 from .ids import find_hashes, find_issues, find_urls
 from .numbers import find_flags, find_numbers
 from .paths import PATH_WORDS, PathFinder
-from .segments import (
-    AGENT,
-    ANSWERED,
-    ATTACHED,
-    CALLED,
-    FAILED,
-    HARNESS,
-    LISTING,
-    READ_RULES,
-    REPORT,
-    SUMMARY,
-    TYPED,
-    TextSegment,
-)
-from .sentences import Hit
+from .segments import TextSegment
+from .statements import CHOICE, CONSTRAINT, STATEMENT, MarkedSentence, find_rules, find_statements
 from .symbols import SYMBOL_WORDS, Names, find_calls, find_symbols, find_ticked_symbols
 from .todos import TODO_MARKS, find_tasks, find_todos
-from .typed import blank_pasted
+from .typed import Hit
 from .word_places import Places, WordTable
 
 KINDS = (
@@ -74,7 +60,7 @@ KINDS = (
         "decision",
         "todo",
     ),
-    "message",
+    "statement",
 )
 BY = ("user", "model", "tool", "summary", "harness", "agent", "file")
 OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
@@ -87,20 +73,20 @@ _BREAK = "\n\x1f\n"  # between two joined texts: no match spans it
 Ints = NDArray[np.int32]
 Isolate = Callable[[str], AbstractContextManager[None, bool | None]]
 """Return the context manager for a search of one kind of fact, such as `Faults.isolate`."""
-_SPEAKER = (0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 6, 6)
+_SPEAKER = (0, 1, 1, 2, 2, 2, 2, 4, 3, 5, 6, 6, 2)
 _NEVER = np.iinfo(np.int64).max
 
 
-_PROSE = ("constraint", "choice", "decision", "todo")
+_PROSE = ("constraint", "decision", "todo")
 _LEAD = re.compile(r"^[\s,;:.)\]|>~]+(?=[\w\"'`*(\[])")
 _CLOSES = re.compile(r"(?<=[^\s*`])(?:\*\*|`)(?=[\s.,;:)!?]|$)")
-_WORDS = (TYPED, ANSWERED, HARNESS, ATTACHED, SUMMARY, AGENT)
-_REPORTS = (REPORT, FAILED)
+_WORDS = (sorts.TYPED, sorts.ANSWERED, sorts.HARNESS, sorts.ATTACHED, sorts.SUMMARY, sorts.AGENT)
+_REPORTS = (sorts.REPORT, sorts.FAILED)
 
 
 @cache
 def _table() -> WordTable:
-    return WordTable((*SYMBOL_WORDS, *PATH_WORDS, *TODO_MARKS, *ERROR_WORDS, *EXIT_WORDS))
+    return WordTable((*SYMBOL_WORDS, *PATH_WORDS, *TODO_MARKS, *ERROR_WORDS, *EXIT_WORDS, *DECISION_WORDS))
 
 
 class OccurrenceColumns(NamedTuple):
@@ -145,7 +131,7 @@ class FactOccurrences:
         self._labels = labels or {}
         self._entry_ids = entry_ids
         self._faults = Faults() if faults is None else faults
-        self._read: set[int] = set()
+        self._ranks: dict[int, int] = {}
         self._keys: list[tuple[str, str]] = []
         self._numbers = {kind: _Numbers(kind, self._keys) for kind in KINDS}
         self._segments: list[TextSegment] = []
@@ -157,29 +143,28 @@ class FactOccurrences:
         """Add a text to search later, and the names already found in it."""
         number = len(self._segments)
         self._segments.append(segment)
-        read = bool(self._labels) and segment.sort == TYPED and self._add_labelled(number, segment)
+        typed = bool(self._labels) and segment.sort == sorts.TYPED
+        labelled = typed and hash_text(segment.text) in self._labels
         for kind, form, start, end, operation in named:
-            # An answer is a choice as a whole, unless labels name the choices in it.
-            if 0 < len(form) <= LONGEST and not (read and kind == "choice"):
-                fact = self._numbers[kind][form]
+            if 0 < len(form) <= LONGEST:
+                # An answer is a choice as a whole, unless labels name the choices in it.
+                fact = self._numbers[STATEMENT if labelled and kind == CHOICE else kind][form]
                 self._named.extend((fact, number, start, end, _OPERATION[operation]))
 
-    def _add_labelled(self, number: int, segment: TextSegment) -> bool:
-        """Add the labelled rules and choices of a typed text instead of searching it for them.
-
-        Returns False if the text has no labels. A span that ends behind the text belongs to another one.
-        """
-        labels = self._labels.get(hash_text(segment.text))
-        if labels is None:
-            return False
-        self._read.add(number)
-        for kind, spans in (("constraint", labels.rules), ("choice", labels.choices)):
-            for start, end in spans:
-                form = _whole(" ".join(segment.text[start:end].split()))[:LONGEST].rstrip()
-                if form and end <= len(segment.text):
+    def _add_statements(self) -> None:
+        """Add every sentence that a person typed. Labels of a text replace the marks of its sentences."""
+        rows: list[int] = []
+        for number, segment in enumerate(self._segments):
+            if segment.sort != sorts.TYPED or segment.way == "shell":
+                continue
+            check_stopped()
+            labels = self._labels.get(hash_text(segment.text)) if self._labels else None
+            with self._faults.isolate("statement", self._name_block(number)):
+                for start, end, form, kind, rank in _find_marked(segment, labels):
                     fact = self._numbers[kind][form]
-                    self._named.extend((fact, number, segment.at + start, segment.at + end, -1))
-        return True
+                    self._ranks[fact] = max(rank, self._ranks.get(fact, 0))
+                    rows += (fact, number, segment.at + start, segment.at + end, -1)
+        self._rows.append(np.array(rows, np.int32).reshape(-1, 5))
 
     def name(self, kind: str, form: str) -> None:
         """Add a fact that occurs in no text."""
@@ -200,8 +185,9 @@ class FactOccurrences:
                     self._search(stretch, group, finder)
                     stretch, size = [], 0
             self._search(stretch, group, finder)
+        self._add_statements()
         self._add_repeated()
-        self._add_failures([at for at, segment in enumerate(self._segments) if segment.sort == FAILED])
+        self._add_failures([at for at, segment in enumerate(self._segments) if segment.sort == sorts.FAILED])
 
     def _search(self, numbers: list[int], group: tuple[int, str], finder: PathFinder) -> None:
         """Search some texts of one sort. If that fails, search each half, down to one kind in one text."""
@@ -233,14 +219,12 @@ class FactOccurrences:
         begins = np.zeros(len(texts), np.int64)
         np.cumsum([len(item) + len(_BREAK) for item in texts[:-1]], out=begins[1:])
         rows = array("q")
-        if sort == READ_RULES:
-            with isolate("constraint"):
-                self._note(rows, "constraint", find_rules(text))
+        if sort == sorts.READ_RULES:
+            with isolate(CONSTRAINT):
+                self._note(rows, CONSTRAINT, find_rules(text))
         else:
-            ends = zip(numbers, begins.tolist(), texts, strict=True)
-            read = [(at, at + len(words), "") for number, at, words in ends if number in self._read]
             with isolate("facts"):
-                self._look(rows, text, sort, base, finder, read, isolate)
+                self._look(rows, text, sort, base, finder, isolate)
         found = np.frombuffer(rows, np.int64).reshape(-1, 4)
         which = np.searchsorted(begins, found[:, 1], "right") - 1
         whole = found[:, 2] <= begins[which] + np.array([len(item) for item in texts])[which]
@@ -258,27 +242,24 @@ class FactOccurrences:
         sort: int,
         base: str,
         finder: PathFinder,
-        read: list[Hit],
         isolate: Isolate,
     ) -> None:
-        """Search a text for every kind of fact that its sort may hold.
-
-        Spans in `read` have labels and are not searched for rules and choices.
-        """
+        """Search a text for every kind of fact that its sort may hold, except what a person states."""
         urls: list[Hit] = []
         with isolate("url"):
             urls = list(find_urls(text))
             self._note(rows, "url", urls)
         bare = _without(text, urls)
         bare = bare if finder.windows else blank_escapes(bare)
-        listed = _OPERATION["listed"] if sort == LISTING else -1
+        listed = _OPERATION["listed"] if sort == sorts.LISTING else -1
         places = _table().find(bare)
         with isolate("file"):
-            self._note(rows, "file", finder.find(bare, base or None, places), listed)
+            if sort != sorts.PAGE:
+                self._note(rows, "file", finder.find(bare, base or None, places), listed)
         with isolate("symbol"):
             for names in find_symbols(bare, places):
                 self._note_names(rows, names)
-        for kind, hits in _searches(text, bare, places, sort, finder, read):
+        for kind, hits in _searches(text, bare, places, sort, finder):
             check_stopped()
             with isolate(kind):
                 self._note(rows, kind, hits)
@@ -321,7 +302,7 @@ class FactOccurrences:
             if segment.sort in _REPORTS:
                 reports.append(number)
             repeated: list[Hit] = []
-            if segment.sort == ANSWERED:
+            if segment.sort == sorts.ANSWERED:
                 with self._faults.isolate("error", self._name_block(number)):
                     repeated = list(find_repeated(segment.text))
             for start, end, form in repeated:
@@ -335,8 +316,8 @@ class FactOccurrences:
                         rows += (fact, report, begin, begin + len(words), -1)
         self._rows.append(np.array(rows, np.int32).reshape(-1, 5))
 
-    def finish(self) -> tuple[list[tuple[str, str]], OccurrenceColumns]:
-        """Return the facts in the order of their first occurrence, and the columns of all occurrences."""
+    def finish(self) -> tuple[list[tuple[str, str]], NDArray[np.uint8], OccurrenceColumns]:
+        """Return the facts in the order of their first occurrence, their ranks, and all occurrences."""
         rows = [np.array(self._named, np.int32).reshape(-1, 5), *self._rows]
         table = np.concatenate([part.T for part in rows], 1)
         fact, segment, start = table[:3]
@@ -364,7 +345,9 @@ class FactOccurrences:
         said = OccurrenceColumns(
             fact.copy(), start.copy(), end.copy(), entry, block, by, operation.astype(np.int8)
         )
-        return keys, said
+        ranks = np.ones(len(self._keys), np.uint8)
+        ranks[list(self._ranks)] = list(self._ranks.values())
+        return keys, ranks[ranked], said
 
 
 def _order(table: Ints) -> NDArray[np.int64]:
@@ -385,40 +368,50 @@ def _order(table: Ints) -> NDArray[np.int64]:
 
 
 def _searches(
-    whole: str, text: str, places: Places, sort: int, finder: PathFinder, read: list[Hit]
+    whole: str, text: str, places: Places, sort: int, finder: PathFinder
 ) -> Iterator[tuple[str, Iterable[tuple[int, int, str]]]]:
     """Yield the searches for a text of that sort, except addresses and paths.
 
     In `text` addresses are blanked; `whole` is the same text with them.
     """
     yield "symbol", find_calls(text)
-    if sort != LISTING:
+    if sort not in (sorts.LISTING, sorts.PAGE):
         yield "todo", _restored(text, find_todos(text, places), sort)
-    yield "id", find_hashes(text, uuids=sort in _WORDS or sort == CALLED)
+    yield "id", find_hashes(text, uuids=sort in _WORDS or sort == sorts.CALLED)
     if sort in _WORDS or sort in _REPORTS:
         yield "id", find_issues(text)
     yield "number", find_numbers(text)
-    if sort in _WORDS or sort in _REPORTS or sort == CALLED:
+    if sort in _WORDS or sort in _REPORTS or sort in (sorts.CALLED, sorts.PAGE):
         yield "number", find_flags(text)
         yield "symbol", find_ticked_symbols(text)
-    if sort in _REPORTS or sort in (TYPED, SUMMARY):
+    if sort in _REPORTS or sort in (sorts.TYPED, sorts.SUMMARY):
         yield "error", find_errors(text, places)
     if sort in _REPORTS:
         yield "error", find_exit_codes(text, places)
         yield "error", find_json_errors(text)
-    if sort in _WORDS or sort == CALLED:
+    if sort in _WORDS or sort == sorts.CALLED:
         named = _restored(whole, find_commands(whole, finder.programs), sort)
         yield "command", ((start, end, core_command(form)) for start, end, form in named)
-    if sort == TYPED:
-        own = _BREAK.join(map(blank_pasted, _without(text, read).split(_BREAK)))
-        yield "constraint", find_typed_rules(own)
-        yield "choice", find_choices(own)
-    elif sort in (HARNESS, ATTACHED, SUMMARY):
-        yield "constraint", find_rules(text)
-    if sort in (ANSWERED, SUMMARY):
-        yield "decision", find_decisions(text)
-    if sort in (TYPED, ANSWERED, SUMMARY):
+    if sort in (sorts.HARNESS, sorts.ATTACHED, sorts.SUMMARY):
+        yield CONSTRAINT, find_rules(text)
+    if sort in (sorts.ANSWERED, sorts.SUMMARY):
+        yield "decision", find_decisions(text, places)
+    if sort in (sorts.TYPED, sorts.ANSWERED, sorts.SUMMARY):
         yield "todo", find_tasks(text)
+
+
+def _find_marked(segment: TextSegment, labels: TextLabels | None) -> Iterator[MarkedSentence]:
+    """Yield the sentences of a typed text, and the rules and choices that labels name in it."""
+    text, spans = segment.text, {} if labels is None else {CONSTRAINT: labels.rules, CHOICE: labels.choices}
+    marked = [(kind, start, end) for kind in spans for start, end in spans[kind]]
+    for kind, start, end in marked:
+        form = _whole(" ".join(text[start:end].split()))[:LONGEST].rstrip()
+        if form and end <= len(text):  # a span that ends behind the text belongs to another one
+            yield MarkedSentence(start, end, form, kind, 2)
+    for one in find_statements(text) if segment.way != "answer" else ():
+        form = _whole(one.form)
+        if form and not any(start < one.end and one.start < end for _, start, end in marked):
+            yield one._replace(form=form, kind=one.kind if labels is None else STATEMENT)
 
 
 def _whole(form: str) -> str:
@@ -440,7 +433,9 @@ def _whole(form: str) -> str:
 
 def _restored(text: str, hits: Iterable[Hit], sort: int) -> Iterable[Hit]:
     """Undo the escapes of matches in the text of a call."""
-    return ((start, end, restore(text[start:end])) for start, end, _ in hits) if sort == CALLED else hits
+    return (
+        ((start, end, restore(text[start:end])) for start, end, _ in hits) if sort == sorts.CALLED else hits
+    )
 
 
 def _without(text: str, spans: list[tuple[int, int, str]]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from ...session.toolcalls.call_paths import LONGEST, names
 from ...session.toolcalls.positions import find_each
 from .code_points import code_points, find_letters
-from .sentences import holds_any
+from .typed import holds_any
 from .word_places import Places, WordTable
 
 Hit = tuple[int, int, str]

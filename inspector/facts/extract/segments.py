@@ -19,13 +19,18 @@ from ...session.tree import ASSISTANT, BRANCH_SUMMARY, COMPACTION, MICRO, NOTE, 
 from .instructions import blank_numbers, find_attached, reads_instructions
 from .paths import PathFinder
 
+_WEB = re.compile(
+    r"(?:fetch|(?:fetch|read|open|search|google)?(?:web|url)(?:fetch|search|page|site|content)*)$"
+)
+"""The bare names of tools that get a page of the web or search it."""
 _STARTS = re.compile(r"(?:^|[|&;] )([a-z][\w.-]+) ")  # the programs of a command
 
 # The sort of a text, which decides what is searched for in it and who the speaker is. An instruction file
-# that was read is CONTENT, and once more READ_RULES, which is searched for rules only.
+# that was read is CONTENT, and once more READ_RULES, which is searched for rules only. PAGE is a web page.
 TYPED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY, AGENT, READ_RULES, ATTACHED = (
     range(12)
 )
+PAGE = 12
 _SORT: dict[Speaker, int] = {
     "user": TYPED,
     "model": ANSWERED,
@@ -146,14 +151,12 @@ class _BlockReader(NamedTuple):
 
 
 def _read_words(text: str, start: int, way: str) -> list[Named]:
-    """Return what a user typed as one fact: a message and, if it answers a question, a choice too."""
+    """Return a user's answer to a question of a tool, which is a choice as a whole."""
     words = text.strip()
-    if way == "shell" or not words:
+    if way != "answer" or not words:
         return []
     start += text.find(words)
-    form = " ".join(words.split())[:LONGEST].rstrip()
-    kinds = ("message", "choice") if way == "answer" else ("message",)
-    return [Named(kind, form, start, start + len(words), None) for kind in kinds]
+    return [Named("choice", " ".join(words.split())[:LONGEST].rstrip(), start, start + len(words), None)]
 
 
 def _part_attached(segment: TextSegment, cwd: str | None) -> Iterator[TextSegment]:
@@ -251,6 +254,8 @@ def _answer(call: ToolCall, cwd: str | None, named: list[Named]) -> tuple[int, s
             return sort, directory_after(command[:4000], cwd)
         return REPORT, None
     operation = operation_of(call.name, call.input)
+    if _WEB.match(bare_name(call.name)):
+        return PAGE, None
     if bare_name(call.name) not in TOOLS and not any(kind == "file" for kind, *_ in named):
         return REPORT, None  # a server's tool that gets or lists something else
     return (LISTING if operation == "listed" else CONTENT if operation else REPORT), None

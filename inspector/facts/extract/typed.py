@@ -15,7 +15,14 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from .sentences import Hit, holds_any
+Hit = tuple[int, int, str]
+"""A span and the form of what was found there."""
+
+
+def holds_any(text: str, words: Iterable[str]) -> bool:
+    """Whether a text holds one of these words."""
+    return any(map(text.__contains__, words))
+
 
 _FENCE = re.compile(
     r"^[ \t]*(?:```|~~~)[^\n]*\n.*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -46,16 +53,11 @@ _SAYS = re.compile(
     | \bin[ ]the[ ](?:console|logs?|terminal)
     )[ ]*(?::[ \t]*|,?[ ]+(?=["“])|,[ ](?=["“]))"""
 )
-_SAYING = (
-    "said", "says", "wrote", "writes", "comment", "replied", "insists", "claims", "told ", "answer",
-    "feedback", "review", "message", "error", "warning", "reply", "in the ",
-)  # fmt: skip
-"""In lower case: a text with none of these tells nobody's words, which takes less long to see."""
 _CLOSING = {'"': '"', "“": "”", "'": "'", "‘": "’", "`": "`"}
 _REACH = 2000
 _BESIDE = 6  # so many lines between two that were printed are printed too
 _JSON = re.compile(r"\{\"\w+\":.{400,}")
-_LONG = 40  # so many lines after the first printed one: a dump to its end
+_LONG = 20  # so many printed lines are a dump, from the first to the last
 
 
 def blank_pasted(text: str) -> str:
@@ -66,45 +68,17 @@ def blank_pasted(text: str) -> str:
     >>> blank_pasted('He said: "never push". Keep it small.')
     'He said:              . Keep it small.'
     """
-    if "```" in text or "~~~" in text:
-        text = _FENCE.sub(lambda match: _blank(match[0]), text)
-    text = _blank_quoted(text)
-    if "\n" not in text and len(text) < 400:
-        return text
+    for mark, pattern in (("```", _FENCE), ("~~~", _FENCE), ('{"', _BODY), (">", _QUOTED)):
+        text = pattern.sub(lambda match: _blank(match[0]), text) if mark in text else text
+    text = _blank_spans(text, _find_tagged(text)) if "</" in text else text
+    text = _blank_spans(text, [(m.end(), _end_quote(text, m.end())) for m in _SAYS.finditer(text)])
     lines = text.split("\n")
     printed = [at for at, line in enumerate(lines) if _PRINTED.match(line[:300]) or _JSON.search(line)]
-    if not printed:
-        return text
     out = set(printed)
     for one, other in pairwise(printed):
-        if other - one <= _BESIDE:
+        if other - one <= _BESIDE or len(printed) > _LONG:
             out.update(range(one, other))
-    if len(printed) > _LONG // 2 and len(lines) - printed[0] > _LONG:
-        out.update(range(printed[0], printed[-1] + 1))
-    return "\n".join(_blank(line) if at in out else line for at, line in enumerate(lines))
-
-
-def _blank_quoted(text: str) -> str:
-    if "</" in text:
-        text = _blank_spans(text, _find_tagged(text))
-    if '{"' in text:
-        text = _BODY.sub(lambda match: _blank(match[0]), text)
-    if ">" in text:
-        text = _QUOTED.sub(lambda match: _blank(match[0]), text)
-    if not _may_quote(text):
-        return text
-    return _blank_spans(
-        text, [(match.end(), _end_quote(text, match.end())) for match in _SAYS.finditer(text)]
-    )
-
-
-def _may_quote(text: str) -> bool:
-    """Whether a word that may say whose words follow stands before a colon or a quotation mark."""
-    if not text.isascii():
-        # It may hold other quotation marks, and letters that are taken for another case of a word's.
-        return holds_any(text.lower(), _SAYING)
-    last = max(text.rfind(":"), text.rfind('"'))
-    return last > 0 and holds_any(text[:last].lower(), _SAYING)
+    return "\n".join(_blank(line) if at in out else line for at, line in enumerate(lines)) if out else text
 
 
 def _find_tagged(text: str) -> Iterator[tuple[int, int]]:
@@ -171,13 +145,15 @@ _ASKS_TOO = re.compile(
 )
 _LEAD = re.compile(r"[\s\-*>•#|]*(?:\d{1,2}[.)]\s+)?")
 _MOST = 400
+_NUMBER = re.compile(r"\d{1,3}\.")
+_CUT = re.compile(r"(?s).{200,399}(?=\s)")
 
 
 def typed_sentences(text: str) -> Iterator[Hit]:
-    """(start, end, form) of every sentence. Of one that ends in a question, what comes before the question.
+    """Yield (start, end, form) of every sentence, also of a question at the end of another one.
 
-    >>> [form for _, _, form in typed_sentences("- let's use it, can you show it? It is late. Fine!")]
-    ["let's use it", 'It is late.', 'Fine!']
+    >>> [form for _, _, form in typed_sentences("- let's use it, can you show it? It is late. Ok!")]
+    ["let's use it", 'can you show it?', 'It is late.', 'Ok!']
     """
     at = 0
     while at < len(text):
@@ -192,8 +168,23 @@ def typed_sentences(text: str) -> Iterator[Hit]:
         words = text[start:until].rstrip(" \t\r\n|:")
         if text[until : until + 1] == '"' and words.count('"') % 2:  # say "done."
             words, end = words + '"', until + 1
-        if words.endswith("?") and (asked := _ASKS_TOO.search(words)):
-            words = words[: asked.start()].rstrip()
-        if len(words) > 3 and len(words) <= _MOST:
-            yield start, start + len(words), " ".join(words.split())
+        asked = _ASKS_TOO.search(words) if words.endswith("?") else None
+        cuts = [asked.start() if asked else len(words), len(words)]
+        first = 0
+        for cut in cuts:
+            yield from _cut_long(words[first:cut], start + first)
+            first = cut
+        at = end
+
+
+def _cut_long(words: str, start: int) -> Iterator[Hit]:
+    """Yield a sentence; a long one in parts of at most 400 characters."""
+    at = 0
+    while at < len(words):
+        cut = _CUT.match(words, at) if len(words) - at > _MOST else None
+        end = cut.end() if cut else min(len(words), at + _MOST)
+        said = words[at:end].strip(" \t\r\n,;")
+        if any(map(str.isalnum, said)) and not _NUMBER.fullmatch(said):
+            begin = start + at + words[at:end].find(said)
+            yield begin, begin + len(said), " ".join(said.split())
         at = end

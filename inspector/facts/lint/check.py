@@ -37,6 +37,7 @@ from ...tokens.ledger import Ledger, count_tokens
 from ...wire.checks import check_context
 from ...wire.parsed import Violation
 from ...wire.render import render_request
+from ..essential import SCRATCH
 from ..extract.errors import find_errors
 from ..facts import SPOKEN, Said, quote_form
 from ..grounding import ground_recorded
@@ -420,10 +421,6 @@ def _is_check(form: str) -> bool:
 
 _NO_CHECKS = names("git gh grep rg cat ls sed awk find rm cp mv mkdir head tail cd echo diff wc curl open")
 _FAILED = re.compile(r"(?:--- )?FAIL(?:ED)?:?\s+([A-Za-z_]\w{3,})")
-# Working files of a harness and files in temporary folders are not reported.
-_PAPERS = re.compile(
-    r"(?:^|/)\.(?:claude|codex|gemini|cursor|pi|flue)/(?:plans?|tmp|todos|projects)/|^(?:/private)?/tmp/|^/var/folders/"
-)
 
 
 def known(traced: TracedFact) -> list[Said]:
@@ -466,7 +463,7 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
         if (
             traced.outcome == "absent"
             and changed
-            and not _PAPERS.search(fact.form)
+            and not SCRATCH.search(fact.form)
             and not (created and changed[-1].operation == "deleted")
         ):
             code, last = ("CI006", created[-1]) if created else ("CI001", changed[-1])

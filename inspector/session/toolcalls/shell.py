@@ -32,7 +32,7 @@ _ALL: dict[str, str] = {
                     "cmp source . "
                     "open readlink strings od column sort uniq cut")), READ),
     **dict.fromkeys(sorted(names("type get-content gc select-string")), READ),
-    **dict.fromkeys(sorted(names("touch mkdir md new-item")), CREATED),
+    **dict.fromkeys(sorted(names("touch new-item")), CREATED),
     **dict.fromkeys(sorted(names("set-content out-file add-content")), EDITED),
     **dict.fromkeys(sorted(names("rm rmdir unlink shred del erase rd remove-item")), DELETED),
     **dict.fromkeys(sorted(names("ls find tree du fd exa eza dir get-childitem gci")), LISTED),
@@ -180,6 +180,8 @@ def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
     elif name == "find":
         until = next((at for at, word in enumerate(rest) if word.text[:1] in "-(!\\"), len(rest))
         yield from _find_touched(rest[:until], base, LISTED)
+    elif name in ("mkdir", "md"):
+        yield from _find_touched(arguments, base, None)
     elif operation is not None:
         writes = (
             operation != EDITED

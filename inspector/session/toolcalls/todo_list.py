@@ -7,7 +7,7 @@ one and its output states the number; `TaskUpdate` refers to the item by this nu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..blocks import BlockRef, ToolCall, ToolOutput
@@ -20,14 +20,17 @@ _TASK_IDS = ("taskId", "task_id", "id")
 _CREATED = re.compile(r'#(\w[\w-]*)|"id"\s*:\s*"?(\w[\w-]*)')
 
 
-def find_open_todos(session: Session, outputs: Mapping[BlockRef, BlockRef]) -> frozenset[str] | None:
+def find_open_todos(
+    session: Session, outputs: Mapping[BlockRef, BlockRef], path: Sequence[int] | None = None
+) -> frozenset[str] | None:
     """Return the texts of the open items; None if the session has no todo list.
 
-    `outputs` maps each call on the path to its output, as `pair_calls` returns it.
+    `outputs` maps each call on the path to its output, as `pair_calls` returns it. A `path` is the part of
+    the session's path that counts.
     """
     listed: frozenset[str] | None = None
     tasks: dict[str, _Task] | None = None
-    for position in session.path:
+    for position in session.path if path is None else path:
         entry = session.entries[position]
         for index, call in enumerate(entry.blocks):
             if not isinstance(call, ToolCall):

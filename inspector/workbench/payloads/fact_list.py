@@ -48,7 +48,7 @@ LABELS = {
     "choice": "your choices",
     "decision": "decisions",
     "todo": "todos",
-    "message": "your messages",
+    "statement": "your statements",
 }
 UNLESS_NAMED = "absent unless named"
 """By a summary that is not written yet; where there is room, `UNLESS` says so."""
@@ -220,7 +220,7 @@ def _find_namings(model: WorkbenchModel, facts: Facts, plan: Plan) -> NamedFacts
 def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
     """What is gone first, by kind; what was changed before what was read or only named; the last said first.
 
-    What was gone before comes last.
+    What was gone before comes last, and of its kind a bare "ok".
     """
     session = trace.scene.session
     where = np.full(len(session.entries), -1, np.int64)
@@ -236,7 +236,8 @@ def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
     number, gone = trace.number, ~trace.stood
     # The code -1 of what was gone takes the last rank.
     rank = np.array([*(WORST_FIRST.index(name) for name in OUTCOMES), len(OUTCOMES)])[trace.outcome]
-    order = np.lexsort((-last[number], done[number], facts.kind[number], rank, gone))
+    bare = facts.rank[number] == 0
+    order = np.lexsort((-last[number], done[number], bare, facts.kind[number], rank, gone))
     return tuple(trace.traced[at] for at in order.tolist())
 
 

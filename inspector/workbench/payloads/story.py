@@ -41,13 +41,13 @@ _NOUNS = {
     "constraint": "your rule",
     "todo": "open task",
     "choice": "your choice",
-    "message": "your message",
+    "statement": "your statement",
     "decision": "decision",
     "error": "error",
     "command": "command",
     "file": "file",
 }
-_PROSE = ("constraint", "choice", "decision", "todo", "message")
+_PROSE = ("constraint", "choice", "decision", "todo", "statement")
 
 
 class StoryStep(Payload, frozen=True):

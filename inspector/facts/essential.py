@@ -1,0 +1,143 @@
+"""Find the essential facts: a person would miss them in the work that follows a point of the path.
+
+Essential are the files that were changed and still exist, typed rules and choices, open to-dos, and the
+errors of the last failing outputs. Scratch files, directories, and what only a harness says are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..session.blocks import ToolCall, ToolOutput
+from ..session.queries import pair_calls
+from ..session.session import Session
+from ..session.toolcalls.call_paths import rooted
+from ..session.toolcalls.core_command import core_command, name_command, split_core
+from ..session.toolcalls.todo_list import find_open_todos
+from ..session.toolcalls.tool_names import bare_name, is_shell
+from .extract.collect import BY, KIND, OPERATIONS, OccurrenceColumns
+
+REASONS = ("", "file changed and still there", "rule", "choice", "open to-do", "last error", "failing test")
+_FILE, _RULE, _CHOICE, _TODO, _ERROR, _TEST = range(1, len(REASONS))
+SCRATCH = re.compile(
+    r"^(?:/private)?/(?:tmp|var/tmp|var/folders|dev)/|^\$\{?TE?MP|[/\\]AppData[/\\]Local[/\\]Temp[/\\]"
+    r"|(?:^|/)\.(?:claude|codex|gemini|cursor|pi|flue)/(?:plans?|tmp|todos|projects)/"
+)
+"""Temporary files, and a harness's own working files."""
+_FAILED_TEST = re.compile(r"(?:--- )?FAIL(?:ED)?:?\s+\S|\(fail\) \S|[×✗✖✘] \S|not ok \d")
+_VERDICT = re.compile(r"exit code -?\d+$|FAIL(?:ED)?$|Found \d+ errors?")
+"""An error that says only that something failed."""
+_LAST = 3
+"""Failing outputs whose errors are essential, the last ones, and errors of each; of failing tests all."""
+
+
+class _Failure(NamedTuple):
+    """The last failing output of a command: its place on the path, and the errors reported in it."""
+
+    at: int
+    errors: tuple[int, ...]
+
+
+def find_essential(
+    session: Session,
+    keys: Sequence[tuple[str, str]],
+    columns: OccurrenceColumns,
+    until: int | None = None,
+) -> NDArray[np.uint8]:
+    """Return for each fact its index in REASONS, as it was after the first entries of the path.
+
+    Args:
+        session: The session that the facts are of.
+        keys: The kind and the form of each fact.
+        columns: The occurrences of the facts.
+        until: How many entries of the path count; all if None.
+    """
+    path = session.path if until is None else session.path[:until]
+    place = np.full(len(session.entries), -1, np.int64)
+    place[list(path)] = np.arange(len(path))
+    here = place[columns.entry] >= 0
+    kinds = np.array([KIND[kind] for kind, _ in keys], np.uint8)
+    reasons = np.zeros(len(keys), np.uint8)
+    typed = columns.fact[here & (columns.by == BY.index("user"))]
+    for kind, reason in (("constraint", _RULE), ("choice", _CHOICE)):
+        reasons[typed[kinds[typed] == KIND[kind]]] = reason
+    for fact in _find_changed(session, keys, kinds, columns, here):
+        reasons[fact] = _FILE
+    todos = find_open_todos(session, pair_calls(session), path) or ()
+    for fact in np.flatnonzero(kinds == KIND["todo"]).tolist():
+        reasons[fact] = _TODO if keys[fact][1] in todos else 0
+    tool = here & (kinds[columns.fact] == KIND["error"]) & (columns.by == BY.index("tool"))
+    failures = sorted(_find_failures(session, path, columns, tool))
+    for number, failure in enumerate(failures):
+        tests = [fact for fact in failure.errors if _FAILED_TEST.match(keys[fact][1])]
+        telling = [fact for fact in failure.errors if not _VERDICT.match(keys[fact][1])]
+        if number >= len(failures) - _LAST:
+            reasons[(telling or list(failure.errors))[:_LAST]] = _ERROR
+        reasons[tests] = _TEST
+    return reasons
+
+
+def _find_changed(
+    session: Session,
+    keys: Sequence[tuple[str, str]],
+    kinds: NDArray[np.uint8],
+    columns: OccurrenceColumns,
+    here: NDArray[np.bool_],
+) -> Iterator[int]:
+    """Yield the files that were created or edited and not deleted since, without scratch files."""
+    codes = [OPERATIONS.index(name) for name in ("created", "edited", "deleted")]
+    rows = np.flatnonzero(here & np.isin(columns.operation, codes) & (kinds[columns.fact] == KIND["file"]))
+    changed: dict[int, list[int]] = {}
+    for row in rows.tolist():
+        changed.setdefault(int(columns.fact[row]), []).append(row)
+    for fact, changes in changed.items():
+        form = keys[fact][1]
+        if columns.operation[changes[-1]] == codes[2] or SCRATCH.search(form):
+            continue
+        outside = form[:1] == "~" or (session.cwd is not None and (rooted(form) or form[:3] == "../"))
+        if outside and all(_is_shell_call(session, columns, row) for row in changes):
+            continue  # such as `echo x > ~/note`
+        yield fact
+
+
+def _is_shell_call(session: Session, columns: OccurrenceColumns, row: int) -> bool:
+    block = session.entries[columns.entry[row]].blocks[columns.block[row]]
+    return isinstance(block, ToolCall) and is_shell(block.name)
+
+
+def _find_failures(
+    session: Session, path: Sequence[int], columns: OccurrenceColumns, errors: NDArray[np.bool_]
+) -> list[_Failure]:
+    """Return the last failing output of each command that did not succeed after it."""
+    reported: dict[tuple[int, int], list[int]] = {}
+    for row in np.flatnonzero(errors).tolist():
+        spot = int(columns.entry[row]), int(columns.block[row])
+        reported.setdefault(spot, []).append(int(columns.fact[row]))
+    calls: dict[str, str] = {}
+    failures: dict[str, _Failure] = {}
+    for at, position in enumerate(path):
+        for number, block in enumerate(session.entries[position].blocks):
+            if isinstance(block, ToolCall):
+                calls[block.id] = _name_call(block)
+            elif isinstance(block, ToolOutput) and block.call_id in calls:
+                name = calls.pop(block.call_id)
+                failures.pop(name, None)
+                facts = reported.get((position, number), ())
+                if facts or block.is_error:
+                    failures[name] = _Failure(at, tuple(dict.fromkeys(facts)))
+    return list(failures.values())
+
+
+def _name_call(call: ToolCall) -> str:
+    """Return what a call is known by when it is made again: its command's short name, or its tool."""
+    if not is_shell(call.name):
+        return bare_name(call.name)
+    arguments = call.input if isinstance(call.input, dict) else {}
+    command = next((arguments[key] for key in ("command", "cmd", "script") if key in arguments), "")
+    form = core_command(command if isinstance(command, str) else " ".join(map(str, command)))
+    return " && ".join(filter(None, map(name_command, split_core(form)))) or form

@@ -1,0 +1,198 @@
+"""Essential facts: what stays of the work, by construction, through the doors of a session's facts."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector import read_session
+from inspector.facts import Facts
+
+CWD = "/work/app"
+Message = dict[str, Any]
+_ids = count()
+
+
+def call(name: str, out: str = "ok", failed: bool = False, **given: Any) -> list[Message]:
+    """A call and its output, as messages."""
+    number = f"c{next(_ids)}"
+    result = {"type": "tool_result", "tool_use_id": number, "content": out, "is_error": failed}
+    return [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": number, "name": name, "input": given}]},
+        {"role": "user", "content": [result]},
+    ]
+
+
+def shell(command: str, out: str = "ok", failed: bool = False) -> list[Message]:
+    return call("Bash", out, failed, command=command)
+
+
+def facts_of(*messages: Message | list[Message], typed: str = "Go") -> Facts:
+    flat = [one for item in messages for one in (item if isinstance(item, list) else [item])]
+    session = read_session([{"role": "user", "content": typed}, *flat])
+    return session.model_copy(update={"cwd": CWD}).facts
+
+
+def essential(facts: Facts) -> dict[tuple[str, str], str]:
+    """By kind and form the reason of each essential fact."""
+    return {key: fact.essential for key, fact in facts.items() if fact.essential}
+
+
+FILES = ["src/a.py", "b.md", "/work/app/deep/c.ts"]
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["Write", "Edit", "rm", "Read"]), st.sampled_from(FILES)), max_size=12
+)
+
+
+@given(STEPS)
+def test_a_file_is_essential_exactly_if_it_was_changed_and_is_still_there(
+    steps: list[tuple[str, str]],
+) -> None:
+    there: dict[str, bool] = {}
+    messages = []
+    for tool, path in steps:
+        messages += shell(f"rm {path}") if tool == "rm" else call(tool, file_path=path)
+        if tool != "Read":
+            there[path.removeprefix("/work/app/")] = tool != "rm"
+    found = essential(facts_of(messages))
+    assert found == {("file", path): "file changed and still there" for path, stays in there.items() if stays}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        shell("echo x > /tmp/out.txt"),
+        shell("date > ~/stamp.log"),
+        shell("mkdir -p build/cache"),
+        shell("ls src/"),
+        shell("cat src/a.py"),
+        call("Write", file_path="/tmp/probe.py", content="x"),
+        call("Write", file_path="/private/tmp/probe.py", content="x"),
+        call("Write", file_path="/home/me/.claude/plans/plan.md", content="x"),
+        call("Edit", "File has not been read yet", failed=True, file_path="src/a.py"),
+        [*call("Write", file_path="probe.py", content="x"), *shell("rm probe.py")],
+    ],
+)
+def test_scratch_files_directories_and_what_was_only_looked_at_are_not(step: list[Message]) -> None:
+    assert not any(kind == "file" for kind, _ in essential(facts_of(step)))
+
+
+def test_a_file_elsewhere_that_was_edited_by_hand_is_essential() -> None:
+    found = essential(facts_of(call("Edit", file_path="/work/other/b.py")))
+    assert found == {("file", "/work/other/b.py"): "file changed and still there"}
+
+
+WRITTEN = "You must never push. Run `npm test -- x` on src/old.py.\n"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        call("Write", file_path="plan.md", content=WRITTEN),
+        shell(f"cat > plan.md <<'EOF'\n{WRITTEN}EOF"),
+    ],
+)
+def test_what_a_written_file_holds_is_at_most_named(step: list[Message]) -> None:
+    facts = facts_of(step)
+    assert essential(facts) == {("file", "plan.md"): "file changed and still there"}
+    assert facts["src/old.py"].operations == facts["npm test -- x"].operations == ()
+    assert not facts.by_kind("constraint")
+
+
+@pytest.mark.parametrize("tool", ["WebFetch", "WebSearch", "mcp__web__fetch", "google_web_search"])
+def test_a_page_of_the_web_holds_no_errors_files_or_tasks(tool: str) -> None:
+    page = "Error: you must edit conf/app.yml\nTODO: write it\n--- FAIL: TestX\nSee https://x.dev/b"
+    facts = facts_of(call(tool, page, url="https://x.dev/a"))
+    assert {kind for kind, _ in facts} == {"statement", "url"}
+    assert essential(facts) == {}
+
+
+def test_a_typed_rule_is_essential_and_a_reminders_rule_is_not() -> None:
+    typed = "Never touch main.\nLet's go with sqlite.\nThe page is slow.\n"
+    facts = facts_of(typed=typed + "<system-reminder>You must always lint.</system-reminder>")
+    assert facts.by_kind("constraint")[-1].form == "You must always lint."
+    assert essential(facts) == {
+        ("constraint", "Never touch main."): "rule",
+        ("choice", "Let's go with sqlite."): "choice",
+    }
+
+
+ITEMS = ["draw the map", "count the boats", "paint the door"]
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["pending", "in_progress", "completed"]), min_size=3, max_size=3), max_size=4
+    )
+)
+def test_the_last_list_says_which_todos_are_open(lists: list[list[str]]) -> None:
+    calls = [
+        call("TodoWrite", todos=[{"content": i, "status": s} for i, s in zip(ITEMS, states, strict=True)])
+        for states in lists
+    ]
+    last = lists[-1] if lists else []
+    still = {item for item, state in zip(ITEMS, last, strict=False) if state != "completed"}
+    assert {form for (kind, form), why in essential(facts_of(*calls)).items() if why == "open to-do"} == still
+
+
+RUNS = st.lists(
+    st.tuples(st.sampled_from(["npm run build", "go vet ./...", "make docs"]), st.booleans()), max_size=8
+)
+
+
+@given(RUNS)
+def test_an_error_is_essential_until_its_command_succeeds(runs: list[tuple[str, bool]]) -> None:
+    messages, state = [], dict[str, str]()
+    for number, (command, fails) in enumerate(runs):
+        error = f"Error: {command} broke in step {number}"
+        messages += shell(command, error if fails else "done", failed=fails)
+        state[command] = error if fails else ""
+    found = {form for (_, form), why in essential(facts_of(messages)).items() if why == "last error"}
+    assert found == {error for error in state.values() if error}
+
+
+def test_only_the_last_failing_outputs_count_but_every_failing_test() -> None:
+    early = shell("go test ./a", "--- FAIL: TestOld (0.00s)\n    a_test.go:3: expected 1, got 2", True)
+    runs = [shell(f"./run{n}.sh", f"Error: number {n} is wrong", True) for n in range(9)]
+    found = essential(facts_of(early, *runs))
+    assert {form for (_, form), why in found.items() if why == "failing test"} == {"FAIL: TestOld"}
+    assert {form for (_, form), why in found.items() if why == "last error"} == {
+        f"Error: number {n} is wrong" for n in (6, 7, 8)
+    }
+    assert essential(facts_of(early, shell("go test ./..."))) == {}
+
+
+SCRIPT = [
+    *call("Write", file_path="a.py"),
+    *shell("npm test", "Error: it is broken", True),
+    {"role": "user", "content": "Never push to main."},
+    *call("TodoWrite", todos=[{"content": ITEMS[0], "status": "pending"}]),
+    *shell("npm test"),
+    *shell("rm a.py"),
+    *call("TodoWrite", todos=[{"content": ITEMS[0], "status": "completed"}]),
+    {"role": "user", "content": "Use tabs, not spaces."},
+]
+
+
+@pytest.mark.parametrize("until", range(1, len(SCRIPT) + 2))
+def test_a_point_of_the_path_knows_nothing_of_what_follows(until: int) -> None:
+    messages = [{"role": "user", "content": "Go"}, *SCRIPT]
+    whole, part = facts_of(SCRIPT), read_session(messages[:until]).model_copy(update={"cwd": CWD}).facts
+    cut = whole.session.path[:until]
+    reasons = whole.find_reasons(len(cut))
+    keys = list(whole)
+    then = {keys[at]: int(reasons[at]) for at in np.flatnonzero(reasons)}
+    assert set(then) == set(essential(part))
+
+
+def test_columns_and_facts_agree_on_what_is_essential() -> None:
+    facts = facts_of(SCRIPT)
+    table = facts.to_columns()["essential"]
+    assert table == [fact.essential for fact in facts.values()]
+    assert facts.essential.tolist() == [bool(reason) for reason in table]
+    assert sorted(filter(None, table)) == ["rule", "rule"]
