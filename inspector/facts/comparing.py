@@ -15,9 +15,9 @@ from .statements import Comparison, compare_statement
 from .things import compare_thing
 from .vocabulary import MEMBERS, SMALL, find_groups, stem
 
-STATEMENTS = ("constraint", "choice", "decision", "todo", "message", "statement", "error")
+STATEMENTS = ("constraint", "choice", "decision", "todo", "statement", "error")
 """Kinds whose form is a sentence."""
-_ASKING = ("constraint", "choice", "message", "statement")
+_ASKING = ("constraint", "choice", "statement")
 """Kinds that may ask for something, so that another wording can soften or contradict them."""
 _LEAST = 0.4
 """The least share of a statement's words that a text must have to be compared with it."""

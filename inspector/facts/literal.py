@@ -83,17 +83,18 @@ def find_in_head(session: Session, text: str) -> Fact | None:
     return Fact(kind, wording, 0, Facts(session, found))
 
 
-def make_asked(session: Session, text: str, lines: Sequence[LineMatch]) -> Fact:
+def make_asked(session: Session, text: str, lines: Sequence[LineMatch], kind: str = "text") -> Fact:
     """Return words that nobody says to the letter as a fact, with the lines that say it.
 
     Args:
         session: The session.
         text: The words.
         lines: The lines that say them; without any, nobody does.
+        kind: The kind of the fact.
     """
     wording = " ".join(text.split())[:LONGEST]
-    found = FactOccurrences()
-    found.name("symbol", wording)
+    found, own = FactOccurrences(), "symbol" if kind == "text" else kind
+    found.name(own, wording)
     for line in lines:
         position = session.index[line.ref.entry]
         block = session.entries[position].blocks[line.ref.block]
@@ -103,8 +104,8 @@ def make_asked(session: Session, text: str, lines: Sequence[LineMatch]) -> Fact:
         )
         sort = CALLED if block.kind == "tool_call" else _SORTS[speaker]
         segment = TextSegment(position, line.ref.block, 0, sort, readable_text(block))
-        found.add(segment, [Named("symbol", wording, line.start, line.end, None)])
-    return Fact("text", wording, 0, Facts(session, found))
+        found.add(segment, [Named(own, wording, line.start, line.end, None)])
+    return Fact(kind, wording, 0, Facts(session, found))
 
 
 def _find_places(session: Session, wording: str) -> Iterator[tuple[int, int, Block]]:

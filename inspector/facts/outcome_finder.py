@@ -224,12 +224,17 @@ class OutcomeFinder:
         fact = find_literal(self.scene.session, text) or find_in_head(self.scene.session, text)
         return None if fact is None else self._trace(fact)
 
-    def ask(self, text: str) -> TracedFact:
-        """Return what became of words that nobody says to the letter, with the lines that come closest."""
+    def ask(self, text: str, kind: str = "text") -> TracedFact:
+        """Return what became of words that nobody says to the letter, with the lines that come closest.
+
+        Args:
+            text: The words.
+            kind: "text" for a question, or the kind of statement to compare the words as.
+        """
         lines = tuple(find_lines(self.scene.before, text))
         session = self.scene.session
         said = [line for line in lines[:1] if line.share >= SAID and line.ref.entry in session.index]
-        return self._trace(make_asked(session, text, said), lines)
+        return self._trace(make_asked(session, text, said, kind), lines)
 
     def _trace(self, fact: Fact, nearest: tuple[LineMatch, ...] = ()) -> TracedFact:
         start, facts = self.scene.session.tree.start, fact.facts

@@ -93,7 +93,7 @@ class Look(Protocol):
 
     def respell(self, form: str) -> str | None: ...
 
-    def ask(self, text: str) -> TracedFact: ...
+    def ask(self, text: str, kind: str = "text") -> TracedFact: ...
 
     def tell_absence(self, form: str | tuple[str, str]) -> str: ...
 
@@ -455,6 +455,8 @@ class Trace(Framed):
         that says it, `nearest` the lines that come closest. Raises `EditError` if a kind is given and no such
         fact has occurred so far.
         """
+        if isinstance(form, tuple) and form[:1] == ("message",):
+            form = ("statement", *form[1:])  # the name of the kind in older scripts
         found = self._find(form)
         if found is not None:
             return found
@@ -465,7 +467,7 @@ class Trace(Framed):
             raise ArgumentError("trace[…]", "the kind", words[0], f"one of {', '.join(KINDS)}")
         asked = words[1] if words[0] in ("text", *STATEMENTS) else ""
         if isinstance(asked, str) and asked.strip():
-            return self._look.ask(asked)
+            return self._look.ask(asked, str(words[0]))
         raise EditError("fact", cut_line(str(form), _MOST_QUOTED), self._look.tell_absence(form))
 
     def __contains__(self, form: object) -> bool:
