@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore
 from .outcomes import IN_FULL
-from .questions import combine, compare_question, split_sentences
+from .questions import combine, compare_question, compare_share, split_sentences
 from .statements import Comparison, compare_statement
 from .things import compare_thing
 from .vocabulary import MEMBERS, SMALL, find_groups, stem
@@ -54,9 +54,9 @@ def compare_fact(
     if kind in _ASKING:
         whole = compare_statement(form, text, is_said)
         parts = split_sentences(form) if whole.outcome not in IN_FULL else []
-        if len(parts) < 2:
-            return whole
-        return combine([compare_statement(part, text, is_said) for part in parts])
+        if len(parts) > 1:
+            whole = combine([compare_statement(part, text, is_said) for part in parts])
+        return whole if whole.outcome != "absent" else compare_share(form, text)
     if kind in STATEMENTS:
         return compare_statement(form, text, is_said, asks=False, exact=kind == "error")
     return compare_thing(kind, form, text, is_said, latest)

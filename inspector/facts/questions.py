@@ -19,8 +19,9 @@ _ASIDE = re.compile(r"\s*\([^()]*\)")
 _KINDS = {"p": "file", "u": "url", "i": "id", "w": "symbol"}
 _KEPT: tuple[Outcome, ...] = ("quoted", "paraphrased")
 _FEW = 3
-NEARLY_ALL, SOME = 0.8, 0.2
-"""Shares of a question's weight in one sentence that make it quoted, and that make it more than absent."""
+NEARLY_ALL, SOME, MUCH = 0.8, 0.2, 0.3
+"""Shares of the weight in one sentence: a question is quoted, a question and a statement are more than
+absent."""
 
 
 def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOTHING_SAID) -> Comparison:
@@ -76,7 +77,16 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> Comparis
     return _compare_share(terms, text, found)
 
 
-def _compare_share(terms: tuple[Term, ...], text: IndexedText, found: Comparison) -> Comparison:
+def compare_share(statement: str, text: IndexedText) -> Comparison:
+    """Decide by its words whether a text may still say a statement: `unclear` if so, else `absent`."""
+    terms = read_terms(statement)
+    found = _compare_share(terms, text, ABSENT, MUCH)
+    return found if found.outcome == "absent" else found._replace(outcome="unclear", reason="words missing")
+
+
+def _compare_share(
+    terms: tuple[Term, ...], text: IndexedText, found: Comparison, least: float = 0
+) -> Comparison:
     """Decide by how much of a question the text has in one sentence."""
     subject = list({term.form: term for term in terms if is_subject(term)}.values())
     if not subject:
@@ -100,6 +110,6 @@ def _compare_share(terms: tuple[Term, ...], text: IndexedText, found: Comparison
         and found.reason not in ("negation", "another word")
     ):
         return Comparison("quoted", words, place.start, reason="words")
-    if best >= SOME:
+    if best >= (least or SOME):
         return Comparison("unclear", words, place.start, reason="words missing")
     return ABSENT
