@@ -25,7 +25,7 @@ from ..facts.lint.check import check_trace
 from ..facts.outcomes import CODE, IN_FULL
 from ..facts.regret import Regret, find_regret, sum_regret
 from ..facts.trace import trace_plan, trace_recorded
-from ..facts.traced import TIERS, Trace
+from ..facts.traced import Trace
 from ..planning.plan import Plan, make_plan
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Policy
@@ -43,7 +43,6 @@ from .columns import COUNTED, Row
 Measure = Literal["facts", "regret", "findings"]
 MEASURES: tuple[Measure, ...] = ("facts", "regret", "findings")
 USUAL: tuple[Measure, ...] = ("facts", "regret")
-UNKNOWN = TIERS.index("inferred")
 AGAIN = {"file": "read_again", "command": "run_again", "error": "met_again", "constraint": "said_again"}
 """The column that counts the facts of a kind that were needed again."""
 CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
@@ -309,8 +308,6 @@ def count_facts(trace: Trace) -> Row:
     number, kind = trace.number[stood], trace.kind[stood].astype(np.int64)
     by = facts.by[facts.offset[:-1]][number].astype(np.int64)
     outcome = trace.outcome[stood].astype(np.int64)
-    sealed = (trace.tier[stood] == UNKNOWN) & (outcome == CODE["absent"])
-    outcome[sealed] = CODE["unknown"]
     shape = len(KINDS), len(BY), len(CODE)
     tally = np.bincount(np.ravel_multi_index((kind, by, outcome), shape), minlength=int(np.prod(shape)))
     table = tally.reshape(shape)[:, :, [CODE[name] for name in COUNTED]]

@@ -19,7 +19,7 @@ STATEMENTS = ("constraint", "choice", "decision", "todo", "statement", "error")
 """Kinds whose form is a sentence."""
 _ASKING = ("constraint", "choice", "statement")
 """Kinds that may ask for something, so that another wording can soften or contradict them."""
-_LEAST = 0.4
+_LEAST = 0.25
 """The least share of a statement's words that a text must have to be compared with it."""
 
 

@@ -23,11 +23,13 @@ from ..session.speakers import find_speech, who_speaks
 from ..session.toolcalls.call_paths import canonical_path
 from ..session.tree import COMPACTION
 from ..text import brief, join_words, plural, printable
+from .comparing import STATEMENTS
 from .explanation import Cause, Explanation, NearWords
 from .extract.instructions import find_instruction_file
-from .mentions import OTHER_WORDS, PROSE, SearchText, make_pattern, read_words
+from .literal import tell_absence
+from .mentions import SearchText, make_pattern, read_words
 from .nearest import find_nearest
-from .outcomes import TRAITS
+from .outcomes import IN_FULL
 from .remaining import Remaining, RemainingText, stand_live
 from .traced import TracedFact, TraceScope
 
@@ -87,7 +89,8 @@ def find_explanation(traced: TracedFact) -> Explanation:
     )
 
 
-_QUOTED = (*PROSE, "statement", "error", "text")
+_PROSE = ("constraint", "choice", "decision", "todo")
+_QUOTED = (*STATEMENTS, "text")
 _NOUNS = {"constraint": "rule", "text": "words"}
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 
@@ -118,6 +121,8 @@ def _subject(traced: TracedFact) -> str:
 
 def _first(traced: TracedFact) -> str:
     subject, whole = _subject(traced), " ".join(traced.fact.form.split())
+    if traced.nearest or (not traced.stood and not traced.named):
+        return _tell_nearest(traced)
     if not traced.named:
         verb = "stand" if traced.fact.kind == "text" else "stands"
         return f"{subject} {verb} before the messages, and nobody said it in them."
@@ -133,6 +138,22 @@ def _first(traced: TracedFact) -> str:
     operations = f"; it was {_join_operations(done)}" if done else ""
     were = "were" if traced.fact.kind == "text" else "was"
     return f"{subject} {were} first said by {who} in {where}{operations}.{_tell_longer(traced)}"
+
+
+def _tell_nearest(traced: TracedFact) -> str:
+    """Return what comes closest to words that nobody said to the letter."""
+    lines = [
+        f'"{cut_text(line.text, _FORM)}" in {_at(traced.scene, line.ref, line.text)}'
+        for line in traced.nearest
+    ]
+    verb = "are" if traced.fact.kind == "text" else "is"
+    if traced.said:
+        return f"{_subject(traced)} {verb} said in other words: {lines[0]}."
+    closest = f" Closest: {'; '.join(lines)}." if lines else ""
+    reason = tell_absence(traced.scene.session, traced.fact.form)
+    if reason == "nothing said so far holds it":
+        return f"{_subject(traced)} {verb} not said in this session.{closest}"
+    return f"{_subject(traced)} {verb} not said so far: {reason}.{closest}"
 
 
 def _tell_longer(traced: TracedFact) -> str:
@@ -182,7 +203,7 @@ def _is_instruction_file(traced: TracedFact, text: str) -> bool:
 
 def _last(traced: TracedFact) -> str:
     number, form = len(traced.named), " ".join(traced.fact.form.split())
-    if not number:
+    if not number or traced.nearest:
         return ""
     last = _at(traced.scene, traced.named[-1], form)
     if not traced.stood:
@@ -190,14 +211,14 @@ def _last(traced: TracedFact) -> str:
     standing = _standing(traced)
     if not standing:
         said = "1 block said it" if number == 1 else f"{number:,} blocks said it, the last"
-        still = "told of" if traced.fact.kind in (*PROSE, "statement") else "named"
+        still = "told of" if traced.fact.kind in (*_PROSE, "statement") else "named"
         return f"Up to here {said} in {last}; right before, only {_carried(traced)} still {still} it."
     if len(standing) < number:
         still = plural(len(standing), "was", "were")
         last = _at(traced.scene, standing[-1], form)
         return f"Up to here {number:,} blocks say it; {still} still there, the last in {last}."
     if number == 1:
-        return "" if traced.fact.kind in PROSE else "Nothing else named it."
+        return "" if traced.fact.kind in _PROSE else "Nothing else named it."
     return f"Up to here {number:,} blocks say it, the last in {last}."
 
 
@@ -226,8 +247,10 @@ def _carried(traced: TracedFact) -> str:
 def _outcome(traced: TracedFact) -> str:
     event = _name_event(traced.scene)
     what = event[0].upper() + event[1:]
-    if not traced.stood:
+    if not traced.stood and traced.named:
         return _gone(traced, event)
+    if not traced.named and not traced.stood and traced.outcome == "absent":
+        return ""
     places = dict.fromkeys(_place(traced.scene, ref) for ref in traced.stands)
     where = join_words([*list(places)[:3], *([f"{len(places) - 3:,} more"] if len(places) > 3 else [])])
     if traced.outcome == "superseded":
@@ -236,8 +259,8 @@ def _outcome(traced: TracedFact) -> str:
         return f"{what} {'keeps' if traced.carried else 'leaves'} it, out of date as it is, in {where}."
     if traced.outcome == "verbatim":
         return f"{what} leaves it verbatim in {where}."
-    if traced.outcome == "quoted" and traced.words == OTHER_WORDS:
-        return f"{what} keeps it in other words, in {where}."
+    if traced.outcome == "paraphrased":
+        return f'{what} keeps it in other words, in {where}: "{cut_text(traced.words, _FORM)}".'
     if traced.outcome == "quoted":
         name = f" as {cut_text(traced.words, _NAME)}" if _is_another_name(traced) else ""
         return f"{what} keeps it only in {where}{name}."
@@ -246,19 +269,44 @@ def _outcome(traced: TracedFact) -> str:
     if traced.outcome == "partial":
         others = [cut_text(name, _NAME) for name in traced.others[:3]]
         more = f" That may mean {join_words(others, 'or')} as well." if others else ""
-        if traced.fact.kind == "statement":
-            return f"{what} leaves only {traced.words}, in {where}."
+        if traced.comparison.reason == "softened":
+            return f'{what} leaves it in weaker words, in {where}: "{cut_text(traced.words, _FORM)}".'
         return f'{what} leaves only "{cut_text(traced.words, _NAME)}" of it, in {where}.{more}'
-    if traced.outcome != "absent":
-        return f"{what}: {TRAITS[traced.outcome].sentence}"
-    if traced.tier == "inferred":
-        return f"{what} left nothing of it that can be read; its summary is sealed or missing."
-    return f"{what} left nothing of it."
+    if traced.outcome == "unknown":
+        return f"{what} left nothing of it that can be read; its summary is encrypted or missing."
+    if traced.outcome == "absent":
+        return f"{what} left nothing of it."
+    return _tell_difference(traced)
+
+
+def _tell_difference(traced: TracedFact) -> str:
+    """Return what a text says in its place, or about its subject."""
+    place = _place(traced.scene, traced.stands[0])
+    who = "The summary" if place in ("its summary", "the summary") else place[0].upper() + place[1:]
+    found, words = traced.comparison, cut_text(" ".join(traced.words.split()), _FORM)
+    if traced.outcome == "contradicted":
+        return f"{who} says the opposite: “{words}”."
+    if traced.outcome == "unclear":
+        return f"{who} mentions its subject: “{words}”. Whether it says the same cannot be decided."
+    if found.said and found.instead:
+        said, instead = cut_text(found.said, _NAME), cut_text(found.instead, _NAME)
+        return f"{who} says “{instead}” where it was “{said}”."
+    return f"{who} says something else in its place: “{words}”."
 
 
 def _is_another_name(traced: TracedFact) -> bool:
     """Whether what stands of a commit is its id in another length."""
     return traced.fact.kind == "id" and traced.words not in ("", traced.fact.form)
+
+
+_AGAIN = {
+    "verbatim": "names it again",
+    "quoted": "names it again",
+    "superseded": "names it again",
+    "paraphrased": "tells it again in other words,",
+    "pointer": "leaves a pointer to it",
+    "partial": "names a part of it",
+}
 
 
 def _gone(traced: TracedFact, event: str) -> str:
@@ -279,9 +327,11 @@ def _gone(traced: TracedFact, event: str) -> str:
     else:
         by = "the context did not hold it"
     again = ""
-    if traced.outcome != "absent" and not scene.clears:
-        does = "tells it again in other words," if traced.words == OTHER_WORDS else "names it again"
+    does = _AGAIN.get(traced.outcome)
+    if traced.stands and does and not scene.clears:
         again = f" {event[0].upper()}{event[1:]} {does} in {_placed(traced)}."
+    elif traced.stands and not does:
+        again = f" {_tell_difference(traced)}"
     return f"It could not be read any more when this one came: {by}.{again}"
 
 
@@ -386,7 +436,7 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
         yield Cause("summary is silent", f"Its summary ({text:,} characters) does not name it{kept}.", ref)
     if traced.fact.kind == "file":
         yield from _file_causes(traced, ref)
-    elif traced.fact.kind in PROSE and len(traced.named) == 1:
+    elif traced.fact.kind in _PROSE and len(traced.named) == 1:
         yield Cause("said once", "It was said only once.", traced.named[0])
     cleared = _find_cleared(traced)
     if cleared:
@@ -482,7 +532,7 @@ def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
         # Before the cut a rule may still keep what it likes.
         kept = f"keeps what comes from {brief(plan.cut.entry)} on"
         yield Cause("cut", f"The cut {'stands at the end' if plan.cut.entry == END else kept}.")
-    if traced.outcome == "quoted":
+    if traced.outcome in IN_FULL:
         return
     if plan.summarises and plan.spec is not None and plan.place is not None:
         last = max(int(live.position[row]) for row in rows) if rows else 0
@@ -492,7 +542,8 @@ def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
             silent = (
                 f"The summary by {brief(written.by)} ({len(written.text):,} characters) does not name it."
             )
-            yield Cause("summary is silent", silent)
+            if traced.outcome == "absent":
+                yield Cause("summary is silent", silent)
         elif int(plan.stand_in.first[plan.place]) > last:
             begins = f"The summary is cut at {cap:,} tokens and begins after the last place that says it."
             yield Cause("placeholder", begins)

@@ -14,9 +14,13 @@ _AFTER = frozenset(map(stem, ["after", "if", "when", "once", "with"]))
 ORDER_WORDS = frozenset(map(stem, ["first", "last", "before", "after", "both", "same"]))
 EXCEPTIONS = frozenset(form for word in ("unless", "except", "apart") for form in (word, stem(word)))
 _UNTIL = frozenset(map(stem, ["before", "until", "unless", "till"]))
+CONDITIONS = _UNTIL | _AFTER | {"without"}
+"""Forms that begin a condition."""
 ENDED = frozenset(map(stem, ["removed", "dropped", "lifted", "gone", "voided"]))
 _CLOSE = 30
 """Terms of a clause in which a word that belongs to another is looked for."""
+_REFUSED = frozenset(("banned", "forbidden", "prohibited", "off limits", "off-limits"))
+"""Forms that refuse what stands before them."""
 _ASIDE = re.compile(
     r"(?i)^\W*(?:even|especially|for the rest of|from now on|as far as|when(?:ever)? you|if you"
     r"|please note)\b"
@@ -48,6 +52,10 @@ class Force:
         for place, at in enumerate(clause):
             term = self.terms[at]
             ahead = [self.terms[other] for other in clause[place + 1 : place + 3]]
+            if term.form in _REFUSED and place and not negated:  # "emojis are banned from messages"
+                self.refused.update(clause[:place])
+                self.sorts.add("negation")
+                continue
             if is_negation(term):
                 if any(other.sort == "over" for other in ahead):  # "must not exceed 5" is a limit
                     self.sorts |= {"strict", "limit"}

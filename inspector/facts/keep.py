@@ -16,10 +16,11 @@ from typing import Literal
 from ..errors import ArgumentError, EditError, expect, expect_count
 from ..mixins import Printable
 from ..planning.plan import Plan
-from ..redaction.cut import cut_text
+from ..redaction.cut import cut_line, cut_text
 from ..text import plural, printed
 from .facts import Fact
 from .fixes import replan
+from .literal import tell_absence
 from .outcomes import OUTCOMES, read_outcome
 from .pin_search import Search, StageSearch, depths_of
 from .traced import TracedFact
@@ -178,4 +179,7 @@ def keep_facts(
 def _find(plan: Plan, form: str | tuple[str, str] | Fact | TracedFact) -> TracedFact:
     fact = form.fact if isinstance(form, TracedFact) else form
     found: TracedFact = plan.trace[(fact.kind, fact.form) if isinstance(fact, Fact) else fact]
+    if not found.said and not found.stood:
+        form = found.fact.form
+        raise EditError("fact", cut_line(form, 200), tell_absence(plan.session, form))
     return found

@@ -1,7 +1,7 @@
-"""Facts looked up in a text: as whole words, paths part by part, sentences by most of their words.
+"""Facts looked up in a text: as whole words, and paths part by part.
 
 In go a fact's `FactPattern` and a text, out comes a `Mention` or nothing. Linear in the text, and no search
-backtracks.
+backtracks. What a summary says in other words is told by `comparing.py`.
 """
 
 from __future__ import annotations
@@ -14,35 +14,16 @@ from weakref import WeakValueDictionary
 
 from ..session.blocks import Block
 from ..session.session import Session
-from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.core_command import drop_options, name_command, split_core
 from ..session.toolcalls.positions import blank_escapes, restore, unescape
 from ..text import has_words, has_words_at
 from .commits import SHORTEST, find_lengths, is_commit, pick_length, sort_commits
+from .comparing import STATEMENTS
 from .extract.collect import OPERATIONS
 from .extract.errors import shorten_error
 from .facts import Fact
 from .path_index import PathIndex
-from .polarity import is_contrary
-from .wording import find_wording
 
-PROSE = ("constraint", "choice", "decision", "todo")
-"""Kinds that are sentences: another wording of most of the same words counts as the same."""
-SAME_WORDS = 0.8
-"""Share of a sentence's longer words that a line must hold to say the same; a choice of ours."""
-OTHER_WORDS = "the same in other words"
-"""How a mention is written that holds most of a sentence's words and not the sentence."""
-SOME_WORDS = 0.4
-"""Share of a message's telling words that a summary must hold for it to stand in part; a choice of ours."""
-_EVERYDAY = names(
-    "about after again also because been before being could does doing dont each even ever from going have "
-    "here into just know lets like maybe more most much need only other over please really same should some "
-    "something still such sure than thanks that their them then there these they thing think this those "
-    "very want well were what when where which while will with would your youre"
-)
-_SENTENCE = 5
-"""Words in a row from which on words that someone asks for are a sentence, and may stand in other words."""
-_PLAIN = re.compile(r"[\"'(*`“]*[A-Za-z][a-z'’-]*[\"')*`”.,;:!?]*")
 _SURFACES = 4
 _DEEPEST = 64
 """Folders that a path may go through: a text can be one run with a million slashes."""
@@ -68,22 +49,19 @@ class FactPattern(NamedTuple):
     that is words too: of a path that no run of text holds whole (it has a space or a bracket in it) its last
     part, of a command its first clause, what is left without the options at its end, and its program with the
     subcommand, of an error its first clause, of an address what comes behind its scheme, or before
-    its query or three dots, of a test its name, of a UUID its first digits.
-    `spread` is a message: its words count wherever they stand in a text, not in one line of it. `commit` is a
-    commit's id: Git and people shorten it as they like, so another length of it names it as well. `words` are
-    several words that a summary may write with other marks and in other letters' case.
+    its query or three dots, of a test its name, of a UUID its first digits. `commit` is a commit's id: Git
+    and people shorten it as they like, so another length of it names it as well. `statement` is the kind and
+    the form of a fact that a summary may say in other words.
     """
 
     wordings: tuple[str, ...]
     longest: tuple[str, ...]
     parts: tuple[str, ...]
-    prose: frozenset[str]
     bare: bool = False
     clauses: tuple[str, ...] = ()
     tails: tuple[str, ...] = ()
-    spread: bool = False
     commit: str = ""
-    words: str = ""
+    statement: tuple[str, str] | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -93,11 +71,6 @@ class FactPattern(NamedTuple):
             return (self.commit[:SHORTEST],)
         worded = [*self.clauses[:1], *self.tails]
         return tuple(dict.fromkeys([*self.longest, *map(longest_word, worded)]))
-
-    @property
-    def least(self) -> float:
-        """So many of its longer words a text must hold to say any of it in other words."""
-        return (SOME_WORDS if self.spread else SAME_WORDS) * len(self.prose)
 
     @property
     def is_file(self) -> bool:
@@ -155,14 +128,6 @@ class SearchText:
         return word in (self.text if words is None else words)
 
     @cached_property
-    def lines(self) -> list[frozenset[str]]:
-        return [long_words(line) for line in self._lines]
-
-    @cached_property
-    def _lines(self) -> list[str]:
-        return [line for line in self.text.split("\n") if line.strip()]
-
-    @cached_property
     def runs(self) -> tuple[str, ...]:
         """Everything that may be a path, or a part of one, once each."""
         return tuple(dict.fromkeys(find_runs(self.text, both=True)))
@@ -193,7 +158,7 @@ class SearchText:
     def _folder_paths(self) -> PathIndex:
         return PathIndex(sort_by_name(self.folders))
 
-    def find(self, pattern: FactPattern, loosely: bool = False) -> Mention | None:
+    def find(self, pattern: FactPattern) -> Mention | None:
         """The fact in this text; a file's full name goes before its tail."""
         if pattern.commit:
             named_as = pick_length(find_lengths(self.commits, pattern.commit), pattern.commit)
@@ -212,30 +177,7 @@ class SearchText:
         for tail in pattern.tails:
             if (self.cuts_short or not tail.endswith(CUT_SHORT)) and self.has_words(tail):
                 return Mention(tail, False)
-        if loosely and pattern.words and (worded := find_wording(pattern.words)) is not None:
-            if (hit := worded.search(self.flat)) is not None:
-                return Mention(hit[0], True)
-        if loosely and pattern.spread:
-            return self._find_spread(pattern)
-        if loosely and len(pattern.prose) > 1:
-            need = SAME_WORDS * len(pattern.prose)
-            for line, words in zip(self._lines, self.lines, strict=True):
-                # Most of the words of "never edit it" stand in "always edit it" too.
-                if len(pattern.prose & words) >= need and not is_contrary(pattern.wordings[0], line):
-                    return Mention(OTHER_WORDS, True)
         return None
-
-    def _find_spread(self, pattern: FactPattern) -> Mention | None:
-        """A message by its words: most of them say the same, some of them a part of it."""
-        number, every = (
-            sum(any(word in line for line in self.lines) for word in pattern.prose),
-            len(pattern.prose),
-        )
-        if every < 2 or number < pattern.least:
-            return None
-        if number >= SAME_WORDS * every:
-            return Mention(OTHER_WORDS, True)
-        return Mention(f"{number} of its {every} telling words", False)
 
 
 _READ: WeakValueDictionary[str, SearchText] = WeakValueDictionary()
@@ -424,15 +366,9 @@ def make_pattern(fact: Fact, session: Session) -> FactPattern:
     if fact.kind in ("number", "text"):
         wordings.update(dict.fromkeys(spell_number(fact.form)))
     longest = tuple(map(longest_word, wordings))
-    spread = fact.kind == "statement"
-    told = fact.kind in PROSE or (fact.kind == "text" and _is_sentence(fact.form))
-    prose = long_words(fact.form) if told else frozenset()
-    if spread:
-        prose = long_words(max(wordings, key=len)) - _EVERYDAY
     commit = fact.form if fact.kind in ("id", "symbol") and is_commit(fact.form) else ""
-    loose = fact.kind in ("text", "error") and len(WORD.findall(fact.form)) > 1
-    words = fact.form if loose else ""
-    return FactPattern(tuple(wordings), longest, parts, prose, bare, clauses, tails, spread, commit, words)
+    statement = (fact.kind, fact.form) if fact.kind in (*STATEMENTS, "text") else None
+    return FactPattern(tuple(wordings), longest, parts, bare, clauses, tails, commit, statement)
 
 
 _CASE = re.compile(r"[\w./-]+\.\w+::(?:\w+::)*(\w{4,})(?:\[.*\])?")  # a test by its file, as runners print it
@@ -554,14 +490,6 @@ def _shorten_url(url: str) -> Iterator[str]:
     parts = rest.split("/")
     for count in range(len(parts) - 1, 1, -1):
         yield from (f"{scheme}://{'/'.join(parts[:count])}{dots}" for dots in CUT_SHORT)
-
-
-def _is_sentence(form: str) -> bool:
-    """Whether words are mostly those of prose, and not of code, a path or a log."""
-    words = form.split()
-    return len(words) >= _SENTENCE and sum(_PLAIN.fullmatch(word) is not None for word in words) >= 0.8 * len(
-        words
-    )
 
 
 def last_part(form: str) -> str:

@@ -234,7 +234,9 @@ class OutcomeFinder:
         lines = tuple(find_lines(self.scene.before, text))
         session = self.scene.session
         said = [line for line in lines[:1] if line.share >= SAID and line.ref.entry in session.index]
-        return self._trace(make_asked(session, text, said, kind), lines)
+        traced = self._trace(make_asked(session, text, said, kind), lines)
+        traced.stood = bool(said)
+        return traced
 
     def _trace(self, fact: Fact, nearest: tuple[LineMatch, ...] = ()) -> TracedFact:
         start, facts = self.scene.session.tree.start, fact.facts

@@ -84,16 +84,6 @@ def read_leaning(text: str) -> Leaning:
     )
 
 
-def is_contrary(one: str, other: str) -> bool:
-    """Whether of what two sentences both name, more is asked for in one and refused in the other than not.
-
-    >>> is_contrary("Never edit the migrations.", "Always edit the migrations!")
-    True
-    """
-    agreed, opposed = _compare(read_leaning(one), read_leaning(other))
-    return opposed > agreed
-
-
 def is_same_rule(one: str, other: str) -> bool:
     """Whether an instruction repeats another: most words of the shorter, and asked or refused alike.
 

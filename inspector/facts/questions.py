@@ -10,7 +10,7 @@ import re
 
 from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, is_same, is_subject
 from .outcomes import Outcome
-from .statements import ABSENT, ORDER, Comparison, compare_statement
+from .statements import ABSENT, ORDER, Comparison, compare_statement, quote_statement
 from .terms import Term, read_terms
 from .things import compare_thing
 
@@ -19,6 +19,8 @@ _ASIDE = re.compile(r"\s*\([^()]*\)")
 _KINDS = {"p": "file", "u": "url", "i": "id", "w": "symbol"}
 _KEPT: tuple[Outcome, ...] = ("quoted", "paraphrased")
 _FEW = 3
+_CODE = re.compile(r"\w\([^()\n]*,|\w ?= ?\w")
+"""A call or an assignment: the same words in prose are something else."""
 NEARLY_ALL, SOME, MUCH = 0.8, 0.2, 0.3
 """Shares of the weight in one sentence: a question is quoted, a question and a statement are more than
 absent."""
@@ -72,6 +74,10 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> Comparis
             return plain
     if found.outcome == "changed" and is_said(found.instead):
         found = found._replace(outcome="unclear")  # the other value belongs to another fact
+    if found.outcome in _KEPT and _CODE.search(part) and not quote_statement(part, text).words:
+        return found._replace(outcome="unclear")
+    if found.outcome == "paraphrased" and sum(map(is_subject, terms)) < _FEW:
+        return found._replace(outcome="unclear")  # "tide view", "tide viewer"
     if found.outcome not in ("absent", "unclear"):
         return found
     return _compare_share(terms, text, found)

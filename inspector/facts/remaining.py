@@ -20,6 +20,7 @@ from ..session.queries import is_summary, readable_text
 from ..session.session import Session
 from ..session.tree import Bools
 from .commits import find_lengths, is_commit, pick_length, sort_commits
+from .comparing import compare_fact, index_text
 from .mentions import (
     CUT_SHORT,
     WORD,
@@ -34,6 +35,7 @@ from .mentions import (
     sort_by_name,
 )
 from .occurrences import refer
+from .outcomes import IN_FULL
 from .path_index import PathIndex
 
 FEW = 16
@@ -179,13 +181,13 @@ class Remaining:
         return self._some
 
     def mentions(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, Mention]]:
-        """Where a fact is found in the other texts."""
+        """Where a fact is found in the other texts; a summary may say a statement in other words."""
         maybe = self.other_index.may_name(pattern)
-        for number in sorted(
-            maybe.union(self.summaries) if pattern.words or len(pattern.prose) > 1 else maybe
-        ):
+        for number in sorted(maybe.union(self.summaries) if pattern.statement else maybe):
             other = self.others[number]
-            mention = self.texts[number].find(pattern, other.how == "summary")
+            mention = self.texts[number].find(pattern)
+            if pattern.statement and other.how == "summary" and not other.placeholder:
+                mention = mention if mention and mention.full else _read(pattern.statement, other) or mention
             if mention is not None:
                 yield other, mention
 
@@ -201,6 +203,12 @@ class Remaining:
             for ref in stand.of if stand.how == "pointer" else ():
                 found.setdefault(ref, []).append(number)
         return found
+
+
+def _read(statement: tuple[str, str], other: RemainingText) -> Mention | None:
+    """Find what a summary says in other words."""
+    found = compare_fact(*statement, index_text(other.text))
+    return Mention(found.words, True) if found.outcome in IN_FULL else None
 
 
 def _index(texts: Mapping[int, str]) -> TextIndex:

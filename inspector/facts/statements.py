@@ -16,6 +16,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from .force import (
+    CONDITIONS,
     ENDED,
     EXCEPTIONS,
     ORDER_WORDS,
@@ -208,7 +209,11 @@ class _Place:
         edits = self._align()
         found = None if edits is None else self._read_edits(edits)
         found = found or self._compare_words()
-        return self._check(found) if found.outcome in ("quoted", "paraphrased") else found
+        if found.outcome in ("quoted", "paraphrased"):
+            found = self._check(found)
+        if found.outcome == "quoted" and not all(self._is_same_word(*pair) for pair in self.pairs):
+            return found._replace(outcome="paraphrased")
+        return found
 
     def _check(self, found: Comparison) -> Comparison:
         """Return what two texts with the same words still do not share: limits, order, exceptions."""
@@ -268,6 +273,8 @@ class _Place:
     def _compare_words(self) -> Comparison:
         here, there, own, other = self.here.sorts, self.there.sorts, self.own, self.other
         asked = self.text.rstrip().endswith("?")
+        if self.asks and not asked and self.share < TOPIC and self._has_main_clause():
+            return self._compare_force(here & {"strict", "negation"}, []) or self._tell("unclear", "subject")
         if self.weight < ENOUGH or self.topic < 0.4 or self.share < TOPIC or not self.near or asked:
             return self._tell("unclear", "subject") if self.share == 1 and self.weight >= 2 else ABSENT
         bound = here & {"strict", "negation"}
@@ -296,6 +303,19 @@ class _Place:
             return self._tell("partial", "force missing")
         complete = len(self.met) == sum(term.sort not in ("mark", "small") for term in own)
         return self._tell("quoted" if complete and not self.missing else "paraphrased", "words")
+
+    def _is_same_word(self, at: int, to: int) -> bool:
+        """Whether two words are the same, and not just forms of one."""
+        one, other = self.own[at], self.other[to]
+        words = self.statement[one.start : one.end], self.text[other.start : other.end]
+        return one.sort != "word" or words[0].casefold() == words[1].casefold()
+
+    def _has_main_clause(self) -> bool:
+        """Whether all that is bound matches, and only the condition is missing: "… without a review"."""
+        own = self.own
+        end = next((at for at, term in enumerate(own) if at and term.form in CONDITIONS), 0)
+        main = [at for at in range(end) if is_subject(own[at])]
+        return len(main) > 1 and all(at in self.met for at in main)
 
     def _find_rival(self, at: int, to: int) -> int | None:
         """Find another value that stands where the statement has its own, before the same value elsewhere."""
@@ -363,8 +383,8 @@ class _Place:
         if blocks[-1].b + blocks[-1].size - blocks[0].b > 1.6 * len(own) + 2:
             return None
         a, b = 0, max(0, blocks[0].b - blocks[0].a)
-        low = _clause_around(self.other, b)[0]
-        edits = [Edit(0, 0, low, b)] if low < b else []
+        b = _clause_around(self.other, b)[0]
+        edits = list[Edit]()
         for block in blocks:
             if (a, b) != (block.a, block.b):
                 edits.append(Edit(a, block.a, b, block.b))
@@ -388,6 +408,8 @@ class _Place:
         if has_negation(every_gone) and has_negation(every_new) and moved:
             return None
         asked = self.text.rstrip(" \"'*").endswith("?") and "?" not in self.statement
+        # "Not more than 5" is no negation of "at most 5".
+        over = any(term.sort == "over" for term in (*every_gone, *every_new))
         kept: Outcome | None = "quoted" if self.matched >= COPY and not asked else None
         inner = [edit for edit in edits if edit.a < edit.a_end or 0 < edit.a < len(own)]
         for edit in edits:
@@ -413,7 +435,7 @@ class _Place:
                 continue
             if has_negation(gone) != has_negation(new):
                 sure = (
-                    not (sorts | had) & {"over", "strict"}
+                    not ("strict" in sorts | had or over)
                     and not asked
                     and (self.asks or self.matched >= SAME)
                 )

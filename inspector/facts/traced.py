@@ -468,7 +468,8 @@ class Trace(Framed):
         asked = words[1] if words[0] in ("text", *STATEMENTS) else ""
         if isinstance(asked, str) and asked.strip():
             return self._look.ask(asked, str(words[0]))
-        raise EditError("fact", cut_line(str(form), _MOST_QUOTED), self._look.tell_absence(form))
+        name = "fact" if isinstance(form, str) else str(words[0])
+        raise EditError(name, cut_line(str(words[1]), _MOST_QUOTED), self._look.tell_absence(form))
 
     def __contains__(self, form: object) -> bool:
         return self._find(form) is not None

@@ -44,6 +44,7 @@ UNITS = {
         "tb tib",
         "usd dollar dollars $",
         "eur euro euros €",
+        "gbp £",
     )
     for unit in names.split()
 }
@@ -60,7 +61,7 @@ FORCE = {
     "|or less|or fewer",
     "over": "more than|larger than|greater than|bigger than|longer than|higher than|exceed(?:s|ing)?|above"
     "|beyond|over",
-    "strict": "must|always|only|require[sd]?|requiring|mandatory|needs?|needed|has to|have to|read[- ]only"
+    "strict": "(?:no one|nobody|none|nothing) (?:but|except|other than)|must|always|only|require[sd]?|requiring|mandatory|needs?|needed|has to|have to|read[- ]only"
     "|strictly|exclusively|exactly|capped|cap|limited|limit|max(?:imum)?|min(?:imum)?|at least"
     "|under no circumstances|ensure|hard",
     "soft": "when convenient|usually|generally|normally|typically|mostly|mainly|often|sometimes|about|around"

@@ -7,7 +7,6 @@ from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
-from ...errors import EditError
 from ...facts.facts import Fact
 from ...facts.regret import Regret
 from ...facts.trace import trace_moves
@@ -143,10 +142,9 @@ class Teller:
     def _whole(self, recorded: Recorded) -> TracedFact | None:
         """The fact as that compaction left it, from the trace of all facts."""
         key = self.fact.kind, self.fact.form
-        try:
-            return recorded.trace[key]
-        except EditError:
+        if key not in recorded.trace:
             return None
+        return recorded.trace[key]
 
     def choose(self, wanted: str) -> str:
         """The row to tell: the one asked for, else the recorded loss at the moment, else the plan."""

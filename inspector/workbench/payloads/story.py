@@ -30,7 +30,7 @@ from .fact_teller import Teller, Told
 from .findings import name_form
 from .story_cleared import count_cleared, name_cleared, tell_cleared
 from .story_fixes import StoryFix, offer_fixes, offer_output
-from .story_text import FAR, StoryText, describe_text, tell_unread
+from .story_text import FAR, StoryText, describe_text
 
 StepSign = Literal["named", "kept", "undecided", "unknown", "missing", "again", ""]
 By = Literal["file", "plan", "guess", ""]
@@ -332,9 +332,6 @@ def _sentence(teller: Teller, told: Told) -> str:
         return f"{by[0].upper()}{by[1:]} only “{words}” is left of it{more}."
     if traced.outcome != "absent":
         return TRAITS[traced.outcome].sentence
-    if traced.tier == "inferred":
-        why = tell_unread(told.recorded.entry) if told.recorded is not None else ""
-        return f"Lost {by}, as far as one can tell. {why}".rstrip()
     causes = _tell_causes(teller, told, traced, found)
     lead = UNLESS.capitalize() if may_be_named(traced) else f"Lost {by}"
     return f"{lead}. {causes}".rstrip()
