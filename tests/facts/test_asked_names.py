@@ -48,7 +48,8 @@ def test_words_stand_in_a_summary_in_other_marks_and_letters_case(
 ) -> None:
     traced = lose(said, summary, asked)
     assert (traced.fact.kind, traced.outcome) == ("text", "quoted")
-    assert lose(said, other, asked).outcome == "absent"
+    # Other forms of the words, or the words apart, may say something else.
+    assert lose(said, other, asked).outcome == "unclear"
 
 
 def test_a_word_alone_is_itself_in_its_own_letters_only() -> None:
@@ -86,7 +87,7 @@ def test_a_summary_that_writes_the_first_digits_of_a_uuid_weakens_it() -> None:
     assert lose(f"the log of {SESSION_ID}", "Session 5d0c41ac logs nothing.", SESSION_ID).outcome == "absent"
 
 
-def test_a_path_whose_first_folders_a_tool_left_out_is_no_other_file() -> None:
+def test_a_path_whose_first_folders_a_tool_left_out_is_the_same_file() -> None:
     whole, short = "cmd/pump/cli/strategy/fill_tank.go", ".../cli/strategy/fill_tank.go"
     session = build(
         user("go"),
@@ -96,7 +97,7 @@ def test_a_path_whose_first_folders_a_tool_left_out_is_no_other_file() -> None:
     )
     trace = trace_recorded(session)[0]
     assert [one.fact.form for one in trace.select(kind="file")] == [whole]
-    assert (trace[whole].outcome, trace[whole].words) == ("partial", "cli/strategy/fill_tank.go")
+    assert (trace[whole].outcome, trace[whole].words) == ("quoted", "cli/strategy/fill_tank.go")
     assert f"It is {whole}." in trace["fill_tank.go"].why()
 
 
@@ -106,9 +107,13 @@ def test_a_path_from_the_root_is_not_called_another_name_of_itself() -> None:
 
 
 def test_a_part_of_a_longer_word_is_told_with_that_word() -> None:
+    said = f"see 2026-05-01_{SESSION_ID}.jsonl"
+    session = build(user(said), say("ok"), compact("Nothing."), user("on"))
+    (recorded,) = trace_recorded(session)
     with pytest.raises(EditError, match="only a part of 2026-05-01_5d0c41ab-93e2") as refused:
-        lose(f"see 2026-05-01_{SESSION_ID}.jsonl", "Nothing.", SESSION_ID)
+        recorded["id", SESSION_ID]
     assert "(e0)" in str(refused.value)
+    assert "only a part of 2026-05-01_5d0c41ab-93e2" in recorded[SESSION_ID].why()
 
 
 def test_a_call_is_named_by_the_end_of_a_long_path_and_without_empty_brackets() -> None:
@@ -141,11 +146,15 @@ def test_a_file_is_not_near_where_its_name_is_just_a_word(path: str, told: str, 
 def test_a_file_that_begins_in_the_middle_may_have_lost_what_is_asked_for() -> None:
     whole = build(user("go"), say("ok"), compact("Nothing."), user("on"))
     with pytest.raises(EditError, match=r"nothing said so far holds it$"):
-        trace_recorded(whole)[0]["the tide table"]
+        trace_recorded(whole)[0]["file", "the/tide.table"]
+    asked = trace_recorded(whole)[0]["the tide table"]
+    assert (asked.said, asked.nearest, asked.stood) == ((), (), False)
+    assert asked.why() == 'The words "the tide table" are not said in this session.'
     first = whole.entries[0].model_copy(update={"parent": "gone"})
     cut = whole.model_copy(update={"entries": (first, *whole.entries[1:])})
     with pytest.raises(EditError, match=r"holds it; the file begins in the middle of its session$"):
-        trace_recorded(cut)[0]["the tide table"]
+        trace_recorded(cut)[0]["file", "the/tide.table"]
+    assert "the file begins in the middle of its session" in trace_recorded(cut)[0]["the tide table"].why()
 
 
 @pytest.mark.parametrize(
@@ -169,7 +178,9 @@ def test_a_file_that_begins_in_the_middle_may_have_lost_what_is_asked_for() -> N
 )
 def test_an_amount_is_the_same_in_every_spelling(said: str, summary: str, asked: str) -> None:
     assert lose(said, summary, asked).outcome == "quoted"
-    assert lose(said, summary.replace("1", "4"), asked).outcome == "absent"
+    other = lose(said, summary.replace("1", "4"), asked).outcome
+    assert other in ("changed", "unclear", "absent")
+    assert other == "changed" or asked != "1,200 requests"
 
 
 @pytest.mark.parametrize("asked", ["src/pump.py(12)", "pump.py line 12", "src/pump.py, lines 3-9"])
@@ -244,7 +255,7 @@ def test_a_pull_request_that_only_its_address_named_is_found_by_its_number(asked
     traced = lose(f"see {address}", "PR #46 is open.", asked)
     assert (traced.outcome, len(traced.named)) == ("quoted", 1)
     whole = lose(f"see {address}", "PR #46 is open.", address)
-    assert (whole.outcome, whole.words) == ("partial", "#46")
+    assert (whole.outcome, whole.words) == ("partial", "PR #46")
 
 
 def test_an_error_without_its_class_is_partial() -> None:

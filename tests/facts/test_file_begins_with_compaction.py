@@ -76,7 +76,9 @@ def test_every_door_answers(rows: list[Row], tmp_path: Path) -> None:
     assert [bool(len(trace)) for trace in traces] == [False, True][:count]
     assert "nothing before it is in the file" in repr(traces[0])
     with pytest.raises(EditError, match="said"):
-        traces[0]["tests/test_1.py"]
+        traces[0]["file", "tests/test_1.py"]
+    asked = traces[0]["tests/test_1.py"]
+    assert (asked.said, asked.stood) == ((), False)
     grounding = ground_recorded(session)[0]
     assert (grounding.read, grounding.whole) == (True, False)
     assert find_regret(session, session.facts, ledger) == ()

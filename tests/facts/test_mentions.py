@@ -156,7 +156,7 @@ RUN = "cd /app && go test ./... -race 2>&1 | tail -20"
         (RUN, "Run `go test ./... -race` before each commit.", "quoted"),
         (RUN, "The tests pass (`go test`).", "partial"),
         (RUN, "The tests pass; going to test more.", "absent"),
-        ("npm run lint && npm test > out.txt", "I ran npm test, then npm run lint.", "quoted"),
+        ("npm run lint && npm test > out.txt", "I ran npm test, then npm run lint.", "partial"),
         ("npm run lint -- --fix && npm test", "I ran npm run lint.", "partial"),
         ("grep -rn foo src | head -5", "A grep found it.", "absent"),
         ("timeout 60 pytest -q tests/a.py 2>/dev/null", "pytest -q tests/a.py is green", "quoted"),
@@ -203,9 +203,10 @@ def test_words_that_are_no_fact_are_traced_all_the_same() -> None:
     assert (trace["retry budget is spent"].outcome, trace["says ops"].outcome) == ("quoted", "absent")
     assert trace["says ops"].fact.kind == "text"
     assert trace["says ops"].why().startswith('The words "says ops" were first said by the user in turn 1')
-    assert "never said" not in trace
+    assert "never told" not in trace
+    assert (trace["never told"].said, trace["never told"].outcome) == ((), "absent")
     with pytest.raises(EditError):
-        trace["never said"]
+        trace["file", "never told"]
 
 
 @pytest.mark.parametrize("name", ["src/table.ts", "src/new/reader.ts", "My.App/test/Run.cs"])
@@ -246,9 +247,9 @@ def test_paths_of_a_text_are_its_runs_with_a_folder_or_an_ending(name: str) -> N
 @pytest.mark.parametrize(
     ("said", "summary", "outcome"),
     [
-        ("I saw 200 tokens left.", "1,200 tokens were left", "absent"),
+        ("I saw 200 tokens left.", "1,200 tokens were left", "changed"),
         ("I saw 200 tokens left.", "200 tokens were left, 1,200 tokens before", "quoted"),
-        ("It says retries = 3 here.", "retries = 3.5 now", "absent"),
+        ("It says retries = 3 here.", "retries = 3.5 now", "changed"),
         ("It says retries = 3 here.", "retries = 3. Then more.", "quoted"),
     ],
 )

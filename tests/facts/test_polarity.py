@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.facts.polarity import is_contrary, is_same_rule, read_leaning
+from inspector.facts.polarity import is_same_rule, read_leaning
 
 # Every kind of word that is read in its own way, among plain ones.
 WORDS = (
@@ -19,7 +19,6 @@ sentences = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join) | st.tex
 
 def test_a_word_that_turns_nothing_back_is_a_word_like_any_other() -> None:
     assert read_leaning("The tests fail here.").wanted == {"test", "fail", "here"}
-    assert not is_contrary("Never edit the migrations.", "The migrations fail; do not edit them.")
 
 
 def test_a_second_negation_turns_back_what_the_first_has_turned() -> None:
@@ -34,8 +33,7 @@ def test_a_second_negation_turns_back_what_the_first_has_turned() -> None:
         ("Do not edit the migrations folder.", "Edit the migrations folder."),
     ],
 )
-def test_opposites_are_contrary_and_no_repetition(one: str, other: str) -> None:
-    assert is_contrary(one, other) and is_contrary(other, one)
+def test_opposites_are_no_repetition(one: str, other: str) -> None:
     assert not is_same_rule(one, other) and not is_same_rule(other, one)
 
 
@@ -43,6 +41,5 @@ def test_opposites_are_contrary_and_no_repetition(one: str, other: str) -> None:
 def test_any_two_sentences_can_be_held_against_each_other(one: str, other: str) -> None:
     leaning = read_leaning(one)
     assert not (leaning.wanted & leaning.refused) and "" not in leaning.words
-    assert is_contrary(one, other) == is_contrary(other, one)
     assert is_same_rule(one, other) == is_same_rule(other, one)
-    assert not is_contrary(one, one) and is_same_rule(one, one)
+    assert is_same_rule(one, one)

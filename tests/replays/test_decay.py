@@ -72,9 +72,9 @@ def test_what_a_summary_passes_on_is_kept_and_what_it_drops_is_lost_for_good() -
     decay = compact_rounds(story(), POLICY, remember("src/first.py"), rounds=3)  # type: ignore[arg-type]
     assert [move.done for move in decay.transitions] == [True] * 3
     assert [one.first["file"] for one in decay.rounds] == [2, 2, 2]
-    # Of two files and two sentences one file is told, and with it words of the sentence that named it.
+    # Of two files and two sentences one file is told; its name alone says nothing of the sentence around it.
     assert decay.rounds[0].first == {"file": 2, "statement": 2}
-    assert decay.rounds[0].left == 2
+    assert decay.rounds[0].left == 1
     # src/again.py is said anew in the third turn: it was lost before, so it is not kept.
     assert [one.kept.get("file", 0) for one in decay.rounds] == [1, 1, 1]
     assert decay.line("file") == DecayLine("file", "write", (1.0, 0.5, 0.5, 0.5), decay.line().tokens)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from inspector.demo import LOST_PATH, open_demo, read_demo
 from inspector.facts.extract.collect import KINDS
-from inspector.facts.outcomes import OUTCOMES
+from inspector.facts.outcomes import MISSING, OUTCOMES
 from inspector.facts.trace import trace_facts
 from inspector.formats.readers import read_session
 from inspector.planning.plan import Plan, make_plan
@@ -164,7 +164,7 @@ def test_what_is_lost_is_bad_but_not_what_was_gone_or_may_still_be_named(
             assert row["bad"] is (taken and not waits), (policy, row["form"])
             seen.add((policy, row["outcome"], row["stood"]))
             for told in row["rounds"]:
-                assert told["bad"] is (told["stood"] and told["outcome"] == "absent")
+                assert told["bad"] is (told["stood"] and told["outcome"] in MISSING)
                 seen.add(("file", told["outcome"], told["stood"]))
     assert seen >= {(who, "absent", True) for who in ("flue", "langchain-trim", "file")}
     assert ("flue", "partial", True) in seen and ("langchain-trim", "absent", False) in seen

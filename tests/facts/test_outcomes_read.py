@@ -1,0 +1,229 @@
+"""What becomes of a statement, asked for as a user asks: development cases as a bound, and laws."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
+from inspector.facts.traced import Trace
+
+CASES = Path(__file__).parents[1] / "cases" / "fates"
+KEPT = {"verbatim", "quoted", "paraphrased"}
+RIGHT = {
+    "kept": KEPT,
+    "present": KEPT,
+    "absent": {"absent", "unclear"},
+    "weakened": {"partial"},
+    "changed": {"changed"},
+    "contradicted": {"contradicted"},
+    "lost": {"absent"},
+}
+"""The outcomes that are right for each label of the cases, which has the names of an older version."""
+
+
+def trace(said: str, summary: str) -> Trace:
+    """A user says it and the model answers; then a summary takes the place of everything."""
+    turns = (("user", said), ("assistant", "Understood."), ("user", "Go on."), ("assistant", "Done so far."))
+    session = read_session([{"role": role, "content": text} for role, text in turns])
+    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    return plan.with_summary(checkpoint_from_text(summary)).trace
+
+
+def outcome(said: str, summary: str) -> str:
+    return trace(said, summary)[said].outcome
+
+
+def read_cases(*names: str) -> list[dict[str, Any]]:
+    lines = [line for name in names for line in (CASES / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in lines]
+
+
+def judge(cases: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
+    """The cases with a right outcome, and those told as kept that are not."""
+    right, false = [], []
+    for case in cases:
+        told = trace(case.get("said", case["fact"]), case["summary"])[case["fact"]].outcome
+        if told in RIGHT[case["label"]] or told in case.get("also", ()):
+            right.append(case["id"])
+        elif told in KEPT:
+            false.append(case["id"])
+    return right, false
+
+
+def test_development_cases_are_read_and_none_is_certified_falsely() -> None:
+    cases = read_cases("compaction_guard_dev", "compint_dev", "own_rules_dev")
+    assert len(cases) == 158
+    right, false = judge(cases)
+    assert false == []
+    assert len(right) >= 150
+
+
+def test_rules_that_nobody_developed_with_are_seldom_certified_falsely() -> None:
+    cases = read_cases("own_rules_more")
+    assert len(cases) == 287
+    right, false = judge(cases)
+    assert len(false) <= 3, false
+    assert len(right) >= 150
+
+
+GUARDED = "Never push to main without a passing CI run."
+
+
+@pytest.mark.parametrize(
+    ("said", "summary", "expected"),
+    [
+        (
+            "Never push to main without a passing CI run.",
+            "Pushing to main is only allowed after CI passed.",
+            "paraphrased",
+        ),
+        (GUARDED, "Pushing to main is fine.", "contradicted"),
+        ("Retry at most 3 times.", "The user said: retry at most three times.", "quoted"),
+        ("Retry at most 3 times.", "Retry about 3 times.", "partial"),
+        ("Retry at most 3 times.", "Retry at most 5 times.", "changed"),
+        ("Never push to main.", "Try not to push to main.", "partial"),
+        ("Spend at most $500 per run.", "Do not spend more than $500 per run.", "paraphrased"),
+        ("Do not spend more than $500 per run.", "Spend more than $500 per run.", "contradicted"),
+        ("Answer in German.", "Do not answer in German.", "contradicted"),
+        ("Answer in German.", "Answer in German when convenient.", "partial"),
+    ],
+)
+def test_the_outcomes_of_the_specification(said: str, summary: str, expected: str) -> None:
+    assert outcome(said, f"All is well. {summary} Next: the docs.") == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "summary", "sentence"),
+    [
+        (
+            "Spend at most $500 per run.",
+            "Spend at most $600 per run.",
+            "says “$600” where it was “$500”.",
+        ),
+        (
+            "Never push to main.",
+            "Pushing to main is fine.",
+            "says the opposite: “Pushing to main",
+        ),
+        (
+            "Never push to main.",
+            "Try not to push to main.",
+            'in weaker words, in the summary: "push to main".',
+        ),
+        ("Open src/pumps/tank.py.", "Opened tank.py.", 'leaves only "tank.py" of it'),
+        ("Use tabs for indentation.", "Indentation uses tabs.", "keeps it in other words, in the summary: "),
+        ("Use tabs for indentation.", "All is well.", "left nothing of it."),
+    ],
+)
+def test_why_says_what_the_summary_says_in_its_place(said: str, summary: str, sentence: str) -> None:
+    found = trace(said, summary)
+    asked = "src/pumps/tank.py" if "tank" in said else said
+    why = found[asked].why()
+    assert sentence in why
+    assert ("does not name it" in why) == (found[asked].outcome == "absent")
+
+
+def test_words_that_nobody_said_are_answered_with_the_nearest_lines() -> None:
+    said = "Write the report in German. Keep it short.\nSend the report to Kim."
+    found = trace(said, "All is well.")
+    asked = found["the report for Ingrid and Olaf goes to the printer"]
+    assert (asked.said, asked.stood, asked.outcome) == ((), False, "absent")
+    assert {line.text for line in asked.nearest} == {"Write the report in German.", "Send the report to Kim."}
+    assert asked.why().count("Closest:") == 1 and "are not said in this session." in asked.why()
+    assert found["an unrelated zebra"].nearest == ()
+
+
+# Laws.
+
+SUBJECTS = ["parser", "migrations", "database", "invoices", "sidebar", "fixtures", "gateway", "ledger"]
+VERBS = ["edit", "delete", "publish", "rename", "archive", "encrypt"]
+FRAMES = [
+    "Never {verb} the {one} before the {two} is done.",
+    "Always {verb} the {one} and the {two} together.",
+    "{verb} at most {number} {one} per {two}.",
+    "Do not {verb} more than {number} {one} in the {two}.",
+    "Only {verb} the {one} if the {two} has {number} rows.",
+]
+UNRELATED = [
+    "The weather in Lisbon stayed mild.",
+    "Kim bought four green umbrellas yesterday.",
+    "A train left for Porto at noon.",
+]
+
+
+@st.composite
+def statements(draw: st.DrawFn, frames: list[str] = FRAMES) -> tuple[str, int]:
+    """A rule, and the number in it."""
+    one, two = draw(st.permutations(SUBJECTS).map(lambda names: names[:2]))
+    number = draw(st.integers(11, 99))
+    frame = draw(st.sampled_from(frames))
+    text = frame.format(verb=draw(st.sampled_from(VERBS)), one=one, two=two, number=number)
+    return text[0].upper() + text[1:], number
+
+
+AROUND = st.lists(st.sampled_from(UNRELATED), max_size=3).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(statements(), AROUND, AROUND, st.sampled_from(["{}", "- {}", "> {}", "The user: “{}”", "**{}**"]))
+def test_law_what_is_quoted_word_for_word_is_never_missing(
+    rule: tuple[str, int], before: str, after: str, frame: str
+) -> None:
+    said, _ = rule
+    assert outcome(said, f"{before}\n{frame.format(said)}\n{after}") in KEPT
+
+
+@settings(max_examples=40, deadline=None)
+@given(statements(), st.lists(st.sampled_from(UNRELATED), min_size=1, max_size=5))
+def test_law_a_summary_without_a_word_of_the_subject_makes_it_absent(
+    rule: tuple[str, int], lines: list[str]
+) -> None:
+    assert outcome(rule[0], "\n".join(lines)) == "absent"
+
+
+RANK = ("absent", "unclear", "partial", "changed", "contradicted", "paraphrased", "quoted")
+
+
+@settings(max_examples=60, deadline=None)
+@given(statements(), statements(), AROUND)
+def test_law_an_unrelated_paragraph_lowers_no_outcome(
+    rule: tuple[str, int], other: tuple[str, int], more: str
+) -> None:
+    alone, longer = outcome(rule[0], other[0]), outcome(rule[0], f"{other[0]}\n\n{more}")
+    assert RANK.index(longer) >= RANK.index(alone)
+
+
+@settings(max_examples=60, deadline=None)
+@given(statements(FRAMES[2:]), st.integers(11, 99), AROUND)
+def test_law_another_number_in_the_same_sentence_is_never_certified(
+    rule: tuple[str, int], number: int, around: str
+) -> None:
+    said, mine = rule
+    told = re.sub(r"\d+", str(number), said)
+    assert (outcome(said, f"{around} {told}") in KEPT) == (number == mine)
+
+
+@settings(max_examples=20, deadline=None)
+@given(statements(), statements(), AROUND)
+def test_law_the_same_question_has_the_same_answer(
+    rule: tuple[str, int], other: tuple[str, int], around: str
+) -> None:
+    summary = f"{around} {other[0]}"
+    one, two = (trace(rule[0], summary)[rule[0]] for _ in range(2))
+    assert (one.outcome, one.words, one.comparison) == (two.outcome, two.words, two.comparison)
+    assert one.words in summary or one.outcome == "absent"
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text(max_size=120), st.text(max_size=200))
+def test_law_any_text_is_compared_with_any_other(said: str, summary: str) -> None:
+    found = trace(f"x {said}", summary or "-")
+    for one in found:
+        assert one.outcome in (*RANK, "verbatim") and one.why()
