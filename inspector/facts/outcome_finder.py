@@ -6,7 +6,6 @@ it was said goes before what quotes it, that before a pointer, that before a par
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -18,7 +17,6 @@ from ..session.queries import readable_text
 from ..session.session import Session
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
 from .comparing import STATEMENTS, compare_fact, index_text
-from .extract.collect import KIND
 from .fact_keys import FactKeys
 from .facts import Fact, Facts, Said
 from .indexed_text import ALL_SAID, SaidBefore
@@ -33,16 +31,10 @@ from .replaced import Replacement, find_replaced
 from .statements import ABSENT, Comparison, quote_statement
 from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
 
-_AS_SAID = frozenset((KIND["symbol"], KIND["id"]))
-"""Kinds whose form is in the text word for word, wherever they are said."""
-_FILE = KIND["file"]
 _READ = (*STATEMENTS, "command")
 """Kinds that are read in a summary: its words in a row can say something else there."""
-_NAMES = frozenset(KIND[kind] for kind in ("file", "url", "id", "symbol"))
-"""Kinds whose form is a name that a summary may change in one part."""
 SAID = 0.6
 """The share of a question's weight from which on a line says it."""
-_LETTERS = re.compile(r"[\W\d_]+")
 _WAYS: dict[How, Outcome] = {
     "head": "verbatim",
     "shortened": "verbatim",

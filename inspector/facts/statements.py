@@ -428,6 +428,12 @@ class _Place:
                 and not sorts & {"strict", "negation"}
             ):
                 return self._tell("contradicted", "permitted", said, instead)
+            if (
+                "over" in sorts - had
+                and not has_negation(every_new)
+                and any(one.form in LIMITS for one in gone)
+            ):
+                return self._tell("contradicted", "negated", said, instead)
             if "soft" in sorts - had:
                 return self._tell("partial", "softened", said, instead)
             if has_negation(gone) and any(map(is_subject, gone)) and not any(map(is_subject, new)):

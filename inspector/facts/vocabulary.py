@@ -61,7 +61,8 @@ FORCE = {
     "|or less|or fewer",
     "over": "more than|larger than|greater than|bigger than|longer than|higher than|exceed(?:s|ing)?|above"
     "|beyond|over",
-    "strict": "(?:no one|nobody|none|nothing) (?:but|except|other than)|must|always|only|require[sd]?|requiring|mandatory|needs?|needed|has to|have to|read[- ]only"
+    "strict": "(?:no one|nobody|none|nothing) (?:but|except|other than)"
+    "|must|always|only|require[sd]?|requiring|mandatory|needs?|needed|has to|have to|read[- ]only"
     "|strictly|exclusively|exactly|capped|cap|limited|limit|max(?:imum)?|min(?:imum)?|at least"
     "|under no circumstances|ensure|hard",
     "soft": "when convenient|usually|generally|normally|typically|mostly|mainly|often|sometimes|about|around"
