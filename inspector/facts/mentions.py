@@ -492,17 +492,6 @@ def _shorten_url(url: str) -> Iterator[str]:
         yield from (f"{scheme}://{'/'.join(parts[:count])}{dots}" for dots in CUT_SHORT)
 
 
-def last_part(form: str) -> str:
-    """The last part of a file's path, which stands in every text that names it; "" for a path that is not
-    looked up by its parts.
-
-    >>> last_part("src/a.py"), last_part("My Notes/a.txt"), last_part(".")
-    ('a.py', '', '')
-    """
-    path = form.replace("\\", "/").rstrip("/")
-    return path.rpartition("/")[2] if form != "." and _WHOLE.fullmatch(path) else ""
-
-
 def _find_surfaces(fact: Fact, session: Session) -> Iterator[tuple[Block, str]]:
     """The blocks that say a fact first and last, and how it is written there."""
     facts = fact.facts

@@ -19,7 +19,7 @@ from ..session.blocks import Block, BlockRef
 from ..session.queries import is_summary, readable_text
 from ..session.session import Session
 from ..session.tree import Bools
-from .commits import find_lengths, is_commit, pick_length, sort_commits
+from .commits import find_lengths, pick_length, sort_commits
 from .comparing import compare_fact, index_text
 from .mentions import (
     CUT_SHORT,
@@ -132,25 +132,6 @@ class Remaining:
     def _is_asked_often(self) -> bool:
         """Whether an index of all texts is there, or worth its making."""
         return "index" in self.__dict__ or len(self._readable) >= FEW
-
-    def expect_many(self, facts: int) -> None:
-        """Index all texts at once where that many facts are to be looked for, and not after the first few."""
-        if facts > FEW:
-            _ = self.index
-
-    def may_hold(self, word: str) -> bool:
-        """Whether any text that stands holds a word; none at all stands everywhere, and a commit's id in any
-        length of it."""
-        if not word or word in self.index.words or word in self.other_index.words:
-            return True
-        return is_commit(word) and any(
-            any(find_lengths(each.commits, word)) for each in (self.index, self.other_index)
-        )
-
-    def may_name_file(self, part: str) -> bool:
-        """Whether a path in any text that stands, or a folder of one, ends in that part; "" ends them all."""
-        indexes = (self.index, self.other_index)
-        return not part or any(part in each.runs or part in each.folder_names for each in indexes)
 
     def names(self, pattern: FactPattern) -> bool:
         """Whether any text that stands names all of a fact, marked or not; kept once found."""
