@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore
 from .outcomes import IN_FULL
 from .questions import combine, compare_question, compare_share, split_sentences
-from .statements import Comparison, compare_statement
+from .statements import FactComparison, compare_statement
 from .things import compare_thing
 from .vocabulary import MEMBERS, SMALL, find_groups, stem
 
@@ -35,7 +35,7 @@ def compare_fact(
     text: IndexedText,
     is_said: SaidBefore = NOTHING_SAID,
     latest: bool = True,
-) -> Comparison:
+) -> FactComparison:
     """Compare a fact with a text.
 
     Args:

@@ -28,7 +28,7 @@ from .outcomes import CODE, IN_FULL, KEPT, Outcome
 from .questions import compare_question
 from .remaining import How, Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
-from .statements import ABSENT, Comparison, quote_statement
+from .statements import ABSENT, FactComparison, quote_statement
 from .traced import Codes, Evidence, FactOutcome, TracedFact, TraceScope, is_word
 
 _READ = (*STATEMENTS, "command")
@@ -317,14 +317,14 @@ class OutcomeFinder:
             [] if hit is None else [RemainingText(ref, "", "head") for ref in refer(scene.session, hit[0])]
         )
         if hit is not None and hit[1].full:
-            return self._make("verbatim", blocks, Comparison("verbatim", hit[1].words))
+            return self._make("verbatim", blocks, FactComparison("verbatim", hit[1].words))
         places = [
             (stand, self._compare(number, pattern, stand, text)) for stand, text in self._others(pattern)
         ]
         if pointers := scene.after.pointers(self.said(number)):
-            places.append((pointers[0], Comparison("pointer")))
+            places.append((pointers[0], FactComparison("pointer")))
         if hit is not None:
-            places += [(stand, Comparison("partial", hit[1].words, reason="part")) for stand in blocks]
+            places += [(stand, FactComparison("partial", hit[1].words, reason="part")) for stand in blocks]
         if self.fact(number).kind == "text":
             places += self._compare_lines(number)
         if not places:
@@ -334,7 +334,7 @@ class OutcomeFinder:
             return self._make(self._nothing, [], ABSENT)
         return self._make(best.outcome, [stand for stand, one in places if one.outcome == best.outcome], best)
 
-    def _compare_lines(self, number: int) -> list[tuple[RemainingText, Comparison]]:
+    def _compare_lines(self, number: int) -> list[tuple[RemainingText, FactComparison]]:
         """Compare a question with the blocks that stand: each line of them that comes close."""
         asked, after = self.fact(number).form, self.scene.after
         lines = find_lines(after, asked, summaries=False)
@@ -363,22 +363,22 @@ class OutcomeFinder:
 
     def _compare(
         self, number: int, pattern: FactPattern, stand: RemainingText, text: SearchText
-    ) -> Comparison:
+    ) -> FactComparison:
         """Compare a fact with a text that stands in others' place."""
         fact, mention = self.fact(number), text.find(pattern)
         if mention is not None and mention.full and (stand.how != "summary" or fact.kind not in _READ):
-            return Comparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
+            return FactComparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
         part = (
             ABSENT
             if mention is None or pattern.parts
-            else Comparison("partial", mention.words, reason="part")
+            else FactComparison("partial", mention.words, reason="part")
         )
         if stand.how not in ("summary", "notice"):
             return part
         if stand.placeholder and fact.kind in STATEMENTS:
             return quote_statement(fact.form, index_text(stand.text))
         if fact.kind == "text" and mention is not None and mention.full:
-            return Comparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
+            return FactComparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
         latest = fact.kind != "number" or self.found.is_latest(fact)
         best = compare_fact(fact.kind, fact.form, index_text(stand.text), self._said_before, latest)
         if fact.kind == "file" and best.outcome == "quoted" and self.share_tail(number, best.words):
@@ -389,7 +389,9 @@ class OutcomeFinder:
             best = ABSENT  # a placeholder only quotes
         return max(best, part, key=lambda one: _RANK[one.outcome])
 
-    def _make(self, outcome: Outcome, places: Sequence[RemainingText], comparison: Comparison) -> FactOutcome:
+    def _make(
+        self, outcome: Outcome, places: Sequence[RemainingText], comparison: FactComparison
+    ) -> FactOutcome:
         # A summary that the file holds says so itself; a block that stands in it needs nobody's word.
         # That no more than a file's tail stands is no surer than that nothing does.
         stands = outcome in KEPT

@@ -10,7 +10,7 @@ import re
 
 from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, is_same, is_subject
 from .outcomes import Outcome
-from .statements import ABSENT, ORDER, Comparison, compare_statement, quote_statement
+from .statements import ABSENT, ORDER, FactComparison, compare_statement, quote_statement
 from .terms import Term, read_terms
 from .things import compare_thing
 
@@ -26,7 +26,7 @@ NEARLY_ALL, SOME, MUCH = 0.8, 0.2, 0.3
 absent."""
 
 
-def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOTHING_SAID) -> Comparison:
+def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOTHING_SAID) -> FactComparison:
     """Compare a question with a text.
 
     >>> text = IndexedText("Fixed `src/a.ts`: lint error, `baseCommit.Tree()` not checked.")
@@ -48,7 +48,7 @@ def split_sentences(words: str) -> list[str]:
     return [part for part in _SENTENCES.split(words.strip()) if any(map(is_subject, read_terms(part)))]
 
 
-def combine(found: list[Comparison]) -> Comparison:
+def combine(found: list[FactComparison]) -> FactComparison:
     """Return the outcome of several sentences: the worst, or partial if the text lacks some of them."""
     best = max(found, key=lambda one: ORDER.index(one.outcome))
     worst = min(found, key=lambda one: ORDER.index(one.outcome))
@@ -61,7 +61,7 @@ def combine(found: list[Comparison]) -> Comparison:
     return best._replace(outcome="partial" if best.outcome in _KEPT else best.outcome, reason="words missing")
 
 
-def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> Comparison:
+def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
     terms = read_terms(part)
     values = [term for term in terms if term.sort == "value"]
     if len(values) == 1 and values[0].form[0] in _KINDS and values[0].end - values[0].start >= len(part) - 2:
@@ -83,7 +83,7 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> Comparis
     return _compare_share(terms, text, found)
 
 
-def compare_share(statement: str, text: IndexedText) -> Comparison:
+def compare_share(statement: str, text: IndexedText) -> FactComparison:
     """Decide by its words whether a text may still say a statement: `unclear` if so, else `absent`."""
     terms = read_terms(statement)
     found = _compare_share(terms, text, ABSENT, MUCH)
@@ -91,8 +91,8 @@ def compare_share(statement: str, text: IndexedText) -> Comparison:
 
 
 def _compare_share(
-    terms: tuple[Term, ...], text: IndexedText, found: Comparison, least: float = 0
-) -> Comparison:
+    terms: tuple[Term, ...], text: IndexedText, found: FactComparison, least: float = 0
+) -> FactComparison:
     """Decide by how much of a question the text has in one sentence."""
     subject = list({term.form: term for term in terms if is_subject(term)}.values())
     if not subject:
@@ -115,7 +115,7 @@ def _compare_share(
         and len(subject) > _FEW
         and found.reason not in ("negation", "another word")
     ):
-        return Comparison("quoted", words, place.start, reason="words")
+        return FactComparison("quoted", words, place.start, reason="words")
     if best >= (least or SOME):
-        return Comparison("unclear", words, place.start, reason="words missing")
+        return FactComparison("unclear", words, place.start, reason="words missing")
     return ABSENT

@@ -68,7 +68,7 @@ ENOUGH = 2.5
 """The least shared weight that identifies a statement of several words."""
 
 
-class Comparison(NamedTuple):
+class FactComparison(NamedTuple):
     """What a text makes of a fact.
 
     `words` are the words of the text that come closest, `start` their offset (-1 without any). If one value
@@ -83,7 +83,7 @@ class Comparison(NamedTuple):
     reason: str = ""
 
 
-ABSENT = Comparison("absent")
+ABSENT = FactComparison("absent")
 
 
 def compare_statement(
@@ -93,7 +93,7 @@ def compare_statement(
     *,
     asks: bool = True,
     exact: bool = False,
-) -> Comparison:
+) -> FactComparison:
     """Compare a statement with a text.
 
     Args:
@@ -127,19 +127,19 @@ _SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>]=?")
 """Punctuation that changes what words say."""
 
 
-def quote_statement(statement: str, text: IndexedText) -> Comparison:
+def quote_statement(statement: str, text: IndexedText) -> FactComparison:
     """Find a statement in a text that only quotes: `quoted` if its words are there, else `absent`."""
     return _find_literal(statement, read_terms(statement), text) or ABSENT
 
 
-def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> Comparison | None:
+def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> FactComparison | None:
     """Find the words in a row, in any punctuation and case, unless words beside them revoke them."""
     words = WORDS.findall(statement)
     if not words or f" {' '.join(words).casefold()} " not in text.flat:
         return None
     if len(words) == 1:  # marks are a part of a single word: "--depth" is not "depth"
         at = find_whole(statement.strip(), text.text)
-        return Comparison("quoted", statement.strip(), at) if at >= 0 else None
+        return FactComparison("quoted", statement.strip(), at) if at >= 0 else None
     pattern = r"[^\w$€£%]+".join(map(re.escape, words))
     flags = re.IGNORECASE if len(words) > 1 else 0
     found = None
@@ -151,7 +151,7 @@ def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> C
         before, after = read_terms(text.text[low : hit.start()]), read_terms(tail)
         if _is_revoked((*before[-6:], *after[:6])) and not _is_revoked(terms):
             around = text.text[low : hit.end() + len(tail)]
-            found = found or Comparison("contradicted", around.strip(), low, reason="revoked")
+            found = found or FactComparison("contradicted", around.strip(), low, reason="revoked")
             continue
         # "do not" before it or "when convenient" behind it changes what the same words say.
         beside = [
@@ -159,7 +159,7 @@ def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> C
             *takewhile(lambda term: term.sort != "mark", after),
         ]
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
-            return Comparison("quoted", hit[0], hit.start())
+            return FactComparison("quoted", hit[0], hit.start())
     return found
 
 
@@ -204,7 +204,7 @@ class _Place:
         self.topic = heard / sum(weights[at] for at in words) if words else self.share
         self.weight = sum({own[at].form: weights[at] if at in self.met else 1 for at in every}.values())
 
-    def compare(self) -> Comparison:
+    def compare(self) -> FactComparison:
         """Compare as a near copy if it is one, else in other words."""
         edits = self._align()
         found = None if edits is None else self._read_edits(edits)
@@ -215,7 +215,7 @@ class _Place:
             return found._replace(outcome="paraphrased")
         return found
 
-    def _check(self, found: Comparison) -> Comparison:
+    def _check(self, found: FactComparison) -> FactComparison:
         """Return what two texts with the same words still do not share: limits, order, exceptions."""
         for one, other in ((LIMITS, LOWER_LIMITS), (LOWER_LIMITS, LIMITS)):
             here = next((at for at, term in enumerate(self.own) if term.form in one), None)
@@ -254,14 +254,14 @@ class _Place:
 
     def _tell(
         self, outcome: Outcome, reason: str = "", said: str = "", instead: str = "", at: Term | None = None
-    ) -> Comparison:
+    ) -> FactComparison:
         """Return a comparison with the words that match, and the term `at` that differs."""
         start, end = self.span
         if at is not None:
             start, end = min(start, at.start), max(end, at.end)
-        return Comparison(outcome, self.text[start:end], self.start + start, said, instead, reason)
+        return FactComparison(outcome, self.text[start:end], self.start + start, said, instead, reason)
 
-    def _differ(self, outcome: Outcome, own: int, other: int | None, reason: str) -> Comparison:
+    def _differ(self, outcome: Outcome, own: int, other: int | None, reason: str) -> FactComparison:
         said = self.statement[self.own[own].start : self.own[own].end]
         if other is None:
             return self._tell(outcome, reason, said)
@@ -270,7 +270,7 @@ class _Place:
 
     # In other words
 
-    def _compare_words(self) -> Comparison:
+    def _compare_words(self) -> FactComparison:
         here, there, own, other = self.here.sorts, self.there.sorts, self.own, self.other
         asked = self.text.rstrip().endswith("?")
         if self.asks and not asked and self.share < TOPIC and self._has_main_clause():
@@ -338,7 +338,7 @@ class _Place:
             for at in extra
         )
 
-    def _compare_force(self, bound: set[str], against: list[int]) -> Comparison | None:
+    def _compare_force(self, bound: set[str], against: list[int]) -> FactComparison | None:
         """Compare what another value, a permission, a softer word or a negation makes of a rule."""
         here, there, own, other = self.here, self.there, self.own, self.other
         if "cancel" in there.sorts - here.sorts:
@@ -395,7 +395,7 @@ class _Place:
         high = _clause_around(self.other, max(0, end - 1))[1]
         return [*edits, Edit(len(own), len(own), end, high)] if high > end else edits
 
-    def _read_edits(self, edits: Sequence[Edit]) -> Comparison | None:
+    def _read_edits(self, edits: Sequence[Edit]) -> FactComparison | None:
         """Return what the edits of a near copy do, or None if they decide nothing."""
         own = [term for term in self.own if term.sort != "mark"]
         other = [term for term in self.other if term.sort != "mark"]

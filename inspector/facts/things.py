@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from weakref import WeakKeyDictionary
 
 from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, find_whole, is_hex
-from .statements import ABSENT, Comparison
+from .statements import ABSENT, FactComparison
 from .terms import read_terms
 from .vocabulary import NUMERALS
 
@@ -48,7 +48,7 @@ def compare_thing(
     text: IndexedText,
     is_said: SaidBefore = NOTHING_SAID,
     latest: bool = True,
-) -> Comparison:
+) -> FactComparison:
     """Compare a thing with a text.
 
     Args:
@@ -71,7 +71,7 @@ def compare_thing(
     # A lower-case word alone is a word, and no folder.
     is_word = kind == "file" and _LOWER.fullmatch(form) is not None
     if not is_word and (at := find_whole(form, text.text)) >= 0:
-        return Comparison("quoted", form, at)
+        return FactComparison("quoted", form, at)
     value = _normalise(kind, form)
     same = [one for one in text.values if one == value] if kind == "symbol" else text.find_same(value)
     if issue := _ISSUE.match(value):
@@ -101,12 +101,12 @@ def _normalise(kind: str, form: str) -> str:
     return value
 
 
-def _tell(outcome: str, value: str, text: IndexedText) -> Comparison:
+def _tell(outcome: str, value: str, text: IndexedText) -> FactComparison:
     words = value[2:]
-    return Comparison(outcome, words, text.text.find(words))  # type: ignore[arg-type]
+    return FactComparison(outcome, words, text.text.find(words))  # type: ignore[arg-type]
 
 
-def _find_issue(issue: re.Match[str], value: str, text: IndexedText) -> Comparison | None:
+def _find_issue(issue: re.Match[str], value: str, text: IndexedText) -> FactComparison | None:
     """Find an issue or a pull request by its number."""
     number = issue["number"]
     named = rf"(?i)(?<!\w)(?:#|(?:pull request|pr|issue|mr) #?|(?:pull|issues|merge_requests)/){number}(?!\d)"
@@ -116,14 +116,14 @@ def _find_issue(issue: re.Match[str], value: str, text: IndexedText) -> Comparis
     whole = value.startswith("i:") or f"/{number}" in text.text
     whole = whole or re.search(rf"\w/[\w.-]+#{number}\b", text.text) is not None
     if whole and not issue["rest"]:
-        return Comparison("quoted", hit[0], hit.start())
-    return Comparison("partial", hit[0], hit.start(), reason="number")
+        return FactComparison("quoted", hit[0], hit.start())
+    return FactComparison("partial", hit[0], hit.start(), reason="number")
 
 
-def _find_part(value: str, text: IndexedText) -> Comparison | None:
+def _find_part(value: str, text: IndexedText) -> FactComparison | None:
     """Find a part that names a thing: the end of a path, a ticket in an address, a test without its case."""
     if value.startswith("u:") and (ticket := _TICKET.search(value)) and find_whole(ticket[0], text.text) >= 0:
-        return Comparison("partial", ticket[0], find_whole(ticket[0], text.text), reason="number")
+        return FactComparison("partial", ticket[0], find_whole(ticket[0], text.text), reason="number")
     if not value.startswith("p:"):
         return None
     similar = text.find_similar(value)
@@ -133,7 +133,7 @@ def _find_part(value: str, text: IndexedText) -> Comparison | None:
         return _tell("partial", max(tails, key=len), text)._replace(reason="end of the path")
     head = value[2:].partition("/")[0]
     if len(_PART.findall(head)) > 1 and "." not in head and (at := find_whole(head, text.text)) >= 0:
-        return Comparison("partial", head, at, reason="start of the name")
+        return FactComparison("partial", head, at, reason="start of the name")
     return None
 
 
@@ -212,24 +212,24 @@ def _read_commands(text: IndexedText) -> tuple[list[str], list[list[str]], list[
     return _COMMANDS[text]
 
 
-def _compare_command(form: str, text: IndexedText, is_said: SaidBefore) -> Comparison:
+def _compare_command(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
     mine = _split_command(form)
     if not mine or mine[0].rpartition("/")[2] not in text.text:
         return ABSENT
     spans, commands, every = _read_commands(text)
     for span, command in zip(spans, commands, strict=True):
         if _holds(command, mine):
-            return Comparison("quoted", span, text.text.find(span))
+            return FactComparison("quoted", span, text.text.find(span))
     plain = [word.rstrip(".,;:") for word in every]
     if (
         len(mine) > 1
         and _holds(plain, mine, prose=True)
         and not any(set(mine) <= set(one) for one in commands)
     ):
-        return Comparison("quoted", form, text.text.find(form))
+        return FactComparison("quoted", form, text.text.find(form))
     for span, command in zip(spans, commands, strict=True):
         if command[:1] == mine[:1] and _is_one_word_off(mine, command) and not is_said(span):
-            return Comparison("changed", span, text.text.find(span), form, span, "value")
+            return FactComparison("changed", span, text.text.find(span), form, span, "value")
     starts = [
         span
         for span, command in zip(spans, commands, strict=True)
@@ -237,7 +237,7 @@ def _compare_command(form: str, text: IndexedText, is_said: SaidBefore) -> Compa
     ]
     if starts:
         best = max(starts, key=len)
-        return Comparison("partial", best, text.text.find(best), reason="start of the command")
+        return FactComparison("partial", best, text.text.find(best), reason="start of the command")
     return ABSENT
 
 
@@ -264,7 +264,7 @@ def _is_one_word_off(mine: list[str], command: list[str]) -> bool:
 # Numbers
 
 
-def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: bool) -> Comparison | None:
+def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: bool) -> FactComparison | None:
     """Compare a number with its name or unit; None if the form has neither."""
     longest = max(re.findall(r"[A-Za-z][a-z]+|[A-Z]{2,}", form), key=len, default="").casefold()
     if longest and longest not in text.folded:
@@ -284,7 +284,7 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
     figure = _read_figure(value)
     for hit in hits:
         if _read_figure(hit["value"]) == figure:
-            return Comparison("quoted", hit[0], hit.start())
+            return FactComparison("quoted", hit[0], hit.start())
     # "lines 364" is no value of "lines".
     hits = [hit for hit in hits if not named or hit["joint"].strip(" `\"'*_")]
     near = [
@@ -307,7 +307,7 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
         near = [other] if other and not is_said(other[0]) else []
     if near:
         best = min(near, key=lambda hit: (not _is_near(value, hit[0][: len(value)]), hit.start()))
-        return Comparison("changed", best[0], best.start(), form, best[0], "value")
+        return FactComparison("changed", best[0], best.start(), form, best[0], "value")
     return ABSENT
 
 

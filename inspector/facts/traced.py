@@ -37,7 +37,7 @@ from .line_search import LineMatch
 from .outcomes import OUTCOMES, Outcome, read_outcome
 from .remaining import Remaining
 from .replaced import Replacement
-from .statements import ABSENT, Comparison
+from .statements import ABSENT, FactComparison
 
 Evidence = Literal["recorded", "planned", "inferred"]
 TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
@@ -63,7 +63,7 @@ class FactOutcome(NamedTuple):
     stands: tuple[BlockRef, ...] = ()
     words: str = ""
     carried: bool = False
-    comparison: Comparison = ABSENT
+    comparison: FactComparison = ABSENT
 
 
 class Look(Protocol):
@@ -188,7 +188,7 @@ class TracedFact(Printable):
         return self._found.words
 
     @property
-    def comparison(self) -> Comparison:
+    def comparison(self) -> FactComparison:
         """The words that come closest to it in what is left, what differs, and what decided the outcome."""
         return self._found.comparison
 
