@@ -441,7 +441,7 @@ class _Place:
                 continue
             if has_negation(gone) != has_negation(new):
                 sure = (
-                    not ("strict" in sorts | had or over)
+                    (not ("strict" in sorts | had or over) or {one.form for one in new} == {"always"})
                     and not asked
                     and (self.asks or self.matched >= SAME)
                 )
