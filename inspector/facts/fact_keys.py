@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from ..session.session import Session
+from .commits import is_commit
 from .comparing import STATEMENTS, StatementIndex, index_text
 from .extract.collect import KIND, KINDS
 from .indexed_text import SaidBefore
@@ -42,7 +43,7 @@ class FactKeys:
         form = self.found.facts[number].form
         if kind == _SYMBOL and form.isidentifier() and form.isascii():
             self._words.setdefault(form, []).append(number)
-            if any(char.isdigit() for char in form):  # it may be a commit's id
+            if is_commit(form):
                 self._add_pattern(number)
             return
         if kind == _NUMBER:

@@ -120,6 +120,8 @@ def compare_statement(
         found = _Place(statement, terms, sentence, text, is_said, asks, exact).compare()
         if ORDER.index(found.outcome) > ORDER.index(best.outcome):
             best = found
+        if best.outcome == ORDER[-1]:
+            break
     return best
 
 

@@ -33,6 +33,7 @@ _OCCURRENCES: Memo[Occurrences] = Memo(2)
 _KEYS: Memo[FactKeys] = Memo(2)
 _STANDING: Memo[Remaining] = Memo(4)
 _OUTCOMES: Memo[PointInTimeOutcomes] = Memo(4)
+_RECORDED: Memo[tuple[Trace, ...]] = Memo(1)
 _MOVES: Memo[tuple[Remaining, Remaining]] = Memo(8)
 
 
@@ -130,7 +131,8 @@ def trace_recorded(session: Session, facts: Facts | None = None) -> tuple[Trace,
     'absent'
     """
     expect("trace_recorded", session=(session, Session), facts=(facts, Facts, None))
-    return tuple(trace_rounds(session, session.facts if facts is None else facts))
+    own = session.facts if facts is None else facts
+    return _RECORDED.of(own, lambda: tuple(trace_rounds(session, own)), Same(session.tree), session.leaf)
 
 
 def trace_rounds(

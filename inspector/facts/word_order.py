@@ -15,23 +15,21 @@ Pairs = Sequence[tuple[int, int]]
 
 def pair_terms(own: Sequence[Term], other: Sequence[Term]) -> list[tuple[int, int]]:
     """Pair each term of a statement with one of a place that means the same. Equal forms are paired first."""
-    free: dict[int, Term] = {at: term for at, term in enumerate(other) if term.sort not in ("mark", "small")}
-    places: dict[str, list[int]] = {}
-    for at, term in reversed(free.items()):
-        places.setdefault(term.form, []).append(at)
+    places: dict[str, list[int]] = {}  # where each form is, the first place last
+    for at in range(len(other) - 1, -1, -1):
+        if other[at].sort not in ("mark", "small"):
+            places.setdefault(other[at].form, []).append(at)
     pairs: dict[int, int] = {}
     wanted = [(at, term) for at, term in enumerate(own) if term.sort not in ("mark", "small")]
     for at, term in wanted:
         if places.get(term.form):
             pairs[at] = places[term.form].pop()
-            del free[pairs[at]]
+    left = {form: other[rows[-1]] for form, rows in places.items() if rows}
     for at, term in wanted:
-        if (
-            at not in pairs
-            and (hit := next((to for to, one in free.items() if is_same(term, one)), None)) is not None
-        ):
-            pairs[at] = hit
-            del free[hit]
+        if at not in pairs and (form := next((form for form, one in left.items() if is_same(term, one)), "")):
+            pairs[at] = places[form].pop()
+            if not places[form]:
+                del left[form]
     return sorted(pairs.items())
 
 
