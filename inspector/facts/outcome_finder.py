@@ -64,13 +64,7 @@ def find_known(found: Occurrences, session: Session) -> tuple[Bools, Bools]:
     return said, known
 
 
-def find_stood(
-    found: Occurrences,
-    known: Bools,
-    before: Remaining,
-    keys: FactKeys | None = None,
-    carried: Bools | None = None,
-) -> Bools:
+def find_stood(found: Occurrences, known: Bools, before: Remaining, keys: FactKeys | None = None) -> Bools:
     """Return which of the known facts can be read in a context: in a block that says them, or in a summary or
     another text that stands for blocks.
 
@@ -79,17 +73,14 @@ def find_stood(
         known: Which of them were said.
         before: The context.
         keys: The facts by what a text that names them holds; without it each is looked for.
-        carried: Which facts the compaction before left in full; without it its summary is searched.
     """
     stood: Bools = found.any(before.rows) & known
-    if carried is not None:
-        return stood | (carried & known)
-    if not before.others:
-        return stood
     sought = known & ~stood
     if keys is not None:
         held = np.zeros(len(sought), bool)
-        held[list(keys.find_candidates(before, ALL_SAID))] = True
+        held[list(keys.held_by(before.prose))] = True
+        if before.others:
+            held[list(keys.find_candidates(before, ALL_SAID))] = True
         sought &= held
     for number in np.flatnonzero(sought).tolist():
         check_stopped()
@@ -98,7 +89,7 @@ def find_stood(
 
 
 def is_read(found: Occurrences, number: int, before: Remaining) -> bool:
-    """Whether a text in others' place has the whole of a fact."""
+    """Whether a text that stands for blocks has the whole of a fact, or prose that is not known to say it."""
     fact, pattern = found.facts[number], found.pattern(number, before.session)
     for stand, text in zip(before.others, before.texts, strict=True):
         mention = text.find(pattern)
@@ -108,7 +99,7 @@ def is_read(found: Occurrences, number: int, before: Remaining) -> bool:
         if stand.how == "summary" and fact.kind in STATEMENTS and fact.kind != "statement":
             if compare_fact(fact.kind, fact.form, index_text(stand.text)).outcome in IN_FULL:
                 return True
-    return False
+    return before.is_named_in_prose(pattern)
 
 
 class OutcomeFinder:

@@ -40,6 +40,7 @@ from .path_index import PathIndex
 
 FEW = 16
 """Facts that are looked for one by one before all texts are indexed, which takes as long as some twenty."""
+_TOOLS = ("tool_call", "tool_output")
 How = Literal["head", "shortened", "summary", "notice", "pointer"]
 
 
@@ -103,6 +104,21 @@ class Remaining:
     def summaries(self) -> list[int]:
         """Numbers of the other texts that are summaries."""
         return [number for number, other in enumerate(self.others) if other.how == "summary"]
+
+    @cached_property
+    def prose(self) -> TextIndex:
+        """What people and the model wrote in the blocks that stand, ready to be searched."""
+        entries, start = self.session.entries, self.session.tree.start
+        rows = np.flatnonzero(self.rows)
+        owners = np.searchsorted(start, rows, side="right") - 1
+        kinds = zip(rows.tolist(), owners.tolist(), strict=True)
+        written = {row for row, i in kinds if entries[i].blocks[row - int(start[i])].kind not in _TOOLS}
+        return _index({row: text for row, text in self.said.items() if row in written})
+
+    def is_named_in_prose(self, pattern: FactPattern) -> bool:
+        """Whether something that people or the model wrote names all of a fact."""
+        hit = self.prose.find(pattern, self.rows)
+        return hit is not None and hit[1].full
 
     def says(self, words: str) -> bool:
         """Whether any text that stands holds some words, in any case."""

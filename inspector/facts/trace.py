@@ -17,13 +17,13 @@ from ..session.entries import Entry
 from ..session.garbage import paused_gc
 from ..session.queries import find_end, find_parent
 from ..session.session import Session
-from ..session.tree import COMPACTION, Bools
+from ..session.tree import COMPACTION
 from ..tokens.memo import Memo, Same
 from .fact_keys import FactKeys
 from .facts import Facts
 from .occurrences import Occurrences, find_occurrences
 from .outcome_finder import OutcomeFinder, PointInTimeOutcomes, find_known, find_stood
-from .outcomes import CODE, IN_FULL, Outcome
+from .outcomes import CODE, Outcome
 from .remaining import Remaining, stand_live, stand_plan
 from .traced import TIERS, Trace, TracedFact, TraceScope
 
@@ -147,7 +147,6 @@ def trace_rounds(
             fact is not compared with names of other files.
     """
     found = recall_occurrences(facts, session)
-    carried: Bools | None = None
     for i in session.path:
         if session.tree.sort[i] != COMPACTION:
             continue
@@ -157,11 +156,7 @@ def trace_rounds(
         before, after = session.at(find_parent(session, entry)), session.at(find_end(session, entry.id))
         keys = recall_keys(facts, found, session) if picked is found else None
         scene = TraceScope(before, stand_live(before), stand_live(after), entry=entry)
-        trace = _trace(picked, scene, keys=keys, carried=carried if picked is found else None)
-        if picked is found:
-            carried = np.zeros(len(found.facts), bool)
-            carried[trace.number] = np.isin(trace.outcome, [CODE[name] for name in IN_FULL])
-        yield trace
+        yield _trace(picked, scene, keys=keys)
 
 
 def trace_moves(
@@ -198,7 +193,6 @@ def _trace(
     scene: TraceScope,
     moment: PointInTimeOutcomes | None = None,
     keys: FactKeys | None = None,
-    carried: Bools | None = None,
 ) -> Trace:
     """Trace the facts in a scene.
 
@@ -207,7 +201,6 @@ def _trace(
         scene: What stood before and stands after.
         moment: What many plans ask of the context before, if there are many.
         keys: The facts by what a text that names them holds; without it each is looked for.
-        carried: Which facts the compaction before left in full (bool per fact), if there was one.
     """
     said, known = find_known(found, scene.session) if moment is None else (moment.said, moment.known)
     look = OutcomeFinder(found, scene, said, known, None if moment is None else moment.replaced)
@@ -216,7 +209,7 @@ def _trace(
         stood = moment.stood
         codes, asked = moment.judge(scene.after, nothing)
     else:
-        stood = find_stood(found, known, scene.before, keys, carried)
+        stood = find_stood(found, known, scene.before, keys)
         codes = np.full(len(known), -1, np.int8)
         asked = stood if keys is None else look.judge(codes, stood, keys)
     tier = np.where(stood, TIERS.index(scene.tier), -1).astype(np.int8)

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import ArgumentError, EditError, expect
 from ..facts.extract.collect import KINDS
 from ..facts.facts import Facts, find_facts
-from ..facts.outcomes import IN_FULL, MISSING, OUTCOMES
+from ..facts.outcomes import IN_FULL, KEPT, OUTCOMES
 from ..facts.trace import trace_moves
 from ..facts.traced import Evidence, Trace
 from ..mixins import Drawable, Framed
@@ -34,7 +34,7 @@ from ..tokens.ledger import Ledger, count_tokens
 class Round(NamedTuple):
     """One of several compactions: how many facts stood before it, and their outcomes.
 
-    The rest is of those that stood before the first: `left` counts those of which anything stands now. By
+    The rest is of those that stood before the first: `left` counts those that stand now, in full or in part. By
     kind: `first` is how many there were, `kept` how many stand in full after this and after every one before
     it. `silent` and `silent_kept` count the same of those alone that nobody said again since the first, so
     that nothing but the compactions can have kept them.
@@ -80,7 +80,7 @@ def measure_decay(traces: Sequence[Trace]) -> tuple[Round, ...]:
                 trace.scene.tier,
                 len(standing),
                 {name: counts[name] for name in OUTCOMES if counts[name]},
-                sum(one not in MISSING for one in outcome.values()),
+                sum(one in (*KEPT, "partial") for one in outcome.values()),
                 *map(_by_kind, (cohort, unbroken, silent, silent & unbroken)),
             )
         )

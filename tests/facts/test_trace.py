@@ -453,7 +453,8 @@ def test_every_fact_is_traced_once_and_its_outcome_is_what_the_context_says(
     folded = [text.casefold() for text in texts]
     for traced in found:
         if traced.outcome == "verbatim":
-            assert traced.stood
+            # An output can repeat an error of another one that is gone.
+            assert traced.stood or traced.fact.kind == "error"
             assert all(ref in standing or ref.entry.startswith("@") for ref in traced.stands)
         if traced.outcome in ("quoted", "paraphrased", "changed", "contradicted"):
             words = traced.words.casefold()

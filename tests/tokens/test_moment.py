@@ -116,7 +116,7 @@ def test_threads_trace_facts_at_different_moments(session: Session, ledger: Ledg
     def trace(leaf: str) -> list[int]:
         plan = make_plan(session.at(leaf), ledger, "keep-recent-turns")
         trace_facts(facts, plan)
-        return trace_facts(facts, plan).fate.tolist()
+        return trace_facts(facts, plan).outcome.tolist()
 
     alone = [trace(leaf) for leaf in leaves]
     assert together([lambda leaf=leaf: trace(leaf) for leaf in leaves]) == alone

@@ -159,7 +159,7 @@ def test_CI011_what_a_summary_nobody_can_read_holds_is_unknown_and_no_loss() -> 
     by_code = {f.code: f for f in findings}
     assert set(by_code) == {"CI011"}
     assert (by_code["CI011"].severity, by_code["CI011"].tier) == ("note", "inferred")
-    assert by_code["CI011"].sentence.endswith(" cannot be read; 1 fact is unknown.")
+    assert by_code["CI011"].sentence.endswith(" cannot be read; what became of 2 facts is unknown.")
     assert "(inferred)" in write_text(findings, SESSION)[0]
 
 
@@ -305,6 +305,8 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
         "context refused",
         "user's choice absent",
         "superseded value carried on",
+        "value changed",
+        "rule contradicted",
     ]
     for code, one in LINT_CODES.items():
         assert one.code == code
