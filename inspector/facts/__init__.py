@@ -1,7 +1,7 @@
 """What a session says that may have to be remembered, what a compaction leaves of it, and why.
 
 Start with `facts.py` (what is said; the finders stand in `extract/`), then `trace.py` (what becomes of it).
-`explain.py` words the reason, `fixes.py` prices what would have kept it, `keep.py` finds the cheapest pins,
+`explain.py` words the reason, `fixes.py` proves and prices what would have kept it, `keep.py` pins several,
 `regret.py` what was needed again, `broken_rules.py` what was done against a rule, `grounding.py` what a
 summary invents, `lint/` turns it into findings.
 """

@@ -1,39 +1,119 @@
-"""What would have kept a fact: the smallest legal edits of a plan, each planned and priced.
+"""What would have kept a fact: edits of a plan, each planned again, priced and proved.
 
-A pin, another cut, a knob, a rule that carries files: each is tried by planning again and kept only if the
-fact then stands better than before. The price is the difference of the two plans.
+A pin, an earlier cut, a setting or a list of files is offered only if the fact is then in the context in full
+and what stays holds what was needed: the lines of a file that were read again later, else the last full read
+or edit of it; of anything else a block that says it. A placeholder for a summary proves nothing. To ask the
+summariser for a sentence is offered too, marked as not proved.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import EditError, InspectorError
 from ..planning.plan import Plan
 from ..policies.base_rule import Rule
 from ..policies.builtin.recorded import RECORDED
 from ..policies.rules.carry_file_operations import CarryFileOperations
-from ..session.blocks import BlockRef
-from ..text import printable
-from .outcomes import CODE, Outcome
+from ..policies.table import VERBATIM
+from ..session.blocks import Block, ToolCall, ToolOutput
+from ..session.queries import pair_calls
+from ..session.tree import COMPACTION
+from ..text import plural, printable
+from .comparing import STATEMENTS
+from .focus import write_focus
+from .needed_again import has_failed, shows_file
+from .outcomes import CODE, IN_FULL, Outcome
 from .trace import trace_one
-from .traced import Fix, Means, TracedFact
+from .traced import ASKED_FOR, Fix, Means, TracedFact
 
-PINS = 4
-"""Pins tried, the cheapest by tokens of block and other half."""
+HELD = 0.9
+"""Share of the lines that were read again which a fix must keep."""
+FULL = 0.8
+"""Share of the longest read's lines that a full read has: a file may have grown or shrunk a little."""
+PINS = 6
+"""Pins tried, the cheapest by tokens of blocks and their other halves."""
 TIMES = 64
-"""How many times a knob is raised at most."""
+"""How many times a setting is raised at most."""
+SENTENCES = tuple(kind for kind in STATEMENTS if kind != "error")
+"""Kinds of facts that are sentences: the sentence itself can be asked for."""
+_LINE_NUMBER = re.compile(r"^\s*\d+[→\t:|]\s?")
+_NOTHING = re.compile(
+    r"(?i)\s*(?:no (?:\w+ )?(?:match\w*|files?|results?)\b|(?:found )?0 (?:match\w*|files?|results?)\b)"
+)
+
+Rows = tuple[int, ...]
+Longs = NDArray[np.int64]
+
+
+class Reread(NamedTuple):
+    """The first time a file was read again after the compaction: the turn, and its lines without numbers."""
+
+    turn: int
+    lines: frozenset[str]
+
+
+class Needed(NamedTuple):
+    """What a fix has to keep. Each of `groups` (live rows, without the other halves of calls) holds it alone;
+    the cheapest come first. `holds` says what each of them holds."""
+
+    groups: tuple[Rows, ...]
+    holds: tuple[str, ...]
+    reread: Reread | None = None
+
+
+class PairTable:
+    """The blocks of a plan's context, with the other half of every call."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, live = plan, plan.table.live
+        self.refs = plan.session.live_refs()
+        self.row_of = {ref: row for row, ref in enumerate(self.refs)}
+        self.other = {int(a): int(b) for pair in live.pairs.tolist() for a, b in (pair, pair[::-1])}
+        self.tokens: Longs = plan.table.tokens.astype(np.int64)
+        self.lone = set(np.flatnonzero(live.lone).tolist())
+
+    def whole(self, rows: Iterable[int]) -> set[int]:
+        """These rows and the other halves of their calls, which a pin keeps too."""
+        chosen = set(rows)
+        return chosen | {self.other[row] for row in chosen if row in self.other}
+
+    def weigh(self, rows: Iterable[int]) -> int:
+        """The tokens of these rows with the other halves."""
+        return sum(int(self.tokens[row]) for row in self.whole(rows))
+
+    def stand(self, rows: Iterable[int], plan: Plan) -> bool:
+        """Whether all these rows are in a plan's context as they are."""
+        cleared = self.plan.table.live.cleared
+        return all(plan.fate[row] == VERBATIM and not cleared[row] for row in self.whole(rows))
+
+    def name(self, rows: Iterable[int]) -> list[str]:
+        """The rows as names of pins."""
+        return [str(self.refs[row]) for row in sorted(rows)]
 
 
 def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
-    """Edits of the plan after which the fact stands better, the cheapest first. Empty for one that stands.
+    """Find edits of a plan that keep a fact, the cheapest first; before them words to ask a summariser with.
 
-    `traced` is the fact in this very plan, or in the recorded compaction that came next: then its summary is
-    read in place of the stand-in, as one that was written for the plan is. Every fix is a plan of its own:
-    legal, its pairs whole. Raises `EditError` for a plan of another moment.
+    Every fix but the words was planned with its edits, and the fact traced in that plan: it is there in full,
+    and a block that stays holds what was needed. Pairs of calls and outputs stay whole.
+
+    Args:
+        plan: The plan to mend.
+        traced: The fact in this plan, or in the recorded compaction that came next. Then the recorded summary
+            is read in place of the placeholder.
+
+    Returns:
+        The fixes. Empty if the fact stands, or if nothing that can be done here is proved to keep it.
+
+    Raises:
+        EditError: If the plan is at another point in time than the traced fact.
 
     >>> from inspector.demo import LOST_PATH, open_demo
     >>> from inspector.facts.facts import find_facts
@@ -48,84 +128,28 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
     """
     if plan.session.leaf != traced.scene.session.leaf:
         raise EditError("plan at", str(plan.session.leaf), "the fact was traced at another moment")
-    if traced.outcome in ("verbatim", "superseded") or not traced.stood:
+    if traced.outcome == "superseded" or not traced.stood:
         return ()
     entry, written = traced.scene.entry, plan.checkpoint
     text = entry.text if entry is not None else None if written is None else written.text
-    # A summary is written for one plan: all are compared with a stand-in in its place. What the file records
-    # stands in each of its plans.
+    # A summary is written for one plan: all are compared with a placeholder. What the file records stands in
+    # each of its plans.
     plan = plan if plan.policy.name == RECORDED.name else plan.with_summary(None)
-    judge = _Judge(traced, text, plan)
-    if judge.base == "verbatim":
-        # This plan keeps it as it is.
+    proof = _Proof(plan, traced, text)
+    if proof.stands:
         return ()
     found: dict[tuple[str, str], Fix] = {}
-    for means, sentence, other, changes in _candidates(plan, judge):
-        if judge.helps(other):
-            fix = Fix(means, sentence, other, other.after - plan.after, judge.outcome(other), changes)
+    for means, sentence, other, changes in _candidates(proof):
+        outcome = proof.outcome(other)
+        if outcome is not None and proof.improves(other):
+            fix = Fix(means, sentence, other, other.after - plan.after, outcome, changes, proof.tell(other))
             found.setdefault((means, sentence), fix)
-    return tuple(sorted(found.values(), key=lambda fix: (fix.price, CODE[fix.outcome])))
-
-
-class _Judge:
-    """What becomes of the fact in other plans; `written` is the summary of a recorded compaction.
-
-    `base` is what becomes of it in the plan that is to be mended.
-    """
-
-    def __init__(self, traced: TracedFact, written: str | None, plan: Plan) -> None:
-        self.traced, self.written = traced, written
-        self._outcomes: dict[int, tuple[Plan, Outcome]] = {}
-        self.base = self.outcome(plan)
-
-    def outcome(self, plan: Plan) -> Outcome:
-        if id(plan) not in self._outcomes:
-            self._outcomes[id(plan)] = plan, trace_one(self.traced, plan, self.written).outcome
-        return self._outcomes[id(plan)][1]
-
-    def helps(self, plan: Plan) -> bool:
-        return CODE[self.outcome(plan)] < CODE[self.base]
-
-
-Candidate = tuple[Means, str, Plan, dict[str, Any]]
-
-
-def _candidates(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
-    refs = plan.session.live_refs()
-    rows = _find_rows(refs, judge.traced.said) or _find_rows(refs, judge.traced.named)
-    yield from _pins(plan, rows, refs)
-    if rows:
-        yield from _cuts(plan, int(plan.table.live.position[max(rows)]))
-    yield from _knobs(plan, judge)
-    if judge.traced.fact.kind == "file":
-        yield from _lists(plan, judge)
-
-
-def _find_rows(refs: list[BlockRef], wanted: Iterable[BlockRef]) -> list[int]:
-    mine = set(wanted)
-    return [row for row, ref in enumerate(refs) if ref in mine]
-
-
-def _lists(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
-    """A list of files in the summary: as published where that holds this one, else of every tool's files."""
-    given = next((rule for rule in plan.policy.rules if isinstance(rule, CarryFileOperations)), None)
-    kind = CarryFileOperations.model_fields["kind"].default
-    settings: dict[str, Any] = {}
-    if given is None or not given.enabled:
-        # A policy that has no such rule is given one by this (`Policy.configured`).
-        settings = {f"{kind}.enabled": True}
-        if (other := _turned(plan, settings)) is not None and judge.helps(other):
-            yield "carry", "Carry file operations.", other, {"settings": settings}
-            return
-    if given is None or not given.every_tool:
-        settings |= {f"{kind}.every_tool": True}
-        if (other := _turned(plan, settings)) is not None:
-            sentence = "Carry the file operations of every tool and shell command."
-            yield "carry", sentence, other, {"settings": settings}
+    proved = sorted(found.values(), key=lambda fix: (fix.price, CODE[proof.outcome(fix.plan) or "absent"]))
+    return (*_ask(plan, traced), *proved)
 
 
 def replan(plan: Plan, **changes: Any) -> Plan | None:
-    """The same plan with some edits changed; None where that is not legal."""
+    """Plan again with some edits changed; None if that is not possible."""
     edits = plan.edits.model_copy(update=changes)
     try:
         # The settings are in the policy already; they are named again for who reads the edits.
@@ -134,24 +158,228 @@ def replan(plan: Plan, **changes: Any) -> Plan | None:
         return None
 
 
-def _pins(plan: Plan, rows: list[int], refs: list[BlockRef]) -> Iterator[Candidate]:
-    """The cheapest blocks that say it, each with the other half of its call."""
-    tokens = plan.table.tokens.astype(np.int64)
-    weight = tokens.copy()
-    calls, outputs = plan.table.live.pairs[:, 0], plan.table.live.pairs[:, 1]
-    weight[calls] += tokens[outputs]
-    weight[outputs] += tokens[calls]
-    for row in sorted(rows, key=lambda row: (int(weight[row]), row))[:PINS]:
-        name = str(refs[row])
-        if name not in plan.edits.pins:
-            other = replan(plan, pins=(*plan.edits.pins, name))
-            if other is not None:
-                yield "pin", f"Pin {printable(name)}.", other, {"pins": [name]}
+def _ask(plan: Plan, traced: TracedFact) -> Iterator[Fix]:
+    """The sentence as words for whoever writes the summary. Nothing proves that it will be in there."""
+    if traced.fact.kind in SENTENCES and plan.summarises:
+        price = int(plan.ledger.count_texts([traced.fact.form])[0])
+        sentence = "Ask for this sentence in the summary instructions; nothing proves that it is followed."
+        words = write_focus([traced])
+        yield Fix("instruct", sentence, plan, price, ASKED_FOR, {}, "the sentence, if it is followed", words)
 
 
-def _cuts(plan: Plan, last: int) -> Iterator[Candidate]:
-    """The latest legal cut that keeps the last block that says it."""
-    legal = np.flatnonzero(plan.cuts.legal[: last + 1])
+class _Proof:
+    """Whether a plan keeps a fact and what was needed of it; `written` is the summary to read, if any."""
+
+    def __init__(self, plan: Plan, traced: TracedFact, written: str | None) -> None:
+        self.plan, self.traced, self.written = plan, traced, written
+        self.table = PairTable(plan)
+        self.needed = find_needed(self.table, traced)
+        spoken = traced.fact.kind in (*SENTENCES, "text")
+        self.good = tuple(name for name in IN_FULL if spoken or name != "paraphrased")
+        self._outcomes: dict[int, tuple[Plan, Outcome | None]] = {}
+        self.base = self._find(plan)
+        # A block that only names a file is enough where the file was not read again.
+        self.stands = self.base == "verbatim" and (self.needed.reread is None or self._held(plan) is not None)
+
+    def outcome(self, plan: Plan) -> Outcome | None:
+        """The fact's outcome in a plan that keeps what was needed; None in any other."""
+        if id(plan) not in self._outcomes:
+            self._outcomes[id(plan)] = plan, self._judge(plan)
+        return self._outcomes[id(plan)][1]
+
+    def improves(self, plan: Plan | None) -> bool:
+        """Whether a plan keeps more than the plan that is to be mended."""
+        before, after = self.outcome(self.plan), None if plan is None else self.outcome(plan)
+        return after is not None and (before is None or CODE[after] < CODE[before])
+
+    def tell(self, plan: Plan) -> str:
+        """What the blocks hold that a plan keeps."""
+        held = self._held(plan)
+        if held is None:
+            return "the path" if self.traced.fact.kind == "file" else "the words"
+        return self.needed.holds[held]
+
+    def _judge(self, plan: Plan) -> Outcome | None:
+        outcome = self._find(plan)
+        named = outcome != "verbatim" and self.needed.reread is None
+        return outcome if outcome in self.good and (named or self._held(plan) is not None) else None
+
+    def _find(self, plan: Plan) -> Outcome:
+        # Nobody knows what a summary says that is still to be written.
+        unknown = "" if plan.is_unwritten else None
+        return trace_one(self.traced, plan, unknown if self.written is None else self.written).outcome
+
+    def _held(self, plan: Plan) -> int | None:
+        """The first group that stands whole in a plan."""
+        groups = enumerate(self.needed.groups)
+        return next((number for number, rows in groups if self.table.stand(rows, plan)), None)
+
+
+def find_needed(table: PairTable, traced: TracedFact) -> Needed:
+    """Find the blocks in the context that hold what was needed of a fact."""
+    shown = _find_shown(table, traced) if traced.fact.kind == "file" else []
+    # What this context never showed cannot have been missing from it.
+    reread = _find_reread(table.plan, traced) if shown else None
+    found = dict(_choose_shown(shown, reread) if shown else _find_words(table, traced))
+    ordered = sorted(found.items(), key=lambda pair: (table.weigh(pair[0]), pair[0]))
+    return Needed(tuple(rows for rows, _ in ordered), tuple(holds for _, holds in ordered), reread)
+
+
+def _find_words(table: PairTable, traced: TracedFact) -> Iterator[tuple[Rows, str]]:
+    """The blocks that say a fact, or else those that name it; without calls that came to nothing."""
+    session, kind = table.plan.session, traced.fact.kind
+    did = {said.ref for said in traced.sayings if said.operation}
+    holds = "the sentence" if kind in SENTENCES else "the path" if kind == "file" else "the words"
+    found: list[int] = []
+    for refs in (traced.said, traced.named):
+        for row in (table.row_of[ref] for ref in refs if ref in table.row_of):
+            block, other = session.block(table.refs[row]), table.other.get(row)
+            answer = None if other is None else session.block(table.refs[other])
+            if kind == "error":
+                useful = not isinstance(block, ToolCall)
+            elif isinstance(block, ToolCall):
+                useful = _came_to_something(answer) and (kind != "file" or table.refs[row] in did)
+            else:
+                useful = kind != "file" or not has_failed(block)
+            if useful and row not in table.lone:
+                found.append(row)
+        if found:
+            break
+    yield from (((row,), holds) for row in found)
+
+
+def _came_to_something(answer: Block | None) -> bool:
+    """Whether a call was answered by more than an error or that nothing was found."""
+    if not isinstance(answer, ToolOutput) or answer.is_error:
+        return False
+    return _NOTHING.match(answer.text) is None
+
+
+class _Shown(NamedTuple):
+    """A call that showed a file or wrote it: its row, the lines there, and what it did."""
+
+    row: int
+    lines: frozenset[str]
+    operation: str
+
+
+def _find_shown(table: PairTable, traced: TracedFact) -> list[_Shown]:
+    """The reads and writes of a file that are in the context with what they showed, in order."""
+    session, cleared = table.plan.session, table.plan.table.live.cleared
+    found: list[_Shown] = []
+    for said in traced.sayings:
+        other = table.other.get(table.row_of.get(said.ref, -1), -1)
+        if said.by != "model" or other < 0 or cleared[other]:
+            continue
+        call, answer = session.block(said.ref), session.block(table.refs[other])
+        if not isinstance(call, ToolCall) or not _came_to_something(answer):
+            continue
+        if said.operation == "read" and shows_file(call, traced.fact.form):
+            found.append(_Shown(table.row_of[said.ref], _split(answer.text), "read"))
+        elif said.operation in ("created", "edited"):
+            lines = frozenset(line for text in _strings(call.input) for line in _split(text))
+            found.append(_Shown(table.row_of[said.ref], lines, said.operation))
+    return found
+
+
+def _choose_shown(shown: list[_Shown], reread: Reread | None) -> Iterator[tuple[Rows, str]]:
+    """What holds the lines that were read again; without such, the last full read and the last write.
+
+    A full read, or the file as it was created, counts as one with the edits that came after it.
+    """
+    longest = max((len(one.lines) for one in shown if one.operation == "read"), default=0)
+    full = [one for one in shown if one.operation == "read" and len(one.lines) >= FULL * longest]
+    writes = [one for one in shown if one.operation != "read"]
+    if reread is None:
+        if full:
+            yield (full[-1].row,), "the last full read"
+        if writes:
+            edited = writes[-1].operation == "edited"
+            yield (writes[-1].row,), "the last edit" if edited else "the file as it was written"
+        return
+    starts = [*full, *(one for one in writes if one.operation == "created")]
+    start = max(starts, default=None, key=lambda one: one.row)
+    later = [one for one in writes if start is not None and one.row > start.row]
+    when = f" re-read in turn {reread.turn}" if reread.turn else " re-read later"
+    of = plural(len(reread.lines), "line")
+    for group in (*([one] for one in shown), [start, *later] if start is not None and later else []):
+        held = len(reread.lines & frozenset[str]().union(*(one.lines for one in group)))
+        if held >= HELD * len(reread.lines):
+            yield tuple(one.row for one in group), f"{held:,} of {of}{when}"
+
+
+def _find_reread(plan: Plan, traced: TracedFact) -> Reread | None:
+    """The first time that the model read a file again before the next compaction but one."""
+    fact, whole = traced.fact, traced.fact.facts.session
+    place = {i: at for at, i in enumerate(whole.path)}
+    leaf = place.get(whole.index.get(plan.session.leaf or "", -1), -1)
+    if leaf < 0:
+        return None
+    ends = [at for at, i in enumerate(whole.path) if at > leaf and whole.tree.sort[i] == COMPACTION]
+    end = ends[1] if len(ends) > 1 else len(whole.path)
+    later = [
+        said
+        for said in fact.said
+        if leaf < place.get(whole.index[said.ref.entry], -1) < end
+        and said.operation == "read"
+        and said.by == "model"
+    ]
+    answers = pair_calls(whole) if later else {}
+    for said in later:
+        answer = whole.block(answers[said.ref]) if said.ref in answers else None
+        if _came_to_something(answer) and shows_file(whole.block(said.ref), fact.form):
+            lines = _split(answer.text if answer is not None else "")
+            at = place[whole.index[said.ref.entry]]
+            turn = next((turn.number + 1 for turn in whole.turns if turn.first <= at <= turn.last), 0)
+            return Reread(turn, lines) if lines else None
+    return None
+
+
+def _split(text: str) -> frozenset[str]:
+    """The lines of a text without numbers and blanks around them; empty ones are left out."""
+    lines = (_LINE_NUMBER.sub("", line).strip() for line in text.splitlines())
+    return frozenset(line for line in lines if line)
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            # What an edit replaces is no longer in the file.
+            if not str(name).lower().startswith("old"):
+                yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)
+
+
+Candidate = tuple[Means, str, Plan, dict[str, Any]]
+
+
+def _candidates(proof: _Proof) -> Iterator[Candidate]:
+    yield from _pins(proof)
+    yield from _cuts(proof)
+    yield from _settings(proof)
+    if proof.traced.fact.kind == "file" and proof.needed.reread is None:
+        yield from _lists(proof)
+
+
+def _pins(proof: _Proof) -> Iterator[Candidate]:
+    """The cheapest blocks that hold what was needed, each with the other half of its call."""
+    plan = proof.plan
+    for rows in proof.needed.groups[:PINS]:
+        names = [name for name in proof.table.name(rows) if name not in plan.edits.pins]
+        other = replan(plan, pins=(*plan.edits.pins, *names)) if names else None
+        if other is not None:
+            yield "pin", f"Pin {', '.join(map(printable, names))}.", other, {"pins": names}
+
+
+def _cuts(proof: _Proof) -> Iterator[Candidate]:
+    """The latest valid cut that keeps what was needed."""
+    plan, position = proof.plan, proof.plan.table.live.position
+    firsts = [int(position[min(proof.table.whole(rows))]) for rows in proof.needed.groups]
+    legal = np.flatnonzero(plan.cuts.legal[: max(firsts, default=-1) + 1])
     if plan.place is None or not len(legal) or legal[-1] == 0:
         return
     name = plan.cuts[int(legal[-1])].entry
@@ -160,25 +388,20 @@ def _cuts(plan: Plan, last: int) -> Iterator[Candidate]:
         yield "cut", f"Cut at {printable(name)}.", other, {"cut": name}
 
 
-def _knobs(plan: Plan, judge: _Judge) -> Iterator[Candidate]:
-    """Each number of a rule at the smallest value that helps, up to `TIMES` its own."""
-    for rule in plan.policy.rules:
-        for knob, value in _numbers(rule):
-            key = f"{rule.kind}.{knob}"
-            low, high = value, value * TIMES
-            best = _turned(plan, {key: high})
-            if best is None or not judge.helps(best):
-                continue
-            at = high
-            # A log search is enough: an eighth of the value is as fine as anyone sets it.
-            while high - low > max(value // 8, 1):
-                middle = (low + high) // 2
-                other = _turned(plan, {key: middle})
-                if other is not None and judge.helps(other):
-                    high, best, at = middle, other, middle
-                else:
-                    low = middle
-            yield "knob", f"Set {key} to {at:,}.", best, {"settings": {key: at}}
+def _settings(proof: _Proof) -> Iterator[Candidate]:
+    """Each number of a rule at the smallest value that helps, to an eighth of its own, up to `TIMES` it."""
+    for rule in proof.plan.policy.rules:
+        for name, value in _numbers(rule):
+            key, step = f"{rule.kind}.{name}", max(value // 8, 1)
+            values = range(value + step, value * TIMES + step, step)
+
+            def helps(number: int, key: str = key) -> bool:
+                return proof.improves(_set(proof.plan, {key: number}))
+
+            if helps(values[-1]):
+                number = values[bisect_left(values, True, key=helps)]
+                if (other := _set(proof.plan, {key: number})) is not None:
+                    yield "knob", f"Set {key} to {number:,}.", other, {"settings": {key: number}}
 
 
 def _numbers(rule: Rule) -> Iterator[tuple[str, int]]:
@@ -188,5 +411,23 @@ def _numbers(rule: Rule) -> Iterator[tuple[str, int]]:
             yield name, value
 
 
-def _turned(plan: Plan, settings: Mapping[str, Any]) -> Plan | None:
+def _lists(proof: _Proof) -> Iterator[Candidate]:
+    """A list of files in the summary: as published if that holds this one, else of every tool's files."""
+    kind = CarryFileOperations.model_fields["kind"].default
+    # A policy that has no such rule is given one by this (`Policy.configured`).
+    published = {f"{kind}.enabled": True}
+    for sentence, settings in (
+        ("Carry file operations.", published),
+        (
+            "Carry the file operations of every tool and shell command.",
+            {**published, f"{kind}.every_tool": True},
+        ),
+    ):
+        other = _set(proof.plan, settings)
+        if other is not None and proof.improves(other):
+            yield "carry", sentence, other, {"settings": settings}
+            return
+
+
+def _set(plan: Plan, settings: Mapping[str, Any]) -> Plan | None:
     return replan(plan, settings={**plan.edits.settings, **settings})

@@ -1,15 +1,12 @@
-"""Keep these facts under so many tokens: the cheapest pins that do, or a proof that none can.
+"""Keep several facts under so many tokens: pins that do, at a low price.
 
-In go a plan and facts, out comes a `KeepResult`. A pin holds a block and the other half of its call; which
-pins
-are tried is settled by what they add to the context and which facts they say. The plan with the pins is then
-made, and every fact traced in it, so what is told is what it costs. The bound holds for all pins there are,
-whatever stages of the policy they bring about.
+In go a plan and facts, out comes a `KeepResult`. A pin holds a block and the other half of its call. Pins are
+chosen greedily by what they add to the context; the plan with them is then made, and every fact traced in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,10 +16,10 @@ from ..planning.plan import Plan
 from ..redaction.cut import cut_line, cut_text
 from ..text import plural, printed
 from .facts import Fact
-from .fixes import replan
+from .fixes import Longs, PairTable, Rows, find_needed, replan
 from .literal import tell_absence
 from .outcomes import OUTCOMES, read_outcome
-from .pin_search import Search, StageSearch, depths_of
+from .trace import trace_again
 from .traced import TracedFact
 
 Least = Literal["verbatim", "quoted"]
@@ -31,27 +28,27 @@ Answer = Literal["fits", "impossible", "not found"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KeepResult(Printable):
-    """Facts kept under a limit, or why they cannot be.
+    """Facts kept by pins, or what is known of why they are not.
 
-    `plan` is the one with the pins, None where no pins were found that keep every fact; `base` the one they
-    were added to. No plan with any other pins that keeps them has fewer than `bound` tokens. `cheapest` is
-    what each fact costs at least alone, by its kind and form; `missing` the forms of those that no block of
-    this context can keep.
+    Attributes:
+        wanted: The facts.
+        limit: The most tokens allowed; None for any number.
+        base: The plan that the pins were added to.
+        plan: The plan with the pins; None if none were found that keep every fact.
+        missing: The forms of facts that no block of this context can keep.
 
     >>> from inspector import count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
     >>> kept: KeepResult = keep_facts(plan, ["src/a.py"], tokens=2)
     >>> kept.fits, kept.answer, kept.limit
-    (False, 'impossible', 2)
+    (False, 'not found', 2)
     """
 
     wanted: tuple[TracedFact, ...]
     limit: int | None
     base: Plan
     plan: Plan | None
-    bound: int
-    cheapest: dict[tuple[str, str], int]
     missing: tuple[str, ...] = ()
 
     @property
@@ -75,38 +72,23 @@ class KeepResult(Printable):
         return self.plan is not None and (self.limit is None or self.plan.after <= self.limit)
 
     @property
-    def optimal(self) -> bool:
-        """Whether it is proved that no other pins keep the facts with fewer tokens."""
-        return self.plan is not None and self.plan.after <= self.bound
-
-    @property
-    def impossible(self) -> bool:
-        """Whether it is proved that no pins keep every fact within the limit."""
-        return bool(self.missing) or (self.limit is not None and self.bound > self.limit)
-
-    @property
     def answer(self) -> Answer:
-        """ "fits" with a plan to show, "impossible" with a proof, "not found" with neither."""
-        return "fits" if self.fits else "impossible" if self.impossible else "not found"
+        """ "fits" with a plan to show, "impossible" if no block holds a fact, else "not found"."""
+        return "fits" if self.fits else "impossible" if self.missing else "not found"
 
     @property
     def sentence(self) -> str:
-        """The answer in words, with the proof there is."""
+        """The answer in words."""
         facts = plural(len(self.wanted), "fact")
         if self.missing:
             names = ", ".join(cut_text(form, 80) for form in self.missing[:3])
             more = f" and {len(self.missing) - 3:,} more" if len(self.missing) > 3 else ""
-            return f"It cannot be done: nothing that could be pinned here says {names}{more}."
-        if self.impossible:
-            allowed = f"{self.limit:,} are allowed"
-            return f"It does not fit: keeping {facts} takes {self.bound:,} tokens at least, {allowed}."
+            return f"It cannot be done: no block that could be pinned here holds {names}{more}."
         if self.plan is None:
-            least = f"it would take {self.bound:,} tokens at least"
-            return f"No pins were found that keep {facts}, nor a proof that there are none; {least}."
+            return f"No pins were found that keep {facts}."
         pins = plural(len(self.pins), "pin keeps", "pins keep")
-        what = f"{pins} {facts} in {self.after:,} tokens ({self.price:+,})"
-        proof = "fewer cannot be had" if self.optimal else f"it takes {self.bound:,} at least"
-        return f"{what}; {proof}{'' if self.fits else f'; {self.limit:,} are allowed'}."
+        over = "" if self.fits else f"; {self.limit:,} are allowed"
+        return f"{pins} {facts} in {self.after:,} tokens ({self.price:+,}){over}."
 
     @printed
     def __repr__(self) -> str:
@@ -119,61 +101,96 @@ def keep_facts(
     tokens: int | None = None,
     least: Least = "verbatim",
 ) -> KeepResult:
-    """The cheapest pins after which a plan keeps all these facts, in `tokens` at most if that is given.
+    """Find pins with which a plan keeps all these facts, in `tokens` at most if that is given.
 
-    Kept means verbatim; with `least` "quoted" what a summary in the context says is kept too. What is told
-    is true of the plan that is given, and the bound is of all pins there are; but the search is not always
-    exact, and then the `answer` may be "not found": neither pins nor a proof. That is so where a model binds
-    its reasoning (what of it stands depends on all the pins together), where a policy has stages, and where
-    an exact search would take too long (some dozens of facts, each said in many places). Raises `EditError`
-    for a fact that nothing says up to the moment of the plan.
+    Pins are chosen one after another, each time the one with the lowest price for a fact that is still open;
+    the plan is then made with them and every fact traced in it. Other pins may keep the facts for less.
+
+    Args:
+        plan: The plan to add pins to.
+        forms: The facts, or what they are looked up by.
+        tokens: The most tokens that the context may have.
+        least: "verbatim", or "quoted" if it is enough that a summary in the context says a fact.
+
+    Returns:
+        The plan with the pins. For a fact that stands nothing is pinned; for any other the blocks that hold
+        what is needed of it are (`find_fixes`). What nothing says up to here is `missing`.
 
     >>> from inspector import count_tokens, make_plan
-    >>> from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
+    >>> from inspector.demo import LOST_PATH, open_demo
     >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
-    >>> kept = keep_facts(plan, [LOST_PATH, "src/tidepool/jobs/outbox.py"], tokens=28_000)
-    >>> kept.fits, kept.optimal, kept.plan.after - plan.after == kept.price
-    (True, True, True)
+    >>> kept = keep_facts(plan, [LOST_PATH, "src/tidepool/jobs/outbox.py"], tokens=40_000)
+    >>> kept.answer, kept.plan.after - plan.after == kept.price
+    ('fits', True)
     >>> keep_facts(plan, [LOST_PATH], tokens=100).answer
-    'impossible'
+    'not found'
     """
     expect("keep_facts", plan=(plan, Plan))
     if isinstance(forms, str | bytes) or not isinstance(forms, Iterable):
         raise ArgumentError("keep_facts", "forms", forms, 'a list of facts or forms, as ["src/a.py"]')
     if tokens is not None:
         expect_count("keep_facts", tokens=tokens)
-    least_outcome = read_outcome(str(least))
-    if least_outcome not in ("verbatim", "quoted"):
+    if (lowest := read_outcome(str(least))) not in ("verbatim", "quoted"):
         raise EditError("least", str(least), "a fact is kept verbatim or quoted")
     # A summary that was written for this plan is none for a plan with other pins.
     plan = plan.with_summary(None)
     wanted = tuple(dict.fromkeys(_find(plan, form) for form in forms))
-    search = Search(plan, wanted, OUTCOMES.index(least_outcome))
-    stages = [StageSearch(search, depth) for depth in depths_of(plan)]
-    cheapest = next(stage for stage in stages if stage.depth == plan.depth).cheapest
-    able = [stage for stage in stages if not stage.missing]
-    if not able:
-        missing = tuple(dict.fromkeys(form for stage in stages for form in stage.missing))
-        return KeepResult(wanted, tokens, plan, None, plan.after, cheapest, missing)
-    best = plan if search.keeps(plan) else None
-    bound = min(stage.bound for stage in able)
-    # The first is the answer but where a model binds reasoning. To pin everything may be shorter than a
-    # summary of it; nobody wants that but who has no other way.
-    for ways in (
-        StageSearch.cheapest_pins,
-        StageSearch.bound_pins,
-        StageSearch.prefix_pins,
-        StageSearch.every_pin,
-    ):
-        for stage in able:
-            pins = ways(stage) if best is None or best.after > bound else None
-            found = None if pins is None else replan(plan, pins=(*plan.edits.pins, *pins))
-            if found is not None and (best is None or found.after < best.after) and search.keeps(found):
-                best = found
-        if best is not None and (tokens is None or best.after <= tokens):
-            break
-    return KeepResult(wanted, tokens, plan, best, bound, cheapest)
+    table, opened = (
+        PairTable(plan),
+        [] if any(not one.said for one in wanted) else _open(wanted, plan, lowest),
+    )
+    groups = {number: find_needed(table, wanted[number]).groups for number in opened}
+    # What nothing says has no outcome either.
+    missing = dict.fromkeys(
+        one.fact.form for number, one in enumerate(wanted) if not groups.get(number, one.said)
+    )
+    holds: dict[Rows, set[int]] = {}
+    pairs: dict[frozenset[int], Rows] = {}
+    for number, rows in ((number, rows) for number, mine in groups.items() for rows in mine):
+        # A call and its output are one pair, whichever of them holds a fact.
+        holds.setdefault(pairs.setdefault(frozenset(table.whole(rows)), rows), set()).add(number)
+    pins: list[str] = []
+    best: Plan | None = None if missing else plan
+    while opened and best is not None:
+        chosen = _choose(holds, set(opened), table, table.tokens - best.outcome.tokens)
+        pins += [
+            name for rows in chosen for name in table.name(rows) if name not in (*plan.edits.pins, *pins)
+        ]
+        best = replan(plan, pins=(*plan.edits.pins, *pins)) if chosen else None
+        opened = [] if best is None else _open(wanted, best, lowest)
+        # If a fact is still open, other rows have to hold it.
+        holds = {rows: facts for rows, facts in holds.items() if rows not in chosen}
+    return KeepResult(wanted, tokens, plan, best, tuple(missing))
+
+
+def _choose(holds: Mapping[Rows, set[int]], opened: set[int], table: PairTable, gain: Longs) -> list[Rows]:
+    """Choose groups of rows that hold all the open facts, the cheapest for a fact first; empty if none do."""
+
+    def price(rows: Rows, paid: set[int]) -> int:
+        return sum(int(gain[row]) for row in table.whole(rows) - paid)
+
+    left, paid, chosen = set(opened), set[int](), list[Rows]()
+    while left:
+        useful = [rows for rows, facts in holds.items() if facts & left]
+        if not useful:
+            return []
+        rows = min(useful, key=lambda one: (price(one, paid) / len(holds[one] & left), one))
+        chosen.append(rows)
+        paid |= table.whole(rows)
+        left -= holds[rows]
+    for rows in sorted(chosen, key=lambda one: -price(one, set())):
+        # A later choice may hold all that an earlier one was taken for.
+        others = [other for other in chosen if other != rows]
+        if opened <= set[int]().union(*(holds[other] for other in others)):
+            chosen = others
+    return chosen
+
+
+def _open(wanted: Sequence[TracedFact], plan: Plan, lowest: str) -> list[int]:
+    """The numbers of the facts that a plan does not keep."""
+    good = OUTCOMES[: OUTCOMES.index(lowest) + 1]
+    return [number for number, one in enumerate(trace_again(wanted, plan)) if one.outcome not in good]
 
 
 def _find(plan: Plan, form: str | tuple[str, str] | Fact | TracedFact) -> TracedFact:

@@ -41,7 +41,10 @@ from .statements import ABSENT, FactComparison
 
 Evidence = Literal["recorded", "planned", "inferred"]
 TIERS: tuple[Evidence, ...] = ("recorded", "planned", "inferred")
-Means = Literal["pin", "cut", "knob", "carry"]
+Means = Literal["pin", "cut", "knob", "carry", "instruct"]
+AskedFor = Literal["asked for"]
+ASKED_FOR: AskedFor = "asked for"
+"""In place of an outcome: words for a summariser, which nothing proves to be followed."""
 
 
 Codes = NDArray[Any]
@@ -231,10 +234,13 @@ class TracedFact(Printable):
         return found
 
     def fixes(self, plan: Plan | None = None) -> tuple[Fix, ...]:
-        """Edits of the plan that keep it, the cheapest first.
+        """Find edits of the plan that are proved to keep it and what was needed of it, the cheapest first.
 
-        For a recorded compaction give a plan of the moment right before it: its edits are tried with the
-        recorded summary in place of the stand-in. Without one there are none.
+        For a sentence, words to ask a summariser with come before them: these prove nothing.
+
+        Args:
+            plan: The plan to mend. For a recorded compaction, one of the point in time right before it: the
+                recorded summary is read in place of the placeholder. Without one there are no fixes.
 
         >>> from inspector import count_tokens, make_plan
         >>> from inspector.demo import LOST_PATH, open_demo
@@ -244,7 +250,7 @@ class TracedFact(Printable):
         >>> before = recorded.scene.session
         >>> plan = make_plan(before, count_tokens(session), "claude-code", {"cut": "end"})
         >>> [(fix.means, fix.price, fix.outcome) for fix in recorded[LOST_PATH].fixes(plan)][0]
-        ('pin', 120, 'verbatim')
+        ('pin', 2228, 'verbatim')
         """
         plan = plan or self.scene.plan
         fixes: tuple[Fix, ...] = () if plan is None else ask("fixes", plan, self)
@@ -260,10 +266,17 @@ class TracedFact(Printable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fix(Printable):
-    """A way to keep a fact. `plan` is the plan with it, `price` the tokens (int) its context is longer by.
+    """A way to keep a fact.
 
-    `outcome` is the fact's in that plan, `sentence` what to do, `changes` what it adds to the edits there
-    are, by their names; `edits` are all of them.
+    Attributes:
+        means: What kind of edit it is; "instruct" for words to give a summariser.
+        sentence: What to do.
+        plan: The plan with the edit.
+        price: Tokens (int) its context is longer by. For words, those of the sentence in the summary.
+        outcome: The fact's outcome in that plan; "asked for" for words, which prove nothing.
+        changes: What it adds to the edits there are, by their names.
+        holds: What the kept text holds of what was needed.
+        text: The words to give a summariser, "" for any other fix.
 
     >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}])
@@ -278,8 +291,15 @@ class Fix(Printable):
     sentence: str
     plan: Plan
     price: int
-    outcome: Outcome
+    outcome: Outcome | AskedFor
     changes: Mapping[str, Any]
+    holds: str = ""
+    text: str = ""
+
+    @property
+    def proved(self) -> bool:
+        """Whether the plan was made and the fact found in it."""
+        return self.outcome != ASKED_FOR
 
     @property
     def cost(self) -> Money | None:

@@ -167,7 +167,6 @@ export const inventFacts = (
           ...{
             id: "pin",
             does: "Pin",
-            did: "Pinned",
             words: "the answer in turn 2",
             tokens: 92,
             price: "$0.0005",

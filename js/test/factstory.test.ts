@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { asked, close, facts, find, lost, open, plan, press, rows, settle, story } from "./factbench";
 
 afterEach(close);
@@ -60,15 +60,37 @@ test("a fix by another policy leaves the settings of this one behind", async () 
   expect([host.get("policy"), host.get("settings")]).toEqual(["other", {}]);
 });
 
-test("what is done already is no button that does it twice", async () => {
+test("what is done already is undone by the same button", async () => {
   const [fix] = facts.story(lost.number, 3).fixes;
-  const told = { ...facts.story(lost.number, 3), fixes: [{ ...fix, done: true }] };
-  const host = await open({}, {}, ({ type }) => (type === "story" ? { ...told, type } : undefined));
+  const done = {
+    ...fix,
+    done: true,
+    does: "Undo",
+    words: "✓ kept by pin: the answer",
+    changes: { pins: [] },
+  };
+  const told = { ...facts.story(lost.number, 3), fixes: [done] };
+  const host = await open({ pins: ["p1/0"] }, {}, ({ type }) =>
+    type === "story" ? { ...told, type } : undefined,
+  );
   rows()[0]?.click();
   await settle();
+  expect(find("story-fix").textContent).toContain("✓ kept by pin");
   const button = find("story-fix").querySelector("button");
-  expect(button?.textContent).toBe("✓ Pinned");
+  expect(button?.textContent).toBe("Undo");
   button?.click();
+  expect(host.get("pins")).toEqual([]);
+});
+
+test("words for a summariser are copied and change nothing", async () => {
+  const [fix] = facts.story(lost.number, 3).fixes;
+  const told = { ...facts.story(lost.number, 3), fixes: [{ ...fix, does: "Copy", recipe: "Keep this." }] };
+  const host = await open({}, {}, ({ type }) => (type === "story" ? { ...told, type } : undefined));
+  const write = vi.spyOn(navigator.clipboard, "writeText");
+  rows()[0]?.click();
+  await settle();
+  find("story-fix").querySelector("button")?.click();
+  expect(write).toHaveBeenCalledWith("Keep this.");
   expect(host.saves).toBe(0);
 });
 

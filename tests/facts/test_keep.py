@@ -1,4 +1,4 @@
-"""Keeping facts under a limit: the search against every subset there is, and the plans it gives."""
+"""Keeping facts under a limit: the pins against every subset there is, and the plans they give."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from inspector.demo import LOST_PATH, open_demo
+from inspector.demo import open_demo
 from inspector.errors import EditError
 from inspector.facts.keep import KeepResult, keep_facts
 from inspector.facts.outcomes import OUTCOMES
-from inspector.facts.set_cover import Unit, find_cover
 from inspector.facts.trace import trace_again
+from inspector.facts.traced import TracedFact
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.session.blocks import BlockRef, Reasoning, Text, ToolCall, ToolOutput
@@ -32,60 +32,6 @@ FILES = ("src/a.py", "src/b.py", "lib/c.py", "d.txt")
 
 def subsets(things: list[str]) -> list[tuple[str, ...]]:
     return list(chain.from_iterable(combinations(things, size) for size in range(len(things) + 1)))
-
-
-# The search for the cheapest cover, alone.
-
-units = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 31)), max_size=8)
-
-
-def brute_cover(priced: list[tuple[int, int]], bits: int) -> int | None:
-    """Every choice of units, tried."""
-    full, best = (1 << bits) - 1, None
-    for chosen in range(1 << len(priced)):
-        mine = [unit for at, unit in enumerate(priced) if chosen >> at & 1]
-        covered = 0
-        for _, covers in mine:
-            covered |= covers
-        price = sum(price for price, _ in mine)
-        if covered & full == full and (best is None or price < best):
-            best = price
-    return best
-
-
-@settings(max_examples=300)
-@given(units, st.integers(0, 5))
-def test_the_cheapest_cover_is_the_cheapest_of_all(priced: list[tuple[int, int]], bits: int) -> None:
-    found = find_cover([Unit(price, covers, at) for at, (price, covers) in enumerate(priced)], bits)
-    best = brute_cover(priced, bits)
-    if found is None:
-        assert best is None
-        return
-    assert found.price == found.bound == best
-    assert sum(priced[at][0] for at in found.chosen) == found.price
-
-
-@settings(max_examples=200)
-@given(units, st.integers(1, 5), st.integers(0, 3))
-def test_a_search_that_is_cut_short_proves_less_but_nothing_false(
-    priced: list[tuple[int, int]], bits: int, steps: int
-) -> None:
-    found = find_cover([Unit(price, covers, at) for at, (price, covers) in enumerate(priced)], bits, steps)
-    best = brute_cover(priced, bits)
-    assert (found is None) == (best is None)
-    if found is not None and best is not None:
-        assert found.bound <= best <= found.price
-
-
-def test_forty_facts_said_by_many_blocks_are_covered_in_time() -> None:
-    rng = np.random.default_rng(7)
-    many = [
-        Unit(int(rng.integers(20, 2_000)), int(rng.integers(1, 1 << 40, dtype=np.int64)), at)
-        for at in range(400)
-    ]
-    found = find_cover(many, 40, steps=500)
-    assert found is not None
-    assert found.bound <= found.price
 
 
 # Sessions in which a few files are said here and there.
@@ -155,38 +101,42 @@ def every_plan(plan: Plan) -> list[Plan]:
 
 @settings(max_examples=40)
 @given(talks(), POLICIES, st.sampled_from((250, 400, 2_000)), st.sampled_from(("verbatim", "quoted")))
-def test_no_choice_of_pins_does_better_than_what_is_proved(
+def test_what_is_found_is_a_plan_that_keeps_them_and_no_pin_of_it_is_idle(
     session: Session, policy: tuple[str, dict[str, object]], window: int, least: str
 ) -> None:
     plan = plan_of(session, policy, window)
-    files = [traced for traced in plan.trace if traced.fact.kind == "file"]
+    files = [traced for traced in plan.trace if traced.fact.kind == "file" and traced.stood]
     kept = keep_facts(plan, files, least=least)  # type: ignore[arg-type]
     plans = every_plan(plan)
-    good = [
-        other.after
-        for other in plans
-        if all(OUTCOMES.index(t.outcome) <= OUTCOMES.index(least) for t in trace_again(files, other))
-    ]
-    if kept.missing:
-        assert not good
+    good = [other.after for other in plans if keeps(files, other, least)]
+    if kept.plan is None:
         return
-    assert all(kept.bound <= after for after in good)
-    if kept.optimal:
-        assert kept.after == min(good, default=kept.after)
-    kept = keep_facts(plan, files, 0, least=least)  # type: ignore[arg-type]
-    assert (kept.plan is not None) == bool(good)
-    if good and not plan.policy.stages and not plan.tiers.bound and plan.notice is None:
-        # With no room at all every way is tried, to pin everything too.
-        assert kept.optimal
+    assert keeps(files, kept.plan, least)
+    assert kept.after is not None and min(good) <= kept.after
+    if not plan.policy.stages and not plan.tiers.bound and plan.notice is None:
+        for pin in kept.pins:
+            pins = tuple(name for name in kept.plan.edits.pins if name != pin)
+            less = make_plan(
+                plan.session,
+                plan.ledger,
+                plan.policy,
+                plan.edits.model_copy(update={"pins": pins}),
+                window=plan.table.given_window,
+                reason=plan.reason,
+            )
+            assert less.after < kept.after or not keeps(files, less, least)
+
+
+def keeps(facts: list[TracedFact], plan: Plan, least: str) -> bool:
+    return all(OUTCOMES.index(t.outcome) <= OUTCOMES.index(least) for t in trace_again(facts, plan))
 
 
 def check_keeping(plan: Plan, kept: KeepResult) -> None:
     assert kept.fits <= (kept.plan is not None)
-    assert not (kept.fits and kept.impossible)
+    assert not (kept.fits and kept.missing)
     if kept.plan is None:
         return
     assert kept.price == kept.plan.after - plan.after
-    assert kept.plan.after >= kept.bound
     assert all(t.outcome == "verbatim" for t in trace_again(kept.wanted, kept.plan))
     again = make_plan(
         plan.session, plan.ledger, kept.plan.policy, kept.plan.edits, window=2_000, reason="manual"
@@ -224,51 +174,55 @@ def read(number: int, path: str, text: str) -> tuple[Entry, Entry]:
     return Entry(id="", role="assistant", blocks=(asked,)), Entry(id="", role="tool", blocks=(told,))
 
 
-def reading() -> Plan:
-    """src/a.py is said in a cheap call and with src/b.py in one sentence; src/b.py alone in a dear one."""
+BOTH = "both src/a.py and src/b.py are fine, as far as I can see"
+
+
+def naming() -> Plan:
+    """Each file is named alone in short, src/b.py in a long sentence too, and both in one sentence."""
     session = build(
         user("hello"),
-        *read(1, "src/a.py", "x" * 30),
-        *read(2, "src/b.py", "x" * 500),
-        say("both src/a.py and src/b.py are fine, as far as I can see"),
+        say(f"src/a.py {'x' * 30}"),
+        user(f"src/b.py {'x' * 500}"),
+        say(BOTH),
         user("go on"),
         say(),
     )
     return plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
 
 
+def reading() -> Plan:
+    """src/a.py is read for many tokens, and named in few."""
+    session = build(user("hello"), *read(1, "src/a.py", "x" * 300), say("src/a.py"), user("go on"), say())
+    return plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
+
+
 def test_one_block_that_says_two_facts_is_paid_once() -> None:
-    plan = reading()
-    kept = keep_facts(plan, ["src/a.py", "src/b.py"])
-    assert kept.pins == ("e5/0",)
-    assert kept.price == len("both src/a.py and src/b.py are fine, as far as I can see")
-    assert kept.optimal
-    assert "fewer cannot be had" in kept.sentence
+    kept = keep_facts(naming(), ["src/a.py", "src/b.py"])
+    assert (kept.pins, kept.price) == (("e3/0",), len(BOTH))
+    assert kept.sentence == f"1 pin keeps 2 facts in {kept.after:,} tokens ({kept.price:+,})."
 
 
-def test_a_pin_of_a_call_pays_for_its_output_too() -> None:
-    plan = reading()
-    session = plan.session.model_copy(
-        update={"entries": (*plan.session.entries[:5], *plan.session.entries[6:])}
-    )
-    entries = [entry.model_copy(update={"id": "", "parent": None}) for entry in session.entries]
-    plan = plan_of(build(*entries), ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
-    kept = keep_facts(plan, ["src/a.py"])
+def test_a_later_pin_that_says_all_takes_the_place_of_an_earlier_one() -> None:
+    """src/a.py alone is cheaper for a fact than both are; once both are there it is not needed."""
+    kept = keep_facts(naming(), ["src/a.py"])
     assert kept.pins == ("e1/0",)
-    assert kept.price == len('Read{"file_path":"src/a.py"}') + 30
+    assert keep_facts(naming(), ["src/b.py", "src/a.py"]).pins == ("e3/0",)
 
 
-def test_a_limit_that_is_too_low_is_proved_to_be() -> None:
+def test_a_file_that_was_read_is_kept_by_the_read_and_paid_with_its_output() -> None:
+    kept = keep_facts(reading(), ["src/a.py"])
+    assert kept.pins == ("e1/0",)
+    assert kept.price == len('Read{"file_path":"src/a.py"}') + 300
+
+
+def test_a_limit_that_is_too_low_is_told_with_what_was_found() -> None:
     plan = reading()
     least = keep_facts(plan, ["src/a.py"]).after
     assert least is not None
     assert keep_facts(plan, ["src/a.py"], least).fits
     short = keep_facts(plan, ["src/a.py"], least - 1)
-    assert short.impossible
-    assert not short.fits
-    assert f"takes {least:,} tokens at least, {least - 1:,} are allowed" in short.sentence
-    assert short.cheapest == {("file", "src/a.py"): least - plan.after}
-    assert short.answer == "impossible"
+    assert (short.fits, short.answer, short.after) == (False, "not found", least)
+    assert short.sentence.endswith(f"; {least - 1:,} are allowed.")
 
 
 def test_what_an_earlier_compaction_removed_cannot_be_kept() -> None:
@@ -277,19 +231,8 @@ def test_what_an_earlier_compaction_removed_cannot_be_kept() -> None:
     session = build(user("look into src/a.py"), say(), gone, user("go on"), say(), user("and on"), say())
     plan = plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
     kept = keep_facts(plan, ["src/a.py"], 10_000)
-    assert (kept.missing, kept.impossible, kept.plan) == (("src/a.py",), True, None)
-    assert "nothing that could be pinned here says src/a.py" in kept.sentence
-
-
-def test_what_an_earlier_summary_says_is_kept_by_a_pin_of_it_where_that_is_enough() -> None:
-    told = Boundary(summary="src/a.py was looked into")
-    gone = Entry(id="", kind="compaction", blocks=(Text(text="src/a.py was looked into"),), boundary=told)
-    session = build(user("look into src/a.py"), say(), gone, user("go on"), say(), user("and on"), say())
-    plan = plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
-    assert keep_facts(plan, ["src/a.py"]).missing
-    kept = keep_facts(plan, ["src/a.py"], least="quoted")
-    assert kept.plan is not None
-    assert trace_again(kept.wanted, kept.plan)[0].outcome == "quoted"
+    assert (kept.missing, kept.answer, kept.plan) == (("src/a.py",), "impossible", None)
+    assert "no block that could be pinned here holds src/a.py" in kept.sentence
 
 
 def test_nothing_is_pinned_for_what_stands() -> None:
@@ -299,8 +242,8 @@ def test_nothing_is_pinned_for_what_stands() -> None:
     assert (kept.pins, kept.plan is plan, keep_facts(plan, []).pins) == ((), True, ())
 
 
-def test_facts_of_one_form_and_two_kinds_are_priced_each() -> None:
-    """A rule of the user that is a task on the list too: the first stands in one block, the second in two."""
+def test_facts_of_one_form_and_two_kinds_are_two() -> None:
+    """A rule of the user that is a task on the list too."""
     rule = "Never touch src/a.py by hand"
     todos = ToolCall(id="t", name="TodoWrite", input={"todos": [{"content": rule, "status": "pending"}]})
     told = ToolOutput(call_id="t", name="TodoWrite", parts=(Text(text="x" * 300),))
@@ -312,13 +255,11 @@ def test_facts_of_one_form_and_two_kinds_are_priced_each() -> None:
         say(),
     )
     plan = plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
-    kept = keep_facts(plan, [("constraint", rule), ("todo", rule)])
-    assert kept.cheapest.keys() == {("constraint", rule), ("todo", rule)}
-    assert len(kept.wanted) == 2
+    assert len(keep_facts(plan, [("constraint", rule), ("todo", rule)]).wanted) == 2
 
 
-def test_thinking_that_a_model_binds_is_kept_where_everything_before_it_stands() -> None:
-    """Only the reasoning says the file, and it falls with the first edit before it."""
+def test_thinking_that_a_model_binds_is_no_place_to_rely_on() -> None:
+    """Only the reasoning says the file, and it falls with the first edit before it: no pins are found."""
     thought = Reasoning(text="perhaps src/a.py is to blame", signature="s")
     asked = ToolCall(id="c1", name="Bash", input={"command": "ls"})
     told = ToolOutput(call_id="c1", name="Bash", parts=(Text(text="x" * 50),))
@@ -335,20 +276,12 @@ def test_thinking_that_a_model_binds_is_kept_where_everything_before_it_stands()
     plan = plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}), window=100_000)
     kept = keep_facts(plan, ["src/a.py"])
     assert plan.tiers.bound
-    assert kept.plan is not None
-    assert kept.answer == "fits"
-    assert trace_again(kept.wanted, kept.plan)[0].outcome == "verbatim"
-
-
-def test_neither_pins_nor_a_proof_is_an_answer_of_its_own() -> None:
-    plan = reading()
-    kept = KeepResult((plan.trace["src/a.py"],), 300, plan, None, 200, {})
-    assert (kept.answer, kept.fits, kept.impossible) == ("not found", False, False)
-    assert "nor a proof that there are none" in kept.sentence
+    assert (kept.plan, kept.answer) == (None, "not found")
+    assert kept.sentence == "No pins were found that keep 1 fact."
 
 
 def test_pins_there_were_stay_and_are_not_counted_again() -> None:
-    plan = reading()
+    plan = naming()
     pinned = make_plan(
         plan.session,
         plan.ledger,
@@ -359,14 +292,14 @@ def test_pins_there_were_stay_and_are_not_counted_again() -> None:
     )
     kept = keep_facts(pinned, ["src/a.py", "src/b.py"])
     assert kept.plan is not None
-    assert kept.plan.edits.pins == ("e1/0", "e5/0")
-    assert kept.pins == ("e5/0",)
+    assert kept.plan.edits.pins == ("e1/0", "e3/0")
+    assert kept.pins == ("e3/0",)
 
 
-def test_an_unknown_fact_and_an_unknown_degree_are_named_errors() -> None:
+def test_what_nothing_says_cannot_be_kept_and_an_unknown_degree_is_an_error() -> None:
     plan = reading()
-    with pytest.raises(EditError, match="nothing said so far"):
-        keep_facts(plan, ["src/ghost.py"])
+    ghost = keep_facts(plan, ["src/a.py", "src/ghost.py"])
+    assert (ghost.answer, ghost.missing, ghost.plan) == ("impossible", ("src/ghost.py",), None)
     with pytest.raises(EditError, match="verbatim or quoted"):
         keep_facts(plan, ["src/a.py"], least="absent")  # type: ignore[arg-type]
 
@@ -384,6 +317,5 @@ def test_the_demo_keeps_its_lost_path_and_every_file_it_changed() -> None:
     assert len(changed) > 8
     kept = keep_facts(plan, changed, tokens=plan.before)
     assert kept.fits
-    assert kept.optimal
-    assert ("file", LOST_PATH) in kept.cheapest
-    assert sum(kept.cheapest.values()) >= (kept.price or 0) >= max(kept.cheapest.values())
+    alone = [keep_facts(plan, [traced]).price or 0 for traced in changed]
+    assert sum(alone) >= (kept.price or 0) >= max(alone)

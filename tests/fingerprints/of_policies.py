@@ -114,7 +114,7 @@ def see_policy_lint(tried: Tried) -> Any:
 
 
 def _see_kept(kept: Any) -> Any:
-    return take(kept, "answer sentence pins after price fits optimal impossible missing bound limit")
+    return take(kept, "answer sentence pins after price fits missing limit")
 
 
 def see_summary(tried: Tried) -> Any:

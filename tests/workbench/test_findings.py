@@ -134,7 +134,8 @@ def test_a_fix_costs_what_the_next_request_grows_by(pick: str, form: str) -> Non
 
 
 def test_a_fix_that_was_made_says_so_and_a_second_comes_on_top(model: WorkbenchModel) -> None:
-    story = {"pick": "recorded:1", "place": model.plan.place, **OFFSETS}
+    listed = {"kind": "file", "form": "tests/almanac/test_loader.py", "number": 0}
+    story = {"pick": "recorded:1", "place": model.plan.place, **listed}
     first = ask(model, "story", **story)["fixes"][0]
     model.answer(first["changes"])
     fixes = ask(model, "story", **story)["fixes"]
@@ -142,6 +143,42 @@ def test_a_fix_that_was_made_says_so_and_a_second_comes_on_top(model: WorkbenchM
     second = next(fix for fix in fixes if not fix["done"] and fix["does"] == "Pin")
     model.answer(second["changes"])
     assert len(model.inputs["pins"]) == 2
+
+
+def test_what_was_made_says_by_what_it_is_kept_and_is_taken_back_by_its_own_changes(
+    model: WorkbenchModel,
+) -> None:
+    story = {"pick": "recorded:1", "place": model.plan.place, **OFFSETS}
+    before = ask(model, "story", **story)["fixes"][0]
+    model.answer(before["changes"])
+    made, grown = ask(model, "story", **story)["fixes"][0], model.plan.after
+    assert (made["id"], made["does"], made["done"]) == (before["id"], "Undo", True)
+    assert made["words"] == f"✓ kept by pin: {before['words']}"
+    assert made["tokens"] == before["tokens"]
+    model.answer(made["changes"])
+    assert model.inputs["pins"] == []
+    assert model.plan.after == grown - before["tokens"]
+    after = ask(model, "story", **story)["fixes"][0]
+    assert {**after, "changes": {}} == {**before, "changes": {}}
+
+
+def test_the_words_of_a_rule_are_copied_and_come_before_what_is_proved(model: WorkbenchModel) -> None:
+    (rule, *_) = trace_recorded(model.session)[0].select("absent", kind="constraint")
+    asked = {"kind": "constraint", "form": rule.fact.form, "number": 0}
+    told = ask(model, "story", pick="recorded:1", place=model.plan.place, **asked)
+    words, pin, *_ = told["fixes"]
+    assert (words["does"], words["changes"], pin["does"]) == ("Copy", {}, "Pin")
+    assert rule.fact.form in words["recipe"]
+    assert "not proved" in words["words"]
+
+
+def test_what_was_read_again_would_have_been_avoided_by_the_block_that_holds_it(
+    model: WorkbenchModel,
+) -> None:
+    told = ask(model, "story", pick="again:0", place=model.plan.place, **OFFSETS)
+    (fix,) = told["fixes"]
+    assert fix["does"] == "Pin"
+    assert "lines re-read in turn 15" in fix["words"]
 
 
 def test_a_session_without_a_compaction_has_the_plan_s_findings() -> None:

@@ -195,7 +195,7 @@ class LintFinding(Printable):
 
     @cached_property
     def fix(self) -> Fix | None:
-        """The cheapest edit that keeps the fact, planned on first access; None if there is none."""
+        """The first of the fact's `fixes`, planned on first access; None if there is none."""
         fixes = () if self.traced is None or self.plan is None else self.traced.fixes(self.plan)
         return fixes[0] if fixes else None
 

@@ -1,11 +1,13 @@
-"""What would keep a fact: edits that one click makes, each with the tokens that THE total then grows by.
+"""What would keep a fact: edits that one click makes and takes back, each with the tokens that it costs.
 
 A loss that the file records is mended in the plan *As recorded*; one that is planned, in the plan itself.
+Words to give a summariser are copied: nothing proves that it follows them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
@@ -21,6 +23,7 @@ from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.queries import find_parent
 from ...session.session import Session
+from ...text import plural
 from ...tokens.models import model_of
 from ...tokens.prices import price_tokens
 from ..model import WorkbenchModel
@@ -34,6 +37,14 @@ MOST = 5
 _LIST = CarryFileOperations.model_fields["kind"].default
 _TOO_MUCH = 0.95
 """A cut that leaves so much of what stood is no fix."""
+_VERBS = {
+    "pin": ("Pin", "Pinned"),
+    "cut": ("Cut", "Cut"),
+    "carry": ("Turn on", "Turned on"),
+    "knob": ("Set", "Set"),
+    "instruct": ("Copy", "Copied"),
+}
+_KEPT_BY = {"pin": "pin", "cut": "cut", "carry": "list of files", "knob": "setting"}
 
 
 class StoryChanges(Payload, frozen=True):
@@ -49,13 +60,13 @@ class StoryChanges(Payload, frozen=True):
 class StoryFix(Payload, frozen=True):
     """An edit that keeps the fact: `does` is the word of its button, `words` what it is done to.
 
-    `done` says that the plan on the screen has it. `tokens` is what the total grows, or has grown, by; `said`
-    tells what was done.
+    `done` says that the plan on the screen has it: then `changes` take it back, and `words` say that the fact
+    is kept by it. "Copy" copies the `recipe`, which holds words for a summariser. `tokens` is what the total
+    grows, or has grown, by; `said` tells what was done.
     """
 
     id: str
     does: str
-    did: str
     words: str
     tokens: int
     price: str
@@ -85,21 +96,20 @@ def offer_fixes(model: WorkbenchModel, listing: FactListing, told: Told, teller:
         traced = trace_one(traced, base.bare)
     if traced.outcome == "verbatim":
         return []
-    found = traced.fixes(base.bare)
-    return _tell(model, told, teller, base, list(_sift(found, base, teller)))
+    return _tell(model, told, teller, base, _sift(traced.fixes(base.bare), base, teller))
 
 
 def offer_output(model: WorkbenchModel, told: Told, teller: Teller) -> list[StoryFix]:
-    """Offer to pin the earlier result, which would have avoided the repeated call."""
-    again, recorded = told.again, told.recorded
-    if again is None or recorded is None:
+    """Offer to pin what would have avoided the repeated call."""
+    traced, recorded = told.traced, told.recorded
+    if traced is None or recorded is None:
         return []
-    answers = {call: output for output, call in teller.calls.items()}
-    ref = answers.get(again.before, again.before)
-    plans = _recorded_plans(model, teller.session.at(find_parent(teller.session, recorded.entry)), {str(ref)})
-    if plans is None or ref not in set(plans.bare.session.live_refs()):
+    names = {str(ref) for ref in traced.said}
+    base = _recorded_plans(model, teller.session.at(find_parent(teller.session, recorded.entry)), names)
+    if base is None:
         return []
-    return _tell(model, told, teller, plans, [("pin", str(ref), {"pins": (str(ref),)})])
+    pins = tuple(fix for fix in traced.fixes(base.bare) if fix.means == "pin")
+    return _tell(model, told, teller, base, _sift(pins, base, teller))
 
 
 def _find_base(model: WorkbenchModel, listing: FactListing, told: Told, names: set[str]) -> Base | None:
@@ -139,33 +149,20 @@ def _make(plan: Plan, edits: Edits) -> Plan | None:
         return None
 
 
-Candidate = tuple[str, str, dict[str, object]]
-
-
-def _sift(fixes: tuple[Fix, ...], base: Base, teller: Teller) -> Iterator[Candidate]:
+def _sift(fixes: tuple[Fix, ...], base: Base, teller: Teller) -> Iterator[Fix]:
     """One fix for each thing that is told: of two edits in one turn the cheaper, or the one that is made."""
-    order = sorted(fixes, key=lambda fix: (fix.means == "cut", fix.price))
-    chosen = [fix for fix in order if _is_done(base.plan, fix.changes)]
+    order = sorted(fixes, key=lambda fix: (fix.means != "instruct", fix.means == "cut", fix.price))
+    chosen = [fix for fix in order if _is_done(base.plan, fix)]
     told: set[str] = set()
     for fix in order:
-        words = _word(fix, teller)
-        better = next((one for one in chosen if _word(one, teller) == words), fix)
+        words = _describe(fix, base.plan, teller)
+        better = next((one for one in chosen if _describe(one, base.plan, teller) == words), fix)
         if words in told:
             continue
         told.add(words)
         if fix.means == "cut" and fix.plan.after > _TOO_MUCH * fix.plan.before:
             continue
-        yield better.means, _id(better), dict(better.changes)
-
-
-def _id(fix: Fix) -> str:
-    return (
-        next(iter(fix.changes["pins"])) if fix.means == "pin" else str(fix.changes.get("cut") or fix.sentence)
-    )
-
-
-def _word(fix: Fix, teller: Teller) -> str:
-    return f"{fix.means} {teller.label(_ref(fix.changes['pins'][0]))}" if fix.means == "pin" else fix.sentence
+        yield better
 
 
 def _ref(name: str) -> BlockRef:
@@ -173,58 +170,67 @@ def _ref(name: str) -> BlockRef:
     return BlockRef(entry, int(block))
 
 
-def _is_done(plan: Plan, changes: object) -> bool:
-    assert isinstance(changes, dict)
-    edits = plan.edits
+def _is_done(plan: Plan, fix: Fix) -> bool:
+    edits, changes = plan.edits, fix.changes
     return (
-        set(changes.get("pins", ())) <= set(edits.pins)
+        fix.proved
+        and set(changes.get("pins", ())) <= set(edits.pins)
         and ("cut" not in changes or changes["cut"] == edits.cut)
         and all(edits.settings.get(key) == value for key, value in changes.get("settings", {}).items())
     )
 
 
 def _tell(
-    model: WorkbenchModel, told: Told, teller: Teller, base: Base, found: list[Candidate]
+    model: WorkbenchModel, told: Told, teller: Teller, base: Base, found: Iterator[Fix]
 ) -> list[StoryFix]:
     out: list[StoryFix] = []
-    for means, name, changes in found[:MOST]:
-        done = _is_done(base.plan, changes)
-        edits = _apply(base.plan.edits, changes)
-        other = _take_back(base.plan, changes) if done else _made(model, base.plan, edits)
+    for fix in islice(found, MOST):
+        done = _is_done(base.plan, fix)
+        edits = (_take_back if done else _apply)(base.plan.edits, fix)
+        other = _make(base.plan, edits) if done else _made(model, base.plan, edits)
         if other is None:
             continue
         tokens = base.plan.after - other.after if done else other.after - base.plan.after
+        tokens = tokens if fix.proved else fix.price
         request = max(base.plan.after, other.after)
         money = price_tokens(model_of(base.plan.session), tokens, request=request) if tokens >= 0 else None
         price = "" if money is None else str(money)
-        does, did, words = _describe(means, name, changes, base.plan, teller)
+        (does, did), words = _VERBS[fix.means], _describe(fix, base.plan, teller)
         cost = f"{tokens:+,} tokens" + (f", {price} a request" if price else "")
         out.append(
             StoryFix(
-                id=f"{means} {name}",
-                does=does,
-                did=did,
-                words=words,
+                id=f"{fix.means} {','.join(fix.changes.get('pins', ())) or fix.changes.get('cut', words)}",
+                does="Undo" if done else does,
+                words=f"✓ kept by {_KEPT_BY[fix.means]}: {words}" if done else words,
                 tokens=tokens,
                 price=price,
                 done=done,
-                said=f"{did} {words}: {cost}.",
-                changes=_changes(model, told, base.plan, edits),
-                recipe=(base.plan if done else other).recipe,
+                said=f"Taken back: {does.lower()} {words}." if done else f"{did} {words}: {cost}.",
+                changes=_changes(model, told, base.plan, edits) if fix.proved else StoryChanges(),
+                recipe=fix.text or (base.plan if done else other).recipe,
             )
         )
     return out
 
 
-def _apply(edits: Edits, changes: dict[str, object]) -> Edits:
-    pins, settings = changes.get("pins", ()), changes.get("settings", {})
-    assert isinstance(settings, dict)
-    assert isinstance(pins, list | tuple)
+def _apply(edits: Edits, fix: Fix) -> Edits:
+    changes = fix.changes
     return edits.model_copy(
         update={
-            "pins": tuple(dict.fromkeys([*edits.pins, *pins])),
-            "settings": {**edits.settings, **settings},
+            "pins": tuple(dict.fromkeys([*edits.pins, *changes.get("pins", ())])),
+            "settings": {**edits.settings, **changes.get("settings", {})},
             "cut": changes.get("cut", edits.cut),
+        }
+    )
+
+
+def _take_back(edits: Edits, fix: Fix) -> Edits:
+    pins, settings = fix.changes.get("pins", ()), fix.changes.get("settings", {})
+    return edits.model_copy(
+        update={
+            "pins": tuple(pin for pin in edits.pins if pin not in pins),
+            "settings": {key: value for key, value in edits.settings.items() if key not in settings},
+            "cut": None if "cut" in fix.changes else edits.cut,
         }
     )
 
@@ -237,40 +243,26 @@ def _made(model: WorkbenchModel, plan: Plan, edits: Edits) -> Plan | None:
     return model.fill_in(other)
 
 
-def _take_back(plan: Plan, changes: dict[str, object]) -> Plan | None:
-    """The plan without an edit that it has."""
-    pins, settings = changes.get("pins", ()), changes.get("settings", {})
-    assert isinstance(settings, dict)
-    assert isinstance(pins, list | tuple)
-    edits = plan.edits.model_copy(
-        update={
-            "pins": tuple(pin for pin in plan.edits.pins if pin not in pins),
-            "settings": {key: v for key, v in plan.edits.settings.items() if key not in settings},
-            "cut": None if "cut" in changes else plan.edits.cut,
-        }
-    )
-    return _make(plan, edits)
-
-
-def _describe(
-    means: str, name: str, changes: dict[str, object], plan: Plan, teller: Teller
-) -> tuple[str, str, str]:
-    """What a fix does, did, and to what: "Pin", "Pinned", "the answer in turn 2"."""
-    if means == "pin":
-        return "Pin", "Pinned", teller.label(_ref(name))
-    if means == "cut":
-        turn = teller.turn(BlockRef(str(changes["cut"]), 0))
-        return "Cut", "Cut", f"in turn {turn}" if turn else f"at {cut_text(name, 40)}"
-    if means == "carry":
-        return "Turn on", "Turned on", "a list of changed files in the summary"
-    settings = changes.get("settings", {})
-    assert isinstance(settings, dict)
-    (key, value), *_ = settings.items()
+def _describe(fix: Fix, plan: Plan, teller: Teller) -> str:
+    """What a fix is done to: "the answer in turn 2"."""
+    if fix.means == "pin":
+        pins = fix.changes["pins"]
+        more = f" and {plural(len(pins) - 1, 'edit')}" if len(pins) > 1 else ""
+        lines = f": {fix.holds}" if "lines" in fix.holds else ""
+        return f"{teller.label(_ref(pins[0]))}{more}{lines}"
+    if fix.means == "cut":
+        name = str(fix.changes["cut"])
+        turn = teller.turn(BlockRef(name, 0))
+        return f"in turn {turn}" if turn else f"at {cut_text(name, 40)}"
+    if fix.means == "carry":
+        return "a list of changed files in the summary"
+    if fix.means == "instruct":
+        return "this sentence for the summary instructions: asked for, not proved"
+    ((key, value),) = fix.changes["settings"].items()
     kind, _, name = key.partition(".")
     # As the rule will say it.
     rule = next(one for one in plan.policy.parts if one.kind == kind)
-    said = rule.model_copy(update={name: value}).sentence
-    return "Set", "Set", said.replace(str(value), f"{value:,}")
+    return rule.model_copy(update={name: value}).sentence.replace(str(value), f"{value:,}")
 
 
 def _changes(model: WorkbenchModel, told: Told, plan: Plan, edits: Edits) -> StoryChanges:

@@ -1061,13 +1061,13 @@ export interface StoryPlace {
 /**
  * An edit that keeps the fact: `does` is the word of its button, `words` what it is done to.
  *
- * `done` says that the plan on the screen has it. `tokens` is what the total grows, or has grown, by; `said`
- * tells what was done.
+ * `done` says that the plan on the screen has it: then `changes` take it back, and `words` say that the fact
+ * is kept by it. "Copy" copies the `recipe`, which holds words for a summariser. `tokens` is what the total
+ * grows, or has grown, by; `said` tells what was done.
  */
 export interface StoryFix {
   id: string;
   does: string;
-  did: string;
   words: string;
   tokens: number;
   price: string;

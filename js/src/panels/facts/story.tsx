@@ -84,14 +84,13 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
           </h4>
           {story.fixesNote && <p>{story.fixesNote}</p>}
           {story.fixes.map(one => (
-            <p key={one.id} data-testid="story-fix">
+            <p key={one.id} class={one.done ? "ci-st-done" : ""} data-testid="story-fix">
               <button
                 type="button"
                 class="ci-button"
-                aria-disabled={one.done}
-                onClick={() => (isPage ? copyText(one.recipe) : one.done || fix(one))}
+                onClick={() => (isPage || one.does === "Copy" ? copyText(one.recipe) : fix(one))}
               >
-                {isPage ? "Copy" : one.done ? `✓ ${one.did}` : one.does}
+                {isPage ? "Copy" : one.does}
               </button>
               <span>{isPage ? `${one.does} ${one.words}` : one.words}</span>
               <span class="ci-st-number">{`${one.tokens < 0 ? "−" : "+"}${exact(Math.abs(one.tokens))}`}</span>
