@@ -33,7 +33,7 @@ from .outcomes import CODE, IN_FULL, Outcome
 from .trace import trace_one
 from .traced import ASKED_FOR, Fix, Means, TracedFact
 
-HELD = 0.9
+MIN_SHARE = 0.9
 """Share of the lines that were read again which a fix must keep."""
 FULL = 0.8
 """Share of the longest read's lines that a full read has: a file may have grown or shrunk a little."""
@@ -59,9 +59,15 @@ class Reread(NamedTuple):
     lines: frozenset[str]
 
 
-class Needed(NamedTuple):
-    """What a fix has to keep. Each of `groups` (live rows, without the other halves of calls) holds it alone;
-    the cheapest come first. `holds` says what each of them holds."""
+class NeededBlocks(NamedTuple):
+    """The blocks that a fix may keep.
+
+    Attributes:
+        groups: Live rows, without the other halves of calls; each group holds all that was needed. The
+            cheapest group is first.
+        holds: What each group holds, in words.
+        reread: When the file was read again, if it was.
+    """
 
     groups: tuple[Rows, ...]
     holds: tuple[str, ...]
@@ -138,13 +144,13 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
     proof = _Proof(plan, traced, text)
     if proof.stands:
         return ()
-    found: dict[tuple[str, str], Fix] = {}
+    fixes: dict[tuple[str, str], Fix] = {}
     for means, sentence, other, changes in _candidates(proof):
         outcome = proof.outcome(other)
         if outcome is not None and proof.improves(other):
             fix = Fix(means, sentence, other, other.after - plan.after, outcome, changes, proof.tell(other))
-            found.setdefault((means, sentence), fix)
-    proved = sorted(found.values(), key=lambda fix: (fix.price, CODE[proof.outcome(fix.plan) or "absent"]))
+            fixes.setdefault((means, sentence), fix)
+    proved = sorted(fixes.values(), key=lambda fix: (fix.price, CODE[proof.outcome(fix.plan) or "absent"]))
     return (*_ask(plan, traced), *proved)
 
 
@@ -179,7 +185,9 @@ class _Proof:
         self._outcomes: dict[int, tuple[Plan, Outcome | None]] = {}
         self.base = self._find(plan)
         # A block that only names a file is enough where the file was not read again.
-        self.stands = self.base == "verbatim" and (self.needed.reread is None or self._held(plan) is not None)
+        self.stands = self.base == "verbatim" and (
+            self.needed.reread is None or self._find_group(plan) is not None
+        )
 
     def outcome(self, plan: Plan) -> Outcome | None:
         """The fact's outcome in a plan that keeps what was needed; None in any other."""
@@ -194,43 +202,43 @@ class _Proof:
 
     def tell(self, plan: Plan) -> str:
         """What the blocks hold that a plan keeps."""
-        held = self._held(plan)
-        if held is None:
+        number = self._find_group(plan)
+        if number is None:
             return "the path" if self.traced.fact.kind == "file" else "the words"
-        return self.needed.holds[held]
+        return self.needed.holds[number]
 
     def _judge(self, plan: Plan) -> Outcome | None:
         outcome = self._find(plan)
         named = outcome != "verbatim" and self.needed.reread is None
-        return outcome if outcome in self.good and (named or self._held(plan) is not None) else None
+        return outcome if outcome in self.good and (named or self._find_group(plan) is not None) else None
 
     def _find(self, plan: Plan) -> Outcome:
-        # Nobody knows what a summary says that is still to be written.
+        # The text of a summary that is still to be written is not known.
         unknown = "" if plan.is_unwritten else None
         return trace_one(self.traced, plan, unknown if self.written is None else self.written).outcome
 
-    def _held(self, plan: Plan) -> int | None:
+    def _find_group(self, plan: Plan) -> int | None:
         """The first group that stands whole in a plan."""
         groups = enumerate(self.needed.groups)
         return next((number for number, rows in groups if self.table.stand(rows, plan)), None)
 
 
-def find_needed(table: PairTable, traced: TracedFact) -> Needed:
+def find_needed(table: PairTable, traced: TracedFact) -> NeededBlocks:
     """Find the blocks in the context that hold what was needed of a fact."""
     shown = _find_shown(table, traced) if traced.fact.kind == "file" else []
-    # What this context never showed cannot have been missing from it.
+    # A file that this context never showed cannot be missing from it.
     reread = _find_reread(table.plan, traced) if shown else None
-    found = dict(_choose_shown(shown, reread) if shown else _find_words(table, traced))
-    ordered = sorted(found.items(), key=lambda pair: (table.weigh(pair[0]), pair[0]))
-    return Needed(tuple(rows for rows, _ in ordered), tuple(holds for _, holds in ordered), reread)
+    groups = dict(_choose_shown(shown, reread) if shown else _find_words(table, traced))
+    ordered = sorted(groups.items(), key=lambda pair: (table.weigh(pair[0]), pair[0]))
+    return NeededBlocks(tuple(rows for rows, _ in ordered), tuple(holds for _, holds in ordered), reread)
 
 
 def _find_words(table: PairTable, traced: TracedFact) -> Iterator[tuple[Rows, str]]:
-    """The blocks that say a fact, or else those that name it; without calls that came to nothing."""
+    """Find the blocks that say a fact, or else those that name it; without calls that found nothing."""
     session, kind = table.plan.session, traced.fact.kind
-    did = {said.ref for said in traced.sayings if said.operation}
+    done = {occurrence.ref for occurrence in traced.sayings if occurrence.operation}
     holds = "the sentence" if kind in SENTENCES else "the path" if kind == "file" else "the words"
-    found: list[int] = []
+    rows: list[int] = []
     for refs in (traced.said, traced.named):
         for row in (table.row_of[ref] for ref in refs if ref in table.row_of):
             block, other = session.block(table.refs[row]), table.other.get(row)
@@ -238,24 +246,24 @@ def _find_words(table: PairTable, traced: TracedFact) -> Iterator[tuple[Rows, st
             if kind == "error":
                 useful = not isinstance(block, ToolCall)
             elif isinstance(block, ToolCall):
-                useful = _came_to_something(answer) and (kind != "file" or table.refs[row] in did)
+                useful = _has_result(answer) and (kind != "file" or table.refs[row] in done)
             else:
                 useful = kind != "file" or not has_failed(block)
             if useful and row not in table.lone:
-                found.append(row)
-        if found:
+                rows.append(row)
+        if rows:
             break
-    yield from (((row,), holds) for row in found)
+    yield from (((row,), holds) for row in rows)
 
 
-def _came_to_something(answer: Block | None) -> bool:
-    """Whether a call was answered by more than an error or that nothing was found."""
+def _has_result(answer: Block | None) -> bool:
+    """Whether the answer to a call is more than an error or a note that nothing was found."""
     if not isinstance(answer, ToolOutput) or answer.is_error:
         return False
     return _NOTHING.match(answer.text) is None
 
 
-class _Shown(NamedTuple):
+class _FileCall(NamedTuple):
     """A call that showed a file or wrote it: its row, the lines there, and what it did."""
 
     row: int
@@ -263,53 +271,61 @@ class _Shown(NamedTuple):
     operation: str
 
 
-def _find_shown(table: PairTable, traced: TracedFact) -> list[_Shown]:
-    """The reads and writes of a file that are in the context with what they showed, in order."""
+def _find_shown(table: PairTable, traced: TracedFact) -> list[_FileCall]:
+    """Find the reads and writes of a file in the context whose contents are still there, in order."""
     session, cleared = table.plan.session, table.plan.table.live.cleared
-    found: list[_Shown] = []
-    for said in traced.sayings:
-        other = table.other.get(table.row_of.get(said.ref, -1), -1)
-        if said.by != "model" or other < 0 or cleared[other]:
+    calls: list[_FileCall] = []
+    for occurrence in traced.sayings:
+        other = table.other.get(table.row_of.get(occurrence.ref, -1), -1)
+        if occurrence.by != "model" or other < 0 or cleared[other]:
             continue
-        call, answer = session.block(said.ref), session.block(table.refs[other])
-        if not isinstance(call, ToolCall) or not _came_to_something(answer):
+        call, answer = session.block(occurrence.ref), session.block(table.refs[other])
+        if not isinstance(call, ToolCall) or not _has_result(answer):
             continue
-        if said.operation == "read" and shows_file(call, traced.fact.form):
-            found.append(_Shown(table.row_of[said.ref], _split(answer.text), "read"))
-        elif said.operation in ("created", "edited"):
+        lines = _split(answer.text)
+        if occurrence.operation == "read" and lines and shows_file(call, traced.fact.form):
+            calls.append(_FileCall(table.row_of[occurrence.ref], lines, "read"))
+        elif occurrence.operation in ("created", "edited"):
             lines = frozenset(line for text in _strings(call.input) for line in _split(text))
-            found.append(_Shown(table.row_of[said.ref], lines, said.operation))
-    return found
+            calls.append(_FileCall(table.row_of[occurrence.ref], lines, occurrence.operation))
+    return calls
 
 
-def _choose_shown(shown: list[_Shown], reread: Reread | None) -> Iterator[tuple[Rows, str]]:
-    """What holds the lines that were read again; without such, the last full read and the last write.
-
-    A full read, or the file as it was created, counts as one with the edits that came after it.
-    """
-    longest = max((len(one.lines) for one in shown if one.operation == "read"), default=0)
-    full = [one for one in shown if one.operation == "read" and len(one.lines) >= FULL * longest]
-    writes = [one for one in shown if one.operation != "read"]
+def _choose_shown(shown: list[_FileCall], reread: Reread | None) -> Iterator[tuple[Rows, str]]:
+    """Choose the calls with the lines that were re-read; without a re-read, the last full read and write."""
     if reread is None:
+        reads = [call for call in shown if call.operation == "read"]
+        longest = max((len(call.lines) for call in reads), default=0)
+        full = [call for call in reads if len(call.lines) >= FULL * longest]
+        writes = [call for call in shown if call.operation != "read"]
         if full:
             yield (full[-1].row,), "the last full read"
         if writes:
             edited = writes[-1].operation == "edited"
             yield (writes[-1].row,), "the last edit" if edited else "the file as it was written"
         return
-    starts = [*full, *(one for one in writes if one.operation == "created")]
-    start = max(starts, default=None, key=lambda one: one.row)
-    later = [one for one in writes if start is not None and one.row > start.row]
     when = f" re-read in turn {reread.turn}" if reread.turn else " re-read later"
     of = plural(len(reread.lines), "line")
-    for group in (*([one] for one in shown), [start, *later] if start is not None and later else []):
-        held = len(reread.lines & frozenset[str]().union(*(one.lines for one in group)))
-        if held >= HELD * len(reread.lines):
-            yield tuple(one.row for one in group), f"{held:,} of {of}{when}"
+    for group in (*([call] for call in shown), _join(shown, reread.lines)):
+        shared = len(reread.lines & frozenset[str]().union(*(call.lines for call in group)))
+        if shared >= MIN_SHARE * len(reread.lines):
+            yield tuple(sorted(call.row for call in group)), f"{shared:,} of {of}{when}"
+
+
+def _join(shown: list[_FileCall], lines: frozenset[str]) -> list[_FileCall]:
+    """Few calls that hold the lines together: each time the one with most of the missing lines."""
+    missing, chosen = set(lines), list[_FileCall]()
+    while len(missing) > (1 - MIN_SHARE) * len(lines):
+        best = max(shown, key=lambda call: len(call.lines & missing))
+        if not best.lines & missing:
+            break
+        chosen.append(best)
+        missing -= best.lines
+    return chosen
 
 
 def _find_reread(plan: Plan, traced: TracedFact) -> Reread | None:
-    """The first time that the model read a file again before the next compaction but one."""
+    """Find the first time that the model read a file again, up to the second compaction from here."""
     fact, whole = traced.fact, traced.fact.facts.session
     place = {i: at for at, i in enumerate(whole.path)}
     leaf = place.get(whole.index.get(plan.session.leaf or "", -1), -1)
@@ -318,25 +334,25 @@ def _find_reread(plan: Plan, traced: TracedFact) -> Reread | None:
     ends = [at for at, i in enumerate(whole.path) if at > leaf and whole.tree.sort[i] == COMPACTION]
     end = ends[1] if len(ends) > 1 else len(whole.path)
     later = [
-        said
-        for said in fact.said
-        if leaf < place.get(whole.index[said.ref.entry], -1) < end
-        and said.operation == "read"
-        and said.by == "model"
+        occurrence
+        for occurrence in fact.said
+        if leaf < place.get(whole.index[occurrence.ref.entry], -1) < end
+        and occurrence.operation == "read"
+        and occurrence.by == "model"
     ]
     answers = pair_calls(whole) if later else {}
-    for said in later:
-        answer = whole.block(answers[said.ref]) if said.ref in answers else None
-        if _came_to_something(answer) and shows_file(whole.block(said.ref), fact.form):
+    for occurrence in later:
+        answer = whole.block(answers[occurrence.ref]) if occurrence.ref in answers else None
+        if _has_result(answer) and shows_file(whole.block(occurrence.ref), fact.form):
             lines = _split(answer.text if answer is not None else "")
-            at = place[whole.index[said.ref.entry]]
+            at = place[whole.index[occurrence.ref.entry]]
             turn = next((turn.number + 1 for turn in whole.turns if turn.first <= at <= turn.last), 0)
             return Reread(turn, lines) if lines else None
     return None
 
 
 def _split(text: str) -> frozenset[str]:
-    """The lines of a text without numbers and blanks around them; empty ones are left out."""
+    """The lines of a text without numbers and blanks around them; empty lines are dropped."""
     lines = (_LINE_NUMBER.sub("", line).strip() for line in text.splitlines())
     return frozenset(line for line in lines if line)
 
@@ -346,7 +362,7 @@ def _strings(value: object) -> Iterator[str]:
         yield value
     elif isinstance(value, Mapping):
         for name, item in value.items():
-            # What an edit replaces is no longer in the file.
+            # The text that an edit replaces is no longer in the file.
             if not str(name).lower().startswith("old"):
                 yield from _strings(item)
     elif isinstance(value, list | tuple):

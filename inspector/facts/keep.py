@@ -1,4 +1,4 @@
-"""Keep several facts under so many tokens: pins that do, at a low price.
+"""Keep several facts within a limit of tokens: find pins for them at a low price.
 
 In go a plan and facts, out comes a `KeepResult`. A pin holds a block and the other half of its call. Pins are
 chosen greedily by what they add to the context; the plan with them is then made, and every fact traced in it.
@@ -113,8 +113,8 @@ def keep_facts(
         least: "verbatim", or "quoted" if it is enough that a summary in the context says a fact.
 
     Returns:
-        The plan with the pins. For a fact that stands nothing is pinned; for any other the blocks that hold
-        what is needed of it are (`find_fixes`). What nothing says up to here is `missing`.
+        The plan with the pins. A fact that is kept already needs no pin; for any other, the blocks that hold
+        what is needed of it are pinned (`find_fixes`). A fact that no block says is `missing`.
 
     >>> from inspector import count_tokens, make_plan
     >>> from inspector.demo import LOST_PATH, open_demo
@@ -133,22 +133,22 @@ def keep_facts(
         expect_count("keep_facts", tokens=tokens)
     if (lowest := read_outcome(str(least))) not in ("verbatim", "quoted"):
         raise EditError("least", str(least), "a fact is kept verbatim or quoted")
-    # A summary that was written for this plan is none for a plan with other pins.
+    # A summary was written for one plan: other pins need another.
     plan = plan.with_summary(None)
     wanted = tuple(dict.fromkeys(_find(plan, form) for form in forms))
     table, opened = (
         PairTable(plan),
-        [] if any(not one.said for one in wanted) else _open(wanted, plan, lowest),
+        [] if any(not fact.said for fact in wanted) else _open(wanted, plan, lowest),
     )
     groups = {number: find_needed(table, wanted[number]).groups for number in opened}
-    # What nothing says has no outcome either.
+    # A fact that no block says has no outcome.
     missing = dict.fromkeys(
-        one.fact.form for number, one in enumerate(wanted) if not groups.get(number, one.said)
+        traced.fact.form for number, traced in enumerate(wanted) if not groups.get(number, traced.said)
     )
     holds: dict[Rows, set[int]] = {}
     pairs: dict[frozenset[int], Rows] = {}
-    for number, rows in ((number, rows) for number, mine in groups.items() for rows in mine):
-        # A call and its output are one pair, whichever of them holds a fact.
+    for number, rows in ((number, rows) for number, every in groups.items() for rows in every):
+        # A call and its output are one pair, even if only one of them holds a fact.
         holds.setdefault(pairs.setdefault(frozenset(table.whole(rows)), rows), set()).add(number)
     pins: list[str] = []
     best: Plan | None = None if missing else plan
@@ -170,16 +170,16 @@ def _choose(holds: Mapping[Rows, set[int]], opened: set[int], table: PairTable, 
     def price(rows: Rows, paid: set[int]) -> int:
         return sum(int(gain[row]) for row in table.whole(rows) - paid)
 
-    left, paid, chosen = set(opened), set[int](), list[Rows]()
-    while left:
-        useful = [rows for rows, facts in holds.items() if facts & left]
+    missing, paid, chosen = set(opened), set[int](), list[Rows]()
+    while missing:
+        useful = [rows for rows, facts in holds.items() if facts & missing]
         if not useful:
             return []
-        rows = min(useful, key=lambda one: (price(one, paid) / len(holds[one] & left), one))
+        rows = min(useful, key=lambda group: (price(group, paid) / len(holds[group] & missing), group))
         chosen.append(rows)
         paid |= table.whole(rows)
-        left -= holds[rows]
-    for rows in sorted(chosen, key=lambda one: -price(one, set())):
+        missing -= holds[rows]
+    for rows in sorted(chosen, key=lambda group: -price(group, set())):
         # A later choice may hold all that an earlier one was taken for.
         others = [other for other in chosen if other != rows]
         if opened <= set[int]().union(*(holds[other] for other in others)):
@@ -190,7 +190,7 @@ def _choose(holds: Mapping[Rows, set[int]], opened: set[int], table: PairTable, 
 def _open(wanted: Sequence[TracedFact], plan: Plan, lowest: str) -> list[int]:
     """The numbers of the facts that a plan does not keep."""
     good = OUTCOMES[: OUTCOMES.index(lowest) + 1]
-    return [number for number, one in enumerate(trace_again(wanted, plan)) if one.outcome not in good]
+    return [number for number, traced in enumerate(trace_again(wanted, plan)) if traced.outcome not in good]
 
 
 def _find(plan: Plan, form: str | tuple[str, str] | Fact | TracedFact) -> TracedFact:

@@ -250,7 +250,7 @@ class TracedFact(Printable):
         >>> before = recorded.scene.session
         >>> plan = make_plan(before, count_tokens(session), "claude-code", {"cut": "end"})
         >>> [(fix.means, fix.price, fix.outcome) for fix in recorded[LOST_PATH].fixes(plan)][0]
-        ('pin', 2228, 'verbatim')
+        ('pin', 1865, 'verbatim')
         """
         plan = plan or self.scene.plan
         fixes: tuple[Fix, ...] = () if plan is None else ask("fixes", plan, self)

@@ -126,7 +126,7 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     expect(page.get_by_test_id("near-summary").locator("mark[aria-current]")).to_have_text("offsets helper")
     fix = page.get_by_test_id("story-fix").first
     expect(fix.get_by_role("button")).to_have_text("Copy")
-    expect(fix).to_contain_text("+2,")
+    expect(fix).to_contain_text("+1,")
     page.get_by_test_id("finding").filter(has_text="Look at the almanac").first.click()
     expect(page.get_by_test_id("story-title")).to_contain_text("never touch data/almanac.json")
     page.get_by_test_id("tab-summary").click()

@@ -44,7 +44,7 @@ def test_W2_16_the_first_fix_stands_on_the_first_screen(
     open_workbench(policy="auto", height=height)
     wait_for_story(page)
     fix = page.get_by_test_id("story-fix").first
-    expect(fix).to_contain_text("+2,")
+    expect(fix).to_contain_text("+1,")
     expect(fix.get_by_role("button", name="Pin")).to_be_in_viewport(ratio=1)
     last = page.get_by_test_id("became").last.bounding_box()
     box = fix.bounding_box()

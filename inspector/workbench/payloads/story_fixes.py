@@ -181,10 +181,10 @@ def _is_done(plan: Plan, fix: Fix) -> bool:
 
 
 def _tell(
-    model: WorkbenchModel, told: Told, teller: Teller, base: Base, found: Iterator[Fix]
+    model: WorkbenchModel, told: Told, teller: Teller, base: Base, fixes: Iterator[Fix]
 ) -> list[StoryFix]:
     out: list[StoryFix] = []
-    for fix in islice(found, MOST):
+    for fix in islice(fixes, MOST):
         done = _is_done(base.plan, fix)
         edits = (_take_back if done else _apply)(base.plan.edits, fix)
         other = _make(base.plan, edits) if done else _made(model, base.plan, edits)
@@ -244,10 +244,10 @@ def _made(model: WorkbenchModel, plan: Plan, edits: Edits) -> Plan | None:
 
 
 def _describe(fix: Fix, plan: Plan, teller: Teller) -> str:
-    """What a fix is done to: "the answer in turn 2"."""
+    """Name the target of a fix: "the answer in turn 2"."""
     if fix.means == "pin":
         pins = fix.changes["pins"]
-        more = f" and {plural(len(pins) - 1, 'edit')}" if len(pins) > 1 else ""
+        more = f" and {plural(len(pins) - 1, 'more block')}" if len(pins) > 1 else ""
         lines = f": {fix.holds}" if "lines" in fix.holds else ""
         return f"{teller.label(_ref(pins[0]))}{more}{lines}"
     if fix.means == "cut":
