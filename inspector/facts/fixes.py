@@ -151,7 +151,7 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
             fix = Fix(means, sentence, other, other.after - plan.after, outcome, changes, proof.tell(other))
             fixes.setdefault((means, sentence), fix)
     proved = sorted(fixes.values(), key=lambda fix: (fix.price, CODE[proof.outcome(fix.plan) or "absent"]))
-    return (*_ask(plan, traced), *proved)
+    return (*([] if proof.outcome(plan) else _ask(plan, traced)), *proved)
 
 
 def replan(plan: Plan, **changes: Any) -> Plan | None:

@@ -151,6 +151,13 @@ def test_a_rule_that_is_only_said_in_a_long_message_is_asked_for_in_few_tokens()
     assert ask.price < 50 < pin.price
 
 
+def test_a_rule_that_the_summary_quotes_is_not_asked_for() -> None:
+    rule = "Never push to main without a passing CI run."
+    session = lose(user(rule), summary=f"The user said: {rule}")
+    assert trace_recorded(session)[0]["constraint", rule].outcome == "quoted"
+    assert "instruct" not in {fix.means for fix in fixes_of(session, ("constraint", rule))}
+
+
 def test_a_number_is_kept_by_the_cheaper_of_the_blocks_that_say_it() -> None:
     session = lose(
         user("The retry limit is 7 attempts, as the harbour office asked for in its long letter of May."),
