@@ -34,10 +34,10 @@ from ..tokens.ledger import Ledger, count_tokens
 class Round(NamedTuple):
     """One of several compactions: how many facts stood before it, and their outcomes.
 
-    The rest is of those that stood before the first: `left` counts those that stand now, in full or in part. By
-    kind: `first` is how many there were, `kept` how many stand in full after this and after every one before
-    it. `silent` and `silent_kept` count the same of those alone that nobody said again since the first, so
-    that nothing but the compactions can have kept them.
+    The rest is of those that stood before the first: `left` counts those that stand now, in full or in part.
+    By kind: `first` is how many there were, `kept` how many stand in full after this and after every one
+    before it. `silent` and `silent_kept` count the same of those alone that nobody said again since the
+    first, so that nothing but the compactions can have kept them.
     """
 
     number: int

@@ -296,10 +296,10 @@ def test_pins_there_were_stay_and_are_not_counted_again() -> None:
     assert kept.pins == ("e3/0",)
 
 
-def test_what_nothing_says_cannot_be_kept_and_an_unknown_degree_is_an_error() -> None:
+def test_what_nothing_says_and_an_unknown_degree_are_named_errors() -> None:
     plan = reading()
-    ghost = keep_facts(plan, ["src/a.py", "src/ghost.py"])
-    assert (ghost.answer, ghost.missing, ghost.plan) == ("impossible", ("src/ghost.py",), None)
+    with pytest.raises(EditError, match="src/ghost.py"):
+        keep_facts(plan, ["src/a.py", "src/ghost.py"])
     with pytest.raises(EditError, match="verbatim or quoted"):
         keep_facts(plan, ["src/a.py"], least="absent")  # type: ignore[arg-type]
 
