@@ -298,7 +298,7 @@ def test_pins_there_were_stay_and_are_not_counted_again() -> None:
 
 def test_what_nothing_says_and_an_unknown_degree_are_named_errors() -> None:
     plan = reading()
-    with pytest.raises(EditError, match="src/ghost.py"):
+    with pytest.raises(EditError, match=r"src/ghost\.py"):
         keep_facts(plan, ["src/a.py", "src/ghost.py"])
     with pytest.raises(EditError, match="verbatim or quoted"):
         keep_facts(plan, ["src/a.py"], least="absent")  # type: ignore[arg-type]
