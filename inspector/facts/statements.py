@@ -115,9 +115,12 @@ def compare_statement(
         return found
     if not any(map(is_subject, terms)):
         return ABSENT
+    force = Force(terms)
+    weights = {at: text.weigh(term) for at, term in enumerate(terms) if is_subject(term)}
+    own = _Statement(statement, terms, force, find_asides(terms, force), weights, asks, exact)
     best = ABSENT
     for sentence in text.find_candidates(terms):
-        found = _Place(statement, terms, sentence, text, is_said, asks, exact).compare()
+        found = _Place(own, sentence, text, is_said).compare()
         if ORDER.index(found.outcome) > ORDER.index(best.outcome):
             best = found
         if best.outcome == ORDER[-1]:
@@ -173,38 +176,43 @@ def _is_revoked(terms: Sequence[Term]) -> bool:
     )
 
 
+class _Statement(NamedTuple):
+    """A statement as it is compared with each place: its terms, and the weights of those of its subject."""
+
+    words: str
+    terms: tuple[Term, ...]
+    force: Force
+    asides: set[int]
+    weights: dict[int, float]
+    asks: bool
+    exact: bool
+
+
 class _Place:
     """A statement and one place of a text."""
 
     def __init__(
-        self,
-        statement: str,
-        own: tuple[Term, ...],
-        sentence: Sentence,
-        text: IndexedText,
-        is_said: SaidBefore,
-        asks: bool,
-        exact: bool,
+        self, statement: _Statement, sentence: Sentence, text: IndexedText, is_said: SaidBefore
     ) -> None:
-        self.statement, self.own, self.other = statement, own, sentence.terms
-        self.is_said, self.asks, self.exact = is_said, asks, exact
+        self.statement, self.own, self.other = statement.words, statement.terms, sentence.terms
+        self.is_said, self.asks, self.exact = is_said, statement.asks, statement.exact
         self.start = sentence.start
         self.text = text.text[sentence.start : sentence.end]
-        self.pairs = pair_terms(own, sentence.terms)
+        self.pairs = pair_terms(self.own, self.other)
         self.met = dict(self.pairs)
-        self.near = {there for _, there in self.pairs if is_subject(sentence.terms[there])}
-        self.here, self.there = Force(own), Force(sentence.terms, self.near)
-        self.aside = find_asides(own, self.here)
-        every = [at for at, term in enumerate(own) if is_subject(term)]
-        self.told = [at for at in every if at in self.met or at not in self.aside] or every
+        self.near = {there for _, there in self.pairs if is_subject(self.other[there])}
+        self.here, self.there = statement.force, Force(self.other, self.near)
+        self.aside, weights = statement.asides, statement.weights
+        self.told = [at for at in weights if at in self.met or at not in self.aside] or list(weights)
         self.missing = [at for at in self.told if at not in self.met]
-        weights = {at: text.weigh(own[at]) for at in every}
         whole = sum(weights[at] for at in self.told)
         self.share = 1 - sum(weights[at] for at in self.missing) / whole
-        words = [at for at in self.told if own[at].sort == "word"]
+        words = [at for at in self.told if self.own[at].sort == "word"]
         heard = sum(weights[at] for at in words if at in self.met)
         self.topic = heard / sum(weights[at] for at in words) if words else self.share
-        self.weight = sum({own[at].form: weights[at] if at in self.met else 1 for at in every}.values())
+        self.weight = sum(
+            {self.own[at].form: weights[at] if at in self.met else 1 for at in weights}.values()
+        )
 
     def compare(self) -> FactComparison:
         """Compare as a near copy if it is one, else in other words."""
