@@ -140,7 +140,7 @@ sys.exit(main({arguments!r}))
 
 def test_a_section_of_a_page_that_raises_is_left_out_and_named(tmp_path: Path) -> None:
     change = (
-        "inspector/workbench/payloads/losses.py",
+        "inspector/workbench/payloads/findings.py",
         "    side = model.looked_at\n",
         "    side = model.looked_at\n    raise RuntimeError('defect')\n",
     )

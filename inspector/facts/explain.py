@@ -24,16 +24,27 @@ from ..session.toolcalls.call_paths import canonical_path
 from ..session.tree import COMPACTION
 from ..text import brief, join_words, plural, printable
 from .comparing import STATEMENTS
-from .explanation import Cause, Explanation, NearWords
+from .evidence import find_evidence
+from .explanation import Cause, CauseCode, Evidence, Explanation, Passage
 from .extract.instructions import find_instruction_file
 from .literal import tell_absence
 from .mentions import SearchText, make_pattern, read_words
-from .nearest import find_nearest
 from .outcomes import IN_FULL
 from .remaining import Remaining, RemainingText, stand_live
 from .traced import TracedFact, TraceScope
+from .wording import WrittenSentence, write
 
-_NAME, _FORM = 80, 160
+_NAME, _FORM, _QUOTE = 80, 160, 240
+"""Characters of a name, of a fact and of a quoted sentence that are shown at most."""
+SPEAKERS = {
+    "user": "You",
+    "model": "The model",
+    "tool": "A tool",
+    "harness": "The harness",
+    "agent": "A sub-agent",
+    "file": "An instruction file",
+}
+"""Speakers as the subject of a sentence."""
 _WHAT = {
     "pin": "a pin",
     "pair": "the rule that calls and outputs go together",
@@ -70,23 +81,93 @@ def find_explanation(traced: TracedFact) -> Explanation:
     >>> from inspector.facts.trace import trace_recorded
     >>> session = open_demo()
     >>> found = find_explanation(trace_recorded(session)[0][LOST_PATH])
-    >>> found.what, [cause.code for cause in found.because]
-    ('absent', ['summary is silent', 'no list of files'])
-    >>> found.nearest[0].words
-    'offsets'
+    >>> found.what, found.outcome, [cause.code for cause in found.because]
+    ('absent', 'The summary does not mention this.', ['summary is silent', 'no list of files'])
+    >>> "the offsets helper" in found.evidence.found.words
+    True
     """
-    causes = list(_find_causes(traced)) if traced.stood and traced.outcome != "verbatim" else []
-    near = _find_nearest(traced) if traced.stood and traced.outcome == "absent" else ()
+    evidence = find_evidence(traced)
     return Explanation(
         traced.outcome,
         _name_event(traced.scene),
         traced.tier,
         _first(traced),
         _last(traced),
-        _outcome(traced),
-        tuple(causes),
-        near,
+        describe_outcome(traced, evidence),
+        tuple(_find_causes(traced)) if traced.stood and traced.outcome != "verbatim" else (),
+        evidence,
     )
+
+
+def describe_outcome(traced: TracedFact, evidence: Evidence | None = None) -> WrittenSentence:
+    """Return the sentence about an outcome: both sides of what differs, or that nothing is left."""
+    evidence = find_evidence(traced) if evidence is None else evidence
+    scene, outcome, comparison = traced.scene, traced.outcome, traced.comparison
+    if traced.fact.kind == "text" and not traced.said and outcome == "absent":
+        return write("not said")
+    if not traced.stood and outcome in ("absent", "unknown"):
+        return _gone(traced)
+    if outcome == "absent":
+        if scene.clears:
+            return write("absent", "cleared", outputs=_count_outputs(traced))
+        if scene.plan is not None and scene.plan.is_unwritten:
+            return write("absent", "not written")
+        if not any(other.how == "summary" and other.text for other in scene.after.others):
+            return write("absent", "no summary")
+    variant = "carried" if traced.carried else comparison.reason
+    if outcome == "changed" and not (comparison.said and comparison.instead):
+        variant = "order"
+    if outcome == "changed" and variant != "order":
+        variant = "value"
+    if outcome == "partial" and traced.others:
+        variant = "end of several paths"
+    if outcome == "quoted" and evidence.found is None:
+        variant = "elsewhere"
+    said, found = evidence.said, evidence.found
+    places = list(dict.fromkeys(_place(scene, ref) for ref in traced.stands))
+    more = [f"{len(places) - 3:,} more"] if len(places) > 3 else []
+    turn = found.turn if outcome == "superseded" and found is not None else 0 if said is None else said.turn
+    return write(
+        outcome,
+        variant,
+        who="You said" if said is None else name_speaker(said),
+        when=f" (turn {turn})" if turn else "",
+        said=cut_line(said.words if said is not None else traced.fact.form, _QUOTE),
+        where=_name_source(traced, found),
+        found=cut_line(found.words if found is not None else traced.words, _QUOTE),
+        words=cut_text(traced.words, _NAME),
+        value=cut_text(comparison.said, _NAME),
+        instead=cut_text(comparison.instead, _NAME),
+        place=join_words([*places[:3], *more]),
+        others=join_words([cut_text(name, _NAME) for name in traced.others[:3]], "or"),
+    )
+
+
+def name_speaker(passage: Passage) -> str:
+    """Name the speaker of a passage with what was done: "You said", "The model edited"."""
+    return f"{SPEAKERS.get(passage.speaker, f'The {passage.speaker}')} {passage.operation or 'said'}"
+
+
+def _name_source(traced: TracedFact, found: Passage | None) -> str:
+    """Name what is left, as the subject of a sentence."""
+    scene = traced.scene
+    if found is not None and found.speaker == "notice":
+        return "The notice at the cut"
+    if found is not None and traced.outcome != "superseded" and found.speaker not in ("summary", "shortened"):
+        return _place(scene, found.ref).capitalize()
+    if scene.plan is not None:
+        return "The summary of this plan"
+    number = _number(scene)
+    return "The summary" if number == 1 else f"The {_ordinal(number)} summary"
+
+
+def _count_outputs(traced: TracedFact) -> str:
+    """The outputs that named a fact and were cleared: "2 outputs that had it were"."""
+    before, after = traced.scene.before.rows, traced.scene.after.rows
+    start, index = traced.scene.session.tree.start, traced.scene.session.tree.index
+    rows = [int(start[index[ref.entry]]) + ref.block for ref in traced.named]
+    emptied = sum(bool(before[row] and not after[row]) for row in rows)
+    return plural(max(emptied, 1), "output that had it was", "outputs that had it were")
 
 
 _PROSE = ("constraint", "choice", "decision", "todo")
@@ -101,12 +182,21 @@ def _name_event(scene: TraceScope) -> str:
         return f"the plan ({scene.plan.policy.name})"
     if scene.clears:
         return "the clearing of outputs"
-    number = 1 + sum(scene.session.tree.sort[i] == COMPACTION for i in scene.session.path)
+    number = _number(scene)
     return "the recorded compaction" if number == 1 else _name_compaction(number)
 
 
+def _number(scene: TraceScope) -> int:
+    """The number of a recorded compaction on its path, from 1."""
+    return 1 + sum(bool(scene.session.tree.sort[i] == COMPACTION) for i in scene.session.path)
+
+
+def _ordinal(number: int) -> str:
+    return _ORDINALS.get(number, f"{number}th")
+
+
 def _name_compaction(number: int) -> str:
-    return f"the {_ORDINALS.get(number, f'{number}th')} recorded compaction"
+    return f"the {_ordinal(number)} recorded compaction"
 
 
 def _subject(traced: TracedFact) -> str:
@@ -123,21 +213,21 @@ def _first(traced: TracedFact) -> str:
     subject, whole = _subject(traced), " ".join(traced.fact.form.split())
     if traced.nearest or (not traced.stood and not traced.named):
         return _tell_nearest(traced)
+    many = traced.fact.kind == "text"
     if not traced.named:
-        verb = "stand" if traced.fact.kind == "text" else "stands"
-        return f"{subject} {verb} before the messages, and nobody said it in them."
+        return write("first", "head", subject=subject, stands="stand" if many else "stands").sentence
     first, known = traced.named[0], set(traced.named)
     done = dict.fromkeys(said.operation for said in traced.sayings if said.operation and said.ref in known)
-    who, where = _speaker(traced, first), _at(traced.scene, first, whole)
+    who, place = _speaker(traced, first), _at(traced.scene, first, whole)
+    more = f"; it was {_join_operations(done)}" if done else ""
     if traced.fact.kind == "command":
         ran = next((ref for ref in traced.named if _ran(traced, ref)), None)
         if ran == first:
-            return f"{subject} was first run by {who} in {where}."
-        later = "" if ran is None else f" and run in {_at(traced.scene, ran, whole)}"
-        return f"{subject} was first said by {who} in {where}{later}."
-    operations = f"; it was {_join_operations(done)}" if done else ""
-    were = "were" if traced.fact.kind == "text" else "was"
-    return f"{subject} {were} first said by {who} in {where}{operations}.{_tell_longer(traced)}"
+            return write("first", "run", subject=subject, who=who, place=place).sentence
+        more = "" if ran is None else f" and run in {_at(traced.scene, ran, whole)}"
+    was = "were" if many else "was"
+    found = write("first", "said", subject=subject, was=was, who=who, place=place, more=more)
+    return found.sentence + _tell_longer(traced)
 
 
 def _tell_nearest(traced: TracedFact) -> str:
@@ -159,10 +249,11 @@ def _tell_nearest(traced: TracedFact) -> str:
 def _tell_longer(traced: TracedFact) -> str:
     """Whose name it is, where the end of a path was asked for."""
     longer = [cut_text(name, _FORM) + ("…" if len(name) > _FORM else "") for name in traced.longer]
-    if len(longer) < 2:
-        return f" It is {longer[0]}." if longer else ""
+    if not longer:
+        return ""
     more = [f"{len(longer) - 3:,} more"] if len(longer) > 3 else []
-    return f" That name ends {len(longer):,} paths: {join_words([*longer[:3], *more])}."
+    variant, names = "one" if len(longer) == 1 else "", join_words([*longer[:3], *more])
+    return f" {write('longer', variant, names=names, number=len(longer)).sentence}"
 
 
 def _join_operations(done: Iterable[str]) -> str:
@@ -205,21 +296,20 @@ def _last(traced: TracedFact) -> str:
     number, form = len(traced.named), " ".join(traced.fact.form.split())
     if not number or traced.nearest:
         return ""
-    last = _at(traced.scene, traced.named[-1], form)
+    place = _at(traced.scene, traced.named[-1], form)
     if not traced.stood:
-        return f"Before, {number:,} blocks named it, the last in {last}." if number > 1 else ""
+        return write("last", "gone", number=number, place=place).sentence if number > 1 else ""
     standing = _standing(traced)
     if not standing:
-        said = "1 block said it" if number == 1 else f"{number:,} blocks said it, the last"
-        still = "told of" if traced.fact.kind in (*_PROSE, "statement") else "named"
-        return f"Up to here {said} in {last}; right before, only {_carried(traced)} still {still} it."
+        blocks = plural(number, "block")
+        return write("last", "carried", number=blocks, place=place, carrier=_carried(traced)).sentence
     if len(standing) < number:
         still = plural(len(standing), "was", "were")
-        last = _at(traced.scene, standing[-1], form)
-        return f"Up to here {number:,} blocks say it; {still} still there, the last in {last}."
+        place = _at(traced.scene, standing[-1], form)
+        return write("last", "standing", number=number, still=still, place=place).sentence
     if number == 1:
-        return "" if traced.fact.kind in _PROSE else "Nothing else named it."
-    return f"Up to here {number:,} blocks say it, the last in {last}."
+        return "" if traced.fact.kind in _PROSE else write("last", "none").sentence
+    return write("last", number=number, place=place).sentence
 
 
 def _standing(traced: TracedFact) -> list[BlockRef]:
@@ -244,99 +334,16 @@ def _carried(traced: TracedFact) -> str:
     return join_words(list(dict.fromkeys([*words, *(_at(traced.scene, ref) for ref in refs)]))[:3])
 
 
-def _outcome(traced: TracedFact) -> str:
-    event = _name_event(traced.scene)
-    what = event[0].upper() + event[1:]
-    if not traced.stood and traced.named:
-        return _gone(traced, event)
-    if not traced.named and not traced.stood and traced.outcome == "absent":
-        return ""
-    places = dict.fromkeys(_place(traced.scene, ref) for ref in traced.stands)
-    where = join_words([*list(places)[:3], *([f"{len(places) - 3:,} more"] if len(places) > 3 else [])])
-    if traced.outcome == "superseded":
-        if not where:
-            return f"{what} left nothing of it, and nothing is missing."
-        return f"{what} {'keeps' if traced.carried else 'leaves'} it, out of date as it is, in {where}."
-    if traced.outcome == "verbatim":
-        return f"{what} leaves it verbatim in {where}."
-    if traced.outcome == "paraphrased":
-        return f'{what} keeps it in other words, in {where}: "{cut_text(traced.words, _FORM)}".'
-    if traced.outcome == "quoted":
-        name = f" as {cut_text(traced.words, _NAME)}" if _is_another_name(traced) else ""
-        return f"{what} keeps it only in {where}{name}."
-    if traced.outcome == "pointer":
-        return f"{what} leaves only a pointer to it, in {where}."
-    if traced.outcome == "partial":
-        others = [cut_text(name, _NAME) for name in traced.others[:3]]
-        more = f" That may mean {join_words(others, 'or')} as well." if others else ""
-        if traced.comparison.reason == "softened":
-            return f'{what} leaves it in weaker words, in {where}: "{cut_text(traced.words, _FORM)}".'
-        return f'{what} leaves only "{cut_text(traced.words, _NAME)}" of it, in {where}.{more}'
-    if traced.outcome == "unknown":
-        return f"{what} left nothing of it that can be read; its summary is encrypted or missing."
-    if traced.outcome == "absent":
-        return f"{what} left nothing of it."
-    return _tell_difference(traced)
-
-
-def _tell_difference(traced: TracedFact) -> str:
-    """Return what a text says in its place, or about its subject."""
-    place = _place(traced.scene, traced.stands[0])
-    who = "The summary" if place in ("its summary", "the summary") else place[0].upper() + place[1:]
-    found, words = traced.comparison, cut_text(" ".join(traced.words.split()), _FORM)
-    if traced.outcome == "contradicted":
-        return f"{who} says the opposite: “{words}”."
-    if traced.outcome == "unclear":
-        return f"{who} mentions its subject: “{words}”. Whether it says the same cannot be decided."
-    if found.said and found.instead:
-        said, instead = cut_text(found.said, _NAME), cut_text(found.instead, _NAME)
-        return f"{who} says “{instead}” where it was “{said}”."
-    return f"{who} says something else in its place: “{words}”."
-
-
-def _is_another_name(traced: TracedFact) -> bool:
-    """Whether what stands of a commit is its id in another length."""
-    return traced.fact.kind == "id" and traced.words not in ("", traced.fact.form)
-
-
-_AGAIN = {
-    "verbatim": "names it again",
-    "quoted": "names it again",
-    "superseded": "names it again",
-    "paraphrased": "tells it again in other words,",
-    "pointer": "leaves a pointer to it",
-    "partial": "names a part of it",
-}
-
-
-def _gone(traced: TracedFact, event: str) -> str:
-    """Of what could not be read any more: what took it, and where it stands again."""
-    scene = traced.scene
+def _gone(traced: TracedFact) -> WrittenSentence:
+    """Describe what took a fact that could not be read before."""
+    scene, at = traced.scene, {ref.entry for ref in traced.named}
     pattern = make_pattern(traced.fact, scene.session)
-    at = {ref.entry for ref in traced.named}
-    taken = 0
     for number, (first, after) in enumerate(_earlier(scene), 1):
         if at & first and not after.names(pattern):
-            taken = number
-            break
-    if taken:
-        by = f"{_name_compaction(taken)} had left nothing of it"
-    elif cleared := _find_cleared(traced):
-        outputs = "outputs" if len(cleared) > 1 else "output"
-        by = f"the {outputs} that said it had been cleared"
-    else:
-        by = "the context did not hold it"
-    again = ""
-    does = _AGAIN.get(traced.outcome)
-    if traced.stands and does and not scene.clears:
-        again = f" {event[0].upper()}{event[1:]} {does} in {_placed(traced)}."
-    elif traced.stands and not does:
-        again = f" {_tell_difference(traced)}"
-    return f"It could not be read any more when this one came: {by}.{again}"
-
-
-def _placed(traced: TracedFact) -> str:
-    return join_words(list(dict.fromkeys(_place(traced.scene, ref) for ref in traced.stands))[:3])
+            return write("gone", "compaction", event=_name_compaction(number))
+    if cleared := _find_cleared(traced):
+        return write("gone", "outputs", outputs="its outputs were" if len(cleared) > 1 else "its output was")
+    return write("gone")
 
 
 _EARLIER: WeakKeyDictionary[TraceScope, list[tuple[set[str], Remaining]]] = WeakKeyDictionary()
@@ -415,11 +422,15 @@ def _name_call(call: ToolCall, cwd: str | None) -> str:
     return f"{name}({printable(value)})" if value else name
 
 
+def _cause(code: CauseCode, variant: str = "", ref: BlockRef | None = None, **params: str | int) -> Cause:
+    found = write(code, variant, **params)
+    return Cause(code, found.sentence, ref, found.params)
+
+
 def _find_causes(traced: TracedFact) -> Iterator[Cause]:
-    if (later := traced.replacement) is not None:
-        words, where = cut_text(later.words, _FORM), _at(traced.scene, later.ref, later.words)
-        yield Cause("replaced", f'The user had replaced it before: "{words}" in {where}.', later.ref)
-    elif traced.scene.plan is not None:
+    if traced.outcome == "superseded":
+        return
+    if traced.scene.plan is not None:
         yield from _planned_causes(traced, traced.scene.plan)
     elif traced.scene.entry is not None and traced.outcome in ("absent", "partial"):
         yield from _recorded_causes(traced)
@@ -433,16 +444,16 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
     text = sum(len(stand.text) for stand in scene.after.others if stand.ref.entry == entry.id)
     if traced.tier != "inferred" and traced.outcome == "absent":
         kept = ", nor do the blocks that it kept" if scene.after.rows.any() else ""
-        yield Cause("summary is silent", f"Its summary ({text:,} characters) does not name it{kept}.", ref)
+        yield _cause("summary is silent", ref=ref, number=text, by="", kept=kept)
     if traced.fact.kind == "file":
         yield from _file_causes(traced, ref)
     elif traced.fact.kind in _PROSE and len(traced.named) == 1:
-        yield Cause("said once", "It was said only once.", traced.named[0])
+        turn = scene.turns.get(traced.named[0].entry)
+        yield _cause("said once", ref=traced.named[0], when=f", in turn {turn}" if turn else "")
     cleared = _find_cleared(traced)
     if cleared:
-        outputs = plural(len(cleared), "output that said it", "outputs that said it")
-        had = "had" if len(cleared) > 1 else "has"
-        yield Cause("output cleared", f"{outputs} {had} been cleared before.", cleared[-1])
+        outputs = plural(len(cleared), "output that said it had", "outputs that said it had")
+        yield _cause("output cleared", ref=cleared[-1], outputs=outputs)
 
 
 def _file_causes(traced: TracedFact, ref: BlockRef) -> Iterator[Cause]:
@@ -455,21 +466,15 @@ def _file_causes(traced: TracedFact, ref: BlockRef) -> Iterator[Cause]:
         last = next((said.ref for said in reversed(traced.sayings) if said.ref in known), None)
         turn = scene.turns.get(last.entry) if last is not None else None
         when = f" (last in turn {turn})" if turn else ""
-        yield Cause("never changed", f"It was never changed, only {only}{when}.", last)
+        yield _cause("never changed", ref=last, did=only, when=when)
         named, every, looked, all_ = count_named(traced)
         if every >= 3 and all_ >= 3 and named >= 0.6 * every and looked <= 0.4 * all_:
-            yield Cause(
-                "only changed files",
-                f"The summary names {named:,} of the {every:,} files that were changed, and {looked:,} of "
-                f"the {all_:,} that were only read.",
-                ref,
-            )
+            yield _cause("only changed files", ref=ref, named=named, every=every, looked=looked, all=all_)
     boundary = None if entry is None else entry.boundary
     if boundary is not None and (boundary.files_read or boundary.files_modified):
-        sentence = f"The list of files it carried on does not hold it: {_unseen(traced)}."
-        yield Cause("list missed it", sentence, ref)
+        yield _cause("list missed it", ref=ref, how=_unseen(traced))
     else:
-        yield Cause("no list of files", "It carried no list of files.", ref)
+        yield _cause("no list of files", ref=ref)
 
 
 _CHANGED = ("created", "edited", "deleted")
@@ -508,15 +513,6 @@ def _find_cleared(traced: TracedFact) -> list[BlockRef]:
     return [ref for ref in traced.named if ref in refs]
 
 
-def _find_nearest(traced: TracedFact) -> tuple[NearWords, ...]:
-    """What comes nearest to it in the summaries that are left; nothing in a placeholder for one."""
-    scene, fact = traced.scene, traced.fact
-    texts = [stand.text for stand in scene.after.others if stand.how == "summary" and stand.recorded]
-    if not texts or fact.kind in ("number", "symbol", "id"):
-        return ()
-    return find_nearest(fact.kind, fact.form, "\n".join(texts))
-
-
 def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
     live = plan.table.live
     stands, refs = ((), ()) if _standing(traced) else _carriers(traced)
@@ -526,41 +522,29 @@ def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
     for (rule, fate), number in takers.items():
         if fate != "verbatim":
             blocks = plural(number, "block that says", "blocks that say")
-            yield Cause("taken by a rule", f"{blocks} it went to {_WHAT.get(rule, rule)} ({fate}).")
+            yield _cause("taken by a rule", number=blocks, rule=_WHAT.get(rule, rule), fate=fate)
     fates = plan.fate[rows]
     if plan.cut is not None and plan.place is not None and np.isin(fates, (SUMMARISED, DROPPED)).any():
         # Before the cut a rule may still keep what it likes.
-        kept = f"keeps what comes from {brief(plan.cut.entry)} on"
-        yield Cause("cut", f"The cut {'stands at the end' if plan.cut.entry == END else kept}.")
+        yield _cause("cut", "end" if plan.cut.entry == END else "", place=brief(plan.cut.entry))
     if traced.outcome in IN_FULL:
         return
     if plan.summarises and plan.spec is not None and plan.place is not None:
         last = max(int(live.position[row]) for row in rows) if rows else 0
-        cap = plan.spec.max_tokens
         if plan.checkpoint is not None:
-            written = plan.checkpoint
-            silent = (
-                f"The summary by {brief(written.by)} ({len(written.text):,} characters) does not name it."
+            yield _cause(
+                "summary is silent", number=len(plan.checkpoint.text), by=f" by {plan.checkpoint.by}", kept=""
             )
-            if traced.outcome == "absent":
-                yield Cause("summary is silent", silent)
-        elif int(plan.stand_in.first[plan.place]) > last:
-            begins = f"The summary is cut at {cap:,} tokens and begins after the last place that says it."
-            yield Cause("placeholder", begins)
         else:
-            takes = (
-                "The stand-in takes a short line from each message and nothing from outputs that went well."
-            )
-            yield Cause("placeholder", takes)
+            first = int(plan.stand_in.first[plan.place])
+            yield _cause("placeholder", "cut" if first > last else "", number=plan.spec.max_tokens or 0)
     if traced.fact.kind == "file":
         carry = plan.table.sibling("carry-file-operations")
         if carry is None:
-            yield Cause("no list of files", "No rule carries a list of files.")
-        elif plan.summarises and getattr(carry, "every_tool", False):
-            yield Cause("list missed it", f"The list of files does not hold it: {_unseen(traced)}.")
+            yield _cause("no list of files")
         elif plan.summarises:
-            seen = "tools named read, write and edit with a `path`"
-            yield Cause("list missed it", f"The list of files saw only {seen}: {_unseen(traced)}.")
+            every = getattr(carry, "every_tool", False)
+            yield _cause("list missed it", "" if every else "by name", how=_unseen(traced))
 
 
 def _unseen(traced: TracedFact) -> str:

@@ -1,59 +1,119 @@
-"""Why a fact is where it is, as a value: what became of it, when, on whose word, and what for.
+"""What became of a fact and why, as values: the evidence, the causes and the sentences.
 
-One sentence stands for each thing; `Explanation.paragraph` puts them in a row. `explain.py` finds them.
+`evidence.py` and `explain.py` find them; `Explanation.paragraph` joins the sentences.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from ..redaction.cut import cut_text
+from ..redaction.cut import cut_line
 from ..session.blocks import BlockRef
+from ..text import plural
+from .wording import WrittenSentence
 
 CauseCode = Literal[
-    "gone before",
     "summary is silent",
-    "summary unreadable",
     "only changed files",
     "no list of files",
     "list missed it",
     "never changed",
     "said once",
     "output cleared",
-    "subject still named",
     "taken by a rule",
     "cut",
     "placeholder",
-    "carried on",
-    "replaced",
 ]
 """What a cause is; a code never changes its meaning."""
 
 
-class NearWords(NamedTuple):
-    """A sentence of what is left that comes nearest to a fact: `sentence`, the `words` in it that are the
-    fact's, and what they are of it (`how`: its name without the ending, its folder, its subject …)."""
-
-    sentence: str
-    words: str
-    how: str
-
-
 class Cause(NamedTuple):
-    """One reason: its code, its sentence, and the block or summary that shows it."""
+    """One reason.
+
+    Attributes:
+        code: What it is.
+        sentence: The reason in a sentence.
+        ref: The block or summary that shows it.
+        params: The values in the sentence, by name.
+    """
 
     code: CauseCode
     sentence: str
     ref: BlockRef | None = None
+    params: Mapping[str, str] = {}
+
+
+class WordSpan(NamedTuple):
+    """A span of a passage's text."""
+
+    start: int
+    end: int
+
+
+class Passage(NamedTuple):
+    """Words in their surroundings.
+
+    Attributes:
+        ref: The block, or the summary.
+        turn: The turn of the block, from 1; 0 outside the turns.
+        speaker: The speaker of the block, or "summary", "notice", "pointer".
+        text: The words with their surroundings.
+        core: The words themselves.
+        operation: What was done there to a file or a command; "" if it is only named.
+        same: The words that both passages have.
+        differs: The value or words that differ.
+    """
+
+    ref: BlockRef
+    turn: int
+    speaker: str
+    text: str
+    core: WordSpan
+    operation: str = ""
+    same: tuple[WordSpan, ...] = ()
+    differs: tuple[WordSpan, ...] = ()
+
+    def cut(self, spans: Iterable[WordSpan]) -> list[str]:
+        """Return the words of some spans."""
+        return [self.text[start:end] for start, end in spans]
+
+    @property
+    def words(self) -> str:
+        """The words themselves, on one line."""
+        return " ".join(self.text[self.core.start : self.core.end].split())
+
+
+class Evidence(NamedTuple):
+    """Both sides of an outcome.
+
+    Attributes:
+        said: The words that were said; None if no message says them.
+        found: The closest words of what is left; None if nothing comes close, or if nothing can be read.
+        reason: What decided the outcome, as in `Comparison.reason`.
+        shared, wanted: How many of the fact's words the closest sentence has, and how many there are.
+        searched: What was searched, for a fact of which nothing was found; else "".
+    """
+
+    said: Passage | None
+    found: Passage | None
+    reason: str
+    shared: int = 0
+    wanted: int = 0
+    searched: str = ""
 
 
 class Explanation(NamedTuple):
     """What became of a fact and why.
 
-    `what` is its outcome, `when` the compaction or plan that decided it, `word` on whose word that is known
-    (the `outcome` and `tier` of a `TracedFact`).
-    `first` and `last` say where it was named before; `outcome` is the same in a sentence, `because` are the
-    causes, the strongest first, and `nearest` what comes nearest to it in what is left.
+    Attributes:
+        what: Its outcome.
+        when: The compaction or plan that decided it.
+        word: On whose word that is known: the `tier` of a `TracedFact`.
+        first, last: Where it was named before.
+        wording: The outcome in a sentence, with its code and parameters.
+        because: The causes, the strongest first.
+        evidence: The words that were said, and the closest words of what is left.
     """
 
     what: str
@@ -61,16 +121,31 @@ class Explanation(NamedTuple):
     word: str
     first: str
     last: str
-    outcome: str
-    because: tuple[Cause, ...] = ()
-    nearest: tuple[NearWords, ...] = ()
+    wording: WrittenSentence
+    because: tuple[Cause, ...]
+    evidence: Evidence
+
+    @property
+    def outcome(self) -> str:
+        """The outcome in a sentence."""
+        return self.wording.sentence
+
+    @property
+    def searched(self) -> str:
+        """What was searched for a fact of which nothing was found, and how close the closest sentence is."""
+        evidence = self.evidence
+        if not evidence.searched:
+            return ""
+        if evidence.found is None:
+            return f"{evidence.searched} Nothing comes close."
+        shared = f"{evidence.shared} of {plural(evidence.wanted, 'word')}"
+        return f"{evidence.searched} The closest sentence has {shared}."
 
     @property
     def paragraph(self) -> str:
         """The explanation in sentences, on one line."""
-        nearest = [
-            f'The nearest words there: "{cut_text(near.sentence, 200)}" ({near.how} {near.words}).'
-            for near in self.nearest[:1]
-        ]
         causes = [cause.sentence for cause in self.because]
-        return " ".join(filter(None, [self.first, self.last, self.outcome, *causes, *nearest]))
+        found, closest = self.evidence.found, self.searched
+        if closest and found is not None:
+            closest = f"{closest[:-1]}: “{cut_line(found.words, 200)}”."
+        return " ".join(filter(None, [self.first, self.last, self.outcome, *causes, closest]))

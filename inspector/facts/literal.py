@@ -24,8 +24,8 @@ from .extract.collect import FactOccurrences
 from .extract.segments import AGENT, ANSWERED, CALLED, HARNESS, REPORT, SUMMARY, TYPED, TextSegment
 from .facts import Fact, Facts
 from .line_search import LineMatch
+from .loose_words import find_loose_words
 from .mentions import WORD, find_runs, spell_issue, spell_number
-from .wording import find_wording
 
 
 def find_literal(session: Session, text: str) -> Fact | None:
@@ -146,7 +146,7 @@ def respell(session: Session, text: str) -> str | None:
     asked = re.sub(r"(?i)^(?:issue|pull request|PR|MR) #?(?=\d+$)", "#", wording)
     if (spelled := _find_spelled(session, [*spell_number(wording), *spell_issue(asked)])) is not None:
         return spelled
-    pattern = find_wording(text) if len(text) <= LONGEST else None
+    pattern = find_loose_words(text) if len(text) <= LONGEST else None
     longest = max(_PIECES.findall(text), key=len, default="").casefold()
     if pattern is None or max(map(len, WORD.findall(text))) < _LEAST:
         return None

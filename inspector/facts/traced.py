@@ -222,7 +222,7 @@ class TracedFact(Printable):
         >>> from inspector.facts.trace import trace_recorded
         >>> session = open_demo()
         >>> print(trace_recorded(session)[0][LOST_PATH].why().split(". ")[2])
-        The recorded compaction left nothing of it
+        The summary does not mention this
         """
         paragraph: str = ask("why", self)
         return paragraph

@@ -1,29 +1,151 @@
-"""A wording in other marks and other letters' case: what people write for the same words.
+"""Every sentence about what became of a fact: one table from a code to a template.
 
-In go words, out comes a pattern that finds them between backticks, asterisks or other quotation marks.
+`TracedFact.why()`, lint and the screen take their sentences from here: one loss reads the same in each.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from typing import NamedTuple
 
-_WORDS = re.compile(r"\w+")
-_PIECES = re.compile(r"\d+|[^\W\d]+")
-# What stands between two words, read in one way: with several, a near miss of many words takes for ever.
-_BETWEEN = r"(?:[^\w\n]{1,12}|[^\w\n]{0,6}\n[^\w\n]{0,6})"
+from ..text import printable
+from .outcomes import TRAITS
+
+_BOTH = "{who} “{said}”{when}. {where} "
+SENTENCES: dict[str, str] = {
+    # Outcomes. A variant says what decided it: the reason of the comparison.
+    "verbatim": "It stays as it is, in {place}.",
+    "quoted": "{where} says it: “{found}”.",
+    "quoted elsewhere": "It is still said in {place}.",
+    "paraphrased": "{where} says it in other words: “{found}”.",
+    "pointer": "Only a pointer to it is left, in {place}.",
+    "partial": "{where} has only “{words}” of it.",
+    "partial: end of several paths": "{where} has only “{words}” of it, which may mean {others} too.",
+    "partial: value missing": _BOTH + "does not say “{value}”: “{found}”.",
+    "partial: softened": _BOTH + "is less strict: “{found}”.",
+    "partial: force missing": _BOTH + "does not say that it is a rule: “{found}”.",
+    "partial: words missing": _BOTH + "leaves a part out: “{found}”.",
+    "partial: exception": _BOTH + "adds an exception: “{found}”.",
+    "changed": _BOTH + "says “{found}”.",
+    "changed: value": "{who} “{value}”{when}. {where} says “{instead}”.",
+    "changed: order": _BOTH + "swaps two parts: “{found}”.",
+    "contradicted": _BOTH + "says the opposite: “{found}”.",
+    "contradicted: permitted": _BOTH + "allows it: “{found}”.",
+    "contradicted: revoked": _BOTH + "cancels it: “{found}”.",
+    "unclear": "{where} says “{found}”. Whether that means the same is unclear.",
+    "unclear: value missing": "{where} says “{found}”. Whether it means “{value}” is unclear.",
+    "unclear: another word": "{where} says “{instead}” instead of “{value}”: “{found}”.",
+    "unclear: negation": "{where} says “{found}”. Only one of the two sentences has a negation.",
+    "unclear: words missing": "{where} says “{found}”. Some of the words are missing there.",
+    "absent": "{where} does not mention this.",
+    "absent: no summary": "No block that says it stays.",
+    "absent: not written": "It is absent unless the summary names it; the summary is not written yet.",
+    "absent: cleared": "{outputs} cleared, and nothing else has it.",
+    "unknown": TRAITS["unknown"].sentence,
+    "superseded": "You had replaced it{when}: “{found}”; nothing is missing.",
+    "superseded: carried": "You had replaced it{when}: “{found}”. {where} still says the old value, which is "
+    "out of date.",
+    "not said": "Nobody said this in the session.",
+    "later": "It has not been said up to this point.",
+    # What could not be read before, and why.
+    "gone: compaction": "It could not be read before this compaction: {event} left nothing of it.",
+    "gone: outputs": "It could not be read before this compaction: {outputs} cleared.",
+    "gone": "It could not be read before this compaction: the context did not hold it.",
+    "again": "{event} {says} it again, in {place}.",
+    # Where it was said.
+    "first: head": "{subject} {stands} before the messages; no message says it.",
+    "first: run": "{subject} was first run by {who} in {place}.",
+    "first: said": "{subject} {was} first said by {who} in {place}{more}.",
+    "longer: one": "It is {names}.",
+    "longer": "That name ends {number} paths: {names}.",
+    "last": "{number} blocks say it, the last in {place}.",
+    "last: carried": "{number} said it, the last in {place}; right before, only {carrier} said it.",
+    "last: standing": "{number} blocks say it; {still} still there, the last in {place}.",
+    "last: none": "Nothing else named it.",
+    "last: gone": "{number} blocks had named it, the last in {place}.",
+    # Causes.
+    "summary is silent": "The summary{by} ({number} characters) does not name it{kept}.",
+    "said once": "It was said only once{when}.",
+    "output cleared": "{outputs} been cleared before.",
+    "never changed": "It was never changed, only {did}{when}.",
+    "only changed files": "The summary names {named} of the {every} files that were changed, and {looked} of "
+    "the {all} that were only read.",
+    "no list of files": "No list of files was carried.",
+    "list missed it: by name": "The list of files saw only tools named read, write and edit with a `path`: "
+    "{how}.",
+    "list missed it": "The list of files does not hold it: {how}.",
+    "taken by a rule": "{number} it went to {rule} ({fate}).",
+    "cut": "The cut keeps what comes from {place} on.",
+    "cut: end": "The cut is at the end.",
+    "placeholder": "The placeholder takes a short line from each message and none from outputs without an "
+    "error.",
+    "placeholder: cut": "The summary is cut at {number} tokens and begins after the last block that says it.",
+    "needed again": "{did} in turn {turn}{same}: {tokens} tokens{price}.",
+    # Lint.
+    "CI001": "The file {form}, {did} {when}, is absent.",
+    "CI002": "The constraint {form}, said by {who} {when}, is absent.",
+    "CI003": "The todo {form}, open {when}, is absent.",
+    "CI004": "The error {form}, last met {when}, is absent.",
+    "CI005": "The command {form}, which {did} last {when}, is absent.",
+    "CI006": "The file {form}, {did} {when}, is absent.",
+    "CI007": "Of the file {form} only “{words}” is left, which {other} is called too.",
+    "CI010": "The decision {form}, made {when}, is absent.",
+    "CI014": "The choice {form}, made by the user {when}, is absent.",
+    "CI015": "The summary tells the {kind} {form}, which the user replaced {when} by {value}.",
+    "CI016": "The {kind} {form} is changed. {sentence}",
+    "CI017": "The {kind} {form} is contradicted. {sentence}",
+    # The steps of a fact's history.
+    "step: verbatim": "{named}; {number} as before",
+    "step: partial": "{named}; the summary has only “{words}”",
+    "step": "{named}; {summary}",
+    "step: cleared": "{named}; {outputs}",
+    "step: gone": "it was gone before",
+    # What a compaction or a plan lost.
+    "losses": "{facts}.",
+    "losses: plan": "{facts} with this plan.",
+    "losses: not written": "{facts} unless the summary names {them}.",
+    "losses: none": "No essential fact is missing.",
+    "losses: unknown": "What it lost is unknown: the summary is encrypted or missing.",
+}
+"""By code. A code `a: b` is a variant of `a`."""
 
 
-@lru_cache(256)
-def find_wording(text: str) -> re.Pattern[str] | None:
-    """The words of a text in any case, with other marks between them, or without the blank before a unit;
-    None where it has no words.
+_TWO_STOPS = re.compile(r"([.!?…])”\.(?=\s|$)")
 
-    >>> find_wording('the "tree view" is bugged').search("The *Tree view* is bugged.")[0]
-    'The *Tree view* is bugged'
+
+class WrittenSentence(NamedTuple):
+    """A sentence with its code and parameters.
+
+    Attributes:
+        code: A key of SENTENCES.
+        params: The values of the template's fields.
+        sentence: The finished sentence.
     """
-    words = [_PIECES.findall(word) for word in _WORDS.findall(text)]
-    if not words:
-        return None
-    joined = _BETWEEN.join(r"[ \u00a0-]?".join(map(re.escape, each)) for each in words)
-    return re.compile(rf"(?<!\w){joined}(?!\w)", re.IGNORECASE)
+
+    code: str
+    params: dict[str, str]
+    sentence: str
+
+
+def write(code: str, variant: str = "", **params: str | int) -> WrittenSentence:
+    """Return a sentence of the table.
+
+    Args:
+        code: A key of SENTENCES.
+        variant: The variant; one that the table does not have is ignored.
+        params: The values of the fields. Texts of a transcript are escaped (`printable`).
+
+    >>> write("changed", "value", who="You said", said="", when=" (turn 3)", where="The summary", found="",
+    ...       value="$500", instead="$600").sentence
+    'You said “$500” (turn 3). The summary says “$600”.'
+    >>> write("absent", "value", where="The summary").code
+    'absent'
+    """
+    code = f"{code}: {variant}" if f"{code}: {variant}" in SENTENCES else code
+    values = {
+        name: f"{value:,}" if isinstance(value, int) else printable(value) for name, value in params.items()
+    }
+    template = SENTENCES[code]
+    used = {name: value for name, value in values.items() if f"{{{name}}}" in template}
+    # A quoted sentence has its own full stop.
+    return WrittenSentence(code, used, _TWO_STOPS.sub(r"\1”", template.format(**values)))

@@ -27,10 +27,9 @@ from .payloads.block import (
 )
 from .payloads.context_after import describe_context
 from .payloads.fact_list import list_facts, plan_at, search_facts
-from .payloads.findings import list_findings
+from .payloads.findings import describe_losses, list_findings
 from .payloads.lesson import LessonReply, play_rules
 from .payloads.lesson_steps import LessonsReply, check_step, describe_step, list_titles
-from .payloads.losses import LossesReply, describe_losses
 from .payloads.marks import GroundingReply, RegretReply, describe_grounding, describe_regret
 from .payloads.policies import PoliciesReply, PolicyResultsReply, find_results, list_choices
 from .payloads.rules import RulesReply, offer_rules
@@ -160,10 +159,6 @@ def _export(model: WorkbenchModel, query: Query) -> ExportReply:
     return ExportReply(page.html, len(page.html.encode()), page.name)
 
 
-def _losses(model: WorkbenchModel, query: Query) -> LossesReply:
-    return describe_losses(model, query)
-
-
 QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "rows": _rows,
     "body": _body,
@@ -180,7 +175,7 @@ QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "story": tell_story,
     "regret": _regret,
     "grounding": _grounding,
-    "losses": _losses,
+    "losses": describe_losses,
     "rules": _rules,
     "policies": _policies,
     "policy_results": _policy_results,

@@ -41,7 +41,7 @@ WORDS: dict[str, ScreenWord] = {
     "planned": ScreenWord("by this plan"),
     "inferred": ScreenWord("guessed", "The summary cannot be read; guessed from what follows."),
     "at_risk": ScreenWord(
-        "lost unless the summary names it",
+        "absent unless the summary names it",
         "The summary of this plan is not written yet, and nothing else names it.",
     ),
     "regret": ScreenWord("needed again", "It was taken by a compaction and asked for afterwards."),

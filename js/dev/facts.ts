@@ -107,15 +107,26 @@ export const inventFacts = (
     const pin = blocks[at[0] ?? 0];
     const told = pick || "recorded:1";
     const lost = told === "recorded:1" || isBad(outcome);
-    const marks = [{ start: 18, end: 32, near: 0 }];
+    const side = { note: "turn 2", ref: pin?.ref ?? "", marks: [{ start: 18, end: 32, differs: false }] };
     const none = { ref: "", tokens: "", price: "" };
     return {
-      ...{ number, place, kind, form, title: form, code: lost ? "CI001" : "", pick: told, bad: lost },
+      ...{ number, place, kind, form, title: form, code: lost ? "CI001" : "", pick: told },
       head: `${kind} · in ${said} blocks`,
       factRow: { name: form, does: "is named in", ends: lost ? "not mentioned after ◆1" : "by 1 block" },
-      sentence: lost
-        ? `Lost in ${told === "plan" ? "this plan" : "◆1"}. The summary says “the state helper”, never which file.`
-        : "Kept by this plan.",
+      ...{ outcome: lost ? "absent" : "verbatim", label: lost ? "Absent" : "Kept", tone: lost ? "red" : "" },
+      wording: {
+        ...{ code: lost ? "absent" : "verbatim", params: {} },
+        text: lost ? "The summary does not mention this." : "It stays as it is, in turn 2.",
+      },
+      said: { ...side, title: "You said", text: `Please look at the ${form}.`, start: 0, end: 32 },
+      found: {
+        ...side,
+        title: "The summary says",
+        text: "The cause was the state helper.",
+        start: 0,
+        end: 31,
+      },
+      ...{ searched: "Searched 12 sentences for 3 forms of the path and the file name.", because: [] },
       steps: [
         {
           ...none,
@@ -175,12 +186,6 @@ export const inventFacts = (
           ...{ changes: { pins: [pin?.ref ?? ""] }, recipe: "make_plan(session, ledger)" },
         },
       ],
-      text: {
-        ...{ title: "Recorded summary ◆1", note: "1k", more: 0 },
-        lines: [{ text: "The cause was the state helper.", head: false, marks }],
-        near: [{ words: "state helper", how: "its name without the ending", line: 0 }],
-        sentence: "The path is nowhere in the text.",
-      },
       focus: `Keep these exactly as they are written:\n- ${kind}: ${form}`,
     };
   };
@@ -189,10 +194,11 @@ export const inventFacts = (
     const some = rows.filter(row => row.outcome === "absent").slice(0, 3);
     const found = some.map(({ number, kind, form }) => ({
       ...{ number, kind, form, title: form, note: "changed, turn 3", sign: "absent" as const },
+      outcome: "absent" as const,
       ...{ code: "CI001", pick: "recorded:1", kept: false },
     }));
     const groups = [
-      { id: "absent" as const, title: "Lost in ◆1", count: found.length, note: "", rows: found },
+      { id: "absent" as const, title: "Missing in ◆1", count: found.length, note: "", rows: found },
     ];
     return { place, look, label: "◆1", total: found.length, groups, unchecked: "", sentence: "" };
   };

@@ -10,7 +10,16 @@ test("a story tells the cause, the steps, what became of it and the price before
   await settle();
   const told = facts.story(lost.number, 3);
   for (const { words } of told.steps) expect(story()).toContain(words);
-  expect(find("cause").textContent).toBe(told.sentence);
+  expect(find("cause").textContent).toContain(told.wording.text);
+  const sides = [...document.querySelectorAll("[data-testid=evidence]")];
+  expect(sides.map(side => side.querySelector("p")?.textContent)).toEqual([
+    told.said?.text,
+    told.found?.text,
+  ]);
+  for (const [at, side] of [told.said, told.found].entries()) {
+    const { start, end } = side?.marks[0] ?? { start: 0, end: 0 };
+    expect(sides[at]?.querySelector("mark")?.textContent).toBe(side?.text.slice(start, end));
+  }
   const outcomes = [...document.querySelectorAll("[data-testid=became]")].map(row => row.textContent);
   told.outcomes.forEach(({ words, note }, i) => {
     for (const part of [words, note]) expect(outcomes[i]).toContain(part);
@@ -26,7 +35,7 @@ test("a row of what became of it is asked for by its name", async () => {
   document.querySelectorAll<HTMLElement>("[data-testid=became]")[2]?.click();
   await settle();
   expect(asked(host, "story").at(-1)).toMatchObject({ form: lost.form, pick: "plan" });
-  expect(find("cause").textContent).toBe(facts.story(lost.number, 3, "plan").sentence);
+  expect(find("cause").textContent).toContain(facts.story(lost.number, 3, "plan").wording.text);
 });
 
 test("a fix is one edit, undone as any other, and the story is asked for anew", async () => {

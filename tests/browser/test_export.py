@@ -122,8 +122,8 @@ def test_W2_25_findings_their_stories_and_both_summaries_are_on_the_page(
     exported_page: Path, show: OpenOffline
 ) -> None:
     page, told = show(exported_page)
-    expect(page.get_by_test_id("cause")).to_contain_text("Lost in ◆1. The summary says “the offsets helper”")
-    expect(page.get_by_test_id("near-summary").locator("mark[aria-current]")).to_have_text("offsets helper")
+    expect(page.get_by_test_id("cause")).to_contain_text("The summary does not mention this.")
+    expect(page.get_by_test_id("evidence").nth(1).locator("mark")).to_have_text("offsets")
     fix = page.get_by_test_id("story-fix").first
     expect(fix.get_by_role("button")).to_have_text("Copy")
     expect(fix).to_contain_text("+1,")

@@ -75,7 +75,8 @@ def test_a_lost_path_is_found_told_and_kept_by_one_click_and_undo_takes_it_back(
     expect(became.nth(0)).to_contain_text("absent in ◆1")
     expect(became.nth(0)).to_contain_text("by the file")
     became.filter(has_text="by this plan").click()
-    expect(page.get_by_test_id("cause")).to_contain_text("Lost by this plan.")
+    expect(page.get_by_role("region", name="Would have kept it")).to_contain_text("Keeps it")
+    expect(page.get_by_test_id("cause")).to_contain_text("Absent.")
 
     fix = page.get_by_test_id("story-fix").first
     price = int(fix.locator(".ci-st-number").first.inner_text().replace(",", ""))
@@ -84,14 +85,14 @@ def test_a_lost_path_is_found_told_and_kept_by_one_click_and_undo_takes_it_back(
     expect(fix.get_by_role("button")).to_have_text("Undo")
     assert workbench.pins
     assert price == workbench.plan.after - before, "the price is what it then costs"
-    expect(page.get_by_test_id("cause")).to_contain_text("Kept by this plan")
+    expect(page.get_by_test_id("cause")).to_contain_text("It stays as it is")
     expect(row_of(page)).to_contain_text("● kept")
 
     focus_workbench(page)
     page.keyboard.press("z")
     expect(row_of(page)).to_contain_text("○ absent")
     assert workbench.pins == []
-    expect(page.get_by_test_id("cause")).to_contain_text("Lost by this plan.")
+    expect(page.get_by_test_id("cause")).to_contain_text("Absent.")
     assert watch.errors == []
     assert watch.strangers(widgets) == []
 

@@ -14,19 +14,16 @@ PATH = "src/tidepool/calendar/offsets.py"
 
 
 def wait_for_story(page: Page) -> None:
-    expect(page.get_by_test_id("cause")).to_contain_text("Lost in ◆1.")
+    expect(page.get_by_test_id("cause")).to_contain_text("Absent. The summary does not mention this.")
 
 
-def test_W2_2_it_opens_on_the_first_loss_its_cause_and_the_nearest_words(
-    page: Page, opened: Workbench
-) -> None:
+def test_W2_2_it_opens_on_the_first_loss_and_the_closest_words(page: Page, opened: Workbench) -> None:
     wait_for_story(page)
     assert opened.tab == "findings"
     assert opened.look == "recorded:1"
     expect(page.get_by_test_id("story-title")).to_have_text(PATH)
-    expect(page.get_by_test_id("cause")).to_contain_text("The summary says “the offsets helper”")
-    mark = page.get_by_test_id("near-summary").locator("mark[aria-current]")
-    expect(mark).to_have_text("offsets helper")
+    mark = page.get_by_test_id("evidence").nth(1).locator("mark")
+    expect(mark).to_have_text("offsets")
     expect(mark).to_be_in_viewport()
     expect(page.get_by_test_id("tab-findings")).to_contain_text("14")
     screenshot(page, "findings")
@@ -46,9 +43,6 @@ def test_W2_16_the_first_fix_stands_on_the_first_screen(
     fix = page.get_by_test_id("story-fix").first
     expect(fix).to_contain_text("+1,")
     expect(fix.get_by_role("button", name="Pin")).to_be_in_viewport(ratio=1)
-    last = page.get_by_test_id("became").last.bounding_box()
-    box = fix.bounding_box()
-    assert box is not None and last is not None and box["y"] < last["y"]
 
 
 @pytest.mark.parametrize("width", [1400, 900, 560])
@@ -59,25 +53,6 @@ def test_where_nothing_was_lost_a_sentence_says_so_at_every_width(
     open_workbench(make_small_session(), policy="auto", tab="findings")
     expect(page.get_by_test_id("findings-none")).to_be_visible()
     expect(page.get_by_test_id("findings-none")).to_contain_text("This file records no compaction.")
-
-
-@pytest.mark.parametrize("width", [1400, 900, 560])
-def test_a_story_without_a_summary_beside_it_has_the_room_of_both(
-    page: Page, open_workbench: OpenWorkbench, width: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    open_workbench(policy="flue", tab="findings", height=860)
-    page.get_by_role("button", name="Plan", exact=True).click()
-    expect(page.get_by_test_id("cause")).to_contain_text("Lost unless the summary names it.")
-    expect(page.get_by_test_id("near-summary")).to_have_count(0)
-    story, dock = page.locator(".ci-fd-story").bounding_box(), page.locator(".ci-fd").bounding_box()
-    beside = page.locator(".ci-fd-list").bounding_box()
-    assert story is not None and dock is not None
-    left = dock["x"] if beside is None else beside["x"] + beside["width"]
-    assert (story["x"], story["width"]) == (
-        pytest.approx(left, abs=1),
-        pytest.approx(dock["x"] + dock["width"] - left, abs=1),
-    )
 
 
 def test_the_list_of_findings_is_gone_through_by_arrows_where_the_story_takes_its_place(
@@ -99,18 +74,18 @@ def test_the_list_of_findings_is_gone_through_by_arrows_where_the_story_takes_it
 
 def test_W2_15_what_became_of_it_changes_chain_text_and_fixes(page: Page, opened: Workbench) -> None:
     wait_for_story(page)
-    summary, rows = page.get_by_test_id("near-summary"), page.get_by_test_id("became")
-    expect(summary).to_have_accessible_name("Recorded summary ◆1")
+    sides, rows = page.get_by_test_id("evidence"), page.get_by_test_id("became")
+    expect(sides.nth(1)).to_have_accessible_name("The summary says")
     expect(rows).to_have_count(3)
     steps = page.get_by_role("list", name="What happened to it")
     before, fixes = steps.inner_text(), page.get_by_test_id("story-fix").all_inner_texts()
     rows.filter(has_text="by this plan").click()
-    expect(page.get_by_test_id("cause")).not_to_contain_text("Lost in ◆1.")
+    expect(page.get_by_test_id("cause")).not_to_contain_text("The summary does not mention this.")
     expect(rows.filter(has_text="by this plan")).to_have_attribute("aria-pressed", "true")
     assert steps.inner_text() != before
     rows.filter(has_text="absent in ◆1").click()
     wait_for_story(page)
-    expect(summary).to_have_accessible_name("Recorded summary ◆1")
+    expect(sides.nth(1)).to_have_accessible_name("The summary says")
     assert (steps.inner_text(), page.get_by_test_id("story-fix").all_inner_texts()) == (before, fixes)
 
 
@@ -158,7 +133,7 @@ def test_a_fix_of_the_plan_leaves_its_story_and_the_focus_where_they_are(
     """What it keeps is off the list of what the plan loses, and on again once it is undone."""
     workbench = open_workbench(policy="flue", tab="findings")
     workbench.look = "plan"
-    expect(page.get_by_test_id("cause")).to_contain_text("Lost unless the summary names it.")
+    expect(page.get_by_test_id("cause")).to_contain_text("It is absent unless the summary names it")
     title = page.get_by_test_id("story-title").inner_text()
     tab = page.get_by_test_id("tab-findings")
     expect(tab).to_have_text("Findings10")
@@ -167,7 +142,7 @@ def test_a_fix_of_the_plan_leaves_its_story_and_the_focus_where_they_are(
     expect(fix).to_have_text("Undo")
     expect(fix).to_be_focused()
     expect(page.get_by_test_id("story-title")).to_have_text(title)
-    expect(page.get_by_test_id("cause")).to_contain_text("Kept by this plan")
+    expect(page.get_by_test_id("cause")).to_contain_text("It stays as it is")
     expect(tab).to_have_text("Findings9")
     page.keyboard.press("Control+z")
     expect(tab).to_have_text("Findings10")

@@ -33,7 +33,7 @@ def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
 def check_cut_moves(firefox: Firefox, name: str) -> tuple[str, str, str]:
     """What the cut says of itself at first, after a drag to the middle, and after an arrow."""
     first = firefox.wait_for(PLACE)
-    firefox.wait_for("document.querySelector('[data-testid=cause]')?.textContent.includes('Lost in')")
+    firefox.wait_for("document.querySelector('[data-testid=cause]')?.textContent.includes('Absent.')")
     x, y, middle = firefox.run(
         f"(() => {{ const a = {HANDLE}.getBoundingClientRect();"
         " const b = document.querySelector('[data-testid=bars]').getBoundingClientRect();"

@@ -60,7 +60,7 @@ def test_the_same_commit_is_one_fact_by_its_longest_id() -> None:
 
 def test_what_stands_of_a_commit_in_another_length_is_quoted() -> None:
     session = build(user(COMMIT[:7]), say("ok"), compact(f"It is {COMMIT[:9]}."), user("on"))
-    assert f"keeps it only in its summary as {COMMIT[:9]}." in trace(session, COMMIT[:7]).why()
+    assert f"The summary says it: “{COMMIT[:9]}”." in trace(session, COMMIT[:7]).why()
 
 
 @pytest.mark.parametrize("made_up", ["b2c3d4e5f6a7", "abc12340", "1a2b3c4d", "ab123456ff"])
@@ -233,8 +233,8 @@ def test_what_only_the_system_prompt_says_stands_in_every_request() -> None:
     traced = trace(session, "Report.md")
     assert (traced.outcome, traced.stood, traced.named) == ("verbatim", True, ())
     assert traced.why() == (
-        "The file Report.md stands before the messages, and nobody said it in them. The recorded compaction "
-        "leaves it verbatim in the system prompt."
+        "The file Report.md stands before the messages; no message says it. It stays as it is, in the system "
+        "prompt."
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from inspector.errors import ArgumentError, EditError
-from inspector.facts.nearest import find_nearest
 from inspector.facts.trace import trace_recorded
 from inspector.facts.traced import TracedFact
 from tests.facts.test_explain import compact, use
@@ -129,20 +128,6 @@ def test_a_call_is_named_by_the_end_of_a_long_path_and_without_empty_brackets() 
     assert "the last in turn 1 (the call Note, " in why
 
 
-@pytest.mark.parametrize(
-    ("path", "told", "near"),
-    [
-        ("src/evaluation.ts", "The Context tab of their evaluation frontend.", False),
-        ("src/Cargo.toml", "The desktop cargo build is clean.", False),
-        ("src/evaluation.ts", "The evaluation module was read.", True),
-        ("src/evaluation.ts", "Types live in `evaluation`.", True),
-        ("src/AgentLogos.tsx", "It imports AgentLogos from there.", True),
-    ],
-)
-def test_a_file_is_not_near_where_its_name_is_just_a_word(path: str, told: str, near: bool) -> None:
-    assert bool(find_nearest("file", path, told)) is near
-
-
 def test_a_file_that_begins_in_the_middle_may_have_lost_what_is_asked_for() -> None:
     whole = build(user("go"), say("ok"), compact("Nothing."), user("on"))
     with pytest.raises(EditError, match=r"nothing said so far holds it$"):
@@ -212,11 +197,6 @@ def test_a_kind_that_is_none_is_refused() -> None:
         trace_recorded(session)[0]["rule", "go"]
 
 
-def test_what_a_choice_picks_is_near_where_a_summary_names_it() -> None:
-    (near,) = find_nearest("choice", "ok, option B then", "Two ways. The user picked option B. Done.")
-    assert (near.sentence, near.words) == ("The user picked option B.", "option B")
-
-
 def test_a_file_that_a_tool_was_given_is_not_another_whose_path_ends_like_it() -> None:
     session = build(
         user("go"),
@@ -239,14 +219,6 @@ def test_a_test_that_a_runner_names_with_its_file_is_partial_where_its_name_stan
     asked = "tests/test_pump.py::test_fill_twice"
     assert lose(f"FAILED {asked} - boom", "test_fill_twice failed.", asked).outcome == "partial"
     assert lose(f"FAILED {asked} - boom", "test_fill failed.", asked).outcome == "absent"
-
-
-def test_half_of_a_short_rule_is_near() -> None:
-    (near,) = find_nearest(
-        "constraint", "never squash before review", "All set. He squashed; squash after the review."
-    )
-    assert near.words == "review, squash"
-    assert find_nearest("error", "timeout before review", "The review had a timeout.") == ()
 
 
 @pytest.mark.parametrize("asked", ["#46", "PR 46", "pull/46"])

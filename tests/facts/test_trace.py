@@ -93,7 +93,7 @@ def test_why_tells_where_the_path_was_said_and_what_removed_it() -> None:
     assert "first said by a tool in turn 1" in why
     assert "the last in turn 3" in why
     assert "does not name it" in why
-    assert "no list of files" in why
+    assert "No list of files" in why
 
 
 def test_facts_and_trace_are_found_once_and_shared_between_moments() -> None:
@@ -242,7 +242,7 @@ def listing() -> Session:
 def test_what_nothing_names_is_lost() -> None:
     traced = one_turn_kept(listing())["src/other.py"]
     assert (traced.outcome, traced.stands) == ("absent", ())
-    assert "left nothing of it" in traced.why()
+    assert "It is absent unless the summary names it" in traced.why()
 
 
 def test_a_base_name_that_two_files_share_is_partial_and_ambiguous() -> None:
@@ -301,7 +301,7 @@ def test_what_was_lost_once_is_not_lost_again() -> None:
     assert [first[name].outcome for name in ("src/auth.py", "src/main.py")] == ["quoted", "absent"]
     assert [second[name].outcome for name in ("src/auth.py", "src/main.py")] == ["absent", "absent"]
     assert [second[name].stood for name in ("src/auth.py", "src/main.py")] == [True, False]
-    assert "the first recorded compaction had left nothing of it" in second["src/main.py"].why()
+    assert "the first recorded compaction left nothing of it" in second["src/main.py"].why()
     files = [t for t in second.select("absent") if t.fact.kind == "file"]
     assert [t.fact.form for t in files] == ["src/auth.py"]
 
@@ -311,8 +311,8 @@ def test_why_names_what_carried_a_fact_last_not_where_it_was_said_last() -> None
     summary = next(entry.id for entry in session.entries if entry.kind == "compaction")
     _, second = trace_recorded(session, find_facts(session))
     why = second["src/auth.py"].why()
-    assert "Up to here 1 block said it in turn 1 (the output of Read" in why
-    assert f"only the summary of an earlier compaction ({summary}/0) still named it" in why
+    assert "1 block said it, the last in turn 1 (the output of Read" in why
+    assert f"only the summary of an earlier compaction ({summary}/0) said it." in why
     assert "says it, the last in" not in why
 
 
@@ -323,9 +323,9 @@ def test_why_counts_the_blocks_that_still_stood_apart() -> None:
     entries += [user("go on"), say(), Entry(id="", kind="compaction", boundary=Boundary(summary=""))]
     session = build(*entries)
     first, second = trace_recorded(session, find_facts(session))
-    assert "Up to here 2 blocks say it, the last in turn 2" in first["src/auth.py"].why()
+    assert "2 blocks say it, the last in turn 2" in first["src/auth.py"].why()
     why = second["src/auth.py"].why()
-    assert "Up to here 2 blocks say it; 1 was still there, the last in turn 2" in why
+    assert "2 blocks say it; 1 was still there, the last in turn 2" in why
 
 
 def test_a_plan_tells_what_became_of_the_summary_that_alone_named_a_fact() -> None:

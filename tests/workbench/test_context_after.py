@@ -168,17 +168,17 @@ def test_a_compaction_without_a_summary_is_read_as_it_left_the_context() -> None
 
 
 @pytest.mark.parametrize("told", [{"extra": {"unreadable": True}}, {}])
-def test_a_story_says_whether_a_summary_is_sealed_or_was_never_written(told: dict[str, Any]) -> None:
+def test_of_a_summary_that_cannot_be_read_a_story_claims_nothing(told: dict[str, Any]) -> None:
     session = chain(
         user("Keep /srv/tide/brest.toml."), said("b" * 5_000), compaction(**told), user("c"), said("d")
     )
     model = WorkbenchModel(session, "auto", window=2_000)
     model.answer({"at": "e1", "look": "recorded:1"})
     story = ask(model, "story", kind="file", form="/srv/tide/brest.toml", number=0)
-    why = "The summary cannot be read" if told else "The file records no summary of it"
-    guessed = f"{why}; guessed from what follows."
-    assert story["sentence"] == "The summary is encrypted or missing."
-    assert (story["text"]["sentence"], story["text"]["lines"]) == (guessed, [])
+    assert (story["outcome"], story["tone"]) == ("unknown", "grey")
+    assert story["wording"]["text"] == "The summary is encrypted or missing."
+    assert (story["found"]["text"], story["found"]["marks"]) == ("It is encrypted or missing.", [])
+    assert story["said"]["text"] == "Keep /srv/tide/brest.toml."
 
 
 def test_where_outputs_were_cleared_the_rest_is_read_as_it_stands() -> None:
@@ -244,7 +244,7 @@ def test_what_clearing_outputs_loses_is_looked_for() -> None:
     model = WorkbenchModel(session, "auto", window=2_000)
     recorded = model.answer({"at": "e3", "look": "cleared:1"})["_recorded"]
     reply = ask(model, "losses", place=recorded["cut"]["place"])
-    assert (reply["sentence"], reply["tone"]) == ("An error was lost.", "bad")
+    assert (reply["sentence"], reply["tone"]) == ("1 fact is missing.", "bad")
     found = ask(model, "findings", place=recorded["cut"]["place"], look="cleared:1")
     (row,) = found["groups"][0]["rows"]
     assert (row["kind"], row["code"]) == ("error", "CI004")

@@ -377,8 +377,8 @@ def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(model: Workben
     assert again["sign"] == "again" and again["words"].startswith("read again, turn ")
     assert (planned["id"], planned["outcome"], planned["by"]) == ("plan", "absent", "plan")
     here = tell(model, number, "plan")
-    assert (here["pick"], here["bad"]) == ("plan", True)
-    assert here["sentence"].startswith("Lost by this plan. ")
+    assert (here["pick"], here["tone"]) == ("plan", "red")
+    assert here["wording"]["text"] == "No block that says it stays."
     assert here["fixes"][0]["does"] == "Pin"
     assert LOST_PATH in told["focus"] and LOST_PATH in here["focus"]
 
@@ -428,8 +428,8 @@ def test_a_fact_that_is_said_later_has_a_life_but_no_outcome_yet(
     later = session.facts[LOST_PATH]
     model.answer({"at": session.entries[session.path[1]].id})
     told = tell(model, later.number, "plan")
-    assert (told["fixes"], told["bad"]) == ([], False) and told["places"]
-    assert told["sentence"] == "It has not been said up to this moment."
+    assert (told["fixes"], told["tone"], told["said"]) == ([], "", None) and told["places"]
+    assert told["wording"]["text"] == "It has not been said up to this point."
     assert [row["id"] for row in told["outcomes"]] == ["recorded:1", "again:0"]
 
 
@@ -440,7 +440,7 @@ def test_the_outcome_is_that_of_the_cut_that_was_asked_for(model: WorkbenchModel
     there = tell(model, number, "plan", end)
     model.answer({"cut": "end"})
     here = tell(model, number, "plan", end)
-    names = ("pick", "sentence", "bad", "outcomes", "head")
+    names = ("pick", "wording", "tone", "outcomes", "head", "said", "found")
     assert {name: there[name] for name in names} == {name: here[name] for name in names}
 
 

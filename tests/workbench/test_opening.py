@@ -218,12 +218,12 @@ def test_what_is_lost_is_told_of_the_side_that_is_looked_at() -> None:
         reply = answer_query(model, {"type": "losses", "id": 1, "place": model.shown.place or 0})
         return reply["sentence"], reply["tone"]
 
-    assert ask()[0].startswith("2 changed files and ") and ask()[0].endswith(" were lost.")
+    assert ask()[0] == "4 facts are missing."
     assert ask()[1] == "bad"
     model.answer({"look": "plan"})
-    assert ask()[0].endswith(" would be lost.")
+    assert ask()[0].endswith(" would be missing with this plan.")
     model.answer({"policy": "flue"})
-    assert ask()[0].endswith(" would be lost unless it names them.") and ask()[1] == ""
+    assert ask()[0].endswith(" would be missing unless the summary names them.") and ask()[1] == ""
 
 
 def test_w2_5_a_cut_that_a_provider_refuses_has_its_number_and_the_provider_s_words() -> None:

@@ -56,17 +56,15 @@ def test_a_fact_that_stood_in_a_cleared_output_alone_is_told_where_it_was_cleare
     story = story_of(session, at="e3", look="cleared:1")
     assert story["pick"] == "cleared:1"
     assert rows_of(story) == [("cleared at ◇1, turn 1", "file", "missing")]
-    assert (
-        story["sentence"]
-        == "Cleared at ◇1: the output of make in turn 1 was cleared, and nothing else has it."
-    )
-    assert story["bad"] and story["factRow"]["ends"] == "not mentioned after ◇1"
+    assert story["wording"]["text"] == "1 output that had it was cleared, and nothing else has it."
+    # Nothing was done to the file: no check is about it, so that it is not red.
+    assert not story["tone"] and story["factRow"]["ends"] == "not mentioned after ◇1"
     step = story["steps"][-1]
-    assert (step["turn"], step["words"]) == ("◇1", "1 block named it; 1 was cleared, none stands")
-    # No edit of a plan would have changed it, and the words that went are beside it.
+    assert (step["turn"], step["words"]) == ("◇1", "1 block named it; 1 was cleared, none stays")
+    # No edit of a plan would have changed it.
     assert (story["fixes"], story["fixesNote"]) == ([], "")
-    assert story["text"]["title"] == "Cleared at ◇1"
-    assert [line["text"] for line in story["text"]["lines"]] == [f"wrote {PATH}"]
+    assert (story["said"]["text"], story["said"]["ref"]) == (f"wrote {PATH}", "e2/0")
+    assert story["found"]["text"] == "Nothing: the output was cleared."
 
 
 def test_what_stands_elsewhere_is_kept_and_what_was_not_said_yet_has_no_row() -> None:
@@ -80,10 +78,9 @@ def test_what_stands_elsewhere_is_kept_and_what_was_not_said_yet_has_no_row() ->
     )
     story = story_of(session, at="e3", look="cleared:1")
     assert rows_of(story) == [("kept at ◇1, turn 1", "file", "kept")]
-    assert story["sentence"] == (
-        "Kept at ◇1, by your words in turn 1; the output of make in turn 1 was cleared."
-    )
-    assert not story["bad"]
+    assert story["wording"]["text"] == "It stays as it is, in turn 1 (e0/0)."
+    assert story["steps"][-1]["words"] == "2 blocks named it; 1 was cleared, 1 stays"
+    assert story["tone"] == "green"
     later = story_of(session, "/srv/tide/gauges/cork.toml", at="e6", look="")
     assert rows_of(later) == []
 

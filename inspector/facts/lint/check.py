@@ -38,6 +38,7 @@ from ...wire.checks import check_context
 from ...wire.parsed import Violation
 from ...wire.render import render_request
 from ..essential import SCRATCH
+from ..explain import describe_outcome
 from ..extract.errors import find_errors
 from ..facts import SPOKEN, Said, quote_form
 from ..grounding import ground_recorded
@@ -46,6 +47,7 @@ from ..outcomes import CODE, Outcome
 from ..regret import find_regret
 from ..trace import trace_recorded
 from ..traced import Trace, TracedFact
+from ..wording import write
 from .codes import (
     LINT_CODES,
     SEVERITIES,
@@ -431,33 +433,32 @@ def known(traced: TracedFact) -> list[Said]:
 
 def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
     """Yield the codes that apply to a fact, each with its sentence."""
+    for code, params in _find_codes(traced, look):
+        kind = traced.fact.kind
+        form = traced.fact.form if kind in SPOKEN else " ".join(traced.fact.form.split())
+        quoted = quote_form(kind, form, LONGEST) if kind in SPOKEN else cut_text(form, LONGEST)
+        yield code, write(code, form=quoted, kind=kind, **params).sentence
+
+
+def _find_codes(traced: TracedFact, look: _Look) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the codes that apply to a fact, each with the parameters of its sentence."""
     fact, kind = traced.fact, traced.fact.kind
-    quoted = kind in SPOKEN
-    form = quote_form(kind, fact.form, LONGEST) if quoted else cut_text(" ".join(fact.form.split()), LONGEST)
     if (later := traced.replacement) is not None:
         if traced.carried:
-            value, when = cut_text(later.value, LONGEST), _when(traced, later.ref)
-            yield "CI015", f"The summary tells the {kind} {form}, which the user replaced {when} by {value}."
+            yield "CI015", {"value": cut_text(later.value, LONGEST), "when": _when(traced, later.ref)}
     elif traced.outcome == "changed":
         if any(said.by == "user" for said in known(traced)):
-            found = traced.comparison
-            instead, said_value = cut_text(found.instead, LONGEST), cut_text(found.said, LONGEST)
-            change = f'"{instead}" for "{said_value}"' if instead and said_value else "another value"
-            yield "CI016", f"The {kind} {form}, {_who_said(traced)}, stands with {change}."
+            yield "CI016", {"sentence": describe_outcome(traced).sentence}
     elif traced.outcome == "contradicted":
         if kind in ("constraint", "choice"):
-            words = cut_text(traced.words, LONGEST)
-            yield "CI017", f'The {kind} {form}, {_who_said(traced)}, is contradicted by "{words}".'
+            yield "CI017", {"sentence": describe_outcome(traced).sentence}
     elif kind == "file":
         done = [said for said in known(traced) if said.operation in ("read", *CHANGED)]
         # A failed call changed nothing.
         changed = [said for said in done if said.operation in CHANGED and look.has_worked(said.ref)]
         weak = done if traced.outcome == "partial" else ()
-        others = [name for name in traced.others if not name.startswith("...")] if weak else ()
-        if others:
-            other = cut_text(others[0], LONGEST)
-            words = cut_text(traced.words, LONGEST)
-            yield "CI007", f'Of the file {form} only "{words}" is left, which {other} is called too.'
+        if others := [name for name in traced.others if not name.startswith("...")] if weak else ():
+            yield "CI007", {"words": cut_text(traced.words, LONGEST), "other": cut_text(others[0], LONGEST)}
         created = [said for said in changed if said.operation == "created"]
         # A file that was created and deleted again need not be kept.
         if (
@@ -467,7 +468,7 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
             and not (created and changed[-1].operation == "deleted")
         ):
             code, last = ("CI006", created[-1]) if created else ("CI001", changed[-1])
-            yield code, f"The file {form}, {last.operation} {_when(traced, last.ref)}, is absent."
+            yield code, {"did": last.operation or "", "when": _when(traced, last.ref)}
     elif traced.outcome != "absent":
         return
     elif kind == "constraint":
@@ -475,34 +476,23 @@ def _judge(traced: TracedFact, look: _Look) -> Iterator[tuple[str, str]]:
         by = "user" if "user" in sayings else "file"
         if by in sayings:
             who = {"user": "the user", "file": "an instruction file"}[by]
-            yield "CI002", f"The constraint {form}, said by {who} {_when(traced, sayings[by])}, is absent."
+            yield "CI002", {"who": who, "when": _when(traced, sayings[by])}
     elif kind == "todo":
         by_user = any(said.by == "user" for said in known(traced))
         if by_user if look.todos is None else fact.form in look.todos:
-            yield "CI003", f"The todo {form}, open {_when(traced, traced.said[-1])}, is absent."
+            yield "CI003", {"when": _when(traced, traced.said[-1])}
     elif kind == "error":
         if look.error is not None and look.error[0] == fact.form:
-            yield "CI004", f"The error {form}, last met {_when(traced, look.error[1])}, is absent."
+            yield "CI004", {"when": _when(traced, look.error[1])}
     elif kind == "command":
         for failed, (last_form, ref) in sorted(look.outcomes.items()):
             if last_form == fact.form:
-                did = "failed" if failed else "passed"
-                yield "CI005", f"The command {form}, which {did} last {_when(traced, ref)}, is absent."
+                yield "CI005", {"did": "failed" if failed else "passed", "when": _when(traced, ref)}
     elif kind == "choice":
         if choices := [said for said in known(traced) if said.by == "user"]:
-            yield (
-                "CI014",
-                f"The choice {form}, made by the user {_when(traced, choices[-1].ref)}, is absent.",
-            )
+            yield "CI014", {"when": _when(traced, choices[-1].ref)}
     elif kind == "decision":
-        yield "CI010", f"The decision {form}, made {_when(traced, traced.said[0])}, is absent."
-
-
-def _who_said(traced: TracedFact) -> str:
-    """Say who stated a fact last, and when."""
-    last = known(traced)[-1]
-    who = {"user": "the user", "model": "the model", "tool": "a tool"}.get(last.by, f"the {last.by}")
-    return f"said by {who} {_when(traced, last.ref)}"
+        yield "CI010", {"when": _when(traced, traced.said[0])}
 
 
 def _when(traced: TracedFact, ref: BlockRef) -> str:

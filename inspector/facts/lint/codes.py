@@ -150,15 +150,15 @@ _CHECKS = (
         "value changed",
         "error",
         "A summary gives another value for something that the user stated.",
-        'The constraint “Spend at most $500.”, said by the user in turn 3, stands with "$600" for "$500".',
+        "The constraint “Spend at most $500.” is changed. You said “$500” (turn 3). The summary says “$600”.",
     ),
     Check(
         "CI017",
         "rule contradicted",
         "error",
         "A summary allows, cancels or negates what the user asked for.",
-        "The constraint “Never push to main.”, said by the user in turn 1, is contradicted by "
-        '"Pushing to main is fine".',
+        "The constraint “Never push to main.” is contradicted. You said “Never push to main.” (turn 1). The "
+        "summary allows it: “Pushing to main is fine.”.",
     ),
 )
 ASKED_FOR = frozenset({"CI010"})

@@ -30,8 +30,7 @@ from ..opening import Choice
 from ..payloads.base_payload import to_json
 from ..payloads.block import BODY_CHARS, describe_body, describe_rows, describe_summary
 from ..payloads.context_after import describe_context, describe_request, find_plan
-from ..payloads.findings import list_findings
-from ..payloads.losses import describe_losses
+from ..payloads.findings import describe_losses, list_findings
 from ..payloads.policies import find_results, list_choices
 from ..payloads.recorded import draw_recorded
 from ..payloads.replay import draw_run

@@ -1,12 +1,13 @@
-"""Findings: what a compaction lost that it should not have, in groups, the most serious first.
+"""Findings: what a compaction lost or changed that it should not have, in groups, the most serious first.
 
-The same checks as `inspector check` makes; `story` tells of one of them.
+The same checks as `inspector check` makes; `story` tells of one of them. Head line, tab, counts and list come
+from the same groups.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,11 +17,13 @@ from ...facts.extract.collect import KINDS
 from ...facts.facts import Facts, quote_form
 from ...facts.lint.check import CHANGED, check_trace, known
 from ...facts.lint.codes import LintFinding
-from ...facts.outcomes import CODE, IN_FULL
+from ...facts.outcomes import CODE, IN_FULL, TRAITS, Outcome
 from ...facts.regret import Regret, find_regret, sum_regret
 from ...facts.trace import trace_moves
 from ...facts.traced import Trace, TracedFact
+from ...facts.wording import write
 from ...faults import Faults
+from ...planning.plan import Plan
 from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
 from ...redaction.cut import cut_text
@@ -36,12 +39,12 @@ from .fact_list import MOST_FORM, UNLESS, FactListing, find_listing
 from .sections import format_tokens
 from .titles import title_path
 
-Sign = Literal["absent", "result", "superseded", "again"]
+Sign = Literal["changed", "absent", "result", "superseded", "check", "again"]
 MOST_TITLE = 120
 MOST_FINDINGS = 200
 """Rows of a group that are sent; its head counts all."""
-_ABSENT = ("CI001", "CI002", "CI003", "CI006")
-_RESULTS = ("CI004", "CI005")
+MOST_TO_CHECK = 20
+"""Rules that are listed because it is unclear what became of them."""
 _UNCHECKED = (("decision", "decision", "decisions"), ("choice", "choice", "choices"))
 """Kinds that nearly every compaction loses in so many words, and keeps in others: told, never listed."""
 _NOTHING = "Nothing that was changed, asked for or left open {was} lost {where}."
@@ -51,7 +54,8 @@ class FindingRow(Payload, frozen=True):
     """A finding: the fact by its number, kind and form, and what stands right of it.
 
     `pick` names what became of it that the finding is about, as `story` does. `code` is the check's.
-    `kept` says that the plan on the screen, which edits what the file records, keeps it.
+    `outcome` is what became of it. `kept` says that the plan on the screen, which edits what the file
+    records, keeps it.
     """
 
     number: int
@@ -60,6 +64,7 @@ class FindingRow(Payload, frozen=True):
     title: str
     note: str
     sign: Sign
+    outcome: Outcome
     code: str
     pick: str
     kept: bool
@@ -89,6 +94,13 @@ class FindingsReply(Payload, frozen=True):
     groups: list[FindingGroup]
     unchecked: str
     sentence: str
+
+
+class LossesReply(Payload, frozen=True):
+    """The end of the sentence of a plan or a compaction: what its findings are."""
+
+    sentence: str
+    tone: Literal["bad", "", "good"]
 
 
 class Recorded(NamedTuple):
@@ -124,26 +136,63 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
     if side is not None and side.mark.kind == "micro" and look == side.mark.look:
         return _beside_cleared(model, listing, place, side.mark)
     recorded = None if look == "plan" else find_next(model, listing)
-    if recorded is None:
-        # The file records no compaction here.
-        return _of_plan(model, listing, place)
-    trace = recorded.trace
+    # The file may record no compaction here.
+    return (
+        _of_plan(model, listing, place) if recorded is None else _of_recorded(model, listing, place, recorded)
+    )
+
+
+def describe_losses(model: WorkbenchModel, query: Mapping[str, Any]) -> LossesReply:
+    """Count what the findings list holds, for the side that is looked at with its cut at `place`."""
+    side = model.looked_at
+    look = "plan" if side is None else side.mark.look
+    reply = list_findings(model, {**query, "look": look})
+    if side is not None:
+        if side.sealed:
+            return LossesReply(write("losses", "unknown").sentence, "")
+        # A clearing of outputs is listed with the plan's findings below its own.
+        mine = [group for group in reply.groups if group.id == "again" or group.rows[0].pick == look]
+        return _count_losses(mine, "")
+    plan = find_listing(model, int(query["place"]), planned=True).plan
+    if not plan.outcome.changed.any():
+        return LossesReply("", "good")
+    return _count_losses(reply.groups, "not written" if plan.is_unwritten else "plan")
+
+
+def _count_losses(groups: Iterable[FindingGroup], variant: str) -> LossesReply:
+    """Return the head line of a list of findings: how many facts are missing, changed, and to be checked."""
+    count = {group.id: group.count for group in groups}
+    missing, changed = count.get("absent", 0) + count.get("result", 0), count.get("changed", 0)
+    be = "would be" if variant else ""
+    parts = [
+        f"{plural(number, 'fact')} {be or ('is' if number == 1 else 'are')} {what}"
+        for number, what in ((changed, "changed or contradicted"), (missing, "missing"))
+        if number
+    ]
+    check = f" {plural(count['check'], 'rule')} to check." if count.get("check") else ""
+    if not parts:
+        return LossesReply(write("losses", "none").sentence + check, "" if check else "good")
+    pronoun = "it" if missing == 1 else "them"
+    found = write("losses", variant, facts=join_words(parts), them=pronoun)
+    return LossesReply(found.sentence + check, "" if variant == "not written" and not changed else "bad")
+
+
+def _of_recorded(
+    model: WorkbenchModel, listing: FactListing, place: int, recorded: Recorded
+) -> FindingsReply:
+    trace, faults = recorded.trace, Faults(listing.facts.faults)
     again = [regret for regret in find_again(model, listing) if regret.entry == recorded.entry.id]
-    faults = Faults(listing.facts.faults)
-    losses = list(check_trace(trace, None, faults))
-    groups = [*_group_losses(losses, f"Lost in {recorded.sign}", recorded.look, _find_kept(listing))]
+    groups = [*_group(trace, None, faults, f"Missing in {recorded.sign}", recorded.look, _find_kept(listing))]
     if again:
         groups.append(_group_again(model, listing, again))
-    where = f"in {recorded.sign}"
-    sentence = _NOTHING.format(was="was", where=where)
+    sentence = _NOTHING.format(was="was", where=f"in {recorded.sign}")
     return _finish(place, recorded.look, recorded.sign, groups, trace, sentence, faults)
 
 
 def _of_plan(model: WorkbenchModel, listing: FactListing, place: int) -> FindingsReply:
-    trace = listing.trace
-    title = UNLESS.capitalize() if listing.plan.is_unwritten else "Lost by this plan"
-    faults = Faults(listing.facts.faults)
-    groups = [*_group_losses(list(check_trace(trace, listing.plan, faults)), title, "plan")]
+    trace, faults = listing.trace, Faults(listing.facts.faults)
+    title = UNLESS.capitalize() if listing.plan.is_unwritten else "Missing with this plan"
+    groups = [*_group(trace, listing.plan, faults, title, "plan")]
     sentence = _NOTHING.format(was="would be", where="by this plan")
     if not any(mark.kind == "compact" for mark in model.history.marks):
         sentence = f"This file records no compaction. {sentence}"
@@ -155,8 +204,8 @@ def _beside_cleared(
 ) -> FindingsReply:
     """List the losses of a clearing of outputs, which are often none, followed by those of the plan."""
     reply = _of_plan(model, listing, place)
-    found = list(check_trace(find_recorded(model, listing, model.session[mark.entry]).trace))
-    groups = [*_group_losses(found, f"Lost in {mark.sign}", mark.look), *reply.groups]
+    trace = find_recorded(model, listing, model.session[mark.entry]).trace
+    groups = [*_group(trace, None, Faults(), f"Missing in {mark.sign}", mark.look), *reply.groups]
     nothing = _NOTHING.format(was="was", where=f"in {mark.sign}")
     below = " These would be lost by the plan:" if reply.groups else f" {reply.sentence}"
     sentence = "" if len(groups) > len(reply.groups) else f"{nothing}{below}"
@@ -176,7 +225,7 @@ def _finish(
     kinds = trace.kind[trace.stood & (trace.outcome == CODE["absent"])].tolist()
     absent = Counter(KINDS[kind] for kind in kinds)
     words = join_words([plural(absent[kind], one, many) for kind, one, many in _UNCHECKED if absent[kind]])
-    notes = [f"{words} not checked"] if words else []
+    notes = [f"Not checked: {words}"] if words else []
     if faults:
         notes.append(f"incomplete: {plural(len(faults), 'fault')} while checking")
     unchecked = "; ".join(notes)
@@ -228,37 +277,49 @@ def _find_kept(listing: FactListing) -> frozenset[int]:
     return frozenset(trace.number[stays].tolist())
 
 
-def _group_losses(
-    found: list[LintFinding], title: str, pick: str, kept: frozenset[int] = frozenset()
+def _group(
+    trace: Trace,
+    plan: Plan | None,
+    faults: Faults,
+    title: str,
+    pick: str,
+    kept: frozenset[int] = frozenset(),
 ) -> Iterator[FindingGroup]:
+    """Yield the findings of a trace by group: what is changed, what is missing, and what to check."""
+    found = [one for one in check_trace(trace, plan, faults) if one.traced is not None]
     sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
-        ("absent", title, _ABSENT),
-        ("result", "Last result lost", _RESULTS),
+        ("changed", "Changed or contradicted", ("CI016", "CI017")),
+        ("absent", title, ("CI001", "CI002", "CI003", "CI006")),
+        ("result", "Last result missing", ("CI004", "CI005")),
         ("superseded", "Replaced values carried on", ("CI015",)),
     )
     for sign, head, codes in sorts:
-        mine = [one for one in found if one.code in codes and one.traced is not None]
-        rows = [_row(one, sign, pick, kept) for one in mine[:MOST_FINDINGS]]
+        mine = [one for one in found if one.code in codes]
+        rows = [
+            _row(one.traced, describe_loss(one), sign, one.code, pick, kept)
+            for one in mine[:MOST_FINDINGS]
+            if one.traced is not None
+        ]
         if rows:
             yield FindingGroup(sign, head, len(mine), "", rows)
-
-
-def _row(finding: LintFinding, sign: Sign, pick: str, kept: frozenset[int]) -> FindingRow:
-    traced = finding.traced
-    assert traced is not None
-    fact = traced.fact
-    note = describe_loss(finding)
-    return FindingRow(
-        fact.number,
-        fact.kind,
-        cut_text(fact.form, MOST_FORM),
-        name_fact(traced),
-        note,
-        sign,
-        finding.code,
-        pick,
-        fact.number in kept,
+    unsure = (
+        []
+        if plan is not None and plan.is_unwritten
+        else trace.select("partial", "unclear", kind="constraint")
     )
+    unsure = [one for one in unsure if any(said.by in ("user", "file") for said in known(one))]
+    rows = [_row(one, TRAITS[one.outcome].label, "check", "", pick, kept) for one in unsure[:MOST_TO_CHECK]]
+    if rows:
+        yield FindingGroup("check", "Check yourself", len(rows), "", rows)
+
+
+def _row(
+    traced: TracedFact, note: str, sign: Sign, code: str, pick: str, kept: frozenset[int] = frozenset()
+) -> FindingRow:
+    fact = traced.fact
+    form = cut_text(fact.form, MOST_FORM)
+    found = fact.number, fact.kind, form, name_fact(traced), note, sign, traced.outcome, code, pick
+    return FindingRow(*found, fact.number in kept)
 
 
 def describe_loss(finding: LintFinding) -> str:
@@ -273,8 +334,8 @@ def describe_loss(finding: LintFinding) -> str:
         what = {"edited": "changed", "created": "created", "deleted": "deleted"}.get(last.operation or "", "")
         if finding.code == "CI006":
             what, last = "created", next(said for said in changed if said.operation == "created")
-    elif finding.code == "CI002":
-        what = "your rule"
+    elif finding.code in ("CI002", "CI016", "CI017"):
+        what = {"constraint": "your rule", "choice": "your choice"}.get(traced.fact.kind, traced.fact.kind)
         last = next((said for said in reversed(sayings) if said.by == "user"), sayings[-1])
     elif finding.code == "CI003":
         what, last = "open task", sayings[-1]
@@ -315,17 +376,7 @@ def _group_again(model: WorkbenchModel, listing: FactListing, again: list[Regret
     note = f"{format_tokens(tokens)} tokens" + ("" if money is None else f", {money}")
     regrets = find_again(model, listing)
     rows = [
-        FindingRow(
-            regret.fact.number,
-            regret.fact.kind,
-            cut_text(regret.fact.form, MOST_FORM),
-            name_fact(regret.traced),
-            f"{regret.tokens:+,}",
-            "again",
-            "CI009",
-            f"again:{regrets.index(regret)}",
-            False,
-        )
-        for regret in again[:MOST_FINDINGS]
+        _row(one.traced, f"{one.tokens:+,}", "again", "CI009", f"again:{regrets.index(one)}")
+        for one in again[:MOST_FINDINGS]
     ]
     return FindingGroup("again", "Needed again", len(again), note, rows)

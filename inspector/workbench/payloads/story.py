@@ -1,36 +1,34 @@
-"""The story of one fact: what each compaction left of it and why, step by step; what would have kept it, and
-for what price; and the summary at the words that come nearest to it.
+"""The story of one fact: what was said, what is left, what happened in turn, and what would have kept it.
 
-What became of it is a list: one row for each recorded compaction, for the clearings of outputs that touched
-it, for each time it was needed again, and for the plan. One of them is told in full.
+`outcomes` has one row for each recorded compaction, for the clearings of outputs that touched the fact, for
+each time it was needed again, and for the plan. The evidence shown is that of one row.
 """
 
 from __future__ import annotations
 
-import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import accumulate, pairwise
 from typing import Any, Literal
 
-from ...facts.explanation import Explanation, NearWords
-from ...facts.facts import Fact
+from ...facts.explain import name_speaker
+from ...facts.explanation import Passage
 from ...facts.focus import write_focus
 from ...facts.lint.check import CHANGED, find_code, known
-from ...facts.nearest import find_spans
-from ...facts.outcomes import MISSING, TRAITS, UNDECIDED, Outcome
+from ...facts.outcomes import MISSING, TRAITS, UNDECIDED, Colour, Outcome
 from ...facts.regret import MEANS, Regret
 from ...facts.traced import TracedFact
+from ...facts.wording import WrittenSentence, write
 from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
-from ...text import join_words, plural
+from ...text import join_words, plural, printable, utf16_length
 from ..model import WorkbenchModel
 from ..words import label_of
 from .base_payload import Payload
 from .fact_list import MOST_FORM, UNLESS, find_fact, find_listing, may_be_named
 from .fact_teller import Teller, Told
 from .findings import name_form
-from .story_cleared import count_cleared, name_cleared, tell_cleared
 from .story_fixes import StoryFix, offer_fixes, offer_output
-from .story_text import FAR, StoryText, describe_text
 
 StepSign = Literal["named", "kept", "undecided", "unknown", "missing", "again", ""]
 By = Literal["file", "plan", "guess", ""]
@@ -42,12 +40,51 @@ _NOUNS = {
     "todo": "open task",
     "choice": "your choice",
     "statement": "your statement",
-    "decision": "decision",
-    "error": "error",
-    "command": "command",
-    "file": "file",
 }
 _PROSE = ("constraint", "choice", "decision", "todo", "statement")
+_LEFT = {"summary": "The summary says", "notice": "The notice says", "pointer": "The pointer says"}
+
+_NOTHING = defaultdict(
+    lambda: "Not mentioned.",
+    {
+        "unknown": "It is encrypted or missing.",
+        "cleared": "Nothing: the output was cleared.",
+        "not written": "It is not written yet.",
+        "pointer": "Only a pointer.",
+    },
+)
+"""What stands in the place of a passage that there is not."""
+
+
+class WordingPayload(Payload, frozen=True):
+    """A sentence with its code in the table of sentences, and the values in it."""
+
+    code: str
+    params: dict[str, str]
+    text: str
+
+
+class StoryMark(Payload, frozen=True):
+    """A span of a passage in UTF-16 units; `differs` tells a value that differs from words that match."""
+
+    start: int
+    end: int
+    differs: bool
+
+
+class StoryPassage(Payload, frozen=True):
+    """Words in their surroundings: `start` to `end` are the words themselves, in UTF-16 units.
+
+    If there are no such words, the span is empty, and `text` says so.
+    """
+
+    title: str
+    note: str
+    ref: str
+    text: str
+    start: int
+    end: int
+    marks: list[StoryMark]
 
 
 class StoryStep(Payload, frozen=True):
@@ -88,10 +125,12 @@ class StoryFactRow(Payload, frozen=True):
 
 
 class StoryReply(Payload, frozen=True, kw_only=True):
-    """The story of a fact, with one of its `outcomes` told in full: the one that `pick` names.
+    """The story of a fact, with the evidence of one of its `outcomes`: the one that `pick` names.
 
-    `head` says what it is, `sentence` what became of it and why; `fixes_title` says of what the fixes are.
-    `places` are blocks that name it: of many the first and the last half.
+    `label` is that outcome in a few words, `wording` in a sentence; `tone` is its colour, "" for none.
+    `said` are the words that were said, `found` the closest words of what is left; `searched` says what was
+    searched if nothing was found. `because` are the causes. `places` are blocks that name it: of many the
+    first and the last half.
     """
 
     number: int
@@ -102,8 +141,14 @@ class StoryReply(Payload, frozen=True, kw_only=True):
     head: str
     code: str
     pick: str
-    sentence: str
-    bad: bool
+    outcome: Outcome | Literal[""]
+    label: str
+    wording: WordingPayload
+    tone: Colour | Literal[""]
+    said: StoryPassage | None
+    found: StoryPassage | None
+    searched: str
+    because: list[WordingPayload]
     steps: list[StoryStep]
     outcomes: list[StoryOutcome]
     places: list[StoryPlace]
@@ -111,7 +156,6 @@ class StoryReply(Payload, frozen=True, kw_only=True):
     fixes_title: str
     fixes: list[StoryFix]
     fixes_note: str
-    text: StoryText | None
     focus: str
     fact_row: StoryFactRow
 
@@ -128,20 +172,13 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
     teller = Teller(model, listing, fact)
     pick = teller.choose(str(query.get("pick", "")))
     told = teller.tell(pick)
+    traced, code = told.traced, _code(teller, told)
+    explanation = None if traced is None else traced.explanation
+    evidence = None if explanation is None else explanation.evidence
+    title, fixes, note = _offer(model, teller, told)
     named = _gather(teller, told)
-    title, fixes, note = "", [], ""
-    if told.again is not None:
-        title, fixes = "Would have spared it", offer_output(model, told, teller)
-    elif told.recorded is not None and told.recorded.clears:
-        # What emptied the outputs is no plan, and no edit would have changed it.
-        pass
-    elif told.recorded is not None:
-        title, fixes = "Would have kept it", offer_fixes(model, listing, told, teller)
-        note = "" if fixes or _stays(told) else "No single pin, cut or setting would have kept more of it."
-    elif told.traced is not None:
-        title, fixes = "Keeps it", offer_fixes(model, listing, told, teller)
-        note = "" if fixes or _stays(told) else "No single pin, cut or setting of this plan keeps more of it."
     shown = named if len(named) <= MOST_PLACES else [*named[: MOST_PLACES // 2], *named[-MOST_PLACES // 2 :]]
+    rows = list(_outcomes(teller))
     return StoryReply(
         number=fact.number,
         place=place,
@@ -149,49 +186,125 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         form=cut_text(fact.form, MOST_FORM),
         title=name_form(fact.kind, fact.form, teller.session.cwd),
         head=_head(teller, named),
-        code=_code(teller, told),
+        code=code,
         pick=pick,
-        sentence=_sentence(teller, told),
-        bad=_is_bad(told),
+        outcome="" if traced is None else traced.outcome,
+        label=_label_outcome(told),
+        wording=_pack(_write(teller, told)),
+        tone=_tone(told, code),
+        said=None if evidence is None else _pass(teller, evidence.said, told),
+        found=None if evidence is None else _pass(teller, evidence.found, told, left=True),
+        searched="" if explanation is None else explanation.searched,
+        because=[
+            WordingPayload(cause.code, dict(cause.params), cause.sentence)
+            for cause in (() if explanation is None or told.again is not None else explanation.because)
+        ],
         steps=list(_steps(teller, told)),
-        outcomes=list(_outcomes(teller)),
+        outcomes=rows,
         places=[StoryPlace(str(ref), _label(teller, ref)) for ref in shown],
         places_total=len(named),
         fixes_title=title if fixes or note else "",
         fixes=fixes,
         fixes_note=note,
-        text=describe_text(teller, told),
         focus=write_focus([fact]),
-        fact_row=_fact_row(teller, pick, told),
+        fact_row=_fact_row(teller, told, next((row.words for row in rows if row.id == pick), "")),
     )
 
 
-def _fact_row(teller: Teller, pick: str, told: Told) -> StoryFactRow:
-    fact = teller.fact
+def _offer(model: WorkbenchModel, teller: Teller, told: Told) -> tuple[str, list[StoryFix], str]:
+    """What would have kept it: a title, the fixes, and a note if there are none."""
+    if told.again is not None:
+        return "Would have avoided this", offer_output(model, told, teller), ""
+    if told.traced is None or (told.recorded is not None and told.recorded.clears):
+        # No edit of a plan changes what a clearing of outputs did.
+        return "", [], ""
+    title = "Keeps it" if told.recorded is None else "Would have kept it"
+    fixes = offer_fixes(model, teller.listing, told, teller)
+    stays = not told.traced.stood or told.traced.outcome in ("verbatim", "superseded")
+    return title, fixes, "" if fixes or stays else "No single pin, cut or setting keeps more of it."
+
+
+def _write(teller: Teller, told: Told) -> WrittenSentence:
+    """What became of it, in a sentence."""
+    if told.again is not None:
+        return _write_again(teller, told.again)
+    return write("later") if told.traced is None else told.traced.explanation.wording
+
+
+def _write_again(teller: Teller, again: Regret) -> WrittenSentence:
+    did = {"file": "It was read again", "command": "It was run again", "error": "It was met again"}
+    return write(
+        "needed again",
+        did=did.get(teller.fact.kind, "You said it again"),
+        turn=str(teller.turn(again.again)),
+        same=", with the same answer" if again.same else "",
+        tokens=again.tokens,
+        price=f", {again.price}" if again.price else "",
+    )
+
+
+def _pack(found: WrittenSentence) -> WordingPayload:
+    return WordingPayload(found.code, found.params, found.sentence)
+
+
+def _label_outcome(told: Told) -> str:
+    if told.again is not None:
+        return "Needed again"
+    return "" if told.traced is None else _name_outcome(told.traced).capitalize()
+
+
+def _tone(told: Told, code: str) -> Colour | Literal[""]:
+    """Red only if something that matters is missing for sure."""
+    traced = told.traced
+    if traced is None or told.again is not None or not traced.stood or may_be_named(traced):
+        return ""
+    colour = TRAITS[traced.outcome].colour
+    return "" if colour == "red" and not code else colour
+
+
+def _pass(teller: Teller, passage: Passage | None, told: Told, left: bool = False) -> StoryPassage | None:
+    """A passage for the screen: escaped, with its spans in UTF-16 units."""
+    traced = told.traced
+    if passage is None:
+        if not left or traced is None:
+            return None
+        cleared = told.recorded is not None and told.recorded.clears
+        text = _NOTHING["cleared" if cleared else "not written" if may_be_named(traced) else traced.outcome]
+        return StoryPassage("What stays" if cleared else _LEFT["summary"], "", "", text, 0, 0, [])
+    title = _LEFT.get(passage.speaker) or name_speaker(passage)
+    if left and traced is not None and traced.outcome == "superseded":
+        title = "You said later"
+    elif left and passage.speaker not in _LEFT:
+        title = "What stays"
+    known = passage.ref.entry in teller.session.index
+    note = _label(teller, passage.ref) if known and passage.speaker not in _LEFT else ""
+
+    # Each piece is escaped by itself, so that the spans keep their bounds.
+    spans = sorted([*((span, False) for span in passage.same), *((span, True) for span in passage.differs)])
+    bounds = sorted({0, len(passage.text), *passage.core, *(at for span, _ in spans for at in span)})
+    pieces = [printable(passage.text[low:high]) for low, high in pairwise(bounds)]
+    offset = dict(zip(bounds, accumulate(map(utf16_length, pieces), initial=0), strict=True))
+    marks = [StoryMark(offset[span.start], offset[span.end], differs) for span, differs in spans]
+    start, end = offset[passage.core.start], offset[passage.core.end]
+    return StoryPassage(title, note, str(passage.ref) if known else "", "".join(pieces), start, end, marks)
+
+
+def _fact_row(teller: Teller, told: Told, row: str) -> StoryFactRow:
+    fact, traced = teller.fact, told.traced
     name = name_form(fact.kind, fact.form, teller.session.cwd)
     if fact.kind == "file":
         name = name.rpartition("/")[2]
     does = "is said in" if fact.kind in _PROSE else "is named in"
     short = name if len(name) <= MOST_NAME else _NOUNS.get(fact.kind, fact.kind)
-    return StoryFactRow(short, does, _end(teller, pick, told))
-
-
-def _end(teller: Teller, pick: str, told: Told) -> str:
-    """ "not mentioned after ◆1 until it is read again": what still has the fact in the end."""
-    traced = told.traced
     if told.again is not None or traced is None:
-        return next((row.words for row in _outcomes(teller) if row.id == pick), "")
+        return StoryFactRow(short, does, row)
     after = "after the cut" if told.recorded is None else f"after {told.recorded.sign}"
-    if traced.outcome == "absent":
-        means = MEANS.get(teller.fact.kind)
-        until = f" until it is {means}" if means and teller.again and told.recorded is not None else ""
-        unless = " unless the summary names it" if may_be_named(traced) else ""
-        return f"{TRAITS['absent'].words} {after}{until}{unless}"
-    return f"{after}: {TRAITS[traced.outcome].words}"
-
-
-def _stays(told: Told) -> bool:
-    return told.traced is None or not told.traced.stood or told.traced.outcome in ("verbatim", "superseded")
+    if traced.outcome != "absent":
+        return StoryFactRow(short, does, f"{after}: {TRAITS[traced.outcome].words}")
+    means = MEANS.get(fact.kind)
+    until = f" until it is {means}" if means and teller.again and told.recorded is not None else ""
+    unless = " unless the summary names it" if may_be_named(traced) else ""
+    return StoryFactRow(short, does, f"{TRAITS['absent'].words} {after}{until}{unless}")
 
 
 def _gather(teller: Teller, told: Told) -> list[BlockRef]:
@@ -246,12 +359,12 @@ def _outcomes(teller: Teller) -> Iterator[StoryOutcome]:
         entry, sign = traced.scene.entry, teller.signs[pick]
         turn = teller.turn(BlockRef(entry.parent, 0)) if entry is not None and entry.parent else 0
         by: By = "guess" if traced.tier == "inferred" else "file"
-        note = {"guess": "guessed", "file": "by the file"}[by]
-        words = f"{_name_outcome(traced)} {'in' if traced.stood else 'at'} {sign}"
-        if teller.clears(pick):
-            words = f"{name_cleared(traced) or _name_outcome(traced)} at {sign}"
-        elif traced.outcome == "quoted":
-            words = f"in the summary of {sign}"
+        joint = "at" if teller.clears(pick) or not traced.stood else "in"
+        name = "cleared" if teller.clears(pick) and traced.stood and traced.outcome == "absent" else ""
+        words = f"{name or _name_outcome(traced)} {joint} {sign}"
+        if traced.outcome == "quoted":
+            words = f"in an earlier summary at {sign}" if teller.clears(pick) else f"in the summary of {sign}"
+        note = "cannot be read" if by == "guess" else "by the file"
         yield StoryOutcome(
             pick, f"{words}{f', turn {turn}' if turn else ''}", note, _sign(traced), by, traced.outcome
         )
@@ -263,13 +376,6 @@ def _outcomes(teller: Teller) -> Iterator[StoryOutcome]:
     if planned is not None:
         words = UNLESS if may_be_named(planned) else f"{_name_outcome(planned)}{_where(teller, planned)}"
         yield StoryOutcome("plan", words, "by this plan", _sign(planned), "plan", planned.outcome)
-
-
-def _is_bad(told: Told) -> bool:
-    traced = told.traced
-    return (
-        told.again is None and traced is not None and traced.outcome in MISSING and not may_be_named(traced)
-    )
 
 
 def _name_outcome(traced: TracedFact) -> str:
@@ -298,184 +404,32 @@ def _sign(traced: TracedFact) -> StepSign:
     return "undecided" if traced.outcome in UNDECIDED else "kept"
 
 
-def _sentence(teller: Teller, told: Told) -> str:
-    """What became of it and why, as one would tell it."""
-    traced = told.traced
-    if told.again is not None:
-        return _tell_again(teller, told.again)
-    if traced is None:
-        return "It has not been said up to this moment."
-    found = traced.explanation
-    where = told.recorded.sign if told.recorded is not None else "this plan"
-    if not traced.stood:
-        return found.outcome
-    if told.recorded is not None and told.recorded.clears:
-        return tell_cleared(teller, told.recorded, traced)
-    if traced.outcome == "verbatim":
-        return _tell_kept(teller, told, traced)
-    if (later := traced.replacement) is not None:
-        turn = teller.turn(later.ref)
-        when = f" in turn {turn}" if turn else ""
-        carried = f" The summary of {where} still tells it." if traced.carried else ""
-        return f"You had replaced it{when}: “{cut_text(later.words, 160)}”.{carried}"
-    by = f"in {where}" if told.recorded is not None else f"by {where}"
-    if traced.outcome == "quoted":
-        if told.recorded is not None:
-            return f"The summary of {where} names it; the blocks themselves are gone."
-        return "Only the summary of this plan names it; the blocks themselves go."
-    if traced.outcome == "pointer":
-        return f"Only a pointer to it is left {by}."
-    if traced.outcome == "partial":
-        others = [cut_text(name, 80) for name in traced.others[:2]]
-        more = f", which may mean {join_words(others, 'or')} too" if others else ""
-        words = cut_text(traced.words, 80)
-        return f"{by[0].upper()}{by[1:]} only “{words}” is left of it{more}."
-    if traced.outcome != "absent":
-        return TRAITS[traced.outcome].sentence
-    causes = _tell_causes(teller, told, traced, found)
-    lead = UNLESS.capitalize() if may_be_named(traced) else f"Lost {by}"
-    return f"{lead}. {causes}".rstrip()
-
-
-def _tell_again(teller: Teller, again: Regret) -> str:
-    price = f", {again.price}" if again.price else ""
-    what = {"file": "It was read again", "command": "It was run again", "error": "It was met again"}.get(
-        teller.fact.kind, "You had to say it again"
-    )
-    shown = teller.fact.kind == "file" and again.traced.outcome != "absent"
-    gone = "what it had shown was gone" if shown else "it was lost"
-    same = ", with the same answer" if again.same else ""
-    name = teller.names.get(again.entry)
-    at = f" in {name.sign}" if name is not None else ""
-    return (
-        f"{what} in turn {teller.turn(again.again)}, since {gone}{at}{same}: {again.tokens:,} tokens{price}."
-    )
-
-
-def _tell_kept(teller: Teller, told: Told, traced: TracedFact) -> str:
-    ref = next((ref for ref in traced.stands if teller.turn(ref)), None)
-    names = {"file": "names the whole path"}.get(teller.fact.kind, "says it")
-    if told.recorded is not None:
-        stands = "" if ref is None else f": {teller.label(ref)} stands as it was and {names}"
-        return f"Kept by {told.recorded.sign}{stands}."
-    plan = traced.scene.plan
-    pins = set() if plan is None else set(plan.edits.pins)
-    pinned = next((one for one in traced.stands if str(one) in pins), None)
-    if pinned is not None:
-        lead = f"Kept by this plan: {teller.label(pinned)} is pinned and {names}."
-    else:
-        lead = "Kept by this plan" + ("." if ref is None else f": {teller.label(ref)} stays and {names}.")
-    gone = next((pick for pick, one in teller.rounds.items() if one.stood and one.outcome == "absent"), "")
-    did = "cleared at" if teller.clears(gone) else "lost in"
-    return f"{lead} In the file it was {did} {teller.signs[gone]}." if gone else lead
-
-
-def _tell_causes(teller: Teller, told: Told, traced: TracedFact, found: Explanation) -> str:
-    """Explain why a fact is absent: what the summary says instead, then what would have kept it."""
-    codes = {cause.code: cause for cause in found.because}
-    says = ""
-    if "summary is silent" in codes or told.recorded is not None:
-        if found.nearest:
-            near = _quote(teller.fact, found.nearest[0])
-            missing = "never which file" if teller.fact.kind == "file" else "not this"
-            says = f"The summary says “{near}”, {missing}"
-            if found.nearest[0].how == "its words":
-                says = f"The nearest words in the summary: “{cut_text(found.nearest[0].sentence, 120)}”"
-        else:
-            says = FAR.rstrip(".")
-    elif "placeholder" in codes:
-        says = "The summary is not written yet"
-    elif traced.scene.plan is not None:
-        takers = [cause.sentence for cause in found.because if cause.code == "taken by a rule"]
-        says = takers[0].rstrip(".") if takers else ""
-    more = []
-    if "no list of files" in codes:
-        more.append(
-            "no list of changed files was carried"
-            if set(teller.fact.operations) & set(CHANGED)
-            else "no list of files was carried"
-        )
-    if "list missed it" in codes:
-        more.append("the list of files that was carried does not hold it")
-    if "never changed" in codes:
-        ref = codes["never changed"].ref
-        when = f", last in turn {teller.turn(ref)}" if ref is not None and teller.turn(ref) else ""
-        done = [one for one in teller.fact.operations if one not in CHANGED]
-        did = join_words(["run" if one == "ran" else one for one in done] or ["named"])
-        more.append(f"it was never changed, only {did}{when}")
-    if "said once" in codes:
-        ref = codes["said once"].ref
-        by = next((said.by for said in teller.fact.said if said.ref == ref), "")
-        who = "you said it" if by == "user" else "it was said"
-        turn = teller.turn(ref) if ref is not None else 0
-        more.append(f"{who} once{f', in turn {turn}' if turn else ''}")
-    if "output cleared" in codes:
-        more.append("an output that said it had been cleared before")
-    return "; ".join(filter(None, [says, *more])) + "." if says or more else ""
-
-
-def _quote(fact: Fact, near: NearWords) -> str:
-    """The words of a sentence that come near to a fact, with the article before them."""
-    spans = find_spans(fact.kind, fact.form, near.sentence)
-    words = near.sentence[spans[0].start : spans[0].end] if spans else near.words
-    match = re.search(rf"(?i)\b(the|a|an|its|this) {re.escape(words)}", near.sentence)
-    return cut_text(match[0] if match is not None else words, 80)
-
-
 def _steps(teller: Teller, told: Told) -> Iterator[StoryStep]:
     traced = told.traced
     if traced is None or not traced.named:
         return
-    sayings = known(traced)
+    sayings, said = known(traced), "said" if teller.fact.kind in _PROSE else "named"
     first, last = traced.named[0], traced.named[-1]
-    lead = "first said" if teller.fact.kind in _PROSE else "first named"
-    if teller.fact.kind == "command" and any(s.ref == first and s.operation == "ran" for s in sayings):
-        lead = "first run"
-        yield _step(teller, first, lead, "named")
-    elif any(said.ref == first and said.operation == "created" for said in sayings):
-        yield _step(teller, first, "created", "named")
-    else:
-        yield _step(teller, first, f"{lead}, in {teller.name(first)}", "named")
-    changed = [said for said in sayings if said.operation in CHANGED and said.ref != first]
-    ran = [said for said in sayings if said.operation == "ran"]
-    middle = ""
-    at = last
-    if changed:
-        at = changed[-1].ref
-        counts = {way: sum(said.operation == way for said in changed) for way in CHANGED}
-        middle = join_words(
-            [way if number == 1 else f"{way} {number} times" for way, number in counts.items() if number]
-        )
-    elif ran and len(ran) > 1:
-        at, middle = ran[-1].ref, f"run {len(ran)} times"
-    ending = "last said" if teller.fact.kind in _PROSE else "last named"
-    if last not in (first, at):
-        if middle and teller.turn(at) == teller.turn(last):
-            middle, at = f"{middle}; {ending} in {teller.name(last)}", last
-        elif middle:
-            yield _step(teller, at, middle, "named")
-            middle, at = f"{ending} in {teller.name(last)}", last
-        else:
-            middle = f"{ending} in {teller.name(last)}"
-    elif last != first and not middle:
-        middle = f"{ending} in {teller.name(last)}"
-    if middle:
-        yield _step(teller, at, middle, "named")
+    done = {one.operation for one in sayings if one.ref == first}
+    lead = next((word for way, word in (("created", "created"), ("ran", "first run")) if way in done), "")
+    yield _step(teller, first, lead or f"first {said}, in {teller.name(first)}", "named")
+    later = [one for one in sayings if one.operation in (*CHANGED, "ran") and one.ref != first]
+    if later:
+        counts = {way: sum(one.operation == way for one in later) for way in (*CHANGED, "ran")}
+        did = [
+            way.replace("ran", "run again") + ("" if number == 1 else f" {number} times")
+            for way, number in counts.items()
+            if number
+        ]
+        yield _step(teller, later[-1].ref, join_words(did), "named")
+    if last not in (first, *(one.ref for one in later[-1:])):
+        yield _step(teller, last, f"last {said} in {teller.name(last)}", "named")
     yield _decide(teller, told, traced)
-    if told.recorded is not None:
-        entry = told.recorded.entry.id
-        for again in teller.again.values():
-            if again.entry == entry:
-                price = again.price
-                words = f"{MEANS[teller.fact.kind]}{', with the same answer' if again.same else ''}"
-                yield StoryStep(
-                    f"turn {teller.turn(again.again)}",
-                    words,
-                    "again",
-                    str(again.again),
-                    f"{again.tokens:+,}",
-                    price,
-                )
+    for again in teller.again.values() if told.recorded is not None else ():
+        if told.recorded is not None and again.entry == told.recorded.entry.id:
+            words = f"{MEANS[teller.fact.kind]}{', with the same answer' if again.same else ''}"
+            turn, ref = f"turn {teller.turn(again.again)}", str(again.again)
+            yield StoryStep(turn, words, "again", ref, f"{again.tokens:+,}", again.price)
 
 
 def _step(teller: Teller, ref: BlockRef, words: str, sign: StepSign) -> StoryStep:
@@ -485,30 +439,29 @@ def _step(teller: Teller, ref: BlockRef, words: str, sign: StepSign) -> StorySte
 
 def _decide(teller: Teller, told: Told, traced: TracedFact) -> StoryStep:
     """The step at which the compaction, or the plan, decided."""
-    number = len(traced.named)
+    number, recorded = len(traced.named), told.recorded
+    planned = recorded is None
     named = f"{plural(number, 'block')} named it"
-    sign = _sign(traced)
-    if told.recorded is None:
-        named = f"{plural(number, 'block names', 'blocks name')} it"
-        words = {
-            "verbatim": f"{named}; {plural(len(traced.stands), 'stays', 'stay')}",
-            "partial": f"{named}; only “{cut_text(traced.words, 60)}” stays",
-            "absent": f"{named}; none stays",
-            "superseded": TRAITS["superseded"].summary,
-        }.get(traced.outcome, f"{named}; {TRAITS[traced.outcome].summary}")
-        return StoryStep("this plan", words, sign, "", "", "")
-    ref = str(BlockRef(told.recorded.entry.id, 0))
-    if not traced.stood:
-        words = "it was gone before"
-    elif told.recorded.clears:
-        words, ref = f"{named}; {count_cleared(teller, traced)}", ""
-    elif traced.tier == "inferred":
-        words = f"{named}; the summary cannot be read"
-    else:
-        carried = "still tells it" if traced.carried else "does not"
-        words = {
-            "verbatim": f"{named}; {plural(len(traced.stands), 'stands', 'stand')} as before",
-            "partial": f"{named}; the summary has only “{cut_text(traced.words, 60)}”",
-            "superseded": f"you had replaced it; the summary {carried}",
-        }.get(traced.outcome, f"{named}; {TRAITS[traced.outcome].summary}")
-    return StoryStep(told.recorded.sign, words, sign, ref, "", "")
+    if planned:
+        named = plural(number, "block names it", "blocks name it")
+    outputs = ""
+    variant: str = traced.outcome if traced.stood or planned else "gone"
+    if recorded is not None and recorded.clears and traced.stood:
+        emptied = len(teller.emptied(traced))
+        outputs = plural(emptied, "was cleared", "were cleared") if emptied else "none was cleared"
+        left = len(traced.stands) if traced.outcome == "verbatim" else 0
+        outputs += f", {plural(left, 'stays', 'stay') if left else 'none stays'}"
+        variant = "cleared"
+    words = write(
+        "step",
+        variant,
+        named=named,
+        number=plural(len(traced.stands), "stays", "stay"),
+        words=cut_text(traced.words, 60),
+        outputs=outputs,
+        summary="none stays" if planned and traced.outcome == "absent" else TRAITS[traced.outcome].summary,
+    )
+    if recorded is None:
+        return StoryStep("this plan", words.sentence, _sign(traced), "", "", "")
+    ref = "" if recorded.clears else str(BlockRef(recorded.entry.id, 0))
+    return StoryStep(recorded.sign, words.sentence, _sign(traced), ref, "", "")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
 from ...facts.lint.check import CHANGED, known
 from ...facts.mentions import make_pattern
-from ...facts.traced import Trace, TracedFact, TraceScope
+from ...facts.traced import Trace, TracedFact
 from ...planning.plan import Plan
 from ...redaction.cut import cut_text
 from ...session.entries import Entry
@@ -30,7 +29,6 @@ NO_RECORDED = "The file records no compaction right after this moment."
 CLEARED = "The file records that outputs were cleared here; nothing was summarised."
 NONE_PLANNED = "This plan writes no summary."
 SAME = "The same text so far: drag the cut, or choose a policy."
-_CHANGED_FILES: WeakKeyDictionary[TraceScope, tuple[int, int]] = WeakKeyDictionary()
 
 
 class SummaryCount(Payload, frozen=True):
@@ -159,15 +157,6 @@ def _is_named(traced: TracedFact) -> bool:
     pattern = make_pattern(traced.fact, traced.scene.session)
     found = (after.texts[number].find(pattern) for number in after.summaries)
     return any(mention is not None and mention.full for mention in found)
-
-
-def count_changed_files(trace: Trace) -> tuple[int, int]:
-    """How many of the changed files that could be read before the summary names, and how many there are."""
-    scene = trace.scene
-    if scene not in _CHANGED_FILES:
-        files = [one for one in trace if one.stood and _is_changed(one)]
-        _CHANGED_FILES[scene] = sum(map(_is_named, files)), len(files)
-    return _CHANGED_FILES[scene]
 
 
 def _make_count(sort: str, named: int, of: int, unwritten: bool) -> SummaryCount:

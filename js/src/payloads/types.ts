@@ -964,7 +964,7 @@ export interface FindingsReply {
  * Findings of one sort. `count` is of all of them, `note` their sum in words, "" for none.
  */
 export interface FindingGroup {
-  id: "absent" | "again" | "result" | "superseded";
+  id: "absent" | "again" | "changed" | "check" | "result" | "superseded";
   title: string;
   count: number;
   note: string;
@@ -974,7 +974,8 @@ export interface FindingGroup {
  * A finding: the fact by its number, kind and form, and what stands right of it.
  *
  * `pick` names what became of it that the finding is about, as `story` does. `code` is the check's.
- * `kept` says that the plan on the screen, which edits what the file records, keeps it.
+ * `outcome` is what became of it. `kept` says that the plan on the screen, which edits what the file
+ * records, keeps it.
  */
 export interface FindingRow {
   number: number;
@@ -982,16 +983,30 @@ export interface FindingRow {
   form: string;
   title: string;
   note: string;
-  sign: "absent" | "again" | "result" | "superseded";
+  sign: "absent" | "again" | "changed" | "check" | "result" | "superseded";
+  outcome:
+    | "absent"
+    | "changed"
+    | "contradicted"
+    | "paraphrased"
+    | "partial"
+    | "pointer"
+    | "quoted"
+    | "superseded"
+    | "unclear"
+    | "unknown"
+    | "verbatim";
   code: string;
   pick: string;
   kept: boolean;
 }
 /**
- * The story of a fact, with one of its `outcomes` told in full: the one that `pick` names.
+ * The story of a fact, with the evidence of one of its `outcomes`: the one that `pick` names.
  *
- * `head` says what it is, `sentence` what became of it and why; `fixes_title` says of what the fixes are.
- * `places` are blocks that name it: of many the first and the last half.
+ * `label` is that outcome in a few words, `wording` in a sentence; `tone` is its colour, "" for none.
+ * `said` are the words that were said, `found` the closest words of what is left; `searched` says what was
+ * searched if nothing was found. `because` are the causes. `places` are blocks that name it: of many the
+ * first and the last half.
  */
 export interface StoryReply {
   number: number;
@@ -1002,8 +1017,28 @@ export interface StoryReply {
   head: string;
   code: string;
   pick: string;
-  sentence: string;
-  bad: boolean;
+  outcome:
+    | (
+        | "absent"
+        | "changed"
+        | "contradicted"
+        | "paraphrased"
+        | "partial"
+        | "pointer"
+        | "quoted"
+        | "superseded"
+        | "unclear"
+        | "unknown"
+        | "verbatim"
+      )
+    | "";
+  label: string;
+  wording: WordingPayload;
+  tone: ("amber" | "green" | "grey" | "red") | "";
+  said: StoryPassage | null;
+  found: StoryPassage | null;
+  searched: string;
+  because: WordingPayload[];
   steps: StoryStep[];
   outcomes: StoryOutcome[];
   places: StoryPlace[];
@@ -1011,9 +1046,40 @@ export interface StoryReply {
   fixesTitle: string;
   fixes: StoryFix[];
   fixesNote: string;
-  text: StoryText | null;
   focus: string;
   factRow: StoryFactRow;
+}
+/**
+ * A sentence with its code in the table of sentences, and the values in it.
+ */
+export interface WordingPayload {
+  code: string;
+  params: {
+    [k: string]: string;
+  };
+  text: string;
+}
+/**
+ * Words in their surroundings: `start` to `end` are the words themselves, in UTF-16 units.
+ *
+ * If there are no such words, the span is empty, and `text` says so.
+ */
+export interface StoryPassage {
+  title: string;
+  note: string;
+  ref: string;
+  text: string;
+  start: number;
+  end: number;
+  marks: StoryMark[];
+}
+/**
+ * A span of a passage in UTF-16 units; `differs` tells a value that differs from words that match.
+ */
+export interface StoryMark {
+  start: number;
+  end: number;
+  differs: boolean;
 }
 /**
  * A step of the chain; `turn` is where, in words, `tokens` and `price` what it took, "" for nothing.
@@ -1089,41 +1155,6 @@ export interface StoryChanges {
   pins?: string[];
 }
 /**
- * A text beside the story; `sentence` is said below it, `more` lines are not here.
- */
-export interface StoryText {
-  title: string;
-  note: string;
-  lines: StoryLine[];
-  near: StoryNear[];
-  sentence: string;
-  more: number;
-}
-/**
- * A line of a text, with what is marked in it.
- */
-export interface StoryLine {
-  text: string;
-  head: boolean;
-  marks: StoryMark[];
-}
-/**
- * Characters of a line that come near, in UTF-16 units; `near` is their place in the list of these.
- */
-export interface StoryMark {
-  start: number;
-  end: number;
-  near: number;
-}
-/**
- * What comes near: the words, what they are of the fact, and the line they stand in.
- */
-export interface StoryNear {
-  words: string;
-  how: string;
-  line: number;
-}
-/**
  * The fact as a row under the lanes: `name` and what its blocks do with it, and how that `ends`.
  */
 export interface StoryFactRow {
@@ -1193,12 +1224,11 @@ export interface GroundingMark {
   sentence: string;
 }
 /**
- * The end of the sentence, and how it is meant. `kinds` are the kinds of fact that it names.
+ * The end of the sentence of a plan or a compaction: what its findings are.
  */
 export interface LossesReply {
   sentence: string;
   tone: "" | "bad" | "good";
-  kinds: string[];
 }
 /**
  * Every rule that the policy could have; `numbers` are the keys of those settings in the sentences of its

@@ -1,25 +1,12 @@
-// Findings: what a compaction lost that matters, the story of the chosen one, and the summary at its nearest words.
+// Findings: what a compaction lost or changed that matters, and the story of the chosen one.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { exact } from "../../model/format";
 import { TRAITS } from "../../model/outcomes";
 import type { FindingRow, FindingsReply, StoryReply } from "../../payloads/types";
 import type { PanelProps } from "../../store/component";
 import { useReply } from "../../store/use-reply";
-import { SummaryText } from "./nearest-words";
 import { breakPath, isLiteral, Story } from "./story";
 
-const SIGNS = {
-  absent: TRAITS.absent.sign,
-  result: "▲",
-  superseded: TRAITS.superseded.sign,
-  again: "↺",
-} as const;
-const MEANINGS = {
-  absent: TRAITS.absent.label,
-  result: "how the work stood",
-  superseded: TRAITS.superseded.label,
-  again: "needed again",
-} as const;
 /** So many rows of a group stand there until more are asked for. */
 const FEW = 8;
 
@@ -98,34 +85,29 @@ export const Findings = ({ picture, actions }: PanelProps) => {
         <p class="ci-quiet">{story.problem || "Looking for what became of it …"}</p>
       )}
       {tab === "findings" && told !== null && row !== null && (
-        <>
-          <div class="ci-fd-story">
-            <nav class="ci-fd-back" aria-label="Findings">
-              <button type="button" class="ci-link" onClick={() => setIsList(true)}>
-                ‹ Findings
-              </button>
-              <span>
-                {rows.indexOf(row) + 1} of {rows.length}
-              </span>
-              <button type="button" class="ci-link" onClick={() => step(1)}>
-                next ›
-              </button>
-            </nav>
-            <Story
-              story={told}
-              isPage={needsKernel !== ""}
-              actions={actions}
-              onFix={() => {
-                setStay(shown);
-                setChosen(row);
-              }}
-              onPick={setPick}
-            />
-          </div>
-          {told.text !== null && (
-            <SummaryText text={told.text} of={`${told.pick} ${told.kind} ${told.form}`} />
-          )}
-        </>
+        <div class="ci-fd-story">
+          <nav class="ci-fd-back" aria-label="Findings">
+            <button type="button" class="ci-link" onClick={() => setIsList(true)}>
+              ‹ Findings
+            </button>
+            <span>
+              {rows.indexOf(row) + 1} of {rows.length}
+            </span>
+            <button type="button" class="ci-link" onClick={() => step(1)}>
+              next ›
+            </button>
+          </nav>
+          <Story
+            story={told}
+            isPage={needsKernel !== ""}
+            actions={actions}
+            onFix={() => {
+              setStay(shown);
+              setChosen(row);
+            }}
+            onPick={setPick}
+          />
+        </div>
       )}
     </div>
   );
@@ -181,8 +163,11 @@ const List = ({ reply, rows, row, choose, open }: ListProps) => {
                   open();
                 }}
               >
-                <span class={`ci-fd-sign ci-fd-sign-${each.sign}`} title={MEANINGS[each.sign]}>
-                  {SIGNS[each.sign]}
+                <span
+                  class={`ci-fd-sign-${each.sign}`}
+                  title={each.sign === "again" ? group.title : TRAITS[each.outcome].label}
+                >
+                  {each.sign === "again" ? "↺" : TRAITS[each.outcome].sign}
                 </span>
                 <span class={isLiteral(each.kind) ? "ci-st-literal" : ""} title={each.form}>
                   {breakPath(each.title)}

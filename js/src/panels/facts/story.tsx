@@ -1,7 +1,8 @@
-// The story of a fact: what became of it and why, what happened to it in turn, and what would have kept it.
+// The story of a fact: what was said beside what is left of it, what would have kept it, and what happened in turn.
 import { useEffect, useState } from "preact/hooks";
 import { exact, plural, splitPath } from "../../model/format";
-import type { StoryFix, StoryOutcome, StoryReply } from "../../payloads/types";
+import { TRAITS } from "../../model/outcomes";
+import type { StoryFix, StoryOutcome, StoryPassage, StoryReply } from "../../payloads/types";
 import type { Actions } from "../../store/view";
 import { copyText } from "../../ui/copy";
 
@@ -33,7 +34,7 @@ interface Props {
 export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
   useEffect(() => {
     const mentions = story.places.map(({ ref, label }) => ({ ref, kind: label }));
-    actions.showFactRow({ ...story.factRow, mentions, lost: story.bad });
+    actions.showFactRow({ ...story.factRow, mentions, lost: story.tone === "red" });
     return () => actions.showFactRow(null);
   }, [story]);
   const fix = ({ changes, said }: StoryFix) => {
@@ -41,88 +42,141 @@ export const Story = ({ story, actions, isPage, onFix, onPick }: Props) => {
     actions.edit(changes, said, true);
   };
   return (
-    <article class="ci-st" data-testid="story">
-      <header>
-        <p class="ci-quiet">
-          {story.head} <span class="ci-st-code">{story.code}</span>
+    <article class="ci-st" data-testid="story" data-tone={story.tone}>
+      <div class="ci-st-main">
+        <header>
+          <p class="ci-quiet">
+            {story.head} <span class="ci-st-code">{story.code}</span>
+          </p>
+          <h3 class={isLiteral(story.kind) ? "ci-st-literal" : ""} data-testid="story-title">
+            {breakPath(story.title)}
+          </h3>
+        </header>
+        <p class="ci-st-cause" data-testid="cause">
+          {story.outcome && <span aria-hidden="true">{TRAITS[story.outcome].sign} </span>}
+          {story.label && <b>{story.label}.</b>} {story.wording.text}
         </p>
-        <h3 class={isLiteral(story.kind) ? "ci-st-literal" : ""} data-testid="story-title">
-          {breakPath(story.title)}
-        </h3>
-      </header>
-      <p class={story.bad ? "ci-st-cause" : "ci-st-cause ci-st-fine"} data-testid="cause">
-        {story.sentence}
-      </p>
-      <ol class="ci-st-chain" aria-label="What happened to it">
-        {story.steps.map(link => (
-          <li key={`${link.turn} ${link.words}`} class={`ci-st-chain-${link.sign}`}>
-            <span aria-hidden="true">{SIGNS[link.sign]}</span>
-            <span>{link.turn}</span>
-            {link.ref && !isPage ? (
-              <button type="button" class="ci-st-chain-words" onClick={() => actions.goTo(link.ref)}>
-                {link.words}
-              </button>
-            ) : (
-              <span class="ci-st-chain-words">{link.words}</span>
-            )}
-            <span class="ci-st-number">{link.tokens}</span>
-            <span class="ci-st-number">{link.price}</span>
-          </li>
-        ))}
-      </ol>
-      {(story.fixes.length > 0 || story.fixesNote) && (
-        <section class="ci-st-fixes" aria-label="Would have kept it">
-          <h4>
-            <span>
-              {story.fixesTitle} ·{" "}
-              <button type="button" class="ci-link" onClick={() => copyText(story.focus)}>
-                copy words for /compact
-              </button>
-            </span>
-            <span class="ci-st-number">tokens</span>
-            <span class="ci-st-number">{story.fixes.some(({ price }) => price) && "price"}</span>
-          </h4>
-          {story.fixesNote && <p>{story.fixesNote}</p>}
-          {story.fixes.map(one => (
-            <p key={one.id} class={one.done ? "ci-st-done" : ""} data-testid="story-fix">
-              <button
-                type="button"
-                class="ci-button"
-                onClick={() => (isPage || one.does === "Copy" ? copyText(one.recipe) : fix(one))}
-              >
-                {isPage ? "Copy" : one.does}
-              </button>
-              <span>{isPage ? `${one.does} ${one.words}` : one.words}</span>
-              <span class="ci-st-number">{`${one.tokens < 0 ? "−" : "+"}${exact(Math.abs(one.tokens))}`}</span>
-              <span class="ci-st-number">{one.price}</span>
-            </p>
-          ))}
-        </section>
-      )}
-      {story.outcomes.length > 1 && !isPage && (
-        <section aria-label="What became of it">
-          <h4>What became of it</h4>
-          <ul class="ci-st-became">
-            {story.outcomes.map(one => (
-              <li key={one.id}>
+        <div class="ci-ev">
+          <Side {...{ side: story.said, actions, isPage }} />
+          <Side {...{ side: story.found, actions, isPage }} />
+        </div>
+        <p class="ci-quiet" data-testid="searched">
+          {[story.searched, ...story.because.map(({ text }) => text)].join(" ")}
+        </p>
+        {(story.fixes.length > 0 || story.fixesNote) && (
+          <section class="ci-st-fixes" aria-label="Would have kept it">
+            <h4>
+              <span>
+                {story.fixesTitle} ·{" "}
+                <button type="button" class="ci-link" onClick={() => copyText(story.focus)}>
+                  copy words for /compact
+                </button>
+              </span>
+              <span class="ci-st-number">tokens</span>
+              <span class="ci-st-number">{story.fixes.some(({ price }) => price) && "price"}</span>
+            </h4>
+            {story.fixesNote && <p>{story.fixesNote}</p>}
+            {story.fixes.map(one => (
+              <p key={one.id} class={one.done ? "ci-st-done" : ""} data-testid="story-fix">
                 <button
                   type="button"
-                  class={`ci-st-chain-${one.sign}`}
-                  aria-pressed={one.id === story.pick}
-                  data-testid="became"
-                  onClick={() => onPick(one.id)}
+                  class="ci-button"
+                  onClick={() => (isPage || one.does === "Copy" ? copyText(one.recipe) : fix(one))}
                 >
-                  <span aria-hidden="true">{signOf(one)}</span>
-                  <span>{one.words}</span>
-                  <span class="ci-st-number">{one.note}</span>
+                  {isPage ? "Copy" : one.does}
                 </button>
-              </li>
+                <span>{isPage ? `${one.does} ${one.words}` : one.words}</span>
+                <span class="ci-st-number">{`${one.tokens < 0 ? "−" : "+"}${exact(Math.abs(one.tokens))}`}</span>
+                <span class="ci-st-number">{one.price}</span>
+              </p>
             ))}
-          </ul>
-        </section>
-      )}
-      <Places {...{ story, actions }} />
+          </section>
+        )}
+      </div>
+      <div class="ci-st-past">
+        <h4>What happened</h4>
+        <ol class="ci-st-chain" aria-label="What happened to it">
+          {story.steps.map(link => (
+            <li key={`${link.turn} ${link.words}`} class={`ci-st-chain-${link.sign}`}>
+              <span aria-hidden="true">{SIGNS[link.sign]}</span>
+              <span>{link.turn}</span>
+              {link.ref && !isPage ? (
+                <button type="button" class="ci-st-chain-words" onClick={() => actions.goTo(link.ref)}>
+                  {link.words}
+                </button>
+              ) : (
+                <span class="ci-st-chain-words">{link.words}</span>
+              )}
+              <span class="ci-st-number">{[link.tokens, link.price].filter(Boolean).join(" · ")}</span>
+            </li>
+          ))}
+        </ol>
+        {story.outcomes.length > 1 && !isPage && (
+          <section aria-label="What became of it">
+            <h4>What became of it</h4>
+            <ul class="ci-st-became">
+              {story.outcomes.map(one => (
+                <li key={one.id}>
+                  <button
+                    type="button"
+                    class={`ci-st-chain-${one.sign}`}
+                    aria-pressed={one.id === story.pick}
+                    data-testid="became"
+                    onClick={() => onPick(one.id)}
+                  >
+                    <span aria-hidden="true">{signOf(one)}</span>
+                    <span>{one.words}</span>
+                    <span class="ci-st-number">{one.note}</span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        <Places {...{ story, actions }} />
+      </div>
     </article>
+  );
+};
+
+/** A passage is read from its first marked words. */
+const scrollToMark = (box: HTMLElement | null) => {
+  const mark = box?.querySelector("mark");
+  if (box && mark) box.scrollTop = mark.offsetTop - box.offsetTop - 20;
+};
+
+/** One side of the evidence: words in their surroundings, with what matches and what differs marked. */
+const Side = ({
+  side,
+  actions,
+  isPage,
+}: { side: StoryPassage | null } & Pick<Props, "actions" | "isPage">) => {
+  if (side === null) return null;
+  const { text, start, end, marks, ref } = side;
+  const edges = [...new Set([0, start, end, text.length, ...marks.flatMap(mark => [mark.start, mark.end])])];
+  edges.sort((one, other) => one - other);
+  const pieces = edges.slice(1).map((to, i) => {
+    const from = edges[i]!;
+    const piece = text.slice(from, to);
+    const mark = marks.find(one => one.start <= from && to <= one.end);
+    if (mark) return <mark class={mark.differs ? "ci-ev-differs" : ""}>{piece}</mark>;
+    return from >= start && to <= end ? piece : <span class="ci-quiet">{piece}</span>;
+  });
+  return (
+    <section aria-label={side.title} data-testid="evidence">
+      <h4>
+        {side.title}
+        {ref && !isPage && (
+          <button type="button" class="ci-link" onClick={() => actions.goTo(ref)}>
+            {side.note || "show"}
+          </button>
+        )}
+      </h4>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keyboard */}
+      <p class={`ci-ev-paper${start === end ? " ci-ev-none" : ""}`} ref={scrollToMark} tabIndex={0}>
+        {pieces}
+      </p>
+    </section>
   );
 };
 

@@ -1,0 +1,310 @@
+"""The evidence for an outcome: the words that were said, and the words of what is left that come closest.
+
+In goes a `TracedFact`, out comes an `Evidence`: two passages with the spans that match and the spans that
+differ. All spans are offsets in the passage's own text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from ..session.blocks import BlockRef
+from ..session.queries import readable_text
+from ..session.speakers import find_speech, who_speaks
+from ..text import plural
+from .comparing import STATEMENTS, index_text
+from .explanation import Evidence, Passage, WordSpan
+from .facts import Said
+from .indexed_text import Sentence, is_same, is_subject
+from .mentions import SearchText, make_pattern
+from .remaining import RemainingText
+from .statements import FactComparison
+from .terms import Term, read_terms
+from .traced import TracedFact
+from .word_order import pair_terms
+
+AROUND, LONGEST = 160, 700
+"""Characters of the surroundings on each side, and of the words themselves, that a passage shows at most."""
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
+_SENTENCES = (*STATEMENTS, "text", "command", "number")
+"""Kinds whose forms are read word by word; the others are names, read part by part."""
+_JOINTS = ("", " ", "/", ".", "_", "-")
+_ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def find_evidence(traced: TracedFact) -> Evidence:
+    """Return the words that were said and the words of what is left that come closest to them.
+
+    >>> from inspector import Checkpoint, count_tokens, make_plan, read_session
+    >>> session = read_session([{"role": "user", "content": "Spend at most $500 per run."}])
+    >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
+    >>> trace = plan.with_summary(Checkpoint(text="Spend at most $600 per run.")).trace
+    >>> evidence = find_evidence(trace["constraint", "Spend at most $500 per run."])
+    >>> [side.cut(side.differs) for side in (evidence.said, evidence.found)]
+    [['$500'], ['$600']]
+    """
+    comparison, outcome = traced.comparison, traced.outcome
+    said = _find_said(traced)
+    found, searched, counts = None, "", (0, 0)
+    if outcome == "superseded" and traced.replacement is not None:
+        found = _find_replacement(traced)
+    elif outcome in ("absent", "unknown"):
+        texts = [other for other in traced.scene.after.others if other.how == "summary" and other.text]
+        if outcome == "absent" and texts and not texts[0].placeholder:
+            found, counts = _find_closest(traced, texts)
+            searched = _describe_search(traced, texts)
+    else:
+        found = _find_left(traced, comparison)
+    if said is not None and found is not None:
+        said, found = _mark(said, found, traced)
+    return Evidence(said, found, comparison.reason, *counts, searched)
+
+
+def _find_said(traced: TracedFact) -> Passage | None:
+    """Return the passage that says a fact: what a person typed first, then what was done last."""
+    session, known = traced.scene.session, set(traced.said)
+    sayings = [said for said in traced.sayings if said.ref in known and said.ref.entry in session.index]
+    if not sayings:
+        return _find_line(traced)
+    typed = [one for one in sayings if one.by == "user"]
+    done = [one for one in sayings if one.operation in ("created", "edited", "deleted", "ran")]
+    best = (typed if traced.fact.kind in STATEMENTS else done or typed) or sayings
+    one = best[-1]
+    text, speaker = session.block(one.ref).text, _speaker(traced, one)
+    passage = _cut_passage(traced, one.ref, text, one.start, one.end, speaker)
+    return passage._replace(operation=one.operation or "")
+
+
+def _speaker(traced: TracedFact, said: Said) -> str:
+    return said.by or who_speaks(traced.scene.session[said.ref.entry]).speaker
+
+
+def _find_line(traced: TracedFact) -> Passage | None:
+    """Return the passage of words that are no fact: where they are said, or the line that comes closest."""
+    session = traced.scene.session
+    lines = [line for line in traced.nearest if line.ref.entry in session.index]
+    for ref in traced.said[-1:]:
+        block = session.block(ref)
+        text = readable_text(block)
+        line = next((line for line in lines if line.ref == ref), None)
+        start = text.find(traced.fact.form)
+        if line is not None:
+            start, end = line.start, line.end
+        elif start >= 0:
+            end = start + len(traced.fact.form)
+        else:
+            mention = SearchText(text).find(make_pattern(traced.fact, session))
+            start = -1 if mention is None else text.find(mention.words)
+            end = start + len("" if mention is None else mention.words)
+        spans = find_speech(session[ref.entry], block)
+        speaker = next((span.speaker for span in spans if span.start <= start < span.end), "")
+        speaker = speaker or who_speaks(session[ref.entry]).speaker
+        return _cut_passage(traced, ref, text, max(start, 0), max(end, 0), speaker)
+    return None
+
+
+def _find_replacement(traced: TracedFact) -> Passage | None:
+    """Return the passage in which the user said another value."""
+    session, later = traced.scene.session, traced.replacement
+    if later is None or later.ref.entry not in session.index:
+        return None
+    text = session.block(later.ref).text
+    start = text.find(later.words)
+    return _cut_passage(traced, later.ref, text, max(start, 0), max(start, 0) + len(later.words), "user")
+
+
+def _find_left(traced: TracedFact, comparison: FactComparison) -> Passage | None:
+    """Return the passage of what is left that decided the outcome."""
+    scene = traced.scene
+    for ref in traced.stands:
+        for other in scene.after.others:
+            if other.ref == ref:
+                start, end = _find_words(other.text, comparison)
+                if end and traced.fact.kind in (*STATEMENTS, "text"):
+                    start, end = _widen(other.text, start, end)
+                if end or traced.outcome == "pointer":
+                    return _cut_passage(traced, ref, other.text, start, end, other.how)
+        if ref.entry not in scene.session.index:
+            continue
+        block = scene.session.block(ref)
+        said = next((one for one in traced.sayings if one.ref == ref), None)
+        if said is not None and traced.outcome == "verbatim":
+            return _cut_passage(traced, ref, block.text, said.start, said.end, _speaker(traced, said))
+        start, end = _find_words(readable_text(block), comparison)
+        return _cut_passage(
+            traced, ref, readable_text(block), start, end, who_speaks(scene.session[ref.entry]).speaker
+        )
+    return None
+
+
+def _find_words(text: str, comparison: FactComparison) -> tuple[int, int]:
+    """Return the span of a comparison's words in a text; an empty one if they are not there."""
+    words, start = comparison.words, comparison.start
+    if not words:
+        return 0, 0
+    if text[max(start, 0) : max(start, 0) + len(words)] != words or start < 0:
+        start = text.find(words)
+    if start < 0:
+        pattern = r"\s+".join(map(re.escape, words.split()))
+        hit = re.search(pattern, text, re.IGNORECASE)
+        return (0, 0) if hit is None else hit.span()
+    return start, start + len(words)
+
+
+def _widen(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of the sentences that hold some words of a text."""
+    holding = [one for one in index_text(text).sentences if one.start < end and start < one.end]
+    low, high = (holding[0].start, holding[-1].end) if holding else (start, end)
+    blank = len(text[low:high]) - len(text[low:high].lstrip())
+    return min(low + blank, start), max(high, end)
+
+
+def _find_closest(
+    traced: TracedFact, texts: Sequence[RemainingText]
+) -> tuple[Passage | None, tuple[int, int]]:
+    """Return the sentence of some texts that has most words of a fact, and how many of how many it has."""
+    kind, form = traced.fact.kind, traced.fact.form
+    terms = () if kind == "id" else _name_terms(kind, form)
+    subject = {term.form: term for term in terms if is_subject(term)}.values()
+    # A file is found by its name; the words of its folders count beside it.
+    whole = _name_terms("", form) if kind == "file" else terms
+    wanted = {term.form: term for term in whole if is_subject(term)}.values()
+    best: tuple[float, Sentence, RemainingText] | None = None
+    for other in texts:
+        text = index_text(other.text)
+        for sentence in text.find_candidates(terms):
+            weight = sum(map(text.weigh, _find_held(subject, sentence)))
+            if weight and (best is None or weight > best[0]):
+                best = weight, sentence, other
+    if best is None:
+        return None, (0, len(wanted))
+    _, sentence, other = best
+    passage = _cut_passage(traced, other.ref, other.text, sentence.start, sentence.end, other.how)
+    return passage, (len(_find_held(wanted, sentence)), len(wanted))
+
+
+def _find_held(terms: Iterable[Term], sentence: Sentence) -> list[Term]:
+    """Return the terms that a sentence has."""
+    return [term for term in terms if any(is_same(term, one) for one in sentence.terms)]
+
+
+@lru_cache(256)
+def _name_terms(kind: str, form: str) -> tuple[Term, ...]:
+    """Return the terms by which a sentence about a fact is found: of a file, those of its name."""
+    if kind in _SENTENCES:
+        return read_terms(form)
+    if kind == "file":
+        form = form.replace("\\", "/").rstrip("/").rpartition("/")[2].lstrip(".").partition(".")[0]
+    return read_terms(" ".join(part.lower() for part in _PARTS.findall(form.rpartition(".")[0] or form)))
+
+
+def _describe_search(traced: TracedFact, texts: Sequence[RemainingText]) -> str:
+    """Return what was searched, and for what."""
+    fact = traced.fact
+    sentences = sum(len(index_text(other.text).sentences) for other in texts)
+    if fact.kind == "file":
+        parts = [part for part in fact.form.replace("\\", "/").split("/") if part not in ("", ".", "~")]
+        sought = plural(max(1, len(parts) - 1), "form of the path", "forms of the path")
+        sought += " and the file name" if len(parts) > 1 else ""
+    elif fact.kind in STATEMENTS or fact.kind == "text":
+        subject = {term.form for term in read_terms(fact.form) if is_subject(term)}
+        sought = f"{plural(len(subject), 'word')} in any order"
+    else:
+        sought = f"the {fact.kind} in other spellings"
+    return f"Searched {plural(sentences, 'sentence')} for {sought}."
+
+
+def _cut_passage(traced: TracedFact, ref: BlockRef, text: str, start: int, end: int, speaker: str) -> Passage:
+    """Return some words of a text with the sentences around them."""
+    low = _snap(text, start, end)[0]
+    end = min(max(end, start), start + LONGEST)
+    high = _snap(text, start, end)[1]
+    turn = traced.scene.turns.get(ref.entry, 0)
+    return Passage(ref, turn, speaker, text[low:high], WordSpan(start - low, end - low))
+
+
+def _snap(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the bounds of the surroundings: where a sentence begins or ends, else between two words."""
+    first, last = max(0, start - AROUND), min(len(text), end + AROUND)
+    above, below = text.rfind("\n\n", first, start), text.find("\n\n", end, last)
+    first = above + 2 if above >= 0 else first
+    last = below if below >= 0 else last
+    low, high = first, last
+    if first and text[first - 1] != "\n":
+        breaks = [hit.end() for hit in _ENDS.finditer(text, first, start)]
+        spaces = [hit.end() for hit in re.finditer(r"\s+", text[first:start])]
+        low = breaks[0] if breaks else first + spaces[0] if spaces else start
+    if last < len(text) and text[last] != "\n":
+        breaks = [hit.start() for hit in _ENDS.finditer(text, end, last)]
+        spaces = [hit.start() for hit in re.finditer(r"\s+", text[end:last])]
+        high = breaks[-1] if breaks else end + spaces[-1] if spaces else last
+    return low, high
+
+
+def _mark(said: Passage, found: Passage, traced: TracedFact) -> tuple[Passage, Passage]:
+    """Return both passages with the words marked that they share, and the value that differs."""
+    comparison, kind = traced.comparison, traced.fact.kind
+    here, there = _read_core(said, kind), _read_core(found, kind)
+    pairs = pair_terms(here, there)
+    subject = [(at, to) for at, to in pairs if here[at].sort != "mark" and there[to].sort != "mark"]
+    differs = _find_value(said, comparison.said), _find_value(found, comparison.instead)
+    same = (
+        _merge(said.text, [_span(here[at]) for at, _ in subject], differs[0]),
+        _merge(found.text, [_span(there[to]) for _, to in subject], differs[1]),
+    )
+    if (
+        not any(same)
+        and not any(differs)
+        and comparison.words
+        and traced.outcome not in ("absent", "unclear")
+    ):
+        same = _find_value(said, comparison.words), _find_value(found, comparison.words)
+    return (
+        said._replace(same=same[0], differs=differs[0]),
+        found._replace(same=same[1], differs=differs[1]),
+    )
+
+
+def _read_core(passage: Passage, kind: str) -> list[Term]:
+    """Return the terms of a passage's own words, with offsets in its text: of names, the parts too."""
+    start, end = passage.core
+    text = passage.text[start:end]
+    terms = list(read_terms(text))
+    if kind not in _SENTENCES:
+        terms = [
+            Term(read_terms(part[0].lower())[0].form, "word", part.start(), part.end())
+            for part in _PARTS.finditer(text)
+            if len(part[0]) > 1 and read_terms(part[0].lower())
+        ]
+    return [term._replace(start=term.start + start, end=term.end + start) for term in terms]
+
+
+def _span(term: Term) -> WordSpan:
+    return WordSpan(term.start, term.end)
+
+
+def _find_value(passage: Passage, words: str) -> tuple[WordSpan, ...]:
+    """Return where a passage has some words: in its own words first, else in their surroundings."""
+    if not words:
+        return ()
+    start, end = passage.core
+    at = passage.text.find(words, start, end)
+    at = at if at >= 0 else passage.text.casefold().find(words.casefold())
+    inside = at >= 0 and passage.text[at : at + len(words)].casefold() == words.casefold()
+    return (WordSpan(at, at + len(words)),) if inside else ()
+
+
+def _merge(text: str, spans: Iterable[WordSpan], without: Sequence[WordSpan]) -> tuple[WordSpan, ...]:
+    """Return spans in order, those with only a blank between them as one, without those that differ."""
+    merged: list[WordSpan] = []
+    for span in sorted(set(spans)):
+        if any(span.start < other.end and other.start < span.end for other in without):
+            continue
+        apart = any(merged and merged[-1].end <= other.start <= span.start for other in without)
+        if merged and not apart and text[merged[-1].end : span.start] in _JOINTS:
+            merged[-1] = WordSpan(merged[-1].start, max(span.end, merged[-1].end))
+        else:
+            merged.append(span)
+    return tuple(merged)

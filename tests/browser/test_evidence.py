@@ -1,0 +1,110 @@
+"""Both sides of a finding on the screen: what was said, what the summary says, and what differs."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Boundary, Entry
+from inspector.session.session import Session
+from tests.browser.conftest import OpenWorkbench
+from tests.browser.screen import screenshot
+
+CAP = "Spend at most $500 per run."
+LINT = "Always run the linter and the tests before a commit."
+SUMMARY = (
+    "The importer is being moved to the new API.\n\n"
+    "Limits: spend at most $600 per run. The linter and the tests are part of a commit. "
+    "The offsets helper kept one value and is mended."
+)
+
+
+def make_compacted() -> Session:
+    """A session whose summary changes a value, leaves a rule open and names an edited file by one word."""
+
+    def say(role: str, *words: str) -> Entry:
+        return Entry(id="", role=role, blocks=tuple(Text(text=one) for one in words))
+
+    edit = ToolCall(id="c1", name="Edit", input={"file_path": "src/cal/offsets.py", "new_string": "b"})
+    done = ToolOutput(call_id="c1", name="Edit", parts=(Text(text="ok"),))
+    entries = [
+        say("user", f"We move the importer. {CAP} Thanks."),
+        say("assistant", "I will."),
+        say("user", f"{LINT}"),
+        Entry(id="", role="assistant", blocks=(edit,)),
+        Entry(id="", role="tool", blocks=(done,)),
+        say("assistant", "Done. " + "It reads row by row. " * 200),
+        Entry(id="", kind="compaction", blocks=(Text(text=SUMMARY),), boundary=Boundary(summary=SUMMARY)),
+        say("user", "Go on."),
+        say("assistant", "Yes."),
+    ]
+    made = [
+        entry.model_copy(update={"id": f"e{n}", "parent": f"e{n - 1}" if n else None})
+        for n, entry in enumerate(entries)
+    ]
+    return Session(format="made", entries=tuple(made), leaf="e8")
+
+
+def open_finding(page: Page, open_workbench: OpenWorkbench, title: str, width: int = 1840) -> Locator:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.add_style_tag(content="body { padding: 0 !important }")
+    open_workbench(make_compacted(), policy="auto", look="recorded:1", tab="findings")
+    expect(page.get_by_test_id("story-title")).to_be_visible()
+    row = page.get_by_test_id("finding").filter(has_text=title).first
+    if not row.is_visible():
+        page.get_by_role("button", name="‹ Findings").press("Enter")
+    row.press("Enter")
+    expect(page.get_by_test_id("story-title")).to_contain_text(title)
+    return page.get_by_test_id("evidence")
+
+
+def test_a_changed_value_is_marked_on_both_sides(page: Page, open_workbench: OpenWorkbench) -> None:
+    sides = open_finding(page, open_workbench, CAP)
+    expect(page.get_by_role("region", name="Changed or contradicted").first).to_be_visible()
+    expect(page.get_by_test_id("cause")).to_contain_text("You said “$500” (turn 1). The summary says “$600”.")
+    expect(sides).to_have_count(2)
+    expect(sides.nth(0)).to_have_accessible_name("You said")
+    expect(sides.nth(1)).to_have_accessible_name("The summary says")
+    for side, value in ((sides.nth(0), "$500"), (sides.nth(1), "$600")):
+        expect(side.locator("mark.ci-ev-differs")).to_have_text(value)
+        expect(side.locator("mark:not(.ci-ev-differs)").first).to_contain_text("pend at most")
+    expect(page.get_by_test_id("story")).to_have_attribute("data-tone", "red")
+    screenshot(page, "evidence-changed")
+
+
+def test_an_absent_file_stands_beside_the_closest_sentence(page: Page, open_workbench: OpenWorkbench) -> None:
+    sides = open_finding(page, open_workbench, "src/cal/offsets.py")
+    expect(page.get_by_test_id("cause")).to_contain_text("The summary does not mention this.")
+    expect(sides.nth(0)).to_have_accessible_name("The model edited")
+    expect(sides.nth(1).locator("mark")).to_have_text("offsets")
+    expect(page.locator(".ci-ev-differs")).to_have_count(0)
+    expect(page.get_by_test_id("searched")).to_contain_text("forms of the path and the file name")
+    expect(page.get_by_test_id("searched")).to_contain_text("The closest sentence has 1 of 3 words.")
+    screenshot(page, "evidence-absent")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_unclear_rule_is_amber_and_left_to_the_reader(
+    page: Page, open_workbench: OpenWorkbench, width: int
+) -> None:
+    sides = open_finding(page, open_workbench, LINT, width)
+    expect(page.get_by_test_id("story")).to_have_attribute("data-tone", "amber")
+    expect(page.get_by_test_id("cause")).to_contain_text("Unclear.")
+    expect(sides.nth(0).locator("p")).to_contain_text(LINT)
+    expect(sides.nth(1).locator("p")).to_contain_text("The linter and the tests are part of a commit.")
+    boxes = [sides.nth(n).bounding_box() for n in (0, 1)]
+    assert boxes[0] is not None and boxes[1] is not None
+    assert (boxes[0]["y"] == boxes[1]["y"]) == (width == 1280)
+    screenshot(page, f"evidence-unclear-{width}")
+
+
+def test_head_line_tab_and_list_have_one_count(page: Page, open_workbench: OpenWorkbench) -> None:
+    open_finding(page, open_workbench, CAP)
+    rows = page.get_by_test_id("finding").count()
+    expect(page.get_by_test_id("tab-findings")).to_have_text(f"Findings{rows}")
+    counts = [int(words) for words in page.locator(".ci-fd .ci-count").all_inner_texts()]
+    assert sum(counts) == rows
+    changed, missing, check = counts
+    line = f"{changed} fact is changed or contradicted and {missing} fact is missing. {check} rule to check."
+    expect(page.get_by_test_id("losses")).to_have_text(line)
