@@ -532,9 +532,9 @@ def _planned_causes(traced: TracedFact, plan: Plan) -> Iterator[Cause]:
     if plan.summarises and plan.spec is not None and plan.place is not None:
         last = max(int(live.position[row]) for row in rows) if rows else 0
         if plan.checkpoint is not None:
-            yield _cause(
-                "summary is silent", number=len(plan.checkpoint.text), by=f" by {plan.checkpoint.by}", kept=""
-            )
+            if traced.outcome == "absent":
+                by = f" by {plan.checkpoint.by}"
+                yield _cause("summary is silent", number=len(plan.checkpoint.text), by=by, kept="")
         else:
             first = int(plan.stand_in.first[plan.place])
             yield _cause("placeholder", "cut" if first > last else "", number=plan.spec.max_tokens or 0)

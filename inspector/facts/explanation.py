@@ -144,6 +144,8 @@ class Explanation(NamedTuple):
     @property
     def paragraph(self) -> str:
         """The explanation in sentences, on one line."""
+        if self.wording.code == "not said":
+            return self.first  # which names the nearest lines
         causes = [cause.sentence for cause in self.because]
         found, closest = self.evidence.found, self.searched
         if closest and found is not None:

@@ -191,11 +191,6 @@ def read_words(text: str) -> SearchText:
     return words
 
 
-def long_words(text: str) -> frozenset[str]:
-    """The words of four letters and more, in lower case."""
-    return frozenset(word for word in WORD.findall(text.casefold()) if len(word) > 3)
-
-
 def longest_word(words: str) -> str:
     """The longest word of a wording: no text without it holds the wording. "" where it has none."""
     if words.isascii() and words.isidentifier():

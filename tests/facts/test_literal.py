@@ -88,8 +88,8 @@ def test_other_words_and_some_words_are_told_as_such() -> None:
     whole = "- the release branch: remove flaky checkpoint tests for tomorrow"
     some = "- the release branch and the checkpoint tests"
     for summary, words in (
-        (whole, 'The recorded compaction keeps it in other words, in its summary: "release branch: remove'),
-        (some, "Whether it says the same cannot be decided."),
+        (whole, "The summary says it in other words: “- the release branch: remove"),
+        (some, "Some of the words are missing there."),
     ):
         session = build(user(said), say("ok"), compact(summary), user("on"))
         recorded = trace_recorded(session)[0]
@@ -99,15 +99,15 @@ def test_other_words_and_some_words_are_told_as_such() -> None:
 
 
 def test_what_a_summary_before_told_in_other_words_is_not_said_to_be_named() -> None:
-    said = "Please remove the flaky checkpoint tests for tomorrow's release branch"
-    told = "- the release branch: remove flaky checkpoint tests for tomorrow"
+    said = "Never remove the flaky checkpoint tests."
+    told = "Removing the flaky checkpoint tests is never allowed."
     session = build(
         *(user(said), say("ok"), compact(told), user("on"), say("ok"), compact("Nothing."), user("on")),
         *(say("ok"), compact(told), user("on")),
     )
-    second, third = (recorded["statement", said].why() for recorded in trace_recorded(session)[1:])
+    second, third = (recorded["constraint", said].why() for recorded in trace_recorded(session)[1:])
     assert "right before, only the summary of an earlier compaction (e2/0) still told of it." in second
-    assert third.endswith("The third recorded compaction tells it again in other words, in its summary.")
+    assert "says it in other words: “Removing the flaky checkpoint tests is never allowed.”" in third
 
 
 def test_the_working_directory_is_called_so() -> None:

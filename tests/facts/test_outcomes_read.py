@@ -105,21 +105,25 @@ def test_the_outcomes_of_the_specification(said: str, summary: str, expected: st
         (
             "Spend at most $500 per run.",
             "Spend at most $600 per run.",
-            "says “$600” where it was “$500”.",
+            "You said “$500” (turn 1). The summary of this plan says “$600”.",
         ),
         (
             "Never push to main.",
             "Pushing to main is fine.",
-            "says the opposite: “Pushing to main",
+            "The summary of this plan says the opposite: “Pushing to main is fine.”",
         ),
         (
             "Never push to main.",
             "Try not to push to main.",
-            'in weaker words, in the summary: "push to main".',
+            "is less strict: “Try not to push to main.”",
         ),
-        ("Open src/pumps/tank.py.", "Opened tank.py.", 'leaves only "tank.py" of it'),
-        ("Use tabs for indentation.", "Indentation uses tabs.", "keeps it in other words, in the summary: "),
-        ("Use tabs for indentation.", "All is well.", "left nothing of it."),
+        ("Open src/pumps/tank.py.", "Opened tank.py.", "only “tank.py”"),
+        (
+            "Use tabs for indentation.",
+            "Indentation uses tabs.",
+            "says it in other words: “Indentation uses tabs.”",
+        ),
+        ("Use tabs for indentation.", "All is well.", "does not mention this."),
     ],
 )
 def test_why_says_what_the_summary_says_in_its_place(said: str, summary: str, sentence: str) -> None:

@@ -291,7 +291,7 @@ def test_a_sealed_summary_is_evidence_of_another_kind() -> None:
     (found,) = trace_recorded(session := compacted(""), find_facts(session))
     traced = found["src/auth.py"]
     assert (traced.outcome, traced.tier) == ("unknown", "inferred")
-    assert "its summary is encrypted or missing" in traced.why()
+    assert "The summary is encrypted or missing." in traced.why()
     assert set(found.counts) == {"inferred"}
 
 

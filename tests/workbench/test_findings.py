@@ -239,8 +239,8 @@ def test_a_summary_that_is_not_written_yet_loses_nothing_for_sure_and_every_pane
         if names and refs and not refs & kept:
             alone.append(fact)
     files = sum(fact.kind == "file" for fact in alone)
-    assert len(alone) == files + 1 > 5
-    assert loses["sentence"] == f"{files + 1} facts would be missing unless the summary names them."
+    assert len(alone) > files > 4
+    assert loses["sentence"] == f"{len(alone)} facts would be missing unless the summary names them."
     assert loses["tone"] == ""
     reply = ask(model, "findings", look="plan", place=place)
     (group,) = reply["groups"]

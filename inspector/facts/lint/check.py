@@ -271,10 +271,10 @@ def find_code(trace: Trace, number: int) -> str:
 
 
 _JUDGED = (
-    *("file", "constraint", "choice", "statement", "todo", "error", "command", "decision"),
+    *("file", "constraint", "choice", "todo", "error", "command", "decision"),
     *("number", "url", "id"),
 )
-"""Kinds of facts that a finding is about."""
+"""Kinds of facts that a finding is about. What a plain sentence says often changes with the work."""
 _LOST: tuple[Outcome, ...] = ("absent", "partial", "changed", "contradicted", "superseded")
 """Outcomes that a finding is about. What is partial fails nothing, and unclear and unknown are no finding."""
 
