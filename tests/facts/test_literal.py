@@ -106,7 +106,7 @@ def test_what_a_summary_before_told_in_other_words_is_not_said_to_be_named() -> 
         *(say("ok"), compact(told), user("on")),
     )
     second, third = (recorded["constraint", said].why() for recorded in trace_recorded(session)[1:])
-    assert "right before, only the summary of an earlier compaction (e2/0) still told of it." in second
+    assert "right before, only the summary of an earlier compaction (e2/0) said it." in second
     assert "says it in other words: “Removing the flaky checkpoint tests is never allowed.”" in third
 
 
