@@ -149,5 +149,6 @@ class Explanation(NamedTuple):
         causes = [cause.sentence for cause in self.because]
         found, closest = self.evidence.found, self.searched
         if closest and found is not None:
-            closest = f"{closest[:-1]}: “{cut_line(found.words, 200)}”."
+            words = cut_line(found.words, 200)
+            closest = f"{closest[:-1]}: “{words}”" + ("" if words.endswith((".", "!", "?")) else ".")
         return " ".join(filter(None, [self.first, self.last, self.outcome, *causes, closest]))
