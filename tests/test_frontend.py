@@ -270,7 +270,7 @@ MADE: dict[str, set[str]] = {
     "ci-": {"bad", "dock-edge", "edge", "good"},
     "ci-about-": {"compactions", "harness", "model", "size"},
     "ci-ctx-": {"summary"},
-    "ci-fd-sign-": {"absent", "result", "superseded"},
+    "ci-fd-sign-": {"absent", "changed", "check", "result", "superseded"},
     "ci-is-": {"outside", *FATES},
     "ci-look-": {"emergency", "input", "output", *(f"stage{number}" for number in range(1, 7))},
     "ci-st-chain-": {"missing", "undecided", "unknown"},

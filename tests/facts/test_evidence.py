@@ -72,7 +72,6 @@ TABLE: list[tuple[str, str, tuple[str, ...], str, str | None, str]] = [
         *("number", "superseded", (OLD, NEW), "retries = 3", "Set."),
         "You had replaced it (turn 2): “Set retries = 5 in all.”; nothing is missing.",
     ),
-    ("text", "absent", ("Go.",), "walk the tired dog", "All done.", "Nobody said this in the session."),
 ]
 
 

@@ -162,7 +162,7 @@ def test_lists_and_instructions_are_provided_with_every_request_once() -> None:
     ]
     assert not any("scout" in text for text in texts(session))
     why = trace_recorded(session)[0]["Never log a token"].why()
-    assert why.endswith("leaves it verbatim in what the harness provides (/home/me/app/CLAUDE.md).")
+    assert why.endswith("It stays as it is, in what the harness provides (/home/me/app/CLAUDE.md).")
 
 
 def test_what_is_attached_after_a_compaction_stands_and_what_is_not_is_lost() -> None:
@@ -172,7 +172,7 @@ def test_what_is_attached_after_a_compaction_stands_and_what_is_not_is_lost() ->
     rows.compact("All is well.").attach("file", **file_of("a.py", "# the lamp is amber")).answer("on it")
     session = rows.open()
     trace = trace_recorded(session)[0]
-    assert (trace["the lamp is amber"].fate, trace["the door is oak"].fate) == ("verbatim", "lost")
+    assert (trace["the lamp is amber"].outcome, trace["the door is oak"].outcome) == ("verbatim", "absent")
     assert "in what the harness attached after it (" in trace["the lamp is amber"].why()
 
 
@@ -181,7 +181,7 @@ def test_what_a_person_attaches_later_is_no_part_of_the_compaction() -> None:
         Rows().say("read").call("c1").result("c1", "the lamp is amber").answer("ok").compact("All is well.")
     )
     rows.say("see @a.py").attach("file", **file_of("a.py", "# the lamp is amber")).answer("on it")
-    assert trace_recorded(rows.open())[0]["the lamp is amber"].fate == "lost"
+    assert trace_recorded(rows.open())[0]["the lamp is amber"].outcome == "absent"
 
 
 def test_an_attachment_that_comes_twice_stands_once_and_cuts_nothing_off() -> None:

@@ -213,7 +213,7 @@ def test_facts_are_asked_for_like_anything_else(server: Server) -> None:
     assert len(listed["rows"]) == 3 and listed["risk"]["places"][place] > 0
     number = listed["rows"][0]["number"]
     told = server.question(document["desk"], type="story", id=2, place=place, number=number)
-    assert told["outcomes"][-1]["note"] == "by this plan" and told["sentence"]
+    assert told["outcomes"][-1]["note"] == "by this plan" and told["wording"]["text"]
     assert server.question(document["desk"], type="regret", id=3)["marks"]
     refused = server.question(document["desk"], type="story", id=4, place=place, number=10**6)
     assert refused["type"] == "error" and refused["id"] == 4
