@@ -87,21 +87,21 @@ class FactMatches(Framed, Sequence[FactMatch]):
     def to_columns(self) -> dict[str, list[Any]]:
         """Return a row per match: kind, text, turn, speaker, share and block."""
         return {
-            "kind": ["line" if one.fact is None else one.fact.kind for one in self],
-            "text": [one.text for one in self],
-            "turn": [one.turn for one in self],
-            "by": [one.by for one in self],
-            "share": [round(one.share, 2) for one in self],
-            "ref": [str(one.ref) for one in self],
+            "kind": ["line" if item.fact is None else item.fact.kind for item in self],
+            "text": [item.text for item in self],
+            "turn": [item.turn for item in self],
+            "by": [item.by for item in self],
+            "share": [round(item.share, 2) for item in self],
+            "ref": [str(item.ref) for item in self],
         }
 
     @printed
     def __repr__(self) -> str:
         head = plural(len(self), "match", "matches") if self.said else "not said in this session"
         lines = [
-            f"  {one.share:.0%} turn {one.turn}, {one.by} ({one.ref}): "
-            + printable(cut_text(" ".join(one.text.split()), 100))
-            for one in self
+            f"  {item.share:.0%} turn {item.turn}, {item.by} ({item.ref}): "
+            + printable(cut_text(" ".join(item.text.split()), 100))
+            for item in self
         ]
         nearest = [] if self.said or not lines else ["nearest lines:"]
         return "\n".join(
@@ -128,13 +128,13 @@ def ask_facts(session: Session, question: str, most: int = 5) -> FactMatches:
     [('file', 1.0)]
     """
     expect("find_facts", session=(session, Session), question=(question, str), most=(most, int))
-    found = [_match_fact(session, fact) for fact in _find_named(session, question)][:most]
-    known = {one.ref for one in found}
+    result = [_match_fact(session, fact) for fact in _find_named(session, question)][:most]
+    known = {item.ref for item in result}
     lines = [line for line in find_lines(_everything(session), question, most) if line.ref not in known]
     close = [line for line in lines if line.share >= _LEAST]
-    nearest = close if close or found else lines[:_NEAREST]
-    found += [_match_line(session, line) for line in nearest[: most - len(found)]]
-    return FactMatches(question, tuple(found))
+    nearest = close if close or result else lines[:_NEAREST]
+    result += [_match_line(session, line) for line in nearest[: most - len(result)]]
+    return FactMatches(question, tuple(result))
 
 
 def _find_named(session: Session, question: str) -> Iterator[Fact]:

@@ -80,16 +80,16 @@ class StatementIndex:
         self._known: dict[str, int] = {}
         known = self._known
         rows = [[known.setdefault(form, len(known)) for form in find_stems(text)] for text in forms.values()]
-        self._stems: NDArray[np.int64] = np.array([one for row in rows for one in row], np.int64)
+        self._stems: NDArray[np.int64] = np.array([item for row in rows for item in row], np.int64)
         self._offset = np.cumsum([0, *map(len, rows)])
 
     def find_near(self, text: IndexedText) -> list[int]:
         """Return the numbers of the statements of which a text has enough words, in order."""
         if not len(self.numbers):
             return []
-        held = np.zeros(len(self._known) + 1, bool)
-        held[[self._known[form] for form in _expand(find_stems(text.text)) if form in self._known]] = True
-        sums = np.concatenate(([0], np.cumsum(held[self._stems])))
+        matching = np.zeros(len(self._known) + 1, bool)
+        matching[[self._known[form] for form in _expand(find_stems(text.text)) if form in self._known]] = True
+        sums = np.concatenate(([0], np.cumsum(matching[self._stems])))
         shared, every = np.diff(sums[self._offset]), np.diff(self._offset)
         near: list[int] = self.numbers[(shared >= _LEAST * every) & (shared > 0)].tolist()
         return near
@@ -97,8 +97,8 @@ class StatementIndex:
 
 def _expand(stems: Iterable[str]) -> set[str]:
     """Return stems and those of like words."""
-    found = set(stems)
-    for form in list(found):
+    result = set(stems)
+    for form in list(result):
         for group in find_groups(form):
-            found.update(MEMBERS.get(group, ()))
-    return found
+            result.update(MEMBERS.get(group, ()))
+    return result

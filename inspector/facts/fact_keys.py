@@ -30,13 +30,13 @@ class FactKeys:
         session: Their session, to read how each is written.
     """
 
-    def __init__(self, found: Occurrences, session: Session) -> None:
-        self.found, self.session = found, session
+    def __init__(self, result: Occurrences, session: Session) -> None:
+        self.found, self.session = result, session
         self._words: dict[str, list[int]] = {}
         self._runs: dict[str, list[int]] = {}
         self._folders: dict[str, list[int]] = {}
         self._commits: dict[str, list[int]] = {}
-        for number, kind in enumerate(found.kind.tolist()):
+        for number, kind in enumerate(result.kind.tolist()):
             self._add(number, kind)
 
     def _add(self, number: int, kind: int) -> None:
@@ -81,7 +81,7 @@ class FactKeys:
 
         `TextIndex.may_name` is the same the other way round.
         """
-        held = set(self._words.get("", ()))
+        matching = set(self._words.get("", ()))
         for facts, texts in (
             (self._words, index.words),
             (self._runs, index.runs),
@@ -89,19 +89,19 @@ class FactKeys:
             (self._commits, index.commits),
         ):
             few, many = (facts, texts) if len(facts) < len(texts) else (texts, facts)
-            held.update(number for key in few if key in many for number in facts[key])
-        return held
+            matching.update(number for key in few if key in many for number in facts[key])
+        return matching
 
     def find_candidates(self, after: Remaining, is_said: SaidBefore) -> set[int]:
         """Return the facts that one of the texts in others' place may name, in full or in part, or change."""
-        found = self.held_by(after.other_index)
+        result = self.held_by(after.other_index)
         for stand in after.others:
             if stand.how in ("summary", "notice"):
-                found.update(self._statements.find_near(index_text(stand.text)))
-                found.update(self._find_paths(stand.text))
+                result.update(self._statements.find_near(index_text(stand.text)))
+                result.update(self._find_paths(stand.text))
                 if not stand.placeholder:
-                    found.update(self._find_near(is_said.find_unsaid(index_text(stand.text))))
-        return found
+                    result.update(self._find_near(is_said.find_unsaid(index_text(stand.text))))
+        return result
 
     def _find_paths(self, text: str) -> Iterator[int]:
         """The files with the last part of a path in a text, whatever marks are around it."""

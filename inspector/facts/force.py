@@ -123,14 +123,14 @@ def find_clauses(terms: Sequence[Term]) -> list[list[int]]:
 def find_asides(own: Sequence[Term], force: Force) -> set[int]:
     """Find what can be left out without a loss: "when you give measurements", or the alternative that is
     ruled out in passing, as in "use metric, not imperial"."""
-    found = set[int]()
+    result = set[int]()
     for clause in find_clauses(own):
         opening = " ".join(own[at].form for at in clause[:4])
         by_the_way = clause[0] > 0 and own[clause[0]].form in ("not", "rather than", "instead of")
         by_the_way = by_the_way and own[clause[0] - 1].form != "but"  # "but not on main" is a limit
         if _ASIDE.match(opening) or (by_the_way and not force.refused.issuperset(range(clause[0]))):
-            found.update(clause)
-    return found
+            result.update(clause)
+    return result
 
 
 def has_negation(terms: Iterable[Term]) -> bool:
@@ -145,19 +145,19 @@ def find_opposed(
     if "limit" in here.sorts | there.sorts or "condition" in here.sorts & there.sorts:
         return [], False
     told = [
-        (one, other)
-        for one, other in pairs
-        if is_subject(own[one]) and one not in here.mentioned and other not in there.mentioned
+        (item, other)
+        for item, other in pairs
+        if is_subject(own[item]) and item not in here.mentioned and other not in there.mentioned
     ]
-    against = [(one, other) for one, other in told if (one in here.refused) != (other in there.refused)]
+    against = [(item, other) for item, other in told if (item in here.refused) != (other in there.refused)]
     if not against:
         return [], False
-    refused = any(one in here.refused for one, _ in against)
-    wanted = any(one not in here.refused for one, _ in against)
+    refused = any(item in here.refused for item, _ in against)
+    terms_to_pair = any(item not in here.refused for item, _ in against)
     crossed = refused and any(other in there.refused for _, other in against)
-    without = any(one not in here.refused and other in there.without for one, other in against)
-    strict = wanted and "strict" in here.sorts and "strict" not in there.sorts
-    return [one for one, _ in against], crossed or without or strict
+    without = any(item not in here.refused and other in there.without for item, other in against)
+    strict = terms_to_pair and "strict" in here.sorts and "strict" not in there.sorts
+    return [item for item, _ in against], crossed or without or strict
 
 
 def adds_comparison(terms: Sequence[Term], known: Sequence[Term]) -> bool:

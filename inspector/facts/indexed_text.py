@@ -97,8 +97,8 @@ class IndexedText:
 
     def find_similar(self, form: str) -> list[str]:
         """Return the forms in the text that may mean the same, such as paths with the same last part."""
-        found = (other for key in _similar_keys(form) for other in self._similar.get(key, ()))
-        return list(dict.fromkeys(found))
+        result = (other for key in _similar_keys(form) for other in self._similar.get(key, ()))
+        return list(dict.fromkeys(result))
 
     def find_holding(self, term: Term) -> list[int]:
         """Return the numbers of the sentences that hold a term or one that means the same."""
@@ -125,21 +125,22 @@ class IndexedText:
             for number in holding:
                 scores[number] = scores.get(number, 0) + 0.5 / (1 + log2(len(holding)) / 2)
         ends = sum(
-            one.sort == "mark" and one.form in ".!?;" and two.start > one.end for one, two in pairwise(terms)
+            item.sort == "mark" and item.form in ".!?;" and two.start > item.end
+            for item, two in pairwise(terms)
         )
         run = min(3, 1 + ends)
         best = sorted(scores, key=lambda number: (-scores[number], number))[:most]
-        found = list[Sentence]()
+        result = list[Sentence]()
         for number in best:
             if scores[number] * run < least:
                 continue
-            found.append(self.sentences[number])
+            result.append(self.sentences[number])
             if run > 1:
-                found += [
+                result += [
                     join(self.sentences[first : first + run])
                     for first in range(max(0, number - run + 1), number + 1)
                 ]
-        return found
+        return result
 
 
 def find_whole(words: str, text: str) -> int:
@@ -178,9 +179,9 @@ def join(sentences: Sequence[Sentence]) -> Sentence:
     """Return several consecutive sentences as one."""
     start = sentences[0].start
     terms = (
-        term._replace(start=term.start + one.start - start, end=term.end + one.start - start)
-        for one in sentences
-        for term in one.terms
+        term._replace(start=term.start + item.start - start, end=term.end + item.start - start)
+        for item in sentences
+        for term in item.terms
     )
     return Sentence(start, sentences[-1].end, tuple(terms))
 
@@ -196,16 +197,16 @@ def is_subject(term: Term) -> bool:
     return term.sort in ("word", "value")
 
 
-def is_same(one: Term, other: Term) -> bool:
+def is_same(item: Term, other: Term) -> bool:
     """Whether two terms mean the same thing."""
-    if one.sort == other.sort == "value":
-        return is_same_value(one.form, other.form)
-    if {one.sort, other.sort} == {"value", "word"}:  # "API" and "api"
-        value, word = (one, other) if one.sort == "value" else (other, one)
+    if item.sort == other.sort == "value":
+        return is_same_value(item.form, other.form)
+    if {item.sort, other.sort} == {"value", "word"}:  # "API" and "api"
+        value, word = (item, other) if item.sort == "value" else (other, item)
         return value.form[:2] == "w:" and value.form[2:].isalpha() and stem(value.form[2:]) == word.form
-    if {one.sort, other.sort} == {"word", "strict"}:
-        return one.form[:4] == other.form[:4]
-    return one.sort == other.sort and is_alike(one.form, other.form)
+    if {item.sort, other.sort} == {"word", "strict"}:
+        return item.form[:4] == other.form[:4]
+    return item.sort == other.sort and is_alike(item.form, other.form)
 
 
 def is_same_value(form: str, other: str) -> bool:
@@ -219,14 +220,14 @@ def is_same_value(form: str, other: str) -> bool:
         return True
     if form[:2] != other[:2]:
         return False
-    one, two = sorted((form[2:], other[2:]), key=len)
+    item, two = sorted((form[2:], other[2:]), key=len)
     if form[0] == "p":
-        return "/" in one.strip("/~") and two.endswith("/" + one.lstrip("/~"))
+        return "/" in item.strip("/~") and two.endswith("/" + item.lstrip("/~"))
     if form[0] == "i":
-        return is_commit(one) and two.startswith(one)
+        return is_commit(item) and two.startswith(item)
     if form[0] == "d":  # a date without its year
-        return len(one) == 5 and two.endswith("-" + one)
-    return form[0] == "w" and fold(one) == fold(two)
+        return len(item) == 5 and two.endswith("-" + item)
+    return form[0] == "w" and fold(item) == fold(two)
 
 
 def is_hex(text: str) -> bool:

@@ -63,38 +63,42 @@ def find_lines(
     for term, rows in holders.items():
         for row in rows if summaries else (row for row in rows if row >= 0):
             scores[row] = scores.get(row, 0) + weight[term]
-    found: list[LineMatch] = []
+    result: list[LineMatch] = []
     for row in sorted(scores, key=lambda row: (-scores[row], row))[:_MOST_BLOCKS]:
         text = remaining.said[row] if row >= 0 else remaining.others[-1 - row].text
         ref = refer(remaining.session, [row])[0] if row >= 0 else remaining.others[-1 - row].ref
         stems = {word: stem(word) for word in set(WORDS.findall(text[:_MOST_CHARACTERS].casefold()))}
-        wanted = [word for word, form in stems.items() if any(_may_hold(term, form) for term in subject)]
-        if not wanted:
+        terms_to_pair = [
+            word for word, form in stems.items() if any(_may_hold(term, form) for term in subject)
+        ]
+        if not terms_to_pair:
             continue
-        cue = re.compile("|".join(map(re.escape, sorted(wanted, key=len, reverse=True))), re.IGNORECASE)
+        cue = re.compile(
+            "|".join(map(re.escape, sorted(terms_to_pair, key=len, reverse=True))), re.IGNORECASE
+        )
         for line in _LINE.finditer(text, 0, _MOST_CHARACTERS):
             cues = {hit.casefold() for hit in cue.findall(line[0])}
             # A line that cannot beat what was found is not read.
-            if len(found) >= most and len(cues) < found[most - 1].words[0]:
+            if len(result) >= most and len(cues) < result[most - 1].words[0]:
                 continue
             if not cues:
                 continue
             terms = read_terms(line[0][: 4 * _LONGEST])
-            held = [term for term in subject if any(is_same(term, other) for other in terms)]
-            share = sum(weight[term] for term in held) / whole
-            if held and (len(found) < most or share > found[most - 1].share):
-                words = len(held), len(subject)
-                found.append(
+            matching = [term for term in subject if any(is_same(term, other) for other in terms)]
+            share = sum(weight[term] for term in matching) / whole
+            if matching and (len(result) < most or share > result[most - 1].share):
+                words = len(matching), len(subject)
+                result.append(
                     LineMatch(ref, line.start(), line.end(), line[0].strip()[:_LONGEST], share, words)
                 )
-                found.sort(key=lambda one: -one.share)
-                found = _without_copies(found)[:most]
-    return found
+                result.sort(key=lambda item: -item.share)
+                result = _without_copies(result)[:most]
+    return result
 
 
-def _without_copies(found: list[LineMatch]) -> list[LineMatch]:
+def _without_copies(result: list[LineMatch]) -> list[LineMatch]:
     """Keep the first of lines with the same words."""
-    return list({" ".join(one.text.casefold().split()): one for one in reversed(found)}.values())[::-1]
+    return list({" ".join(item.text.casefold().split()): item for item in reversed(result)}.values())[::-1]
 
 
 def _plain(term: Term) -> float:

@@ -48,16 +48,16 @@ def split_sentences(words: str) -> list[str]:
     return [part for part in _SENTENCES.split(words.strip()) if any(map(is_subject, read_terms(part)))]
 
 
-def combine(found: list[FactComparison]) -> FactComparison:
+def combine(result: list[FactComparison]) -> FactComparison:
     """Return the outcome of several sentences: the worst, or partial if the text lacks some of them."""
-    best = max(found, key=lambda one: ORDER.index(one.outcome))
-    worst = min(found, key=lambda one: ORDER.index(one.outcome))
+    best = max(result, key=lambda item: ORDER.index(item.outcome))
+    worst = min(result, key=lambda item: ORDER.index(item.outcome))
     if worst.outcome in _KEPT or worst.outcome == best.outcome:
         return worst
     for outcome in ("contradicted", "changed"):
-        for one in found:
-            if one.outcome == outcome:
-                return one
+        for item in result:
+            if item.outcome == outcome:
+                return item
     return best._replace(outcome="partial" if best.outcome in _KEPT else best.outcome, reason="words missing")
 
 
@@ -66,37 +66,39 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
     values = [term for term in terms if term.sort == "value"]
     if len(values) == 1 and values[0].form[0] in _KINDS and values[0].end - values[0].start >= len(part) - 2:
         return compare_thing(_KINDS[values[0].form[0]], part, text, is_said)
-    found = compare_statement(part, text, is_said)
+    result = compare_statement(part, text, is_said)
     bare = _ASIDE.sub("", part)  # what a person adds in brackets explains the rest
-    if bare != part and found.outcome not in _KEPT and sum(map(is_subject, read_terms(bare))) > 1:
+    if bare != part and result.outcome not in _KEPT and sum(map(is_subject, read_terms(bare))) > 1:
         plain = compare_statement(bare, text, is_said)
         if plain.outcome in _KEPT:
             return plain
-    if found.outcome == "changed" and is_said(found.instead):
-        found = found._replace(outcome="unclear")  # the other value belongs to another fact
-    if found.outcome in _KEPT and _CODE.search(part) and not quote_statement(part, text).words:
-        return found._replace(outcome="unclear")
-    if found.outcome == "paraphrased" and sum(map(is_subject, terms)) < _FEW:
-        return found._replace(outcome="unclear")  # "tide view", "tide viewer"
-    if found.outcome not in ("absent", "unclear"):
-        return found
-    return _compare_share(terms, text, found)
+    if result.outcome == "changed" and is_said(result.instead):
+        result = result._replace(outcome="unclear")  # the other value belongs to another fact
+    if result.outcome in _KEPT and _CODE.search(part) and not quote_statement(part, text).words:
+        return result._replace(outcome="unclear")
+    if result.outcome == "paraphrased" and sum(map(is_subject, terms)) < _FEW:
+        return result._replace(outcome="unclear")  # "tide view", "tide viewer"
+    if result.outcome not in ("absent", "unclear"):
+        return result
+    return _compare_share(terms, text, result)
 
 
 def compare_share(statement: str, text: IndexedText) -> FactComparison:
     """Decide by its words whether a text may still say a statement: `unclear` if so, else `absent`."""
     terms = read_terms(statement)
-    found = _compare_share(terms, text, ABSENT, MUCH)
-    return found if found.outcome == "absent" else found._replace(outcome="unclear", reason="words missing")
+    result = _compare_share(terms, text, ABSENT, MUCH)
+    return (
+        result if result.outcome == "absent" else result._replace(outcome="unclear", reason="words missing")
+    )
 
 
 def _compare_share(
-    terms: tuple[Term, ...], text: IndexedText, found: FactComparison, least: float = 0
+    terms: tuple[Term, ...], text: IndexedText, result: FactComparison, least: float = 0
 ) -> FactComparison:
     """Decide by how much of a question the text has in one sentence."""
     subject = list({term.form: term for term in terms if is_subject(term)}.values())
     if not subject:
-        return found
+        return result
     whole = sum(map(text.weigh, subject))
     best, place, all_values = 0.0, None, False
     for sentence in text.find_candidates(terms):
@@ -113,7 +115,7 @@ def _compare_share(
         best >= NEARLY_ALL
         and all_values
         and len(subject) > _FEW
-        and found.reason not in ("negation", "another word")
+        and result.reason not in ("negation", "another word")
     ):
         return FactComparison("quoted", words, place.start, reason="words")
     if best >= (least or SOME):

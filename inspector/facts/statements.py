@@ -111,8 +111,8 @@ def compare_statement(
     'contradicted'
     """
     terms = read_terms(statement)
-    if found := _find_literal(statement, terms, text):
-        return found
+    if result := _find_literal(statement, terms, text):
+        return result
     if not any(map(is_subject, terms)):
         return ABSENT
     force = Force(terms)
@@ -120,9 +120,9 @@ def compare_statement(
     own = _Statement(statement, terms, force, find_asides(terms, force), weights, asks, exact)
     best = ABSENT
     for sentence in text.find_candidates(terms):
-        found = _Place(own, sentence, text, is_said).compare()
-        if ORDER.index(found.outcome) > ORDER.index(best.outcome):
-            best = found
+        result = _Place(own, sentence, text, is_said).compare()
+        if ORDER.index(result.outcome) > ORDER.index(best.outcome):
+            best = result
         if best.outcome == ORDER[-1]:
             break
     return best
@@ -147,7 +147,7 @@ def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> F
         return FactComparison("quoted", statement.strip(), at) if at >= 0 else None
     pattern = r"[^\w$€£%]+".join(map(re.escape, words))
     flags = re.IGNORECASE if len(words) > 1 else 0
-    found = None
+    result = None
     for hit in re.finditer(rf"(?<![\w$€£%]){pattern}(?![\w$€£%]|[:/.-]\w)", text.text, flags):
         if _SIGNIFICANT.findall(hit[0]) != _SIGNIFICANT.findall(statement):
             continue
@@ -156,7 +156,7 @@ def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> F
         before, after = read_terms(text.text[low : hit.start()]), read_terms(tail)
         if _is_revoked((*before[-6:], *after[:6])) and not _is_revoked(terms):
             around = text.text[low : hit.end() + len(tail)]
-            found = found or FactComparison("contradicted", around.strip(), low, reason="revoked")
+            result = result or FactComparison("contradicted", around.strip(), low, reason="revoked")
             continue
         # "do not" before it or "when convenient" behind it changes what the same words say.
         beside = [
@@ -165,14 +165,14 @@ def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> F
         ]
         if not any(term.sort in ("negation", "soft", "cancel") for term in beside[:8]):
             return FactComparison("quoted", hit[0], hit.start())
-    return found
+    return result
 
 
 def _is_revoked(terms: Sequence[Term]) -> bool:
     revoking = ("no longer", "lifted", "cancelled", "canceled", "revoked", "waived", "overridden")
     return any(term.form in revoking for term in terms) or any(
-        one.sort == "negation" and other.form in (stem("true"), stem("apply"), stem("valid"))
-        for one, other in pairwise(terms)
+        item.sort == "negation" and other.form in (stem("true"), stem("apply"), stem("valid"))
+        for item, other in pairwise(terms)
     )
 
 
@@ -203,13 +203,13 @@ class _Place:
         self.near = {there for _, there in self.pairs if is_subject(self.other[there])}
         self.here, self.there = statement.force, Force(self.other, self.near)
         self.aside, weights = statement.asides, statement.weights
-        self.told = [at for at in weights if at in self.met or at not in self.aside] or list(weights)
-        self.missing = [at for at in self.told if at not in self.met]
-        whole = sum(weights[at] for at in self.told)
+        self.required = [at for at in weights if at in self.met or at not in self.aside] or list(weights)
+        self.missing = [at for at in self.required if at not in self.met]
+        whole = sum(weights[at] for at in self.required)
         self.share = 1 - sum(weights[at] for at in self.missing) / whole
-        words = [at for at in self.told if self.own[at].sort == "word"]
-        heard = sum(weights[at] for at in words if at in self.met)
-        self.topic = heard / sum(weights[at] for at in words) if words else self.share
+        words = [at for at in self.required if self.own[at].sort == "word"]
+        matched_weight = sum(weights[at] for at in words if at in self.met)
+        self.topic = matched_weight / sum(weights[at] for at in words) if words else self.share
         self.weight = sum(
             {self.own[at].form: weights[at] if at in self.met else 1 for at in weights}.values()
         )
@@ -217,21 +217,21 @@ class _Place:
     def compare(self) -> FactComparison:
         """Compare as a near copy if it is one, else in other words."""
         edits = self._align()
-        found = None if edits is None else self._read_edits(edits)
-        found = found or self._compare_words()
-        if found.outcome in ("quoted", "paraphrased"):
-            found = self._check(found)
-        if found.outcome == "quoted" and not all(self._is_same_word(*pair) for pair in self.pairs):
-            return found._replace(outcome="paraphrased")
-        return found
+        result = None if edits is None else self._read_edits(edits)
+        result = result or self._compare_words()
+        if result.outcome in ("quoted", "paraphrased"):
+            result = self._check(result)
+        if result.outcome == "quoted" and not all(self._is_same_word(*pair) for pair in self.pairs):
+            return result._replace(outcome="paraphrased")
+        return result
 
-    def _check(self, found: FactComparison) -> FactComparison:
+    def _check(self, result: FactComparison) -> FactComparison:
         """Return what two texts with the same words still do not share: limits, order, exceptions."""
-        for one, other in ((LIMITS, LOWER_LIMITS), (LOWER_LIMITS, LIMITS)):
-            here = next((at for at, term in enumerate(self.own) if term.form in one), None)
+        for item, other in ((LIMITS, LOWER_LIMITS), (LOWER_LIMITS, LIMITS)):
+            here = next((at for at, term in enumerate(self.own) if term.form in item), None)
             there = next((at for at, term in enumerate(self.other) if term.form in other), None)
             if here is not None and there is not None:
-                forms = {term.form for term in self.own} & other, {term.form for term in self.other} & one
+                forms = {term.form for term in self.own} & other, {term.form for term in self.other} & item
                 if not any(forms):
                     return self._differ("changed", here, there, "limit")
         for find in (find_value_exchange, find_reversed, find_exchange):
@@ -249,10 +249,10 @@ class _Place:
                 continue
             words = self.text[first.start : self.other[clause[-1]].end]
             if first.form in EXCEPTIONS and not known & EXCEPTIONS:
-                return self._tell("partial", "exception", instead=words)
+                return self._make("partial", "exception", instead=words)
             if any(self.other[at].sort == "cancel" or self.other[at].form in ENDED for at in clause):
-                return self._tell("contradicted", "revoked", instead=words)
-        return found
+                return self._make("contradicted", "revoked", instead=words)
+        return result
 
     @cached_property
     def span(self) -> tuple[int, int]:
@@ -262,7 +262,7 @@ class _Place:
             return 0, len(self.text)
         return min(term.start for term in terms), max(term.end for term in terms)
 
-    def _tell(
+    def _make(
         self, outcome: Outcome, reason: str = "", said: str = "", instead: str = "", at: Term | None = None
     ) -> FactComparison:
         """Return a comparison with the words that match, and the term `at` that differs."""
@@ -274,9 +274,9 @@ class _Place:
     def _differ(self, outcome: Outcome, own: int, other: int | None, reason: str) -> FactComparison:
         said = self.statement[self.own[own].start : self.own[own].end]
         if other is None:
-            return self._tell(outcome, reason, said)
+            return self._make(outcome, reason, said)
         at = self.other[other]
-        return self._tell(outcome, reason, said, self.text[at.start : at.end], at)
+        return self._make(outcome, reason, said, self.text[at.start : at.end], at)
 
     # In other words
 
@@ -284,13 +284,13 @@ class _Place:
         here, there, own, other = self.here.sorts, self.there.sorts, self.own, self.other
         asked = self.text.rstrip().endswith("?")
         if self.asks and not asked and self.share < TOPIC and self._has_main_clause():
-            return self._compare_force(here & {"strict", "negation"}, []) or self._tell("unclear", "subject")
+            return self._compare_force(here & {"strict", "negation"}, []) or self._make("unclear", "subject")
         if self.weight < ENOUGH or self.topic < 0.4 or self.share < TOPIC or not self.near or asked:
-            return self._tell("unclear", "subject") if self.share == 1 and self.weight >= 2 else ABSENT
+            return self._make("unclear", "subject") if self.share == 1 and self.weight >= 2 else ABSENT
         bound = here & {"strict", "negation"}
         against, sure = find_opposed(self.pairs, self.here, self.there, own)
-        if self.asks and (found := self._compare_force(bound, against if sure else [])):
-            return found
+        if self.asks and (result := self._compare_force(bound, against if sure else [])):
+            return result
         gone = [at for at in self.missing if own[at].sort == "value"]
         if gone:
             known = self.asks and self.topic >= COPY
@@ -298,27 +298,27 @@ class _Place:
         one_sided = ("negation" in bound) != ("negation" in there)
         one_sided = one_sided and not ("negation" in bound and self.here.refused <= self.aside)
         if against or (one_sided and not {"limit", "condition"} & (here | there)):
-            return self._tell("unclear", "negation")
+            return self._make("unclear", "negation")
         heavy = [at for at in self.missing if own[at].form not in LIGHT]
-        most = 0 if self.exact else max(len(self.told) >= 5, len(self.told) // 5)
-        if len(heavy) > most or (heavy and heavy[0] == self.told[0]):
-            return self._tell("unclear", "words missing") if self.share >= NEAR else ABSENT
+        most = 0 if self.exact else max(len(self.required) >= 5, len(self.required) // 5)
+        if len(heavy) > most or (heavy and heavy[0] == self.required[0]):
+            return self._make("unclear", "words missing") if self.share >= NEAR else ABSENT
         if any(own[at].form in ORDER_WORDS for at in heavy):
-            return self._tell("partial" if self.asks else "unclear", "words missing")
+            return self._make("partial" if self.asks else "unclear", "words missing")
         if heavy and self._has_other_words():
-            return self._tell("unclear", "words missing")
+            return self._make("unclear", "words missing")
         if found_other := find_replaced_word(self.pairs, own, other, self.missing):
             return self._differ("unclear", *found_other, "another word")
         if self.asks and "strict" in here and not there & {"strict", "negation"}:
-            return self._tell("partial", "force missing")
+            return self._make("partial", "force missing")
         complete = len(self.met) == sum(term.sort not in ("mark", "small") for term in own)
-        return self._tell("quoted" if complete and not self.missing else "paraphrased", "words")
+        return self._make("quoted" if complete and not self.missing else "paraphrased", "words")
 
     def _is_same_word(self, at: int, to: int) -> bool:
         """Whether two words are the same, and not just forms of one."""
-        one, other = self.own[at], self.other[to]
-        words = self.statement[one.start : one.end], self.text[other.start : other.end]
-        return one.sort != "word" or words[0].casefold() == words[1].casefold()
+        item, other = self.own[at], self.other[to]
+        words = self.statement[item.start : item.end], self.text[other.start : other.end]
+        return item.sort != "word" or words[0].casefold() == words[1].casefold()
 
     def _has_main_clause(self) -> bool:
         """Whether all that is bound matches, and only the condition is missing: "… without a review"."""
@@ -352,9 +352,9 @@ class _Place:
         """Compare what another value, a permission, a softer word or a negation makes of a rule."""
         here, there, own, other = self.here, self.there, self.own, self.other
         if "cancel" in there.sorts - here.sorts:
-            return self._tell("contradicted", "revoked")
+            return self._make("contradicted", "revoked")
         if "permission" in there.sorts - here.sorts and bound and not there.sorts & {"strict", "negation"}:
-            return self._tell("contradicted", "permitted")
+            return self._make("contradicted", "permitted")
         low, high = min(self.near) - 3, max(self.near) + 4
         taken = set(self.met.values())
         extra = [
@@ -371,7 +371,7 @@ class _Place:
                 if not self.is_said(self.text[around]):
                     return self._differ("changed", at, value, "value")
         if softer := there.soft - here.soft:
-            return self._tell("partial", "softened", instead=min(softer))
+            return self._make("partial", "softened", instead=min(softer))
         if against and self.share >= SURE and not adds_comparison(other, own):
             return self._differ("contradicted", against[0], self.met[against[0]], "negated")
         return None
@@ -431,33 +431,33 @@ class _Place:
             if self.asks and replaced and not any(is_same(replaced[1], term) for term in own):
                 gone, new = gone or [replaced[0]], new or [replaced[1]]
             if "cancel" in sorts - had:
-                return self._tell("contradicted", "revoked", said, instead)
+                return self._make("contradicted", "revoked", said, instead)
             if (
                 "permission" in sorts - had
                 and had & {"strict", "negation"}
                 and not sorts & {"strict", "negation"}
             ):
-                return self._tell("contradicted", "permitted", said, instead)
+                return self._make("contradicted", "permitted", said, instead)
             if (
                 "over" in sorts - had
                 and not has_negation(every_new)
-                and any(one.form in LIMITS for one in gone)
+                and any(item.form in LIMITS for item in gone)
             ):
-                return self._tell("contradicted", "negated", said, instead)
+                return self._make("contradicted", "negated", said, instead)
             if "soft" in sorts - had:
-                return self._tell("partial", "softened", said, instead)
+                return self._make("partial", "softened", said, instead)
             if has_negation(gone) and any(map(is_subject, gone)) and not any(map(is_subject, new)):
                 kept = "partial" if kept else kept  # a whole clause is missing
                 continue
             if has_negation(gone) != has_negation(new):
                 sure = (
-                    (not ("strict" in sorts | had or over) or {one.form for one in new} == {"always"})
+                    (not ("strict" in sorts | had or over) or {item.form for item in new} == {"always"})
                     and not asked
                     and (self.asks or self.matched >= SAME)
                 )
                 if sure and edit.a == edit.a_end and edit.a in (0, len(own)):  # beside the copy, not in it
                     sure = all(term.sort in ("negation", "small", "permission") for term in new)
-                return self._tell("contradicted", "negated", said, instead) if sure else None
+                return self._make("contradicted", "negated", said, instead) if sure else None
             words = [term for term in gone if is_subject(term) and term.form not in LIGHT]
             put = [term for term in new if is_subject(term)]
             swap = _find_value_swap(words, put)
@@ -468,14 +468,14 @@ class _Place:
             if swap is None and one_word and (self.asks or self.exact) and self.matched >= 2 / 3:
                 swap = words[0], put[0]
             if swap is not None and _is_tail(*swap):
-                return self._tell(
+                return self._make(
                     "partial", "end of the path", _cut(swap[:1], self.statement), _cut(swap[1:], self.text)
                 )
             if swap is not None:
                 around = other[max(0, edit.b - 2) : min(len(other), edit.b_end + 2)]
                 if self.is_said(_cut(around, self.text)):
-                    return self._tell("absent", "said of another")
-                return self._tell(
+                    return self._make("absent", "said of another")
+                return self._make(
                     "changed", "value", _cut(swap[:1], self.statement), _cut(swap[1:], self.text), swap[1]
                 )
             if words and put:
@@ -484,7 +484,7 @@ class _Place:
                 kept = "partial"
         if kept == "partial" and not self.asks:
             kept = "unclear"
-        return self._tell(kept, "words missing" if kept != "quoted" else "words") if kept else None
+        return self._make(kept, "words missing" if kept != "quoted" else "words") if kept else None
 
 
 class Edit(NamedTuple):
@@ -504,8 +504,8 @@ def _cut(terms: Sequence[Term], text: str) -> str:
     return text[terms[0].start : terms[-1].end] if terms else ""
 
 
-def _similarity(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other).ratio()
+def _similarity(item: str, other: str) -> float:
+    return SequenceMatcher(None, item, other).ratio()
 
 
 def _clause_around(terms: Sequence[Term], index: int) -> tuple[int, int]:
@@ -521,16 +521,16 @@ def _clause_around(terms: Sequence[Term], index: int) -> tuple[int, int]:
     return low, place
 
 
-def _is_same_kind(one: Term, other: Term) -> bool:
+def _is_same_kind(item: Term, other: Term) -> bool:
     """Whether one value can stand in the place of another."""
-    return one.form[0] == other.form[0] or {one.form[0], other.form[0]} in ({"n", "i"}, {"p", "w"})
+    return item.form[0] == other.form[0] or {item.form[0], other.form[0]} in ({"n", "i"}, {"p", "w"})
 
 
-def _is_tail(one: Term, other: Term) -> bool:
+def _is_tail(item: Term, other: Term) -> bool:
     """Whether a path stands for a longer one by its end."""
-    return one.form[:2] == other.form[:2] == "p:" and one.form.endswith("/" + other.form[2:])
+    return item.form[:2] == other.form[:2] == "p:" and item.form.endswith("/" + other.form[2:])
 
 
 def _find_value_swap(gone: Sequence[Term], new: Sequence[Term]) -> tuple[Term, Term] | None:
-    values = ((one, two) for one in gone for two in new if one.sort == two.sort == "value")
-    return next(((one, two) for one, two in values if _is_same_kind(one, two)), None)
+    values = ((item, two) for item in gone for two in new if item.sort == two.sort == "value")
+    return next(((item, two) for item, two in values if _is_same_kind(item, two)), None)

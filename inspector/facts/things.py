@@ -66,28 +66,30 @@ def compare_thing(
     """
     if kind == "command":
         return _compare_command(form, text, is_said)
-    if kind == "number" and (found := _compare_number(form, text, is_said, latest)):
-        return found
+    if kind == "number" and (result := _compare_number(form, text, is_said, latest)):
+        return result
     # A lower-case word alone is a word, and no folder.
     is_word = kind == "file" and _LOWER.fullmatch(form) is not None
     if not is_word and (at := find_whole(form, text.text)) >= 0:
         return FactComparison("quoted", form, at)
     value = _normalise(kind, form)
-    same = [one for one in text.values if one == value] if kind == "symbol" else text.find_same(value)
+    same = [item for item in text.values if item == value] if kind == "symbol" else text.find_same(value)
     if issue := _ISSUE.match(value):
-        found = _find_issue(issue, value, text)
-        if found:
-            return found
+        result = _find_issue(issue, value, text)
+        if result:
+            return result
     # The first digits of a UUID are a part of it; those of a commit's id name it.
-    short = [one for one in same if "-" in value and is_hex(value[2:]) and "-" not in one]
+    short = [item for item in same if "-" in value and is_hex(value[2:]) and "-" not in item]
     if len(same) > len(short):
-        return _tell("quoted", same[0], text)
-    near = [one for one in is_said.find_unsaid(text) if one[:2] == value[:2] and _is_near(value[2:], one[2:])]
+        return _make("quoted", same[0], text)
+    near = [
+        item for item in is_said.find_unsaid(text) if item[:2] == value[:2] and _is_near(value[2:], item[2:])
+    ]
     if near:
-        best = max(near, key=lambda one: (SequenceMatcher(None, one, value).ratio(), one))
-        return _tell("changed", best, text)._replace(said=form, instead=best[2:], reason="value")
+        best = max(near, key=lambda item: (SequenceMatcher(None, item, value).ratio(), item))
+        return _make("changed", best, text)._replace(said=form, instead=best[2:], reason="value")
     if short:
-        return _tell("partial", short[0], text)
+        return _make("partial", short[0], text)
     return _find_part(value, text) or ABSENT
 
 
@@ -101,7 +103,7 @@ def _normalise(kind: str, form: str) -> str:
     return value
 
 
-def _tell(outcome: str, value: str, text: IndexedText) -> FactComparison:
+def _make(outcome: str, value: str, text: IndexedText) -> FactComparison:
     words = value[2:]
     return FactComparison(outcome, words, text.text.find(words))  # type: ignore[arg-type]
 
@@ -127,10 +129,10 @@ def _find_part(value: str, text: IndexedText) -> FactComparison | None:
     if not value.startswith("p:"):
         return None
     similar = text.find_similar(value)
-    tails = [one for one in similar if value.endswith("/" + one[2:])]
+    tails = [item for item in similar if value.endswith("/" + item[2:])]
     # A bare name belongs to the longer path with that name, if the text has one.
-    if tails and not any("/" in one for one in similar if one not in tails):
-        return _tell("partial", max(tails, key=len), text)._replace(reason="end of the path")
+    if tails and not any("/" in item for item in similar if item not in tails):
+        return _make("partial", max(tails, key=len), text)._replace(reason="end of the path")
     head = value[2:].partition("/")[0]
     if len(_PART.findall(head)) > 1 and "." not in head and (at := find_whole(head, text.text)) >= 0:
         return FactComparison("partial", head, at, reason="start of the name")
@@ -149,24 +151,24 @@ def find_near_keys(form: str) -> set[str]:
     return {"<" + parts[0].lower()[:4], ">" + parts[-1].lower()[-4:]}
 
 
-def _is_near(one: str, other: str) -> bool:
+def _is_near(item: str, other: str) -> bool:
     """Whether two names differ in one part, in the order of their parts, or in a letter of their only one."""
-    if one.casefold() == other.casefold():
+    if item.casefold() == other.casefold():
         return False
-    if "/" in one and "/" in other:  # from the last folder on that both name
-        depth = min(one.count("/"), other.count("/")) + 1
-        one, other = ("/".join(path.split("/")[-depth:]) for path in (one, other))
-    if is_hex(one):
-        groups = [pair for pair in zip(one.split("-"), other.split("-"), strict=False) if pair[0] != pair[1]]
+    if "/" in item and "/" in other:  # from the last folder on that both name
+        depth = min(item.count("/"), other.count("/")) + 1
+        item, other = ("/".join(path.split("/")[-depth:]) for path in (item, other))
+    if is_hex(item):
+        groups = [pair for pair in zip(item.split("-"), other.split("-"), strict=False) if pair[0] != pair[1]]
         return (
             is_hex(other)
-            and one.count("-") == other.count("-")
+            and item.count("-") == other.count("-")
             and len(groups) == 1
             and _is_one_letter_off(*groups[0])
         )
-    mine, theirs = ([part.lower() for part in _PART.findall(name)] for name in (one, other))
+    mine, theirs = ([part.lower() for part in _PART.findall(name)] for name in (item, other))
     if len(mine) < 2 or len(theirs) < 2:
-        return len(one) > 4 and _is_one_letter_off(one.lower(), other.lower())
+        return len(item) > 4 and _is_one_letter_off(item.lower(), other.lower())
     if sorted(mine) == sorted(theirs):
         return True
     if len(mine) == len(theirs):
@@ -183,13 +185,13 @@ def _is_one_more(short: list[str], long: list[str], first: int = 0) -> bool:
     )
 
 
-def _is_one_letter_off(one: str, other: str) -> bool:
+def _is_one_letter_off(item: str, other: str) -> bool:
     """Whether one letter is another, is missing, or two neighbours changed places."""
-    if len(one) != len(other):
-        short, long = sorted((one, other), key=len)
+    if len(item) != len(other):
+        short, long = sorted((item, other), key=len)
         return _is_one_more(list(short), list(long))
-    wrong = [at for at in range(len(one)) if one[at] != other[at]]
-    swapped = len(wrong) == 2 and one[wrong[0]] == other[wrong[1]] and one[wrong[1]] == other[wrong[0]]
+    wrong = [at for at in range(len(item)) if item[at] != other[at]]
+    swapped = len(wrong) == 2 and item[wrong[0]] == other[wrong[1]] and item[wrong[1]] == other[wrong[0]]
     return len(wrong) == 1 or swapped
 
 
@@ -224,7 +226,7 @@ def _compare_command(form: str, text: IndexedText, is_said: SaidBefore) -> FactC
     if (
         len(mine) > 1
         and _holds(plain, mine, prose=True)
-        and not any(set(mine) <= set(one) for one in commands)
+        and not any(set(mine) <= set(item) for item in commands)
     ):
         return FactComparison("quoted", form, text.text.find(form))
     for span, command in zip(spans, commands, strict=True):
@@ -256,7 +258,7 @@ def _holds(words: list[str], command: list[str], *, prose: bool = False) -> bool
 
 def _is_one_word_off(mine: list[str], command: list[str]) -> bool:
     if len(mine) == len(command):
-        return sum(one != other for one, other in zip(mine, command, strict=True)) == 1
+        return sum(item != other for item, other in zip(mine, command, strict=True)) == 1
     short, long = sorted((mine, command), key=len)
     return len(short) > 1 and _is_one_more(short, long, 1)
 

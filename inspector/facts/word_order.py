@@ -20,13 +20,15 @@ def pair_terms(own: Sequence[Term], other: Sequence[Term]) -> list[tuple[int, in
         if other[at].sort not in ("mark", "small"):
             places.setdefault(other[at].form, []).append(at)
     pairs: dict[int, int] = {}
-    wanted = [(at, term) for at, term in enumerate(own) if term.sort not in ("mark", "small")]
-    for at, term in wanted:
+    terms_to_pair = [(at, term) for at, term in enumerate(own) if term.sort not in ("mark", "small")]
+    for at, term in terms_to_pair:
         if places.get(term.form):
             pairs[at] = places[term.form].pop()
     left = {form: other[rows[-1]] for form, rows in places.items() if rows}
-    for at, term in wanted:
-        if at not in pairs and (form := next((form for form, one in left.items() if is_same(term, one)), "")):
+    for at, term in terms_to_pair:
+        if at not in pairs and (
+            form := next((form for form, item in left.items() if is_same(term, item)), "")
+        ):
             pairs[at] = places[form].pop()
             if not places[form]:
                 del left[form]
@@ -43,9 +45,9 @@ def find_replaced_word(
         for step in (1, -1):
             beside = _next_subject(own, at, step)
             if beside is not None and beside in met and own[at].form not in LIGHT:
-                found = _next_subject(other, met[beside], -step)
-                if found is not None and found not in taken:
-                    return at, found
+                result = _next_subject(other, met[beside], -step)
+                if result is not None and result not in taken:
+                    return at, result
     for at, to in pairs:
         if (
             own[at].form[:2] == "n:"
@@ -74,9 +76,9 @@ def find_value_exchange(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]
     ]
     for at, to, before, after in slots:
         for second, _, before_second, after_second in slots:
-            known = at < second and before and before_second and after and after_second
+            complete = at < second and before and before_second and after and after_second
             if (
-                known
+                complete
                 and before != before_second
                 and is_alike(before, after_second)
                 and not is_alike(before, after)
@@ -140,10 +142,10 @@ def find_reversed(pairs: Pairs, own: Sequence[Term], other: Sequence[Term]) -> t
     for at, term in enumerate(own):
         if term.form not in RELATIONS:
             continue
-        for place in (place for place, one in enumerate(other) if one.form == term.form):
-            left = [one for to, one in sides.items() if place - 5 <= to < place]
-            right = [one for to, one in sides.items() if place < to <= place + 5]
-            crossed = [one for one in right if one < at]
-            if crossed and any(one > at for one in left):
-                return crossed[0], next(to for to, one in sides.items() if one == crossed[0])
+        for place in (place for place, item in enumerate(other) if item.form == term.form):
+            left = [item for to, item in sides.items() if place - 5 <= to < place]
+            right = [item for to, item in sides.items() if place < to <= place + 5]
+            crossed = [item for item in right if item < at]
+            if crossed and any(item > at for item in left):
+                return crossed[0], next(to for to, item in sides.items() if item == crossed[0])
     return None
