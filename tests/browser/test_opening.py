@@ -31,7 +31,7 @@ def test_W2_3_a_session_opens_on_what_it_records_and_the_switch_shows_the_plan(
     expect(sentence(page)).to_contain_text(
         "Left of the cut: 332 blocks, 141.5k tokens became a summary of 1k."
     )
-    expect(page.get_by_test_id("losses")).to_contain_text("2 changed files and")
+    expect(page.get_by_test_id("losses")).to_contain_text("facts are missing.")
     expect(page.get_by_test_id("losses")).to_have_class(re.compile("ci-bad"))
     assert opened.plan.after != opened.plan.before and opened.policy == "auto"
     expect(sides(page)).to_have_text(["◆1 recorded", "Plan"])

@@ -594,7 +594,7 @@ def test_where_outputs_were_cleared_nothing_is_told_as_unreadable(
     assert workbench.look == "cleared:1"
     left = find_recorded(workbench.plan, trace_history(workbench.session, workbench.ledger)).after
     assert left != workbench.plan.after
-    expect(page.get_by_test_id("losses")).to_have_text("No changed file and no rule of yours was lost.")
+    expect(page.get_by_test_id("losses")).to_have_text("No essential fact is missing.")
     expect(page.get_by_test_id("finding")).not_to_have_count(0)
     expect(page.get_by_test_id("findings-none")).to_have_text(
         "Nothing that was changed, asked for or left open was lost in ◇1. These would be lost by the plan:"

@@ -145,7 +145,7 @@ def _find_close(
     lines = find_lines(stand_live(session), query, _MOST_LINES)
     found = []
     for line in lines:
-        if line.share >= _LEAST and session.index.get(line.ref.entry) in position:
+        if line.share >= _LEAST and line.words[0] > 1 and session.index.get(line.ref.entry) in position:
             block = session.entries[session.index[line.ref.entry]].blocks[line.ref.block]
             call = block if block.kind == "tool_call" else None
             place = path.index(session.index[line.ref.entry])
