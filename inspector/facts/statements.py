@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
 from .force import (
@@ -128,6 +128,8 @@ def compare_statement(
     return best
 
 
+_MOST_HITS, _AROUND = 100, 200
+"""How many places with the words are read, and how many characters on both sides of each."""
 _SIGNIFICANT = re.compile(r"\d\.\d|&&|\|\||->|=>|[<>]=?")
 """Punctuation that changes what words say."""
 
@@ -148,11 +150,14 @@ def _find_literal(statement: str, terms: Sequence[Term], text: IndexedText) -> F
     pattern = r"[^\w$€£%]+".join(map(re.escape, words))
     flags = re.IGNORECASE if len(words) > 1 else 0
     result = None
-    for hit in re.finditer(rf"(?<![\w$€£%]){pattern}(?![\w$€£%]|[:/.-]\w)", text.text, flags):
+    hits = re.finditer(rf"(?<![\w$€£%]){pattern}(?![\w$€£%]|[:/.-]\w)", text.text, flags)
+    for hit in islice(hits, _MOST_HITS):
         if _SIGNIFICANT.findall(hit[0]) != _SIGNIFICANT.findall(statement):
             continue
-        low = max(text.text.rfind("\n", 0, hit.start()), text.text.rfind(". ", 0, hit.start())) + 1
-        tail = re.split(r"\n|\. ", text.text[hit.end() :], maxsplit=1)[0]
+        far = max(0, hit.start() - _AROUND)
+        begin = max(text.text.rfind("\n", far, hit.start()), text.text.rfind(". ", far, hit.start()))
+        low = begin + 1 if begin >= 0 else far
+        tail = re.split(r"\n|\. ", text.text[hit.end() : hit.end() + _AROUND], maxsplit=1)[0]
         before, after = read_terms(text.text[low : hit.start()]), read_terms(tail)
         if _is_revoked((*before[-6:], *after[:6])) and not _is_revoked(terms):
             around = text.text[low : hit.end() + len(tail)]
