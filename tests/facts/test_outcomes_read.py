@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
+from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.traced import Trace
+from tests.work import limit_work
 
 CASES = Path(__file__).parents[1] / "cases" / "fates"
 KEPT = {"verbatim", "quoted", "paraphrased"}
@@ -231,3 +233,12 @@ def test_law_any_text_is_compared_with_any_other(said: str, summary: str) -> Non
     found = trace(f"x {said}", summary or "-")
     for one in found:
         assert one.outcome in (*RANK, "verbatim") and one.why()
+
+
+@pytest.mark.parametrize("unit", ["-.", "~", "12-", "a+", "a@", "1,", "0a-", "not push to main x ", "x"])
+def test_no_summary_takes_a_time_that_grows_with_its_square(unit: str) -> None:
+    """A summary of 200,000 characters of one pattern is read; backtracking over it would take hours."""
+    rule = "Never push to main without a review."
+    with limit_work():
+        found = trace(f"push to main. {rule}", unit * (200_000 // len(unit)))[rule]
+    assert found.outcome in OUTCOMES
