@@ -300,6 +300,19 @@ def test_W2_1_a_narrow_element_has_four_tabs_and_the_rest_behind_more(
     expect(page.get_by_test_id("rules")).to_be_visible()
 
 
+def test_at_the_width_of_a_telephone_no_tab_covers_another(page: Page, workbench: Workbench) -> None:
+    page.add_style_tag(content=FULL)
+    page.set_viewport_size({"width": 390, "height": 844})
+    for chosen in page.locator(".ci-tabs > .ci-tab:visible").all():
+        chosen.click()
+        tabs = page.locator(".ci-tabrow .ci-tab:visible").all()
+        boxes = [box for tab in tabs if (box := tab.bounding_box()) is not None]
+        assert len(boxes) == len(tabs) >= 4
+        ends = [box["x"] + box["width"] for box in boxes]
+        assert all(end <= box["x"] for end, box in zip(ends, boxes[1:], strict=False)), boxes
+        assert ends[-1] <= 390
+
+
 def test_W2_29_a_cell_is_720_high_until_its_edge_is_dragged_and_remembers_it(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
