@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import string
 import subprocess
 import sys
 
@@ -34,6 +35,9 @@ from tests.test_cuts import build, say, user
 
 LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
 WORDS = Counter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))
+
+
+LETTERS = string.ascii_lowercase
 
 
 def step(name: str, given: dict[str, object], output: str = "ok", *, error: bool = False) -> list[Entry]:
@@ -358,6 +362,22 @@ def test_what_was_asked_has_room_before_what_only_the_summary_before_tells() -> 
     texts = [write(session, tokens, kind="update", previous=before) for tokens in range(30, 110, 5)]
     seen = {("Go on." in text, "- Always sort" in text) for text in texts}
     assert seen >= {(True, False), (True, True)} and (False, True) not in seen
+
+
+@pytest.mark.parametrize("talk", [0, 30])
+def test_sentences_that_filled_a_summary_give_way_to_its_facts_in_the_next(talk: int) -> None:
+    chat = [f"The harbour looks calm on a day of kind {letter} as far as I see." for letter in LETTERS]
+    links = [f"https://tide.example/{letter}" for letter in LETTERS[:12]]
+    talked = [say(f"{line} It is one of those days again.") for line in chat]
+    before = write(build(user("Go."), *talked, *run("cat log", "ok\n" * 3_000 + "\n".join(links))))
+    assert all(link in before for link in links) and sum(line in before for line in chat) > 20
+    news = [
+        say(f"The {n}. board is quiet, which is what one hopes for at such a place.") for n in range(talk)
+    ]
+    session = build(user("Go on."), *news, say("Good."))
+    short, long = (write(session, tokens, kind="update", previous=before) for tokens in (500, 2_000))
+    assert all(link in short and link in long for link in links)
+    assert not all(line in short for line in chat) and sum(line in long for line in chat) > 20
 
 
 def test_five_compactions_in_a_row_keep_the_rule_and_the_changed_file() -> None:

@@ -191,7 +191,7 @@ class _Gleaner:
         replaced = [fact.form for fact in self.facts.by_kind("constraint") if fact.number in self.replaced]
         for at, words in find_rest(self.session, length):
             if at not in listed and not any(words in form or form in words for form in replaced):
-                yield Item("said", "context", clip(words, WORDS), at, printable(words))
+                yield Item("said", "said", clip(words, WORDS), at, printable(words))
 
     def _goal(self) -> Iterator[Item]:
         """The first thing asked and the last, quoted."""

@@ -21,6 +21,7 @@ _TAG = re.compile(r"^</?([a-z][a-z-]{1,30})>$")
 _RULE = re.compile(r"[-|:+=_*\s]+$")
 _NOTHING = re.compile(r"^(?:\(?none\)?|n/a|nothing)\.?$", re.IGNORECASE)
 _WORDS = (
+    ("said", r"^other sentences$"),
     ("read", "files read|read files"),
     ("modified", "files (?:modified|changed|edited|written)|modified files"),
     ("blocked", "blocked|errors|problems|open issues"),

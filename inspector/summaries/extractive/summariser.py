@@ -33,6 +33,8 @@ TOKENS = 4_000
 TITLE = "[Extracted: copied from the session, no model was asked]"
 BRIEF_TITLE = "[Extracted]"
 _TITLES = (TITLE, BRIEF_TITLE)
+SENTENCES = "Other sentences"
+"""The heading of sentences that filled the room left: the next summary drops them first."""
 
 _LISTS = (Slot("read", tag="read-files"), Slot("modified", tag="modified-files"))
 _HEADINGS = [f"## {name}" for name in SECTIONS]
@@ -49,6 +51,7 @@ CHECKPOINT = Layout(
         Slot("decisions", _HEADINGS[3]),
         Slot("next", _HEADINGS[4]),
         Slot("context", _HEADINGS[5]),
+        Slot("said", f"### {SENTENCES}"),
         *_LISTS,
     ),
 )
@@ -63,6 +66,7 @@ TURN = Layout(
         Slot("context", f"## {TURN_SECTIONS[2]}"),
         Slot("decisions"),
         Slot("next"),
+        Slot("said", f"### {SENTENCES}"),
         *_LISTS,
     ),
 )
@@ -102,6 +106,7 @@ _EARLIER = (
     ("words", "done"),
     ("read", "read"),
     ("earlier", "context"),
+    ("said", "said"),
 )
 _ALWAYS = frozenset({"constraints", "read", "modified"})
 
@@ -206,6 +211,7 @@ def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
         items = [item._replace(text=item.text.replace(ASKED_FIRST, BETWEEN, 1)) for item in items]
     old = _carry(items, told, changed)
     first = [item for item in items if item.kind == FIRST] + old.pop(FIRST, [])
+    last = old.pop("said", [])
     items = [item for item in items if item.kind != FIRST]
     kinds = dict.fromkeys(item.kind for item in items)
     # What is only told by the summary before stands where the goal ends: it matters as much as what is new.
@@ -221,7 +227,7 @@ def _merge(items: list[Item], told: list[SummaryLine]) -> list[Item]:
         if kind == "goal":
             out += alone
             alone = []
-    return first + alone + out
+    return first + alone + out + last
 
 
 def _carry(items: list[Item], told: list[SummaryLine], changed: set[str]) -> dict[str, list[Item]]:
