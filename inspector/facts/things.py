@@ -16,7 +16,11 @@ from .statements import ABSENT, FactComparison
 from .terms import read_terms
 from .vocabulary import NUMERALS
 
-_CODE = re.compile(r"`([^`\n]{2,300})`|^\s*\$ (.+)$", re.MULTILINE)
+_CODE = re.compile(
+    r"`([^`\n]{2,300})`|^\s*\$ (.+)$|(?i:\b\w*(?:bash|shell|exec|command|terminal)\w*\()([^\n]{2,300}?)\)(?=\s*(?:·|$))",
+    re.MULTILINE,
+)
+"""Where a text writes a command: in backquotes, after a prompt, or as the argument of a shell tool."""
 _CONTINUED = re.compile(r"\\\s*\n\s*")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _FIGURE = (
@@ -209,7 +213,7 @@ _COMMANDS: WeakKeyDictionary[IndexedText, tuple[list[str], list[list[str]], list
 def _read_commands(text: IndexedText) -> tuple[list[str], list[list[str]], list[str]]:
     """Return what may be a command in a text, the words of each, and all words of the text."""
     if text not in _COMMANDS:
-        spans = [match[1] or match[2] for match in _CODE.finditer(_CONTINUED.sub(" ", text.text))]
+        spans = [match[1] or match[2] or match[3] for match in _CODE.finditer(_CONTINUED.sub(" ", text.text))]
         _COMMANDS[text] = spans, [_split_command(span) for span in spans], _split_command(text.text)
     return _COMMANDS[text]
 

@@ -234,6 +234,24 @@ def test_a_stand_in_that_names_it_restates_it() -> None:
     assert traced.stands == (BlockRef("@summary", 0),)
 
 
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        ("git log --oneline -5", "quoted"),
+        ("go vet ./cmd/... 2>&1", "quoted"),
+        (f"python -m build {'--with-a-long-option ' * 20}--done", "partial"),
+    ],
+)
+def test_a_stand_in_keeps_a_command_only_if_it_has_all_of_it(command: str, outcome: str) -> None:
+    call, output = ask(1, "done")
+    call = Entry(
+        id="", role="assistant", blocks=(ToolCall(id="c1", name="Bash", input={"command": command}),)
+    )
+    session = build(user("check it please"), call, output, say("fine"), user("thanks"), say())
+    (traced,) = (one for one in one_turn_kept(session) if one.fact.kind == "command")
+    assert traced.outcome == outcome, traced.why()
+
+
 def listing() -> Session:
     names = "src/left/util.py\nsrc/right/util.py\nsrc/other.py"
     return build(user("list"), *ask(1, names, pattern="*"), say("done"), user("open util.py now"), say())
