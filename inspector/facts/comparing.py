@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .indexed_text import NOTHING_SAID, WORDS, IndexedText, SaidBefore
 from .outcomes import IN_FULL
-from .questions import combine, compare_question, compare_share, split_sentences
-from .statements import FactComparison, compare_statement
+from .questions import combine, compare_question, compare_share, find_name, split_sentences
+from .statements import ABSENT, FactComparison, compare_statement
 from .things import compare_thing
 from .vocabulary import MEMBERS, SMALL, find_groups, stem
 
@@ -51,15 +51,34 @@ def compare_fact(
     """
     if kind == "text":
         return compare_question(form, text, is_said)
-    if kind in _ASKING:
-        whole = compare_statement(form, text, is_said)
-        parts = split_sentences(form) if whole.outcome not in IN_FULL else []
-        if len(parts) > 1:
-            whole = combine([compare_statement(part, text, is_said) for part in parts])
-        return whole if whole.outcome != "absent" else compare_share(form, text)
     if kind in STATEMENTS:
-        return compare_statement(form, text, is_said, asks=False, exact=kind == "error")
+        result = _compare_sentences(kind, form, text, is_said) if _is_near(form, text) else ABSENT
+        return result if result.outcome != "absent" else find_name(form, text, paths=kind != "error")
     return compare_thing(kind, form, text, is_said, latest)
+
+
+def _compare_sentences(kind: str, form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison:
+    """Compare a statement with a text that has enough of its words."""
+    if kind not in _ASKING:
+        return compare_statement(form, text, is_said, asks=False, exact=kind == "error")
+    whole = compare_statement(form, text, is_said)
+    parts = split_sentences(form) if whole.outcome not in IN_FULL else []
+    if len(parts) > 1:
+        whole = combine([compare_statement(part, text, is_said) for part in parts])
+    return whole if whole.outcome != "absent" else compare_share(form, text)
+
+
+def _is_near(form: str, text: IndexedText) -> bool:
+    """Whether a text has enough words of a statement to be compared with it; see `StatementIndex`."""
+    stems, held = find_stems(form), _expand_stems(text)
+    shared = len(stems & held)
+    return shared > 0 and shared >= _LEAST * len(stems)
+
+
+@lru_cache(32)
+def _expand_stems(text: IndexedText) -> frozenset[str]:
+    """Return the stems of a text and those of like words."""
+    return frozenset(_expand(find_stems(text.text)))
 
 
 def find_stems(text: str) -> set[str]:
@@ -88,7 +107,7 @@ class StatementIndex:
         if not len(self.numbers):
             return []
         matching = np.zeros(len(self._known) + 1, bool)
-        matching[[self._known[form] for form in _expand(find_stems(text.text)) if form in self._known]] = True
+        matching[[self._known[form] for form in _expand_stems(text) if form in self._known]] = True
         sums = np.concatenate(([0], np.cumsum(matching[self._stems])))
         shared, every = np.diff(sums[self._offset]), np.diff(self._offset)
         near: list[int] = self.numbers[(shared >= _LEAST * every) & (shared > 0)].tolist()

@@ -6,18 +6,25 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+import numpy as np
+
 from ..session.session import Session
 from .commits import is_commit
 from .comparing import STATEMENTS, StatementIndex, index_text
 from .extract.collect import KIND, KINDS
-from .indexed_text import SaidBefore
+from .indexed_text import SaidBefore, fold, similar_keys
 from .mentions import longest_word
 from .occurrences import Occurrences
+from .questions import read_names
 from .remaining import Remaining, TextIndex
-from .things import find_near_keys
+from .things import find_near_keys, find_part_keys
 
 _NAMES = frozenset(KIND[kind] for kind in ("file", "url", "id", "symbol"))
 """Kinds whose form is a name that a summary may change in one part."""
+_WITH_PARTS = frozenset(KIND[kind] for kind in ("file", "url"))
+_NAME_WORDS = re.compile(r"[\w-]+")
+_LONGEST_NAME = 3
+"""Words of the name of a number."""
 _NUMBER, _SYMBOL = KIND["number"], KIND["symbol"]
 _LETTERS = re.compile(r"[\W\d_]+")
 
@@ -76,6 +83,37 @@ class FactKeys:
                     near.setdefault(key, []).append(number)
         return near
 
+    @cached_property
+    def _parts(self) -> dict[str, list[int]]:
+        """The addresses and files by a word that names a part of them."""
+        table: dict[str, list[int]] = {}
+        for number, kind in enumerate(self.found.kind.tolist()):
+            if kind in _WITH_PARTS:
+                for key in find_part_keys(self.found.facts[number].form):
+                    table.setdefault(key, []).append(number)
+        return table
+
+    @cached_property
+    def _names(self) -> dict[str, list[int]]:
+        """The statements by what the names in them have in common with other ways to write them."""
+        table: dict[str, list[int]] = {}
+        for number, kind in enumerate(self.found.kind.tolist()):
+            if KINDS[kind] in STATEMENTS:
+                for form in read_names(self.found.facts[number].form):
+                    for key in similar_keys(form):
+                        table.setdefault(key, []).append(number)
+        return table
+
+    @cached_property
+    def _slots(self) -> dict[str, list[int]]:
+        """The numbers that have a name, by the name without joints."""
+        table: dict[str, list[int]] = {}
+        for number in np.flatnonzero(self.found.kind == _NUMBER).tolist():
+            name, equals, _ = self.found.facts[number].form.partition(" = ")
+            if equals:
+                table.setdefault(fold(name.replace(" ", "")), []).append(number)
+        return table
+
     def held_by(self, index: TextIndex) -> set[int]:
         """Return the facts with a word in these texts without which none names them.
 
@@ -99,6 +137,7 @@ class FactKeys:
             if stand.how in ("summary", "notice"):
                 result.update(self._statements.find_near(index_text(stand.text)))
                 result.update(self._find_paths(stand.text))
+                result.update(self._find_parts(stand.text))
                 if not stand.placeholder:
                     result.update(self._find_near(is_said.find_unsaid(index_text(stand.text))))
         return result
@@ -108,6 +147,18 @@ class FactKeys:
         for value in index_text(text).values:
             if value[:2] == "p:":
                 yield from self._runs.get(value.rpartition("/")[2].removeprefix("p:"), ())
+
+    def _find_parts(self, text: str) -> Iterator[int]:
+        """The things of which a text names a part, and the statements of which it holds a name."""
+        words = _NAME_WORDS.findall(text)
+        for word in dict.fromkeys(words):
+            yield from self._parts.get(word, ())
+        for run in range(1, _LONGEST_NAME + 1):
+            for parts in zip(*(words[at:] for at in range(run)), strict=False):
+                yield from self._slots.get(fold("".join(parts)), ())
+        for value in index_text(text).values:
+            for key in similar_keys(value):
+                yield from self._names.get(key, ())
 
     def _find_near(self, values: Iterable[str]) -> Iterator[int]:
         keys = {key for value in values for key in find_near_keys(value[2:])}

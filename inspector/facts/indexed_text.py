@@ -81,7 +81,7 @@ class IndexedText:
                 self._pairs.setdefault(pair, []).append(number)
         self._similar: dict[str, list[str]] = {}
         for form in self._holders:
-            for key in _similar_keys(form):
+            for key in similar_keys(form):
                 self._similar.setdefault(key, []).append(form)
         self._holding: dict[str, list[int]] = {}
 
@@ -97,7 +97,7 @@ class IndexedText:
 
     def find_similar(self, form: str) -> list[str]:
         """Return the forms in the text that may mean the same, such as paths with the same last part."""
-        result = (other for key in _similar_keys(form) for other in self._similar.get(key, ()))
+        result = (other for key in similar_keys(form) for other in self._similar.get(key, ()))
         return list(dict.fromkeys(result))
 
     def find_holding(self, term: Term) -> list[int]:
@@ -244,13 +244,13 @@ def _as_term(form: str) -> Term:
     return Term(form, "value" if form[1:2] == ":" else "word", 0, 0)
 
 
-def _similar_keys(form: str) -> set[str]:
+def similar_keys(form: str) -> set[str]:
     """Return keys of which two forms share one if they may mean the same."""
     sort, colon, name = form.partition(":")
     if not colon:
         return {*find_groups(form), form[:5]}
     if sort == "w" and name.isalpha():
-        return {"w" + fold(name), *_similar_keys(stem(name))}
+        return {"w" + fold(name), *similar_keys(stem(name))}
     if sort == "p":
         return {"p" + name.rpartition("/")[2]}
     if sort == "d":

@@ -21,6 +21,8 @@ _KEPT: tuple[Outcome, ...] = ("quoted", "paraphrased")
 _FEW = 3
 _CODE = re.compile(r"\w\([^()\n]*,|\w ?= ?\w")
 """A call or an assignment: the same words in prose are something else."""
+_COMPOUND = re.compile(r"[a-z][A-Z]|\w[_.]\w")
+"""An identifier of several parts."""
 NEARLY_ALL, SOME, MUCH = 0.8, 0.2, 0.3
 """Shares of the weight in one sentence: a question is quoted, a question and a statement are more than
 absent."""
@@ -35,8 +37,10 @@ def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOT
     """
     parts = split_sentences(question)
     if len(parts) > 1:
-        return combine([_compare_part(part, text, is_said) for part in parts])
-    return _compare_part(question.strip(), text, is_said)
+        result = combine([_compare_part(part, text, is_said) for part in parts])
+    else:
+        result = _compare_part(question.strip(), text, is_said)
+    return result if result.outcome != "absent" else find_name(question, text)
 
 
 def split_sentences(words: str) -> list[str]:
@@ -81,6 +85,43 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
     if result.outcome not in ("absent", "unclear"):
         return result
     return _compare_share(terms, text, result)
+
+
+def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparison:
+    """Decide whether a text holds a name that somebody's words hold: `unclear` if so, else `absent`.
+
+    A name is a path, an address, an id or an identifier of several parts. Who looks for the words finds it.
+
+    Args:
+        words: What was said.
+        text: The text to search.
+        paths: Whether a path is enough: that of an error is where it happened, and no part of it.
+
+    >>> text = IndexedText("Moved the tools to core/tools.")
+    >>> find_name("tools -> core/tools, themes -> core/themes", text)[:2]
+    ('unclear', 'core/tools')
+    """
+    for form in read_names(words):
+        held = [other for other in text.find_same(form) if is_name(other)]
+        if held and (paths or form[0] != "p"):
+            name = max(held, key=len)[2:]
+            return FactComparison("unclear", name, text.folded.find(name.casefold()), reason="name")
+    return ABSENT
+
+
+def read_names(words: str) -> list[str]:
+    """Return the normal forms of the names that somebody's words hold."""
+    values = (term.form for term in read_terms(words) if term.sort == "value")
+    return [form for form in dict.fromkeys(values) if is_name(form)]
+
+
+def is_name(form: str) -> bool:
+    """Whether a normal form names one thing: no number, no option, no single word.
+
+    >>> is_name("w:CheckpointsCount"), is_name("w:PR"), is_name("p:a.py"), is_name("n:5")
+    (True, False, True, False)
+    """
+    return form[:2] in ("p:", "u:", "i:") or (form[:2] == "w:" and _COMPOUND.search(form[2:]) is not None)
 
 
 def compare_share(statement: str, text: IndexedText) -> FactComparison:

@@ -17,7 +17,8 @@ from .terms import read_terms
 from .vocabulary import NUMERALS
 
 _CODE = re.compile(
-    r"`([^`\n]{2,300})`|^\s*\$ (.+)$|(?i:\b\w*(?:bash|shell|exec|command|terminal)\w*\()([^\n]{2,300}?)\)(?=\s*(?:·|$))",
+    r"`([^`\n]{2,300})`|^\s*\$ (.+)$"
+    r"|(?i:\b\w*(?:bash|shell|exec|command|terminal)\w*\()([^\n]{2,300}?)\)(?=\s*(?:·|$))",
     re.MULTILINE,
 )
 """Where a text writes a command: in backquotes, after a prompt, or as the argument of a shell tool."""
@@ -72,11 +73,13 @@ def compare_thing(
         return _compare_command(form, text, is_said)
     if kind == "number" and (result := _compare_number(form, text, is_said, latest)):
         return result
-    # A lower-case word alone is a word, and no folder.
-    is_word = kind == "file" and _LOWER.fullmatch(form) is not None
+    # A lower-case word alone is a word, and no folder; "." is the working directory only by its whole name.
+    is_word = kind == "file" and (_LOWER.fullmatch(form) is not None or form == ".")
     if not is_word and (at := find_whole(form, text.text)) >= 0:
         return FactComparison("quoted", form, at)
     value = _normalise(kind, form)
+    if kind == "symbol" and value[0] == "n":  # a class named "Two" is no 2
+        value = "w:" + form
     same = [item for item in text.values if item == value] if kind == "symbol" else text.find_same(value)
     if issue := _ISSUE.match(value):
         result = _find_issue(issue, value, text)
@@ -141,6 +144,22 @@ def _find_part(value: str, text: IndexedText) -> FactComparison | None:
     if len(_PART.findall(head)) > 1 and "." not in head and (at := find_whole(head, text.text)) >= 0:
         return FactComparison("partial", head, at, reason="start of the name")
     return None
+
+
+def find_part_keys(form: str) -> set[str]:
+    """Return the words of which a text has one if it names a part of a thing that is not the end of a path:
+    the number of an issue, a ticket, the first folder.
+
+    >>> find_part_keys("https://github.com/o/r/pull/12#issuecomment-7")
+    {'12'}
+    """
+    value = _normalise("url" if "://" in form else "file", form)
+    if issue := _ISSUE.match(value):
+        return {issue["number"]}
+    if value.startswith("u:"):
+        return {ticket[0] for ticket in [_TICKET.search(value)] if ticket}
+    head = value[2:].partition("/")[0]
+    return {head} if len(_PART.findall(head)) > 1 and "." not in head else set()
 
 
 def find_near_keys(form: str) -> set[str]:
@@ -314,6 +333,9 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
     if near:
         best = min(near, key=lambda hit: (not _is_near(value, hit[0][: len(value)]), hit.start()))
         return FactComparison("changed", best[0], best.start(), form, best[0], "value")
+    # The session said the other value as well: which of the two belongs to the fact is not decided.
+    if named and hits and len(parts) > 1:
+        return FactComparison("unclear", hits[0][0], hits[0].start(), reason="another value")
     return ABSENT
 
 

@@ -176,7 +176,8 @@ def test_a_command_is_its_core_and_may_stand_in_part(command: str, summary: str,
     [
         ("It fails: src/a.go:12:3: undefined: makeThing, did you mean madeThing?", "quoted"),
         ("It fails with undefined: makeThing.", "partial"),
-        ("makeThing is not there.", "absent"),
+        ("makeThing is not there.", "unclear"),
+        ("Changed src/a.go.", "absent"),
     ],
 )
 def test_an_error_may_stand_in_part(summary: str, outcome: str) -> None:

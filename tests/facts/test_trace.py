@@ -21,7 +21,14 @@ from inspector.facts.mentions import find_runs
 from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.regret import find_regret
 from inspector.facts.remaining import FEW, stand_live
-from inspector.facts.trace import find_moment, recall_occurrences, trace_again, trace_facts, trace_recorded
+from inspector.facts.trace import (
+    find_moment,
+    recall_occurrences,
+    trace_again,
+    trace_facts,
+    trace_recorded,
+    trace_rounds,
+)
 from inspector.facts.traced import TIERS, Trace, TracedFact
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
@@ -552,6 +559,27 @@ def test_on_a_real_session_the_columns_say_what_each_fact_says_alone(policy: str
     assert [(t.outcome, t.tier, t.stood, t.stands) for t in found] == [
         (t.outcome, t.tier, t.stood, t.stands) for t in again
     ]
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    "name", ["claude-code--entireio-cli", "claude-code--cipher-box", "claude-code--context-evaluator"]
+)
+def test_at_a_recorded_compaction_the_columns_say_what_each_fact_says_alone(name: str) -> None:
+    traced = 0
+    for file in sorted((SHARED / "sessions" / name).rglob("*.jsonl")):
+        session = open_shared(file)
+        for found in trace_recorded(session):
+            absent = {one.fact.number: one.fact.form for one in found.select("absent")}
+            every = range(len(session.facts))
+            rounds = trace_rounds(session, session.facts, lambda _, numbers=every: numbers)
+            (again,) = (one for one in rounds if one.scene.entry is found.scene.entry)
+            traced += len(absent)
+            found_again = {one.fact.number: one.outcome for one in again if one.outcome != "absent"}
+            assert {
+                absent[number]: found_again[number] for number in absent.keys() & found_again.keys()
+            } == {}
+    assert traced > 50
 
 
 @settings(max_examples=30, deadline=None)
