@@ -45,7 +45,8 @@ def find_literal(session: Session, text: str) -> Fact | None:
     if kind == "file":
         named = [place for place in places if _is_named(readable_text(place[2]), wording)]
         places, kind = (named, "file") if named else (places, "text")
-    if kind == "command" and wording.split()[0] in _WORDS_TOO:
+    # "tools -> core/tools" is a command only if a tool was given it.
+    if kind == "command" and (wording.split()[0] in _WORDS_TOO or not name_command(wording)):
         kind = kind if any(block.kind == "tool_call" for _, _, block in places) else "text"
     found = FactOccurrences()
     for position, at, block in places:

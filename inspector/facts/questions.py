@@ -103,6 +103,8 @@ def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparis
     """
     for form in read_names(words):
         held = [other for other in text.find_same(form) if is_name(other)]
+        if form[0] == "u":  # an address of which the text has a page
+            held += [other for other in text.values if other.startswith(f"{form}/")]
         if held and (paths or form[0] != "p"):
             name = max(held, key=len)[2:]
             return FactComparison("unclear", name, text.folded.find(name.casefold()), reason="name")
@@ -111,7 +113,8 @@ def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparis
 
 def read_names(words: str) -> list[str]:
     """Return the normal forms of the names that somebody's words hold."""
-    values = (term.form for term in read_terms(words) if term.sort == "value")
+    values = [term.form for term in read_terms(words) if term.sort == "value"]
+    values += ["w:" + form.rpartition(".")[2] for form in values if form[:2] == "w:" and "." in form]
     return [form for form in dict.fromkeys(values) if is_name(form)]
 
 
