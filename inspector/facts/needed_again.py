@@ -26,7 +26,7 @@ _FIGURES = re.compile(r"\d+")
 
 # What every failing run of a tool ends with: that it failed, and of what kind or package.
 _VERDICT = re.compile(
-    r"(?i)^(?:exit code \d+|exited with .{0,20}"
+    r"(?i)^(?:exit code \d+|(?:error: )?(?:script \S+ )?exited with .{0,20}"
     r"|(?:command|operation|request) (?:was )?(?:aborted|cancel.*|timed out.*)"
     r"|FAIL(?:ED)?(?:[ \t]+\S+)?(?: \[[^\]]*\])?(?:[ \t]+[\d.]+m?s)?|npm (?:err!|error)\b.*"
     r"|found \d+ errors?\.?|make(?:\[\d+\])?: \*\*\*.*|\[[^\]]{1,40}\] error task failed)$"
@@ -106,7 +106,7 @@ def _shows(words: list[str]) -> bool:
 def is_verdict(form: str) -> bool:
     """Whether an error says no more than that something failed, or what a user or a harness decided.
 
-    >>> is_verdict("exit code 1"), is_verdict("KeyError: 'a'")
+    >>> is_verdict('error: script "lint:fix" exited with code 1'), is_verdict("KeyError: 'a'")
     (True, False)
     """
     line = " ".join(form.split())

@@ -95,7 +95,7 @@ def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparis
     Args:
         words: What was said.
         text: The text to search.
-        paths: Whether a path is enough: that of an error is where it happened, and no part of it.
+        paths: Whether a path is enough: that of an error is where it happened, and needs its line as well.
 
     >>> text = IndexedText("Moved the tools to core/tools.")
     >>> find_name("tools -> core/tools, themes -> core/themes", text)[:2]
@@ -105,10 +105,16 @@ def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparis
         held = [other for other in text.find_same(form) if is_name(other)]
         if form[0] == "u":  # an address of which the text has a page
             held += [other for other in text.values if other.startswith(f"{form}/")]
-        if held and (paths or form[0] != "p"):
+        if held and (paths or form[0] != "p" or _has_line(form, words, text)):
             name = max(held, key=len)[2:]
             return FactComparison("unclear", name, text.folded.find(name.casefold()), reason="name")
     return ABSENT
+
+
+def _has_line(form: str, words: str, text: IndexedText) -> bool:
+    """Whether a text has the number of the line that stands behind a path."""
+    line = re.search(rf"{re.escape(form.rpartition('/')[2].removeprefix('p:'))}\W{{1,2}}(\d+)", words)
+    return line is not None and f"n:{line[1]}" in text.values
 
 
 def read_names(words: str) -> list[str]:

@@ -6,6 +6,7 @@ away was paid for once more, in tokens of the ledger. What could still be read i
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -31,9 +32,11 @@ from .facts import Fact, Facts, Said, quote_form
 from .needed_again import has_failed, is_specific, same_answer, shows_file
 from .outcomes import KEPT
 from .polarity import is_same_rule
+from .remaining import Remaining
 from .trace import trace_rounds
 from .traced import Trace, TracedFact
 
+_NUMBERED = re.compile(r"^\s*\d+\s*[→|:\t]")
 _CHANGES = ("created", "edited", "deleted")
 
 
@@ -220,12 +223,14 @@ class Regret(Printable):
 def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret, ...]:
     """Everything on the path that a recorded compaction made necessary once more, in the order it came.
 
-    A file is regretted when it is shown again and no output that showed it still stood; counting its lines
-    shows nothing. A command is when it did not stand verbatim and gave the same answer again though no file
-    had been changed meanwhile, an error when it did not stand verbatim, says what is wrong
-    (`needs.is_specific`) and both runs failed; an instruction when nothing or only a part of it stood and the
-    user gave it again (`polarity.is_same_rule`), at the price of that sentence. Each is counted once for a
-    compaction. Raises `OtherSession` for a ledger of another session.
+    A file is regretted when lines of it are shown again that an output right before the compaction had shown
+    and none shows after it; counting its lines shows nothing. Only those lines are charged. A command is
+    when it did not stand verbatim and gave the same answer again though no file had been changed meanwhile,
+    an error when it did not stand verbatim, says what is wrong (`needed_again.is_specific`) and both runs
+    failed; an instruction when nothing or only a part of it stood and the user gave it again
+    (`polarity.is_same_rule`), at the price of that sentence. Each is counted once for a compaction, and what
+    an earlier one had taken away is not charged to a later one. Raises `OtherSession` for a ledger of another
+    session.
 
     >>> from inspector.demo import LOST_PATH, open_demo
     >>> from inspector.facts.facts import find_facts
@@ -293,7 +298,32 @@ def _regret_one(
             parts: tuple[Paid, ...] = (_price_words(walk, again, ledger),)
         else:
             parts = tuple(_price(walk, ref, int(ledger.tokens[ledger.row(ref)])) for ref in paid)
+        if traced.fact.kind == "file" and answer is not None:
+            tokens = _count_shown(walk, trace, traced, answer, ledger)
+            if not tokens:
+                continue  # other lines of the file, or it was changed meanwhile
+            parts = parts[0], _price(walk, answer, tokens)
         yield Regret(traced, entry.id, before.ref, again.ref, parts, same, walk.turn(again.ref.entry))
+
+
+def _count_shown(
+    walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef, ledger: Ledger
+) -> int:
+    """The tokens of the lines of an output that an output right before the compaction had shown as well."""
+    outputs = [_shown_by(walk, "file", said) for said in traced.fact.said if _counts("file", said)]
+    stood = [ref for ref in outputs if _stands(walk, trace.scene.before, ref)]
+    shown = {_bare(line) for ref in stood for line in (walk.text(ref) or "").splitlines()}
+    lines = (walk.text(answer) or "").splitlines()
+    again = [line for line in lines if _bare(line) in shown]
+    whole = int(ledger.tokens[ledger.row(answer)])
+    if not any(map(_bare, again)):
+        return 0
+    return whole if len(again) == len(lines) else min(whole, int(ledger.count_texts(["\n".join(again)])[0]))
+
+
+def _bare(line: str) -> str:
+    """A line without the number that a tool puts before it."""
+    return _NUMBERED.sub("", line).strip()
 
 
 def _price(walk: PathAnswers, ref: BlockRef, tokens: int) -> Paid:
@@ -329,12 +359,25 @@ def _met_again(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> t
     after = [said for said in every if start < walk.at[said.ref.entry] < end]
     if not before or not after:
         return None
-    if kind == "file":
-        answers = [walk.answers.get(said.ref) for said in before]
-        rows, tree = traced.scene.after.rows, walk.session.tree
-        if any(ref and rows[tree.start[tree.index[ref.entry]] + ref.block] for ref in answers):
-            return None
-    return before[-1], after[0]
+    # What an earlier compaction had taken away already is not charged to this one.
+    shown = [said for said in before if _stands(walk, traced.scene.before, _shown_by(walk, kind, said))]
+    if not shown:
+        return None
+    if kind == "file" and any(
+        _stands(walk, traced.scene.after, _shown_by(walk, kind, said)) for said in before
+    ):
+        return None
+    return shown[-1], after[0]
+
+
+def _shown_by(walk: PathAnswers, kind: str, said: Said) -> BlockRef | None:
+    """The block that shows it: the output of a call that reads a file, else the block that says it."""
+    return walk.answers.get(said.ref) if kind == "file" else said.ref
+
+
+def _stands(walk: PathAnswers, context: Remaining, ref: BlockRef | None) -> bool:
+    tree = walk.session.tree
+    return ref is not None and bool(context.rows[tree.start[tree.index[ref.entry]] + ref.block])
 
 
 def _counts(kind: str, said: Said) -> bool:

@@ -190,13 +190,16 @@ def _is_near(item: str, other: str) -> bool:
             and _is_one_letter_off(*groups[0])
         )
     mine, theirs = ([part.lower() for part in _PART.findall(name)] for name in (item, other))
+    # Folders and endings that two paths share do not make their names alike.
+    many = len(_PART.findall(item.rpartition("/")[2].partition(".")[0])) >= 4 or "/" not in item
+    many = many and len(mine) >= 4
     if len(mine) < 2 or len(theirs) < 2:
         return len(item) > 4 and _is_one_letter_off(item.lower(), other.lower())
     if sorted(mine) == sorted(theirs):
         return True
     if len(mine) == len(theirs):
         differing = [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
-        return len(differing) == 1 and (len(mine) >= 4 or SequenceMatcher(None, *differing[0]).ratio() >= 0.5)
+        return len(differing) == 1 and (many or SequenceMatcher(None, *differing[0]).ratio() >= 0.5)
     short, long = sorted((mine, theirs), key=len)
     return len(short) >= 3 and _is_one_more(short, long)
 

@@ -86,7 +86,7 @@ SENTENCES: dict[str, str] = {
     "CI002": "The constraint {form}, said by {who} {when}, is absent.",
     "CI003": "The todo {form}, open {when}, is absent.",
     "CI004": "The error {form}, last met {when}, is absent.",
-    "CI005": "The command {form}, which {did} last {when}, is absent.",
+    "CI005": "The command {form}, which failed last {when}, is absent, and so is its result.",
     "CI006": "The file {form}, {did} {when}, is absent.",
     "CI007": "Of the file {form} only “{words}” is left, which {other} is called too.",
     "CI010": "The decision {form}, made {when}, is absent.",

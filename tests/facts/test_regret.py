@@ -40,7 +40,9 @@ def test_the_path_and_the_rule_are_regretted() -> None:
     assert isinstance(call, ToolCall)
     assert (call.name, read.traced.outcome) == ("Read", "absent")
     assert [SESSION.block(ref).kind for ref in read.paid] == ["tool_call", "tool_output"]
-    assert read.tokens == sum(int(LEDGER.tokens[LEDGER.row(ref)]) for ref in read.paid) > 1_000
+    whole = sum(int(LEDGER.tokens[LEDGER.row(ref)]) for ref in read.paid)
+    # Of the output only what had been shown before it is charged: the file was edited in between.
+    assert whole > read.tokens > whole - 200 > 1_000
     told = [r for r in REGRET if r.traced.fact.kind == "constraint"]
     assert {r.traced.fact.form for r in told} == {t.fact.form for t in rules_in(RECORDED)}
     assert all(CONSTRAINT in SESSION.block(r.again).text for r in told)
@@ -56,7 +58,8 @@ def test_regret_and_fixes_have_prices_where_the_model_has_one() -> None:
     model = SESSION[read.again.entry].model
     price = find_price(model).price
     assert price is not None
-    call, output = (int(LEDGER.tokens[LEDGER.row(ref)]) for ref in read.paid)
+    call = int(LEDGER.tokens[LEDGER.row(read.again)])
+    output = read.tokens - call
     by_hand = (Decimal(repr(price.output)) * call + Decimal(repr(price.input)) * output) / 1_000_000
     assert read.money is not None
     assert (read.money.amount, read.money.source) == (by_hand, price.note)
@@ -97,6 +100,36 @@ def test_nothing_is_regretted_when_the_output_still_stands() -> None:
     entries += [user("again"), *ask(2, "text", file_path="src/auth.py"), say()]
     session = build(*entries)
     assert find_regret(session, find_facts(session), count_tokens(session, WORDS)) == ()
+
+
+def compacted_away() -> Entry:
+    told = Boundary(summary="all is well", first_kept=None)
+    return Entry(id="", kind="compaction", blocks=(Text(text="all is well"),), boundary=told)
+
+
+def read_again(*entries: Entry) -> list[int]:
+    session = build(*entries)
+    found = find_regret(session, find_facts(session), count_tokens(session, LENGTH))
+    return [regret.parts[1].tokens for regret in found if regret.fact.kind == "file"]
+
+
+def test_only_lines_that_were_shown_before_are_charged() -> None:
+    """Twenty lines are shown, then all hundred; or the same ones after each was changed."""
+    lines = [f"{number}\tvalue_{number} = {number * 7}" for number in range(1, 101)]
+    some, every = "\n".join(lines[20:40]), "\n".join(lines)
+    first = [user("read"), *ask(1, some, file_path="src/auth.py"), say(), compacted_away(), user("again")]
+    assert read_again(*first, *ask(2, every, file_path="src/auth.py"), say()) == [len(some)]
+    changed = some.replace("value", "amount")
+    assert read_again(*first, *ask(2, changed, file_path="src/auth.py"), say()) == []
+
+
+def test_what_the_first_compaction_took_away_is_not_charged_to_the_second() -> None:
+    shown, name = "secret = 1", "src/auth.py"
+    entries = [user("read"), *ask(1, shown, file_path=name), say(), compacted_away()]
+    entries += [user(f"look at {name}"), say()]
+    assert read_again(*entries, *ask(2, shown, file_path=name), say()) == [len(shown)]
+    later = [*entries, compacted_away(), user("go on"), *ask(2, shown, file_path=name), say()]
+    assert read_again(*later) == []
 
 
 RULE = "Never edit the migrations by hand, they are generated."

@@ -10,6 +10,7 @@ import pytest
 from inspector import Session, checkpoint_from_text, count_tokens, lint, make_plan, open_demo, open_session
 from inspector.demo import CONSTRAINT, LOST_PATH
 from inspector.errors import InspectorError
+from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_recorded
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads import findings
@@ -111,8 +112,11 @@ def test_the_lost_file_is_told_as_a_colleague_would(model: WorkbenchModel) -> No
         assert [side["text"][mark["start"] : mark["end"]] for mark in side["marks"]] == ["offsets"]
     assert "The closest sentence has 1 of 4 words." in told["searched"]
     again = [step for step in told["steps"] if step["sign"] == "again"]
+    (regret,) = (
+        one for one in find_regret(session, session.facts, model.ledger) if one.fact.form == LOST_PATH
+    )
     assert [(step["turn"], step["tokens"], step["price"]) for step in again] == [
-        ("turn 15", "+1,595", "$0.0085")
+        (f"turn {regret.turn}", f"+{regret.tokens:,}", regret.price)
     ]
 
 

@@ -40,11 +40,13 @@ from ...wire.render import render_request
 from ..essential import SCRATCH
 from ..explain import describe_outcome
 from ..extract.errors import find_errors
+from ..extract.statements import is_of_one_request
 from ..facts import SPOKEN, Said, quote_form
 from ..grounding import ground_recorded
 from ..needed_again import is_verdict
 from ..outcomes import CODE, Outcome
 from ..regret import find_regret
+from ..results import tells_result
 from ..trace import trace_recorded
 from ..traced import Trace, TracedFact
 from ..wording import write
@@ -381,19 +383,14 @@ class _Look:
         }
 
     @cached_property
-    def outcomes(self) -> dict[bool, tuple[str, BlockRef]]:
-        """Map failed and passed to the last check with that outcome, as (command, block).
-
-        Only the last run of each command counts.
-        """
-        out: dict[bool, tuple[str, BlockRef]] = {}
-        for form, runs in self._runs.items():
-            failed, ref = runs[-1]
-            if failed and self._has_passed(form, self.place(ref)):
-                continue
-            if _is_check(form) and (failed not in out or self.place(ref) > self.place(out[failed][1])):
-                out[failed] = form, ref
-        return out
+    def failed(self) -> tuple[str, BlockRef] | None:
+        """The check that failed last and did not pass since, as (command, block)."""
+        failing = [
+            (self.place(runs[-1][1]), form, runs[-1][1])
+            for form, runs in self._runs.items()
+            if runs[-1][0] and _is_check(form) and not self._has_passed(form, self.place(runs[-1][1]))
+        ]
+        return max(failing)[1:] if failing else None
 
 
 # Commands whose outcome shows the state of the work, unlike the outcome of a push or a listing.
@@ -474,7 +471,7 @@ def _find_codes(traced: TracedFact, look: _Look) -> Iterator[tuple[str, dict[str
     elif kind == "constraint":
         sayings = {said.by: said.ref for said in known(traced)}
         by = "user" if "user" in sayings else "file"
-        if by in sayings:
+        if by in sayings and not is_of_one_request(fact.form):
             who = {"user": "the user", "file": "an instruction file"}[by]
             yield "CI002", {"who": who, "when": _when(traced, sayings[by])}
     elif kind == "todo":
@@ -485,9 +482,10 @@ def _find_codes(traced: TracedFact, look: _Look) -> Iterator[tuple[str, dict[str
         if look.error is not None and look.error[0] == fact.form:
             yield "CI004", {"when": _when(traced, look.error[1])}
     elif kind == "command":
-        for failed, (last_form, ref) in sorted(look.outcomes.items()):
-            if last_form == fact.form:
-                yield "CI005", {"did": "failed" if failed else "passed", "when": _when(traced, ref)}
+        form, ref = look.failed or ("", None)
+        texts = (stand.text for stand in traced.scene.after.others)
+        if ref is not None and form == fact.form and not tells_result(form, texts):
+            yield "CI005", {"when": _when(traced, ref)}
     elif kind == "choice":
         if choices := [said for said in known(traced) if said.by == "user"]:
             yield "CI014", {"when": _when(traced, choices[-1].ref)}

@@ -290,7 +290,7 @@ def _group(
     sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
         ("changed", "Changed or contradicted", ("CI016", "CI017")),
         ("absent", title, ("CI001", "CI002", "CI003", "CI006")),
-        ("result", "Last result missing", ("CI004", "CI005")),
+        ("result", "Failure missing", ("CI004", "CI005")),
         ("superseded", "Replaced values carried on", ("CI015",)),
     )
     for sign, head, codes in sorts:
@@ -342,7 +342,7 @@ def describe_loss(finding: LintFinding) -> str:
     elif finding.code == "CI004":
         what, last = "error", sayings[-1]
     else:
-        what = "failed" if ", which failed last" in finding.sentence else "passed"
+        what = "failed"
         last = next((said for said in reversed(sayings) if said.operation == "ran"), sayings[-1])
     turn = traced.scene.turns.get(last.ref.entry)
     return f"{what}, turn {turn}" if turn else what
@@ -375,8 +375,9 @@ def _group_again(model: WorkbenchModel, listing: FactListing, again: list[Regret
     tokens, money = sum_regret(again)
     note = f"{format_tokens(tokens)} tokens" + ("" if money is None else f", {money}")
     regrets = find_again(model, listing)
+    costly = sorted(again, key=lambda one: -one.tokens)
     rows = [
         _row(one.traced, f"{one.tokens:+,}", "again", "CI009", f"again:{regrets.index(one)}")
-        for one in again[:MOST_FINDINGS]
+        for one in costly[:MOST_FINDINGS]
     ]
     return FindingGroup("again", "Needed again", len(again), note, rows)

@@ -95,16 +95,39 @@ def test_CI004_the_last_error_is_lost_and_an_earlier_one_is_not_told() -> None:
     assert "CI004" not in codes(user("work"), *old, *new, summary="it ends in KeyError: the new one")
 
 
-def test_CI005_the_last_command_that_passed_and_the_last_that_failed() -> None:
-    runs = (
-        *act(1, "Bash", command="pytest tests/old.py"),
-        *act(2, "Bash", command="pytest tests/new.py"),
-        *act(3, "Bash", "boom", True, command="make all"),
-    )
-    lost = [f.sentence for f in found(user("work"), *runs) if f.code == "CI005"]
-    assert [("passed" in s, "failed" in s) for s in lost] == [(True, False), (False, True)]
-    assert "pytest tests/new.py" in lost[0]
-    assert "make all" in lost[1]
+def test_CI005_the_check_that_failed_last_and_did_not_pass_since() -> None:
+    failed = act(1, "Bash", "boom", True, command="make all")
+    passed = act(2, "Bash", command="pytest tests/new.py")
+    lost = [f.sentence for f in found(user("work"), *failed, *passed) if f.code == "CI005"]
+    assert len(lost) == 1 and "make all" in lost[0]
+    again = act(3, "Bash", command="make all")
+    assert "CI005" not in codes(user("work"), *failed, *passed, *again)
+
+
+@pytest.mark.parametrize(
+    ("summary", "lost"),
+    [
+        ("The build is broken in src/a.c.", False),
+        ("TestShadow_CommitBeforeStop still fails.", True),
+        ("Everything else is fine.", True),
+    ],
+)
+def test_CI005_a_result_told_in_words_is_not_lost(summary: str, lost: bool) -> None:
+    failed = act(1, "Bash", "boom", True, command="make all")
+    assert ("CI005" in codes(user("work"), *failed, summary=summary)) == lost
+
+
+def test_CI005_a_result_told_by_the_name_of_its_test_is_not_lost() -> None:
+    failed = act(1, "Bash", "FAIL", True, command="go test ./... -run TestShadow_CommitBeforeStop -v")
+    told = "TestShadow_CommitBeforeStop still fails."
+    assert "CI005" in codes(user("work"), *failed, summary="Looked at the hooks.")
+    assert "CI005" not in codes(user("work"), *failed, summary=told)
+
+
+def test_CI002_what_limits_one_request_is_no_standing_rule() -> None:
+    asked = "Can you create the Linear issue? Make sure it's in Project: Troy."
+    assert "CI002" not in codes(user(asked))
+    assert "CI002" in codes(user("Never touch the lockfile. Make sure it's never edited by hand."))
 
 
 def test_CI006_a_created_file_is_lost_whatever_was_done_to_it_later() -> None:
@@ -531,5 +554,5 @@ def test_a_todo_list_of_lines_with_boxes_decides_too() -> None:
 def test_a_call_whose_id_comes_again_has_the_answer_that_follows_it() -> None:
     good = act(1, "Bash", "all passed", command="make good")
     bad = act(1, "Bash", "error: it broke in src/a.py", True, command="make bad")
-    told = {f.fact.form: f.sentence for f in found(user("w"), *good, *bad) if f.code == "CI005" and f.fact}
-    assert "passed last" in told["make good"] and "failed last" in told["make bad"]
+    told = [f.fact.form for f in found(user("w"), *good, *bad) if f.code == "CI005" and f.fact]
+    assert told == ["make bad"]
