@@ -72,7 +72,7 @@ def _is_near(form: str, text: IndexedText) -> bool:
     """Whether a text has enough words of a statement to be compared with it; see `StatementIndex`."""
     stems, held = find_stems(form), _expand_stems(text)
     shared = len(stems & held)
-    return shared > 0 and shared >= _LEAST * len(stems)
+    return not stems or (shared > 0 and shared >= _LEAST * len(stems))
 
 
 @lru_cache(32)

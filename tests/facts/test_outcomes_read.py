@@ -95,6 +95,8 @@ GUARDED = "Never push to main without a passing CI run."
         ("Do not spend more than $500 per run.", "Spend more than $500 per run.", "contradicted"),
         ("Answer in German.", "Do not answer in German.", "contradicted"),
         ("Answer in German.", "Answer in German when convenient.", "partial"),
+        ("Is that us?", "The user asked: “Is that us?”", "quoted"),
+        ("Is that us?", "The docs are done.", "absent"),
     ],
 )
 def test_the_outcomes_of_the_specification(said: str, summary: str, expected: str) -> None:
