@@ -120,6 +120,7 @@ def make_parser() -> ArgumentParser:
     converted.add_argument("file", help="a session file of any format that is known; it is only read")
     names = "flue, pi, claude-code, codex, gemini-cli, opencode, or openai for a request's body"
     converted.add_argument("format", help=names)
+    converted.add_argument("--redact", action="store_true", help="replace secrets by their names")
     converted.add_argument("to", help="where the new file goes")
     converted.add_argument("--at", metavar="ID", help="the last entry it holds; default: the session's end")
     converted.add_argument("--part", metavar="NAME", help="of an archive of several sessions, the one meant")
@@ -492,7 +493,8 @@ def _convert(asked: Namespace) -> list[str]:
     from .files import save_export
 
     session = _read(asked)
-    losses = save_export(session if asked.at is None else session.at(asked.at), asked.to, asked.format)
+    moment = session if asked.at is None else session.at(asked.at)
+    losses = save_export(moment, asked.to, asked.format, redact=asked.redact)
     return [asked.to, *(loss.sentence for loss in losses)]
 
 

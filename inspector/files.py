@@ -210,11 +210,17 @@ def resolve_place(path: StrPath, call: str) -> Path:
     return Path(os.path.realpath(spell_out(path, call)))
 
 
-def save_session(session: Session, path: StrPath) -> None:
-    """Write a session to a manifest, without loss and in one step, with the permissions of its own file.
+def save_session(session: Session, path: StrPath, *, redact: bool = False) -> None:
+    """Write a session to a manifest in one step, with the permissions of its own file.
 
-    Raises `FileExistsError` if the path is a file that is not a session manifest, and `OSError` if the file
-    cannot be written. In both cases an existing file stays as it is.
+    Args:
+        session: The session.
+        path: Where to write it; only another manifest is written over.
+        redact: Whether to replace secrets by their names. Without it nothing is lost, secrets included.
+
+    Raises:
+        FileExistsError: The path is a file that is not a session manifest. The file stays as it is.
+        OSError: The file cannot be written. A file that exists stays as it is.
 
     >>> from tempfile import TemporaryDirectory
     >>> session = read_session([{"role": "user", "content": "Name a prime."}])
@@ -229,17 +235,25 @@ def save_session(session: Session, path: StrPath) -> None:
         raise IsADirectoryError(f"{target} is a folder")
     if target.exists() and not _is_replaceable(target):
         raise FileExistsError(f"{target} is not a session manifest, so it is not written over")
-    write_whole(target, dump_manifest(session).encode("ascii"), file_mode_of(session))
+    content = dump_manifest(_redact(session) if redact else session)
+    write_whole(target, content.encode("ascii"), file_mode_of(session))
 
 
-def save_export(session: Session, path: StrPath, format: Format) -> tuple[Loss, ...]:
+def _redact(session: Session) -> Session:
+    from .redaction.clean import redact_session
+
+    return redact_session(session)
+
+
+def save_export(session: Session, path: StrPath, format: Format, *, redact: bool = False) -> tuple[Loss, ...]:
     """Write a session in another format to a new file; return what the file could not hold.
 
-    Raises `FileExistsError` if the file exists, and the errors of `export_session`.
+    Raises `FileExistsError` if the file exists, and the errors of `export_session`, whose arguments these
+    are.
     """
     from .formats.writers import export_session
 
-    content = export_session(session, format)
+    content = export_session(session, format, redact=redact)
     write_new(resolve_place(path, "save_export"), content, file_mode_of(session))
     return content.losses
 

@@ -20,6 +20,7 @@ from inspector.formats import incremental
 from inspector.formats.incremental import LARGE
 from inspector.formats.json_document import HEAD
 from inspector.formats.readers import read_session
+from inspector.formats.writers import ALL_FORMATS, Format, export_session
 from inspector.paths import open_regular
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Entry
@@ -392,3 +393,49 @@ def test_a_pipe_that_takes_the_place_of_a_checked_file_is_refused_without_waitin
     (tmp_path / "a.jsonl").write_bytes(b"{}")
     with open_regular(tmp_path / "a.jsonl") as file:
         assert file.read() == b"{}"
+
+
+KEY = "sk-ant-api03-" + "Zk3vQ9" * 14 + "AA"
+PASSWORD = "hunter2-Tr0ub4dor"
+
+
+def secretive() -> Session:
+    """A key in the user's words, in a call and in its output, and a password in a URL and in the prompt."""
+    return read_session(
+        [
+            {"role": "system", "content": f"DATABASE_URL=postgres://app:{PASSWORD}@db.example/app"},
+            {"role": "user", "content": f"My key is {KEY}, use it."},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {
+                        "id": "c1",
+                        "type": "function",
+                        "function": {"name": "bash", "arguments": json.dumps({"command": f"curl -H {KEY}"})},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": "c1", "content": f"token: {KEY}"},
+            {"role": "assistant", "content": "Done."},
+        ]
+    )
+
+
+@pytest.mark.parametrize("format", sorted(ALL_FORMATS))
+def test_an_export_holds_no_secret_if_it_is_asked_to(format: Format) -> None:
+    said, clean = (export_session(secretive(), format, redact=redact) for redact in (False, True))
+    assert KEY.encode() in said
+    assert KEY.encode() not in clean
+    assert PASSWORD.encode() not in clean
+    assert b"Done." in clean
+
+
+def test_a_manifest_holds_no_secret_if_it_is_asked_to(tmp_path: Path) -> None:
+    save_session(secretive(), tmp_path / "said.json")
+    assert KEY in (tmp_path / "said.json").read_text("utf-8")
+    save_session(secretive(), tmp_path / "clean.json", redact=True)
+    text = (tmp_path / "clean.json").read_text("utf-8")
+    assert KEY not in text and PASSWORD not in text
+    again = open_session(tmp_path / "clean.json")
+    assert [entry.role for entry in again.entries] == [entry.role for entry in secretive().entries]

@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, Self
 
 from ..errors import EditError, EmptySession, expect
+from ..redaction.clean import redact_session
 from ..session.blocks import Block, ToolOutput
 from ..session.entries import Usage
 from ..session.json_text import dump_lossless
@@ -59,13 +60,20 @@ class Transcript(bytes):
         return made
 
 
-def export_session(session: Session, format: Format) -> Transcript:
-    """The session in another format, which our reader reads back to the same context, branches and all.
+def export_session(session: Session, format: Format, *, redact: bool = False) -> Transcript:
+    """Return the session in another format, which our reader reads back to the same context.
 
     "codex", "gemini-cli", "opencode" and "openai" (the body of a request of Chat Completions) hold the path
-    alone.
-    Where a format ties branches to the path in another way than the session, the path counts. Raises
-    `EditError` for a format that there is not, and for a session in which nobody says anything.
+    alone, the others the branches too. Where a format ties branches to the path in another way than the
+    session, the path counts.
+
+    Args:
+        session: The session.
+        format: The name of the format.
+        redact: Whether to replace secrets by their names. Without it the export holds what was said.
+
+    Raises:
+        EditError: There is no such format, or nobody says anything in the session.
 
     >>> from inspector import open_demo
     >>> exported = export_session(open_demo(), "claude-code")
@@ -75,6 +83,7 @@ def export_session(session: Session, format: Format) -> Transcript:
     expect("export_session", session=(session, Session), format=(format, str))
     if format not in ALL_FORMATS:
         raise EditError("export", format, f"no such format; there are {', '.join(ALL_FORMATS)}")
+    session = redact_session(session) if redact else session
     twigs = find_twigs(session) if format in FORMATS else []
     content, losses, hurt = _write(session, twigs, format)
     # The path counts. What follows its end is the likeliest to be taken for a part of it.

@@ -113,6 +113,19 @@ def clean_session(session: Session, shown: Collection[int], redactor: Redactor) 
     return build(Session, **{**fields, "leaf": None if leaf is None else redactor.clean(leaf)})
 
 
+def redact_session(session: Session) -> Session:
+    """Return a session with every secret in it replaced by its name, in all its entries.
+
+    >>> from inspector import read_session
+    >>> said = "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"
+    >>> redact_session(read_session([{"role": "user", "content": said}])).entries[0].text
+    'TOKEN=[redacted huggingface-token 63ae26e9]'
+    """
+    redactor, every = Redactor(), range(len(session.entries))
+    look_through(session, every, redactor)
+    return clean_session(session, every, redactor)
+
+
 def _labels(
     session: Session, entries: tuple[Entry, ...], tidy: Callable[[str], str]
 ) -> tuple[TextLabels, ...]:
