@@ -484,10 +484,19 @@ class Plan(Drawable):
     def verdict(self) -> Verdict:
         """Whether the policy's trigger fires for the context as it stands."""
         measured, trigger = self.measured, self.policy.trigger
-        if trigger.measure not in (*COUNTED, "chars4_utf16"):
-            size = self.tiers[0].size(None)
+        if trigger.measure != "usage":
+            size = self._weigh_before()
             measured = Measured(size, 0, size, None)
         return judge_trigger(trigger, measured, self.table.window)
+
+    def _weigh_before(self) -> int:
+        """The whole context by the policy's own measure."""
+        measure = self.policy.trigger.measure
+        if measure in COUNTED:
+            return self.before
+        if measure == "messages":
+            return len(self.table.live)
+        return int(self.table.weights(measure).sum())
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

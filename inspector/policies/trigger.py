@@ -18,8 +18,8 @@ from ..tokens.counters import chars4_utf16
 from .part import LARGE, PolicyPart
 
 Measure = Literal["usage", "assembled", "chars4_utf16", "tiered", "messages"]
-"""What is held against a threshold: the provider's word and an estimate of what came after, the counted
-context, a published estimate of whole messages, or how many messages there are."""
+"""What is held against a threshold: the size that the provider reported last ("usage"), the whole request as
+counted ("assembled"), a published estimate of whole messages, or how many messages there are."""
 Check = Literal["reply", "outputs", "request"]
 """When it is looked at: after a reply that leaves no call open, after the outputs of calls, or before every
 request."""
@@ -257,9 +257,12 @@ def judge_trigger(trigger: Trigger, measured: Measured, window: Number) -> Verdi
     fires = trigger.fires(tokens, window)
     unit = "messages" if trigger.measure == "messages" else "tokens"
     if measured.last is None:
-        source = {"messages": "counted", "tiered": "by its own estimate, characters / 4"}.get(
-            trigger.measure, "all estimated (characters / 4)"
-        )
+        source = {
+            "messages": "counted",
+            "assembled": "the request as counted",
+            "tiered": "by its own estimate, characters / 4",
+            "chars4_utf16": "by its own estimate, characters / 4",
+        }.get(trigger.measure, "all estimated (characters / 4)")
     elif by_usage or not measured.trailing_tokens:
         source = "by provider usage"
         if measured.trailing_tokens:

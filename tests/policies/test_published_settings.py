@@ -232,6 +232,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         ],
     },
     "langchain-summarization": {
+        "trigger.measure": "assembled",
         "trigger.ratio": 0.85,
         "trigger.check": "request",
         "harness.recover": False,
@@ -266,6 +267,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "rules": "keep-system drop-old-outputs",
     },
     "inspect-edit": {
+        "trigger.measure": "assembled",
         "trigger.ratio": 0.9,
         "trigger.strict": True,
         "trigger.check": "request",
@@ -276,6 +278,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "rules": "keep-system drop-last-replies keep-newest-reasoning drop-old-outputs",
     },
     "inspect-trim": {
+        "trigger.measure": "assembled",
         "trigger.ratio": 0.9,
         "trigger.strict": True,
         "trigger.check": "request",
@@ -383,6 +386,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "mode": "summarise",
     },
     "claude-code": {
+        "trigger.measure": "assembled",
         "trigger.ratio": 0.95,
         "trigger.strict": True,
         "trigger.check": "request",
@@ -405,6 +409,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         ],
     },
     "anthropic-context-editing": {
+        "trigger.measure": "assembled",
         "trigger.tokens": 150000,
         "trigger.check": "request",
         "harness.reset": False,

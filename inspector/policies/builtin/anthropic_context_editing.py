@@ -20,7 +20,7 @@ ANTHROPIC_CONTEXT_EDITING = Policy(
     name="anthropic-context-editing",
     title="Anthropic context editing",
     source="platform.claude.com, context editing and compaction, September 2026; types of anthropic 2.12.0",
-    trigger=Trigger(tokens=150_000, check="request"),
+    trigger=Trigger(tokens=150_000, measure="assembled", check="request"),
     harness=Harness(mode="auto", reset=False),
     rules=(
         KeepSystem(),

@@ -28,7 +28,7 @@ CLAUDE_CODE = Policy(
     name="claude-code",
     title="Claude Code pipeline",
     source="seed 002, the compaction pipeline; figures of code.claude.com and the changelog (CLAUDE §1, §2)",
-    trigger=Trigger(ratio=0.95, strict=True, check="request"),
+    trigger=Trigger(ratio=0.95, strict=True, measure="assembled", check="request"),
     target=Target(ratio=0.8),
     harness=Harness(
         mode="auto",

@@ -30,7 +30,7 @@ INSPECT_EDIT = Policy(
     name="inspect-edit",
     title="Inspect, CompactionEdit",
     source="inspect_ai 0.3.285, CompactionEdit: threshold 0.9, 1 thinking turn, 3 tool uses (MIT)",
-    trigger=Trigger(ratio=0.9, strict=True, check="request"),
+    trigger=Trigger(ratio=0.9, strict=True, measure="assembled", check="request"),
     harness=Harness(recover=False, reset=False),
     rules=(
         KeepSystem(),
@@ -44,7 +44,7 @@ INSPECT_TRIM = Policy(
     name="inspect-trim",
     title="Inspect, CompactionTrim",
     source="inspect_ai 0.3.285, CompactionTrim: threshold 0.9, preserve 0.8 (MIT)",
-    trigger=Trigger(ratio=0.9, strict=True, check="request"),
+    trigger=Trigger(ratio=0.9, strict=True, measure="assembled", check="request"),
     harness=Harness(recover=False, reset=False),
     rules=(
         KeepSystem(),

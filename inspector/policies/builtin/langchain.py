@@ -29,7 +29,7 @@ LANGCHAIN_SUMMARIZATION = Policy(
     name="langchain-summarization",
     title="LangChain, SummarizationMiddleware",
     source="langchain 1.4.7, SummarizationMiddleware with keep=('messages', 20); trigger of deepagents (MIT)",
-    trigger=Trigger(ratio=0.85, check="request"),
+    trigger=Trigger(ratio=0.85, measure="assembled", check="request"),
     harness=Harness(recover=False, retries=2, reset=False),
     rules=(
         KeepSystem(),

@@ -124,7 +124,12 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
         return "", None
     counted = trigger.measure in COUNTED
     limit = int(verdict.threshold)
-    amount = format_tokens(limit) if counted else plural(limit, trigger.measure.removesuffix("s"))
+    if counted:
+        amount = format_tokens(limit)
+    elif trigger.measure == "messages":
+        amount = plural(limit, "message")
+    else:  # an estimate of its own is on another scale than the bar
+        amount = f"{format_tokens(limit)} by its own estimate"
     where = f"{'above' if trigger.above else 'from'} {amount}"
     name = short_title(plan.policy)
     if verdict.fires:
