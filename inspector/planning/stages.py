@@ -229,6 +229,20 @@ class StageOutcomes:
         asked = self.early + (self.table.reason != "auto")
         return asked if self.by_hand is None else max(asked, 1)
 
+    @cached_property
+    def needed(self) -> int:
+        """The depth of the last stage that runs in every automatic compaction; 0 without one."""
+        if self.table.reason != "auto":
+            return 0
+        on = {rule.kind for rule in self.policy.rules if rule.enabled}
+        always = (depth for depth, stage in enumerate(self.stages, 1) if stage.always and on & {*stage.rules})
+        return max(always, default=0)
+
+    def _may_stop(self, depth: int) -> bool:
+        """Whether the policy may stop at a depth once the target is met: not between the early stages, after
+        which no compaction is needed, and those that every compaction has."""
+        return depth <= self.early or depth >= self.needed
+
     def __getitem__(self, depth: int) -> StageOutcome:
         while len(self._tiers) <= depth:
             self._tiers.append(self._next())
@@ -318,7 +332,7 @@ class StageOutcomes:
         limit, last = self.limit, self.last
         for depth in range(self.least, last):
             tier = self[depth]
-            if limit is not None and tier.size(tier.place) <= limit:
+            if limit is not None and self._may_stop(depth) and tier.size(tier.place) <= limit:
                 return depth
         return self[last].depth
 
@@ -328,7 +342,7 @@ class StageOutcomes:
         n = len(self.table.live)
         out = np.full(n + 1, self.last, np.int32)
         if self.limit is not None:
-            for depth in reversed(range(self.least, self.last)):
+            for depth in filter(self._may_stop, reversed(range(self.least, self.last))):
                 tier = self[depth]
                 out[(tier.sizes <= self.limit) & tier.acts] = depth
         return out

@@ -31,6 +31,8 @@ FORMER = "conduct"
 class Stage(Value):
     """A stage of a policy: the kinds of rules that take part from it on, and for which reasons it runs.
 
+    With `always` it runs in every automatic compaction, even if the stages before it met the target.
+
     >>> from inspector import find_policy
     >>> tried = Stage(name="outputs", rules=("drop-old-outputs",))
     >>> tried.reasons, find_policy("stud-wiki-1.1").in_mode("outputs-first").stages[0] == tried
@@ -40,6 +42,7 @@ class Stage(Value):
     name: str
     rules: tuple[str, ...]
     reasons: tuple[Reason, ...] = ("auto", "manual", "overflow")
+    always: bool = False
 
 
 class Policy(Value):

@@ -19,6 +19,7 @@ from inspector.policies.trigger import Reason
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.session import Session
 from inspector.summaries.record import stored_context
+from inspector.summaries.write import checkpoint_from_text
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
@@ -31,6 +32,8 @@ from tests.test_laws import LENGTH
 
 ALL = {"target.tokens": 0}
 """A target nothing meets, so that every stage has its turn."""
+NO_AUTO = {"summarise-all.enabled": False}
+"""Without the stage that every automatic compaction has."""
 SMALL = {
     "spill-outputs.budget": 900,
     "spill-outputs.preview": 10,
@@ -121,18 +124,31 @@ def test_S2_46_the_budget_has_settings_and_a_stage_of_its_own() -> None:
 def test_stages_stop_as_soon_as_the_target_is_met() -> None:
     session = talk(8)
     full = count(session).count_context()
-    snipped = plan_of(session, **{"target.tokens": full // 2 + 20})
+    snipped = plan_of(session, **NO_AUTO, **{"target.tokens": full // 2 + 20})
     assert ran(snipped) == ["budget", "snip"]
     assert snipped.stages[2].sentence == "Not needed: the target was met."
-    cut = plan_of(session, **{"target.tokens": full // 2 - 60})
+    cut = plan_of(session, **NO_AUTO, **{"target.tokens": full // 2 - 60})
     assert ran(cut) == ["budget", "snip", "micro"]
     assert plan_of(session, **{"target.tokens": 150}).summarises
+
+
+@pytest.mark.parametrize("target", [150, 600, 900])
+def test_S2_43_an_automatic_compaction_asks_for_a_summary_whatever_snip_has_freed(target: int) -> None:
+    session = talk(8)
+    full = count(session).count_context()
+    assert full > target
+    plan = plan_of(session, **{"target.tokens": target})
+    assert "auto" in ran(plan)
+    assert len(plan.jobs) == 1
+    # Within the target nothing is compacted at all, and a rule that is switched off is not waited for.
+    assert not plan_of(session, **{"target.tokens": full}).jobs
+    assert not plan_of(session, **NO_AUTO, **{"target.tokens": target}).jobs
 
 
 def test_S2_3_S2_13_S2_14_snip_leaves_the_last_turns_and_the_stored_messages_alone() -> None:
     session = talk(8)
     before = session.model_dump_json()
-    plan = plan_of(session, **{"target.tokens": count(session).count_context() // 2 + 20})
+    plan = plan_of(session, **NO_AUTO, **{"target.tokens": count(session).count_context() // 2 + 20})
     assert fates(plan) == ["dropped"] * 16 + ["verbatim"] * 16
     assert shown(build_context(session, plan)) == blocks_of(session)[16:]
     assert stored_context(session, plan) == live_context(session, plan.ledger)
@@ -151,7 +167,7 @@ def test_S2_15_snip_can_be_switched_off() -> None:
 
 def test_S2_13_what_is_drawn_of_a_snipped_session_lists_the_turns_that_are_gone_as_dropped() -> None:
     session = talk(8)
-    plan = plan_of(session, **{"target.tokens": count(session).count_context() // 2 + 20})
+    plan = plan_of(session, **NO_AUTO, **{"target.tokens": count(session).count_context() // 2 + 20})
     scene, _ = draw_scene(plan, trace_history(session, plan.ledger))
     assert scene.entry_ids == [entry.id for entry in session.entries]
     picture, data = draw_plan(plan)
@@ -163,7 +179,7 @@ def test_S2_13_what_is_drawn_of_a_snipped_session_lists_the_turns_that_are_gone_
 
 def test_S2_4_micro_shortens_large_outputs_only() -> None:
     session = talk(4)
-    plan = plan_of(session, **{"target.tokens": count(session).count_context() - 10})
+    plan = plan_of(session, **NO_AUTO, **{"target.tokens": count(session).count_context() - 10})
     assert ran(plan) == ["budget", "snip", "micro"]
     assert fates_of(plan, "tool_output") == ["truncated"] * 4
     assert {
@@ -209,7 +225,7 @@ def test_S2_9_S2_11_S2_21_of_what_shrinks_history_a_compact_runs_auto_alone_and_
 
 @pytest.mark.parametrize("turns", [20, 60, 200])
 def test_S2_1_what_is_left_of_a_conversation_above_the_window_fits_it(turns: int) -> None:
-    plan = plan_of(talk(turns))
+    plan = plan_of(talk(turns)).with_summary(checkpoint_from_text("They asked, and it was answered."))
     assert plan.before > 1_000
     left = build_context(plan.session, plan).tokens
     assert left == plan.after <= 800, "the target is 80 % of the window"
@@ -245,7 +261,7 @@ def test_outputs_of_one_message_share_the_budget_and_later_stages_go_on_from_the
     outputs = [gave(f"p{n}", WORDS * 20) for n in range(3)]
     entries = [e.model_copy(update={"blocks": (o,)}) for e, o in zip([use("x")[1]] * 3, outputs, strict=True)]
     session = chain(user("go"), model(*calls), *entries, model(Text(text="done")))
-    plan = plan_of(session, **{"target.tokens": 100})
+    plan = plan_of(session, **NO_AUTO, **{"target.tokens": 100})
     assert ran(plan) == ["budget", "snip", "micro"]
     assert fates_of(plan, "tool_output") == ["pointer", "pointer", "truncated"]
 

@@ -76,3 +76,25 @@ def test_the_gauge_names_the_scale_of_the_threshold(policy: str, words: str) -> 
     session = filled(1_000)
     plan = make_plan(session, count_tokens(session), policy, window=200_000)
     assert word_gauge(plan).words.endswith(f"above {words}")
+
+
+@pytest.mark.parametrize("usage", [True, False])
+def test_S2_43_auto_asks_for_a_summary_in_a_session_of_unequal_turns(usage: bool) -> None:
+    claude = Claude()
+    size = 1_000
+    for turn in range(1, 25):
+        words = WORDS * (40 if turn % 5 else 2_000)
+        claude.say(f"Turn {turn}: {words}")
+        size += 9 * (words.count("tide")) + 60
+        claude.reply(f"Answer {turn}.", size)
+    rows = claude.rows
+    if not usage:
+        rows = [
+            {**row, "message": {key: value for key, value in row["message"].items() if key != "usage"}}
+            for row in rows
+        ]
+    session = read_session(dump(rows))
+    run = replay(session, "claude-code", ledger=count_tokens(session), window=70_000)
+    assert run.compactions
+    for compaction in run.compactions:
+        assert compaction.calls >= 1, compaction

@@ -6,10 +6,11 @@ states and the breaker are the harness' (S2-24 to S2-45).
 What the seed leaves open, and the choice made here: how many turns Snip keeps (10) and Collapse leaves
 unfolded (4); Micro's size (30,000 characters, what Claude Code shows of a command's output) and the budget
 (50,000, from when on it writes a result to a file, both CLAUDE §2.5); when the stages stop (at 80 % of the
-window, where the state is normal again); failures that open the breaker (3, changelog 2.1.76). Gates are
-the rules' own switches: Snip's is `drop-oldest-turns.enabled` (HISTORY_SNIP), Reactive's is the harness'
-`harness.recover` (REACTIVE_COMPACT), automatic compaction's `harness.mode`. Calls are blocked above 98 %
-without it; `harness.block` 0.95 is the other reading (K8).
+window, where the state is normal again, but never before Auto has asked for its summary, S2-43); failures
+that open the breaker (3, changelog 2.1.76). Gates are the rules' own switches: Snip's is
+`drop-oldest-turns.enabled` (HISTORY_SNIP), Reactive's is the harness' `harness.recover` (REACTIVE_COMPACT),
+automatic compaction's `harness.mode`. Calls are blocked above 98 % without it; `harness.block` 0.95 is the
+other reading (K8).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ CLAUDE_CODE = Policy(
         Stage(name="budget", rules=("spill-outputs",)),
         Stage(name="snip", rules=("drop-oldest-turns",), reasons=("auto",)),
         Stage(name="micro", rules=("truncate-outputs",), reasons=("auto",)),
-        Stage(name="auto", rules=("summarise-all",), reasons=("auto", "manual")),
+        Stage(name="auto", rules=("summarise-all",), reasons=("auto", "manual"), always=True),
         Stage(name="collapse", rules=("collapse",), reasons=("auto",)),
         Stage(name="reactive", rules=("summarise-all",), reasons=("overflow",)),
     ),
