@@ -175,7 +175,12 @@ class Run(Drawable):
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What the user is offered at the end of the run (S1-2)."""
+        """What the user is offered at the end of the run (S1-2): of a request that waits for them, what its
+        `refused` event says."""
+        if self.status == "paused":
+            for event in reversed(self.events):
+                if event.kind == "refused":
+                    return tuple(event.data["actions"])
         state = STATES[int(self.state[-1])] if len(self) else LEVELS[0]
         return find_actions(self.scenario.equip(self.policy.harness), state)
 

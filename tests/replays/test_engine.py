@@ -575,7 +575,11 @@ def test_S2_23_with_recovery_off_the_error_surfaces() -> None:
 
 def test_a_harness_that_leaves_recovery_to_the_user_pauses() -> None:
     policy, refused = WARNING, at("e7", "token_overflow")
-    assert live(turns(4), policy, refused | {"user": "waits"}).status == "paused"
+    waiting = live(turns(4), policy, refused | {"user": "waits"})
+    assert waiting.status == "paused"
+    # What is offered at the end is what the event of the refusal offered (S1-2).
+    (offered,) = [event.data["actions"] for event in waiting.events if event.kind == "refused"]
+    assert list(waiting.actions) == offered and "compact" in " ".join(offered).lower()
     run = live(turns(4), policy, refused)
     assert [item.reason for item in run.adopted] == ["manual"] and run.status == "finished"
 
