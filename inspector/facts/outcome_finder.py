@@ -415,25 +415,22 @@ class PointInTimeOutcomes:
         self.patterns = {at: found.pattern(at, session) for at in np.flatnonzero(self.stood).tolist()}
         self.full = _pair(self.patterns, before.index.find_all)
         self.tail = _pair(self.patterns, before.index.find_tails)
-        self._named: dict[str, list[int]] = {}
         heads = [other.text for other in before.others if other.how == "head"]
         self.safe = np.zeros(len(found.facts), bool)
-        self.safe[[number for text in heads for number in self.named_in(text)]] = True
-        # Nothing is at risk with a value that has been replaced.
+        self.safe[[number for text in heads for number in self._named_in(text)]] = True
+        # No text is searched for a value that has been replaced.
         self.safe[list(self.replaced)] = True
 
-    def named_in(self, text: str) -> list[int]:
-        """The facts that stood and that a text names in full; kept by the text."""
-        if text not in self._named:
-            words, index = read_words(text), TextIndex()
-            index.add(0, words, words.words, words.runs)
-            mentions = (
-                (number, words.find(self.patterns[number]))
-                for number in sorted(self.keys.held_by(index))
-                if self.stood[number]
-            )
-            self._named[text] = [number for number, hit in mentions if hit is not None and hit.full]
-        return self._named[text]
+    def _named_in(self, text: str) -> list[int]:
+        """The facts that stood and that a text names in full."""
+        words, index = read_words(text), TextIndex()
+        index.add(0, words, words.words, words.runs)
+        mentions = (
+            (number, words.find(self.patterns[number]))
+            for number in sorted(self.keys.held_by(index))
+            if self.stood[number]
+        )
+        return [number for number, hit in mentions if hit is not None and hit.full]
 
     def judge(self, after: Remaining, nothing: Outcome = "absent") -> tuple[Codes, Bools]:
         """Return an outcome for every fact that stood (int8, -1 for others), and which must be looked up.

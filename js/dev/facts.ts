@@ -33,13 +33,8 @@ export interface Told {
   label: string;
 }
 
-/** `blocks` are the rows of the moment, `places` its places to cut. */
-export const inventFacts = (
-  blocks: readonly Told[],
-  places: number,
-  _steps: readonly number[] = [],
-  many = 230,
-) => {
+/** `blocks` are the rows of the moment. */
+export const inventFacts = (blocks: readonly Told[], many = 230) => {
   const rows: FactRow[] = Array.from({ length: many }, (_, number) => {
     const [kind] = KINDS[number % KINDS.length] as readonly [string, string];
     const row = (number * 37) % Math.max(1, blocks.length);
@@ -82,11 +77,6 @@ export const inventFacts = (
         (kind === "" || row.kind === kind) &&
         (outcome === "" || (row.outcome === outcome && row.stood)),
     );
-    const total = rows.filter(row => row.stood).length;
-    const risk = {
-      places: Array.from({ length: places }, (_, at) => Math.round((at * total) / places)),
-      total,
-    };
     return {
       ...{ place, query, kind, outcome, from, total: found.length, rows: found.slice(from, to), kinds },
       marks: ["◆1"],
@@ -94,7 +84,6 @@ export const inventFacts = (
         tier: "planned",
         absent: "absent",
         sentence: "",
-        risk: from === 0 ? risk : undefined,
       },
     };
   };

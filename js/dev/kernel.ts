@@ -330,8 +330,6 @@ export const startKernel = (size?: number, seed?: number): Kernel => {
       ...{ ref: `${entries[position]?.id}/${row - (starts[position] ?? 0)}`, label },
       turn: entries[position]?.turn ?? 0,
     })),
-    places.length,
-    session.compactions.map(({ step }) => step),
   );
   const answer: Kernel["answer"] = message => {
     const { type, id } = message;

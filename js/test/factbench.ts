@@ -15,7 +15,7 @@ export const blocks = scene.entryIds.map((id, turn) => ({
   turn: Math.floor(turn / 3),
   label: "Read",
 }));
-export const facts = inventFacts(blocks, scene.entries + 1, [0, 1]);
+export const facts = inventFacts(blocks);
 const traits = (changes: Partial<Traits> = {}): Traits => ({
   ...{ cut: "", policy: "plain", settings: {}, at: "", pins: [], tab: "facts", block: "", versus: {} },
   ...{ _seq: 0, _scene: wire, _scene_data: data, _plan: planned.wire, _plan_data: planned.data, _error: "" },

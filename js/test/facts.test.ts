@@ -116,7 +116,7 @@ test("red is what is missing, amber what is undecided, grey what nobody can tell
 });
 
 test("of many facts few exist, and more come when they are asked for", async () => {
-  const many = inventFacts(blocks, 6, [0, 1], 3000);
+  const many = inventFacts(blocks, 3000);
   const host = await open({}, {}, message => many.answer(message));
   expect(rows()).toHaveLength(40);
   expect(document.querySelectorAll(".ci *").length).toBeLessThan(3000);

@@ -43,7 +43,7 @@ test("the same cut asks again where it becomes the hand's, and the same policy w
 });
 
 test("what is asked under a moving hand is asked of the cut that the list is of", async () => {
-  const many = inventFacts(blocks, 6, [0, 1], 3000);
+  const many = inventFacts(blocks, 3000);
   const host = await open({}, {}, message => many.answer(message));
   press("ArrowRight", find("cut-handle"));
   find("facts-file").click();
@@ -56,7 +56,7 @@ test("what is asked under a moving hand is asked of the cut that the list is of"
 });
 
 test("no page is asked for while the list itself is", async () => {
-  const many = inventFacts(blocks, 6, [0, 1], 3000);
+  const many = inventFacts(blocks, 3000);
   let slow = false;
   const host = await open({}, {}, message =>
     slow && message.type === "facts" ? null : many.answer(message),

@@ -17,7 +17,7 @@ from inspector.facts.extract.collect import KINDS
 from inspector.facts.outcomes import MISSING, OUTCOMES
 from inspector.facts.trace import trace_facts
 from inspector.formats.readers import read_session
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import make_plan
 from inspector.policies import registry as policies
 from inspector.policies.registry import names_of_policies
 from inspector.session.blocks import Text, ToolCall, ToolOutput
@@ -94,12 +94,6 @@ def refused(model: WorkbenchModel, question: str, /, **asked: Any) -> str:
 def number_of(model: WorkbenchModel, form: str, kind: str = "file") -> int:
     (row,) = [row for row in listed(model, query=form, kind=kind)["rows"] if row["form"] == form]
     return int(row["number"])
-
-
-def at_risk(plan: Plan) -> int:
-    """Counted the long way: facts that stood and that no block names any more as it was said."""
-    trace = trace_facts(plan.ledger.session.facts, plan)
-    return sum(traced.stood and traced.outcome != "verbatim" for traced in trace)
 
 
 # -- the list ---------------------------------------------------------------------------------------
@@ -199,11 +193,10 @@ def test_a_query_is_a_part_of_the_form_whatever_its_case(model: WorkbenchModel) 
     assert listed(model, query=LOST_PATH, kind="symbol")["total"] == 0
 
 
-def test_pages_of_the_list_are_slices_of_it_and_the_risk_comes_with_the_first(model: WorkbenchModel) -> None:
+def test_pages_of_the_list_are_slices_of_it(model: WorkbenchModel) -> None:
     whole = listed(model)
     part = listed(model, **{"from": 7, "to": 19})
     assert part["rows"] == whole["rows"][7:19] and part["total"] == whole["total"]
-    assert "risk" in whole and "risk" not in part
     assert listed(model, **{"from": 10**9, "to": 2 * 10**9})["rows"] == []
     assert len(listed(model, **{"from": -5, "to": 10**9})["rows"]) == 500
 
@@ -283,7 +276,7 @@ def test_a_session_without_facts_says_so() -> None:
         )
         model.answer({})
         reply = listed(model)
-        assert reply["rows"] == reply["kinds"] == [] and reply["sentence"] and reply["risk"]["total"] == 0
+        assert reply["rows"] == reply["kinds"] == [] and reply["sentence"]
         assert ask(model, "regret")["sentence"] and "fact 0" in refused(model, "story", number=0, place=0)
 
 
@@ -300,60 +293,6 @@ def test_what_is_asked_wrongly_gets_a_sentence(model: WorkbenchModel) -> None:
         refused(model, "facts", **wrong)
     refused(model, "story", place=0)
     refused(model, "grounding")
-
-
-# -- at risk ----------------------------------------------------------------------------------------
-
-
-def check_risk(model: WorkbenchModel, step: int = 1) -> None:
-    """At every `step`th legal place, and at the plan's own, as many are at risk as the trace counts there."""
-    risk, plan = listed(model)["risk"], model.plan
-    own = place_of(model)
-    assert risk["places"][own] == at_risk(plan), plan.policy.name
-    legal = np.flatnonzero(plan.cuts.legal).tolist()
-    assert [at for at, number in enumerate(risk["places"]) if number >= 0 and at != own] == [
-        at for at in legal if at != own
-    ]
-    for place in {*legal[::step], *legal[-1:]} - {own}:
-        edits = plan.edits.model_copy(update={"cut": plan.cuts.ids[place]})
-        moved = make_plan(plan.session, plan.ledger, plan.policy, edits)
-        assert risk["places"][place] == at_risk(moved), (plan.policy.name, place)
-
-
-def test_at_every_legal_place_those_are_at_risk_that_the_trace_does_not_find_verbatim(
-    model: WorkbenchModel,
-) -> None:
-    check_risk(model)
-
-
-@pytest.mark.parametrize("policy", names_of_policies())
-def test_that_is_so_under_every_policy_and_with_a_pin(model: WorkbenchModel, policy: str) -> None:
-    model.answer({"policy": policy, "pins": [f"{model.plan.cuts.ids[40]}/0"]})
-    check_risk(model, 9)
-
-
-def test_that_is_so_after_a_recorded_compaction(model: WorkbenchModel) -> None:
-    model.answer({"at": model.history.segments[-1].at})
-    assert model.plan.session.live.summary == 0
-    check_risk(model)
-
-
-@settings(max_examples=60, deadline=None)
-@given(sessions(), st.sampled_from(names_of_policies()))
-def test_that_is_so_in_any_session(session: Session, policy: str) -> None:
-    model = WorkbenchModel(session, policy, counter="chars4_utf16")
-    model.answer({})
-    check_risk(model)
-
-
-def test_those_that_stand_are_the_total_and_nothing_is_at_risk_while_nothing_is_cut(
-    model: WorkbenchModel,
-) -> None:
-    reply = listed(model)
-    first = next(at for at, legal in enumerate(model.plan.cuts.legal.tolist()) if legal)
-    assert reply["risk"]["total"] == sum(kind["total"] for kind in reply["kinds"])
-    # Before the first legal place stands one message that a person typed, of five sentences.
-    assert reply["risk"]["places"][first] == 5 < reply["risk"]["places"][-1] <= reply["risk"]["total"]
 
 
 ORDER = ("verbatim", "superseded", "quoted", "pointer", "partial", "absent")
@@ -701,9 +640,7 @@ def test_better_counts_change_the_prices_and_find_no_fact_anew(session: Session)
 def test_a_real_session_has_three_rounds_and_every_count_is_right() -> None:
     model = WorkbenchModel(open_shared(REAL), counter="chars4_utf16")
     model.answer({})
-    check_risk(model, 40)
-    reply = listed(model)
-    assert len(model.history.marks) >= 3 and reply["risk"]["total"] > 100
+    assert len(model.history.marks) >= 3 and sum(kind["total"] for kind in listed(model)["kinds"]) > 100
     first = min(range(len(model.session.facts)), key=lambda n: n)
     told = tell(model, first)
     rounds = [row for row in told["outcomes"] if row["id"].startswith("recorded:")]

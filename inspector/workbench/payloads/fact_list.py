@@ -1,4 +1,4 @@
-"""The list of a session's facts: what becomes of each, and how many are at risk wherever the cut stands.
+"""The list of a session's facts: what becomes of each.
 
 Results are kept in `WorkbenchModel.cache` until the session grows. `story` tells of one fact, `marks`
 makes the marks on the timeline and in a summary.
@@ -11,20 +11,19 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from msgspec import UNSET, UnsetType, field
+from msgspec import field
 
 from ...errors import EditError
-from ...facts.at_risk import NamedFacts, Risk, count_at_risk
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Fact, Facts
 from ...facts.outcomes import MISSING, OUTCOMES, WORST_FIRST, Outcome, read_outcome
-from ...facts.trace import find_moment, trace_facts, trace_moves
+from ...facts.trace import trace_facts, trace_moves
 from ...facts.traced import Evidence, Trace, TracedFact
 from ...planning.plan import Plan
 from ...redaction.cut import cut_text
 from ...session.queries import find_end, find_parent
 from ...session.session import Session
-from ...session.tree import Bools
+from ...session.tree import Bools, Ints
 from ..model import WorkbenchModel
 from ..opening import name_marks
 from ..words import label_of
@@ -105,19 +104,11 @@ class FactKind(Labelled, frozen=True):
     outcomes: dict[Outcome, int]
 
 
-class RiskPayload(Payload, frozen=True):
-    """By place: facts that only a summary could still carry, -1 where no cut may stand."""
-
-    places: list[int]
-    total: int
-
-
 class FactsReply(Payload, frozen=True, kw_only=True):
     """The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
 
-    `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `risk` comes
-    with the first rows only. `absent` is the label of that outcome for this plan. `sentence` says why there
-    is nothing, "" where there is.
+    `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `absent` is
+    the label of that outcome for this plan. `sentence` says why there is nothing, "" where there is.
     """
 
     place: int
@@ -132,13 +123,13 @@ class FactsReply(Payload, frozen=True, kw_only=True):
     tier: Evidence
     absent: str
     sentence: str
-    risk: RiskPayload | UnsetType = UNSET
 
 
 class FactListing(NamedTuple):
     """A plan's trace, and the same in `order`; a placeholder for its summary is not read.
 
-    `whole` is the session that `facts` are of; `on_path` (bool) tells the entries on the moment's path.
+    `whole` is the session that `facts` are of; `on_path` (bool) tells the entries on the moment's path, and
+    `live_row` (int32) the row in the context of each block of the file, -1 outside.
     """
 
     plan: Plan
@@ -146,9 +137,8 @@ class FactListing(NamedTuple):
     facts: Facts
     trace: Trace
     order: tuple[TracedFact, ...]
-    risk: Risk
-    namings: NamedFacts
     on_path: Bools
+    live_row: Ints
 
 
 _WEIGHTS = np.array([*({"created": 0, "edited": 0, "deleted": 0}.get(did, 1) for did in OPERATIONS), 2])
@@ -169,11 +159,12 @@ def find_listing(model: WorkbenchModel, place: int, *, planned: bool = False) ->
     whole = whole_of(plan)
     facts = whole.facts
     trace = trace_facts(facts, plan, placeholder=False)
-    namings = _find_namings(model, facts, plan)
     on_path = np.zeros(len(plan.session.entries), bool)
     on_path[list(plan.session.path)] = True
-    risk = count_at_risk(namings, plan)
-    listing = FactListing(plan, whole, facts, trace, _sort(facts, trace), risk, namings, on_path)
+    start, live = plan.session.tree.start, plan.session.live
+    live_row = np.full(int(start[-1]), -1, np.int32)
+    live_row[start[live.entries[live.position]] + live.block] = np.arange(len(live.position))
+    listing = FactListing(plan, whole, facts, trace, _sort(facts, trace), on_path, live_row)
     kept[:] = [*kept[-3:], listing]
     return listing
 
@@ -206,15 +197,6 @@ def plan_at(model: WorkbenchModel, place: int) -> Plan:
         moved[place] = plan.with_edits(edits)
     made: Plan = moved[place]
     return made
-
-
-def _find_namings(model: WorkbenchModel, facts: Facts, plan: Plan) -> NamedFacts:
-    """Which block names what, once for a moment."""
-    moment = find_moment(facts, plan)
-    kept: NamedFacts | None = model.cache.get("namings")
-    if kept is None or kept.moment is not moment:
-        kept = model.cache["namings"] = NamedFacts(moment)
-    return kept
 
 
 def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
@@ -275,7 +257,6 @@ def list_facts(model: WorkbenchModel, query: Mapping[str, Any]) -> FactsReply:
         tier=listing.trace.scene.tier,
         absent=UNLESS_NAMED if listing.plan.is_unwritten else label_of("absent"),
         sentence="" if len(listing.trace) else NO_FACTS,
-        risk=UNSET if first else RiskPayload(listing.risk.places.tolist(), listing.risk.total),
     )
 
 
@@ -349,7 +330,7 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
         operations=[OPERATIONS[code] for code in done if code >= 0],
         first_turn=turns.get(traced.said[0].entry, 1) - 1,
         last_turn=turns.get(traced.said[-1].entry, 1) - 1,
-        row=int(listing.namings.live_row[blocks[here]].max(initial=-1)),
+        row=int(listing.live_row[blocks[here]].max(initial=-1)),
     )
 
 

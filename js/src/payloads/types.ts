@@ -844,9 +844,8 @@ export interface SummaryCount {
 /**
  * The facts that match, of which `rows` are from `from` on; `kinds` counts all, whatever is asked for.
  *
- * `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `risk` comes
- * with the first rows only. `absent` is the label of that outcome for this plan. `sentence` says why there
- * is nothing, "" where there is.
+ * `marks` name the recorded compactions that rows tell of: of many those nearest to the moment. `absent` is
+ * the label of that outcome for this plan. `sentence` says why there is nothing, "" where there is.
  */
 export interface FactsReply {
   place: number;
@@ -861,7 +860,6 @@ export interface FactsReply {
   tier: "inferred" | "planned" | "recorded";
   absent: string;
   sentence: string;
-  risk?: RiskPayload;
 }
 /**
  * A fact in the list. Turns are 0-based; `row` is the last that says it, -1 outside this context.
@@ -937,13 +935,6 @@ export interface FactKind {
   outcomes: {
     [k: string]: number;
   };
-}
-/**
- * By place: facts that only a summary could still carry, -1 where no cut may stand.
- */
-export interface RiskPayload {
-  places: number[];
-  total: number;
 }
 /**
  * All findings of the compaction that is looked at.
