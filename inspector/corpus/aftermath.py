@@ -1,7 +1,7 @@
 """What followed recorded compactions, by the harness's version and by what set them off.
 
-In go the rows of a scan, out come sums: what had to be read, run, met or said again, which rules were broken,
-and how far it was to the next changed file. They are what happened after, not because of, a compaction.
+In go the rows of a scan, out come sums: what had to be read, run, met or said again, and how far it was to
+the next changed file. They are what happened after, not because of, a compaction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ HEADINGS = (
     "run again",
     "errors again",
     "rules said again",
-    "rules broken",
     "tokens again",
     "replies to an edit",
     "tokens to an edit",
@@ -34,12 +33,11 @@ class AftermathRow(NamedTuple):
     harness, version, trigger    as the files tell them; "" where they do not
     sessions, compactions        how many there are
     read_again, run_again, met_again, said_again   files, commands, errors and rules that were needed again
-    rules_broken                 acts that a rule typed before forbids
     tokens                       tokens paid again for what was needed again
     edit_replies, edit_tokens    medians until the model next changed a file; None where it never did
     unedited                     compactions after which it changed none
 
-    >>> needed = {"read_again": 9, "run_again": 1, "met_again": 0, "said_again": 1, "rules_broken": 0}
+    >>> needed = {"read_again": 9, "run_again": 1, "met_again": 0, "said_again": 1}
     >>> edits = {"edit_replies": 3.0, "edit_tokens": 5_200, "unedited": 0}
     >>> row = AftermathRow("claude-code", "2.1.3", "auto", 1, 2, **needed, tokens=14_000, **edits)
     >>> dict(zip(HEADINGS, row.cells))["tokens again"], row.read_again / row.compactions
@@ -55,7 +53,6 @@ class AftermathRow(NamedTuple):
     run_again: int
     met_again: int
     said_again: int
-    rules_broken: int
     tokens: int
     edit_replies: float | None
     edit_tokens: float | None
@@ -64,7 +61,7 @@ class AftermathRow(NamedTuple):
     @property
     def cells(self) -> tuple[str, ...]:
         """The row as text, a cell for each of HEADINGS."""
-        shares = (self.read_again, self.run_again, self.met_again, self.said_again, self.rules_broken)
+        shares = (self.read_again, self.run_again, self.met_again, self.said_again)
         edit = ("–" if value is None else f"{value:,.0f}" for value in (self.edit_replies, self.edit_tokens))
         return (
             self.harness,
@@ -85,8 +82,8 @@ def sum_aftermath(rows: Iterable[Row]) -> list[AftermathRow]:
     >>> from inspector.corpus.columns import fill_row
     >>> from inspector.corpus.measure import measure_session
     >>> rows = [fill_row(row) for row in measure_session(open_demo(), [])]
-    >>> [(row.compactions, row.read_again, row.said_again, row.rules_broken) for row in sum_aftermath(rows)]
-    [(1, 9, 1, 0)]
+    >>> [(row.compactions, row.read_again, row.said_again) for row in sum_aftermath(rows)]
+    [(1, 9, 1)]
     """
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
@@ -106,7 +103,6 @@ def _sum_up(key: tuple[str, str, str], rows: list[Row]) -> AftermathRow:
         run_again=sum(row["run_again"] for row in rows),
         met_again=sum(row["met_again"] for row in rows),
         said_again=sum(row["said_again"] for row in rows),
-        rules_broken=sum(row["rules_broken"] for row in rows),
         tokens=sum(row["regret_tokens"] for row in rows),
         edit_replies=median(row["edit_replies"] for row in edits) if edits else None,
         edit_tokens=median(row["edit_tokens"] for row in edits) if edits else None,

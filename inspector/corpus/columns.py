@@ -56,7 +56,6 @@ COLUMNS: dict[str, str] = {
     "run_again": "commands that were run once more, with the same answer",
     "met_again": "errors that were met once more",
     "said_again": "rules that the user had to repeat",
-    "rules_broken": "what the model did until the next compaction although a rule typed before forbids it",
     "edit_replies": "replies of the model after a recorded compaction until it changed a file",
     "edit_tokens": "tokens that came between, by the ledger's counter",
     "cache_rebuilds": "{cause: [times, tokens sent again, cost above reading them]} of the whole file",
@@ -100,7 +99,7 @@ def read_row(row: Row) -> Row:
     >>> read_row({"stale": 1, "facts": {"file/user": [1, 2, 0, 0, 4, 0]}})
     {'superseded': 1, 'facts': {'file/user': [1, 2, 0, 0, 0, 0, 0, 0, 4, 0]}}
     """
-    row = {read_outcome(name): value for name, value in row.items()}
+    row = {read_outcome(name): value for name, value in row.items() if name != "rules_broken"}  # it is gone
     if isinstance(facts := row.get("facts"), dict):
         row["facts"] = {name: _read_counts(counts) for name, counts in facts.items()}
     return row

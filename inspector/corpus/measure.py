@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..errors import InspectorError, PolicyError, expect
-from ..facts.broken_rules import BrokenRule, find_broken_rules
 from ..facts.extract.collect import BY, KINDS, OPERATIONS
 from ..facts.facts import Facts
 from ..facts.lint.check import check_trace
@@ -109,7 +108,7 @@ def measure_session(
         raise PolicyError("measures", f"{min(wrong)!r:.60} is none", MEASURES)
     ledger = count_tokens(session, counter)
     traces = trace_recorded(session)
-    after = _find_aftermath(session, ledger) if recorded and "regret" in chosen else None
+    regrets = find_regret(session, session.facts, ledger) if recorded and "regret" in chosen else None
     befores = [(number, trace.scene.session) for number, trace in enumerate(traces, 1)]
     # Before a compaction at the beginning of a file there is no context to plan on.
     moments = [(number, before) for number, before in befores if before.path]
@@ -123,7 +122,7 @@ def measure_session(
     }
     if recorded:
         for number, trace in enumerate(traces, 1):
-            row = _measure_recorded(number, session, trace, ledger, after, chosen)
+            row = _measure_recorded(number, session, trace, ledger, regrets, chosen)
             yield row | {"copied_from": copied.get(number)}
     for policy in policies:
         for number, moment in moments:
@@ -136,7 +135,7 @@ def _measure_recorded(
     session: Session,
     trace: Trace,
     ledger: Ledger,
-    after: _Aftermath | None,
+    regrets: Sequence[Regret] | None,
     chosen: frozenset[Measure],
 ) -> Row:
     moment, entry = trace.scene.session, trace.scene.entry
@@ -156,8 +155,8 @@ def _measure_recorded(
         row |= count_facts(trace) | _find_first_edit(entry.id, session, ledger)
     if "findings" in chosen:
         row["findings"] = _count_findings(trace, None)
-    if after is not None:
-        row |= _tell_aftermath(entry.id, session, after)
+    if regrets is not None:
+        row |= _tell_aftermath(entry.id, regrets)
     return row
 
 
@@ -174,34 +173,16 @@ def _tell_sizes(session: Session, ledger: Ledger, entry: str) -> Row:
     }
 
 
-class _Aftermath(NamedTuple):
-    """What followed the compactions of a session."""
-
-    regrets: Sequence[Regret]
-    broken: Sequence[BrokenRule]
-
-
-def _find_aftermath(session: Session, ledger: Ledger) -> _Aftermath:
-    return _Aftermath(find_regret(session, session.facts, ledger), find_broken_rules(session))
-
-
-def _tell_aftermath(entry: str, session: Session, after: _Aftermath) -> Row:
-    """What was needed again after a recorded compaction, and which rules typed before it were broken until
-    the next one."""
-    mine = [one for one in after.regrets if one.entry == entry]
+def _tell_aftermath(entry: str, regrets: Sequence[Regret]) -> Row:
+    """What was needed again after a recorded compaction."""
+    mine = [one for one in regrets if one.entry == entry]
     again = Counter(one.fact.kind for one in mine)
     tokens, money = sum_regret(mine)
-    place = {session.entries[i].id: at for at, i in enumerate(session.path)}
-    start = place[entry]
-    ends = [at for at, i in enumerate(session.path) if session.tree.sort[i] == COMPACTION and at > start]
-    end = min(ends, default=len(place))
-    broken = [one for one in after.broken if place[one.said.ref.entry] < start < place[one.act.entry] < end]
     return {
         "regrets": len(mine),
         "regret_tokens": tokens,
         "regret_cost": None if money is None else float(money.amount),
         **{column: again[kind] for kind, column in AGAIN.items()},
-        "rules_broken": len(broken),
     }
 
 

@@ -155,7 +155,7 @@ class ScanTable:
 
     def aftermath(self) -> list[AftermathRow]:
         """What followed the recorded compactions, by harness, version and trigger: what was read, run, met
-        and said again, rules broken, and how far it was to the next changed file."""
+        and said again, and how far it was to the next changed file."""
         return sum_aftermath(self._list_originals())
 
     def _list_originals(self) -> Iterator[Row]:

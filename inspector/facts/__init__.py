@@ -2,8 +2,7 @@
 
 Start with `facts.py` (what is said; the finders stand in `extract/`), then `trace.py` (what becomes of it).
 `explain.py` words the reason, `fixes.py` proves and prices what would have kept it, `keep.py` pins several,
-`regret.py` what was needed again, `broken_rules.py` what was done against a rule, `grounding.py` what a
-summary invents, `lint/` turns it into findings.
+`regret.py` what was needed again, `grounding.py` what a summary invents, `lint/` turns it into findings.
 """
 
 from lazy_loader import attach_stub

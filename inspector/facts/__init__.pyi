@@ -1,5 +1,3 @@
-from .broken_rules import BrokenRule as BrokenRule
-from .broken_rules import find_broken_rules as find_broken_rules
 from .facts import Fact as Fact
 from .facts import Facts as Facts
 from .facts import find_facts as find_facts

@@ -16,8 +16,8 @@ from inspector.tokens.ledger import count_tokens
 from tests.corpus.corpus_files import write_rows
 
 
-def compacted(forbidden: str, after: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A session of Claude Code's: a rule, a compaction, and calls after it."""
+def compacted(after: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A session of Claude Code's: a message, a compaction, and calls after it."""
     rows: list[dict[str, Any]] = []
 
     def add(kind: str, content: Any, **more: Any) -> None:
@@ -29,7 +29,7 @@ def compacted(forbidden: str, after: list[dict[str, Any]]) -> list[dict[str, Any
         row = {"type": kind, "uuid": name, "parentUuid": last, "sessionId": "s", "version": "2.1.9"}
         rows.append(row | {"message": message} | more)
 
-    add("user", forbidden)
+    add("user", "Look at /w/data/raw.csv.")
     add("assistant", [{"type": "text", "text": "Yes."}])
     told = {"trigger": "auto", "preTokens": 1000}
     rows.append(
@@ -43,19 +43,17 @@ def compacted(forbidden: str, after: list[dict[str, Any]]) -> list[dict[str, Any
     return rows
 
 
-def test_rules_broken_after_a_compaction_are_a_column_and_a_sum(tmp_path: Path) -> None:
+def test_what_followed_a_compaction_is_summed_over_sessions(tmp_path: Path) -> None:
     edit = {"file_path": "/w/data/raw.csv", "old_string": "1", "new_string": "2"}
     other = edit | {"file_path": "/w/src/a.py"}
-    write_rows(tmp_path / "bad.jsonl", compacted("Never touch /w/data/raw.csv.", [other, edit, edit]))
-    write_rows(tmp_path / "good.jsonl", compacted("Never touch /w/data/raw.csv.", [other]))
+    write_rows(tmp_path / "one.jsonl", compacted([other, edit, edit]))
+    write_rows(tmp_path / "two.jsonl", compacted([other]))
     table = scan(tmp_path, [], workers=0)
-    assert {Path(row["file"]).stem: row["rules_broken"] for row in table} == {"bad": 2, "good": 0}
     (row,) = table.aftermath()
     assert (row.harness, row.version, row.trigger) == ("claude-code", "2.1.9", "auto")
-    assert (row.sessions, row.compactions, row.rules_broken, row.unedited) == (2, 2, 2, 0)
+    assert (row.sessions, row.compactions, row.unedited) == (2, 2, 0)
     assert (row.edit_replies, row.read_again) == (0, 0)
     assert "After the recorded compactions, until the next" in repr(table)
-    assert "rules broken" in repr(table) and "rules broken" in table._repr_html_()
 
 
 def test_what_was_needed_again_is_counted_by_kind(tmp_path: Path) -> None:
@@ -80,7 +78,7 @@ def test_what_was_needed_again_is_counted_by_kind(tmp_path: Path) -> None:
 
 def test_versions_and_triggers_stand_apart_and_medians_leave_out_what_never_came() -> None:
     def made(version: str, replies: int | None, **more: Any) -> dict[str, Any]:
-        zero = dict.fromkeys(("read_again", "run_again", "met_again", "said_again", "rules_broken"), 0)
+        zero = dict.fromkeys(("read_again", "run_again", "met_again", "said_again"), 0)
         plain = {"policy": "recorded", "format": "pi", "version": version, "trigger": None, "digest": version}
         counts = {"regret_tokens": 5, "edit_replies": replies, "edit_tokens": replies}
         return fill_row(plain | zero | counts | more)
