@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 
-from ...facts.facts import Facts
 from ...facts.grounding import Sources, check_grounding, gather_sources, is_whole
-from ...facts.regret import Regret, find_regret, sum_regret
+from ...facts.regret import Regret, sum_regret
 from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.queries import find_parent
@@ -19,7 +17,8 @@ from ...tokens.cache_rebuilds import describe_rebuild, find_cache_rebuilds
 from ..model import WorkbenchModel
 from .base_payload import Payload
 from .block import BODY_CHARS
-from .fact_list import MOST_FORM, FactListing, find_listing
+from .fact_list import MOST_FORM, find_listing
+from .findings import find_again
 
 WRITTEN = ("compaction", "branch_summary")
 """Kinds of entries that a model wrote of what stood before."""
@@ -92,21 +91,14 @@ class GroundingReply(Payload, frozen=True):
     whole: bool
 
 
-class Regretted(NamedTuple):
-    """What was regretted, each as a mark; `sum` is tokens and money of all."""
-
-    facts: Facts
-    marks: tuple[RegretMark, ...]
-    sum: tuple[int, str]
-
-
 def describe_regret(model: WorkbenchModel) -> RegretReply:
     """Everything on the path that was lost in a recorded compaction and then paid for again."""
-    listing = find_listing(model, model.plan.place or 0)
-    marks = find_marks(model, listing)
-    tokens, price = model.cache["regret"].sum
+    found = find_again(model, find_listing(model, model.plan.place or 0))
+    tokens, money = sum_regret(found)
     compacted = any(mark.kind == "compact" for mark in model.history.marks)
-    sentence = "" if marks else NO_REGRET if compacted else NO_COMPACTION
+    sentence = "" if found else NO_REGRET if compacted else NO_COMPACTION
+    marks = [_mark(model, regret) for regret in found]
+    price = "" if money is None else str(money)
     return RegretReply(marks, tokens, price, sentence, _find_rebuilds(model))
 
 
@@ -117,19 +109,6 @@ def _find_rebuilds(model: WorkbenchModel) -> list[RebuildMark]:
         known = [RebuildMark(_step_of(model, one.entry), describe_rebuild(one)) for one in found]
         model.cache["cache rebuilds"] = known
     return known
-
-
-def find_marks(model: WorkbenchModel, listing: FactListing) -> list[RegretMark]:
-    """A mark for each regret, in the order they came, with the block that needed it again."""
-    known: Regretted | None = model.cache.get("regret")
-    if known is None or known.facts is not listing.facts:
-        found = find_regret(listing.whole, listing.facts, model.ledger)
-        tokens, money = sum_regret(found)
-        # Not the regrets themselves: each holds a whole trace.
-        marks = tuple(_mark(model, regret) for regret in found)
-        known = Regretted(listing.facts, marks, (tokens, "" if money is None else str(money)))
-        model.cache["regret"] = known
-    return list(known.marks)
 
 
 def _mark(model: WorkbenchModel, regret: Regret) -> RegretMark:
