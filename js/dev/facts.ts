@@ -53,8 +53,7 @@ export const inventFacts = (blocks: readonly Told[], many = 230) => {
       title: number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`,
       rounds: [{ outcome: "absent" as Outcome, tier: "recorded" as FactRow["tier"], stood: true, bad: true }],
       ...{ stood: number % 29 !== 28, bad: isBad(outcome) && number % 29 !== 28 },
-      ...{ said: 1 + (number % 9), by: ["user", "tool"], operations: ["read"] },
-      ...{ firstTurn: 0, lastTurn: blocks[row]?.turn ?? 0, row },
+      ...{ said: 1 + (number % 9), by: ["user", "tool"], lastTurn: blocks[row]?.turn ?? 0, row },
     };
   });
   const order = [...rows].sort(
@@ -104,7 +103,7 @@ export const inventFacts = (blocks: readonly Told[], many = 230) => {
       factRow: { name: form, does: "is named in", ends: lost ? "not mentioned after ◆1" : "by 1 block" },
       ...{ outcome: lost ? "absent" : "verbatim", label: lost ? "Absent" : "Kept", tone: lost ? "red" : "" },
       wording: {
-        ...{ code: lost ? "absent" : "verbatim", params: {} },
+        code: lost ? "absent" : "verbatim",
         text: lost ? "The summary does not mention this." : "It stays as it is, in turn 2.",
       },
       said: { ...side, title: "You said", text: `Please look at the ${form}.`, start: 0, end: 32 },

@@ -98,7 +98,6 @@ def test_the_lost_file_is_told_as_a_colleague_would(model: WorkbenchModel) -> No
     told = ask(model, "story", pick="recorded:1", place=place, **OFFSETS)
     assert told["wording"] == {
         "code": "absent",
-        "params": {"where": "The summary"},
         "text": "The summary does not mention this.",
     }
     assert (told["label"], told["tone"], told["outcome"]) == ("Absent", "red", "absent")

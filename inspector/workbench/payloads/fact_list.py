@@ -91,8 +91,6 @@ class FactRow(Payload, frozen=True, kw_only=True):
     rounds: list[FactRound]
     said: int
     by: list[str]
-    operations: list[str]
-    first_turn: int
     last_turn: int
     row: int
 
@@ -310,8 +308,6 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
     start, end = facts.offset[fact.number : fact.number + 2].tolist()
     here = listing.on_path[facts.entry[start:end]]
     by = dict.fromkeys(facts.by[start:end][here].tolist())
-    done = dict.fromkeys(facts.operation[start:end][here].tolist())
-    turns = listing.trace.scene.turns
     blocks = listing.plan.session.tree.start[facts.entry[start:end]] + facts.block[start:end]
     return FactRow(
         number=fact.number,
@@ -327,9 +323,7 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
         rounds=rounds,
         said=len(traced.said),
         by=[BY[code] for code in by],
-        operations=[OPERATIONS[code] for code in done if code >= 0],
-        first_turn=turns.get(traced.said[0].entry, 1) - 1,
-        last_turn=turns.get(traced.said[-1].entry, 1) - 1,
+        last_turn=listing.trace.scene.turns.get(traced.said[-1].entry, 1) - 1,
         row=int(listing.live_row[blocks[here]].max(initial=-1)),
     )
 

@@ -57,10 +57,9 @@ _NOTHING = defaultdict(
 
 
 class WordingPayload(Payload, frozen=True):
-    """A sentence with its code in the table of sentences, and the values in it."""
+    """A sentence with its code in the table of sentences."""
 
     code: str
-    params: dict[str, str]
     text: str
 
 
@@ -196,7 +195,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         found=None if evidence is None else _pass(teller, evidence.found, told, left=True),
         searched="" if explanation is None else explanation.searched,
         because=[
-            WordingPayload(cause.code, dict(cause.params), cause.sentence)
+            WordingPayload(cause.code, cause.sentence)
             for cause in (() if explanation is None or told.again is not None else explanation.because)
         ],
         steps=list(_steps(teller, told)),
@@ -244,7 +243,7 @@ def _write_again(teller: Teller, again: Regret) -> WrittenSentence:
 
 
 def _pack(found: WrittenSentence) -> WordingPayload:
-    return WordingPayload(found.code, found.params, found.sentence)
+    return WordingPayload(found.code, found.sentence)
 
 
 def _label_outcome(told: Told) -> str:

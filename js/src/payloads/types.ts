@@ -895,8 +895,6 @@ export interface FactRow {
   rounds: FactRound[];
   said: number;
   by: string[];
-  operations: string[];
-  firstTurn: number;
   lastTurn: number;
   row: number;
 }
@@ -1041,13 +1039,10 @@ export interface StoryReply {
   factRow: StoryFactRow;
 }
 /**
- * A sentence with its code in the table of sentences, and the values in it.
+ * A sentence with its code in the table of sentences.
  */
 export interface WordingPayload {
   code: string;
-  params: {
-    [k: string]: string;
-  };
   text: string;
 }
 /**
