@@ -28,6 +28,8 @@ AUTO = "auto"
 """The name that stands for a policy until somebody chooses one."""
 FALLBACK = ("flue", "pi", "keep-recent-turns")
 """Tried in this order where the session's own harness does nothing, or is not known."""
+_OWN = {"stud": "stud-wiki-1.1"}
+"""The policy of a harness, by its format, if it has another name."""
 LEAST = 0.05
 """The share of the context that a policy has to take away to be worth opening on."""
 OBEYS = 0.9
@@ -232,7 +234,7 @@ def own_policy(session: Session) -> Policy | None:
     >>> own_policy(open_demo()).name
     'claude-code'
     """
-    name = session.format
+    name = _OWN.get(session.format, session.format)
     return find_policy(name) if name in names_of_policies() else None
 
 

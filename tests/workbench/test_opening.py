@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inspector import lint, open_session
+from inspector import lint, open_session, read_session, replay
 from inspector.demo import open_demo
 from inspector.errors import EditError, InspectorError, PolicyError
 from inspector.planning.plan import Plan, make_plan
@@ -249,6 +250,29 @@ def test_the_policy_of_a_harness_has_its_name() -> None:
     own = own_policy(open_demo())
     assert own is not None and own.name == "claude-code"
     assert own_policy(make_session(*talk(2))) is None
+
+
+def test_a_manifest_of_stud_opens_under_a_policy_of_stud_and_is_replayed_under_it() -> None:
+    words = "the tide at noon is three metres and falling " * 400
+    messages = [
+        {
+            "id": f"m{n}",
+            "role": ("user", "assistant")[n % 2],
+            "content": f"{n}: {words}",
+            "monotonicTs": str(n),
+        }
+        for n in range(60)
+    ]
+    manifest = {"sessionId": "s1", "projectRoot": "/w/.stud", "mode": "ask", "messages": messages}
+    session = read_session(json.dumps(manifest | {"storeId": "filesystem-session-store"}).encode())
+    assert session.format == "stud"
+    model = WorkbenchModel(session, window=200_000)
+    answer = model.answer({"policy": "auto", "cut": ""})
+    assert model.plan.policy.name == "stud-wiki-1.1"
+    assert "keep-recent-turns" not in str(answer["_plan"]["sentence"])
+    run = replay(session, model.plan.policy, window=200_000)
+    names = [event.name_in(run.policy.harness.dialect) for event in run.events]
+    assert "CompactionThresholdHit" in names and "CompactionCompleted" in names
 
 
 @needs_shared
