@@ -89,9 +89,27 @@ BY_REASON: dict[tuple[str, str, str], str | None] = {
 (TIERED §5, §7, vector 077)."""
 
 _MINI = {"beforeTokens": "before", "afterTokens": "after", "turn": "turn"}
-_PI_START = {"reason": "reason", "estimatedTokens": "before", "willRetry": "willRetry"}
+_PI_START = {"reason": "reason", "estimatedTokens": "estimated", "willRetry": "willRetry"}
 _PI_END = {"reason": "reason", "willRetry": "willRetry"}
+_S0 = {
+    "provider": "provider",
+    "beforeTokens": "before",
+    "afterTokens": "after",
+    "correlationId": "correlation",
+    "trigger": "reason",
+    "retention": "retention",
+}
+_S1 = {"ratio": "ratio", "beforeTokens": "before", "afterTokens": "after", "correlationId": "correlation"}
+_STUD_FIELDS: dict[tuple[Dialect, str], dict[str, str]] = {
+    **{("stud-wiki", kind): _S0 for kind in ("threshold_hit", "started", "completed", "failed")},
+    **{("stud-warning", kind): _S1 for kind in ("warned", "required", "overridden")},
+    ("stud-warning", "applied"): {"tool": "tool", **_S1},
+    ("stud-wiki", "reasoning_downgraded"): {"blocks": "blocks"},
+    ("stud-wiki", "summary_oversize"): {"size": "size", "budget": "budget"},
+}
 FIELDS: dict[tuple[Dialect, str], dict[str, str]] = {
+    **_STUD_FIELDS,
+    **{("stud-merged", kind): fields for (_, kind), fields in _STUD_FIELDS.items()},
     ("mini-claude-code", "completed"): {"reason": "reason", **_MINI},
     ("mini-claude-code", "prefix_reset"): {"reason": "{reason}_compaction", **_MINI},
     ("stud-code", "completed"): {"originalTokens": "before", "compactedTokens": "after"},

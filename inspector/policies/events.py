@@ -77,6 +77,8 @@ KINDS: dict[str, Kind] = {
 _BRACES = re.compile(r"\{(\w+)\}")
 _WORD = re.compile(r"[\w.:/@+\-\[\]()#]{0,120}", re.ASCII)
 _NO_WORD = re.compile(r"[^\w.:/@+\-\[\]()#]+", re.ASCII)
+BY_RULES = "rules"
+"""The provider of a compaction that calls no summariser."""
 RULES = ("verbatim", "summarised", "dropped", "cleared")
 """The four retention rules of reasoning (S0-97). `cleared` is the provider's, at the wire."""
 
@@ -137,7 +139,7 @@ class AuditEvent:
             return None
         fields = FIELDS.get((dialect, self.kind), {})
         record = {theirs: self._value(ours, dialect) for theirs, ours in fields.items()}
-        return {"type": name, **record}
+        return {"type": name, **{theirs: value for theirs, value in record.items() if value is not None}}
 
     def _value(self, name: str, dialect: Dialect) -> Any:
         """A field by name, else the payload's entry; words in braces are filled."""

@@ -12,7 +12,7 @@ import numpy as np
 from ..planning.kept_prefix import KeptPrefix
 from ..planning.left_outside import weigh_more
 from ..planning.plan import Plan
-from ..policies.events import count_retention, write_word
+from ..policies.events import BY_RULES, count_retention, write_word
 from ..policies.policy import Policy
 from ..policies.table import COUNTED, FATES, SUMMARISED
 from ..policies.trigger import Reason
@@ -67,7 +67,9 @@ class Compactor:
         before = self.context.size
         self.harness_state.begin(reason)
         data: dict[str, Any] = {"reason": reason, "willRetry": reason == "overflow"}
-        self.log.record("started", before, None, **data, **({"by": by} if by else {}))
+        data |= {} if plan.summarises else {"provider": BY_RULES}
+        estimated = {"estimated": int(plan.measured.tokens)}
+        self.log.record("started", before, None, **data, **estimated, **({"by": by} if by else {}))
         tries = ask_summariser(
             plan, self.harness_state.harness, self.harness_state.counts, self.fails, self.writer.oversize
         )
@@ -122,7 +124,8 @@ class Compactor:
         filled = {} if ratio is None else {"ratio": ratio}
         self.log.record("completed", before=before, after=after, **data, **told, **filled)
         if self.harness_state.harness.tool is not None:
-            self.log.record("applied", before=before, after=after, **filled)
+            tool = write_word(self.harness_state.harness.tool)
+            self.log.record("applied", before=before, after=after, tool=tool, **filled)
         self.harness_state.finish()
         self.harness_state.succeed(tries.written if plan.summarises else 0, before, after)
         if self.harness_state.look():

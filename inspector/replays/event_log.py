@@ -85,10 +85,25 @@ class EventLog:
         model = self.model or model or self.session.model
         return self.provider or provider or name_maker(model) or UNKNOWN, model
 
-    def record(self, kind: str, before: int | None = None, after: int | None = None, **data: Any) -> None:
-        """An event."""
+    def record(
+        self,
+        kind: str,
+        before: int | None = None,
+        after: int | None = None,
+        **data: Any,
+    ) -> None:
+        """Record an event.
+
+        Args:
+            kind: The kind of the event.
+            before: Tokens of the context before it.
+            after: Tokens of the context after it.
+            data: The rest of the event; `provider` replaces the one that answers at this moment.
+        """
         self._told.add(kind)
         provider, model = self._find_speaker()
+        if "provider" in data:
+            provider, model = data.pop("provider"), None
         self.events.append(
             AuditEvent(
                 kind,

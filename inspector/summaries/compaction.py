@@ -19,7 +19,7 @@ from ..planning.assemble import live_context
 from ..planning.context import Context
 from ..planning.plan import Plan, make_plan
 from ..planning.summary_jobs import Checkpoint, find_turns
-from ..policies.events import AuditEvent, write_word
+from ..policies.events import BY_RULES, AuditEvent, write_word
 from ..policies.policy import Edits, Policy
 from ..policies.rules.truncate_outputs import DECISIONS
 from ..policies.table import SUMMARISED
@@ -40,7 +40,7 @@ from .record import (
     record_plan,
     stored_part,
 )
-from .write import Summariser, summarise, with_files
+from .write import Summariser, name_of, summarise, with_files
 
 STAND_IN = "stand-in"
 RETRY = "retry"
@@ -192,7 +192,7 @@ def compact(
     core = stored_part(plan)
     if not changes_stored(core):
         return replace(start, why=plan.why or "The policy finds nothing to compact.")
-    report = _EventReporter(plan, on_event)
+    report = _EventReporter(plan, on_event, core.summarises, summariser)
     report("started")
     try:
         checkpoint = _write(core, summariser) if core.summarises else None
@@ -245,11 +245,30 @@ def find_unusable(plan: Plan, checkpoint: Checkpoint) -> str:
 
 
 class _EventReporter:
-    """Calls `on_event` with the events of a compaction of `plan`."""
+    """Calls `on_event` with the events of a compaction of `plan`.
 
-    def __init__(self, plan: Plan, on_event: Callable[[AuditEvent], None] | None) -> None:
+    Args:
+        plan: The plan.
+        on_event: What is called.
+        summarises: Whether a summary is written.
+        summariser: Who writes it; None for the placeholder.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        on_event: Callable[[AuditEvent], None] | None,
+        summarises: bool,
+        summariser: Summariser | Checkpoint | None,
+    ) -> None:
         self.plan, self.on_event = plan, on_event
-        self.before = int(plan.measured.tokens)
+        self.before = live_context(plan.session, plan.ledger).tokens  # counted like what is left
+        self.provider: str = BY_RULES
+        self.model: str | None = None
+        if summarises:
+            named = summariser.by if isinstance(summariser, Checkpoint) else None
+            self.provider = write_word(named or (name_of(summariser) if callable(summariser) else STAND_IN))
+            self.model = getattr(summariser, "model", None)
 
     def __call__(self, kind: str, after: Number | None = None, **more: str) -> None:
         if self.on_event is None:
@@ -262,11 +281,16 @@ class _EventReporter:
             turn=turn,
             entry=None if leaf is None else leaf.id,
             correlation=f"turn-{turn + 1}",
-            provider=(leaf and leaf.provider) or session.format,
-            model=(leaf and leaf.model) or session.model,
+            provider=self.provider,
+            model=self.model,
             before=self.before,
             after=None if after is None else int(after),
-            data={"reason": reason, "willRetry": reason == "overflow", **more},
+            data={
+                "reason": reason,
+                "willRetry": reason == "overflow",
+                "estimated": int(self.plan.measured.tokens),
+                **more,
+            },
         )
         self.on_event(event)
 

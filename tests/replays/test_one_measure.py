@@ -98,3 +98,20 @@ def test_S2_43_auto_asks_for_a_summary_in_a_session_of_unequal_turns(usage: bool
     assert run.compactions
     for compaction in run.compactions:
         assert compaction.calls >= 1, compaction
+
+
+@pytest.mark.parametrize(
+    ("policy", "provider"),
+    [("langchain-clear", "rules"), ("mini-claude-code", "rules"), ("flue", "anthropic")],
+)
+def test_S0_100_an_event_names_a_provider_only_where_a_summariser_is_called(
+    policy: str, provider: str
+) -> None:
+    claude = Claude()
+    for turn in range(1, 40):
+        claude.say(f"Turn {turn}: {WORDS * 700}").reply("Yes.", 7_000 * turn)
+    session = read_session(dump(claude.rows))
+    run = replay(session, policy, ledger=count_tokens(session), window=200_000)
+    done = [event for event in run.events if event.kind in ("started", "completed")]
+    assert done
+    assert {event.provider for event in done} == {provider}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from inspector.formats.manifest import dump_manifest, read
 from inspector.planning.assemble import live_context
 from inspector.planning.context import Context
 from inspector.planning.stand_in import MARKER
-from inspector.planning.summary_jobs import Reply, SummaryJob
+from inspector.planning.summary_jobs import Checkpoint, Reply, SummaryJob
 from inspector.policies.events import AuditEvent
 from inspector.policies.policy import Policy
 from inspector.policies.registry import names_of_policies
@@ -21,6 +23,7 @@ from inspector.session.blocks import Image, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.summaries.compaction import STAND_IN, CompactionResult, compact
+from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.summaries.record import hash_plan, hash_policy, stored_context
 from inspector.summaries.recovery import append_retry, judge_reply, may_retry, was_recovered
 from inspector.tokens.ledger import CLEARED_TEXT, count_tokens
@@ -395,26 +398,53 @@ def test_a_compaction_takes_the_first_name_that_no_entry_has(taken: tuple[str, .
     assert done.entry == name
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_what_is_told_of_a_compaction_names_its_turn_and_who_answered(named: bool) -> None:
-    model, provider = ("claude-opus-4-5", "anthropic") if named else (None, None)
+def told_by(job: SummaryJob, session: Session) -> str:
+    return "So far, so good."
+
+
+@pytest.mark.parametrize(
+    ("summariser", "provider"),
+    [
+        (None, "stand-in"),
+        (told_by, "told_by"),
+        (ExtractiveSummariser(), "extractive"),
+        (Checkpoint(text="So far.", by="pasted"), "pasted"),
+    ],
+)
+def test_what_is_told_of_a_compaction_names_its_turn_and_who_summarised(
+    summariser: Any, provider: str
+) -> None:
+    """Whoever answers in the session has no part in it."""
+    model, maker = "claude-opus-4-5", "anthropic"
     entries = (
         Entry(id="a", role="user", blocks=(Text(text="first"),)),
         Entry(
-            id="b", parent="a", role="assistant", model=model, provider=provider, blocks=(Text(text="one"),)
+            id="b",
+            parent="a",
+            role="assistant",
+            model=model,
+            provider=maker,
+            blocks=(Text(text="one"),),
         ),
         Entry(id="c", parent="b", role="user", blocks=(Text(text="second"),)),
         Entry(
-            id="d", parent="c", role="assistant", model=model, provider=provider, blocks=(Text(text="two"),)
+            id="d",
+            parent="c",
+            role="assistant",
+            model=model,
+            provider=maker,
+            blocks=(Text(text="two"),),
         ),
     )
     session = Session(format="pi", entries=entries, leaf="d", model="the session's")
     told: list[AuditEvent] = []
-    compact(session, "flue", edits={"cut": "c"}, reason="manual", on_event=told.append)
+    compact(session, "flue", summariser, edits={"cut": "c"}, reason="manual", on_event=told.append)
     assert told
     for event in told:
         assert (event.turn, event.correlation, event.entry) == (1, "turn-2", "d")
-        assert (event.model, event.provider) == (model or "the session's", provider or "pi")
+        assert (event.model, event.provider) == (None, provider)
+        record = event.record_in("stud-wiki")
+        assert record is not None and record["provider"] == provider and record["trigger"] == "explicit"
     # A file that begins with a reply has no turn of its own before the first.
     alone = Session(format="pi", entries=(entries[1].model_copy(update={"parent": None}),), leaf="b")
     told.clear()
