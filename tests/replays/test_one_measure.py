@@ -102,7 +102,7 @@ def test_S2_43_auto_asks_for_a_summary_in_a_session_of_unequal_turns(usage: bool
 
 @pytest.mark.parametrize(
     ("policy", "provider"),
-    [("langchain-clear", "rules"), ("mini-claude-code", "rules"), ("flue", "anthropic")],
+    [("langchain-trim", "rules"), ("inspect-trim", "rules"), ("flue", "anthropic")],
 )
 def test_S0_100_an_event_names_a_provider_only_where_a_summariser_is_called(
     policy: str, provider: str
