@@ -331,6 +331,11 @@ class _Replay:
         for notice in lint(self.policy.name, self.harness, share if trigger.enabled else None, double):
             self.log.record(notice.kind)
             self.log.note(notice.kind, notice.sentence)
+        by_window = trigger.enabled and trigger.tokens is None and self.harness.engine != "none"
+        if by_window and not trigger.base(self.window):
+            self.log.note(
+                "no_window", "No context window is known, so the policy never fires. Give one with window=…"
+            )
 
     def _add_up(self) -> None:
         """What is known only at the end."""

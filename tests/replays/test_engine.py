@@ -267,6 +267,17 @@ def test_S4_29_what_came_after_the_last_reply_does_not_fire_it() -> None:
     assert live(session).compactions
 
 
+@pytest.mark.parametrize(("policy", "told"), [("flue", True), ("claude-code", True), ("openhands", False)])
+def test_without_a_window_the_run_says_that_nothing_fires(policy: str, told: bool) -> None:
+    """A threshold in messages needs no window."""
+    session = turns(5)
+    run = replay(session, policy, window=0, ledger=count_tokens(session, WORDS))
+    assert ("never fires" in found(run, "no_window")) is told
+    assert (
+        found(replay(session, policy, window=WINDOW, ledger=count_tokens(session, WORDS)), "no_window") == ""
+    )
+
+
 def test_S4_31_S4_32_without_a_window_nothing_fires_and_an_overflow_is_recovered_from() -> None:
     run = live(
         turns(9),
