@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,7 @@ def describe_plan(plan: Plan) -> list[str]:
     if cut is not None and plan.edits.cut is not None and not (plan.fate != VERBATIM).any():
         whys = dict.fromkeys(decision.why for decision in plan.decisions if decision.why)
         notes.append(" ".join(["This policy changes nothing at this cut.", *whys]))
+    notes += _describe_protected(plan)
     if fault := _beginning(plan):
         notes.append(fault)
     changed = plan.outcome.rule == BY_PAIR
@@ -208,6 +210,26 @@ def describe_plan(plan: Plan) -> list[str]:
     for decision in plan.decisions:
         notes.extend(decision.notes)
     return notes
+
+
+FALLBACKS = ("snip-everything", "drop-middle")
+"""Rules that go on where the others left too much, whatever window a block is in (TIERED §4)."""
+
+
+def _describe_protected(plan: Plan) -> Iterator[str]:
+    """Say what a cut by hand or a fallback takes of the messages that the policy protects."""
+    live, n = plan.table.live, len(plan.table.live)
+    own = max((decision.cut for decision in plan.decisions if decision.cut is not None), default=None)
+    if plan.edits.cut is not None and own is not None and plan.place is not None and plan.place > own:
+        some = plural(plan.place - own, "message")
+        name = plan.policy.title or plan.policy.name
+        yield f"The cut by hand takes {some} of the window that {name} keeps."
+    codes = [code for code, rule in enumerate(plan.policy.rules) if rule.kind in FALLBACKS]
+    recent = getattr(plan.table.sibling("keep-recent-messages"), "messages", 0)
+    reached = np.isin(plan.outcome.rule, codes) & (plan.fate != VERBATIM)
+    touched = np.unique(live.position[reached & (live.position >= n - recent)])
+    if len(touched):
+        yield f"The fallback ran: {len(touched)} of the last {recent} messages are not verbatim."
 
 
 def _beginning(plan: Plan) -> str:

@@ -18,7 +18,7 @@ from ..planning.plan import Plan, make_plan
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Edits, Policy
 from ..policies.registry import find_policy, names_of_policies
-from ..policies.table import VERBATIM
+from ..policies.table import DROPPED, VERBATIM
 from ..session.session import Session
 from ..tokens.history import History
 from ..tokens.ledger import Ledger
@@ -222,6 +222,8 @@ def find_hand(moment: Session, ledger: Ledger, window: int | None = None) -> tup
     for policy, reason in _candidates(own_policy(moment), "does not go by the cut"):
         plan = make_plan(moment, ledger, policy, Edits(cut=END), window=window)
         tokens, stays = plan.table.tokens, plan.fate == VERBATIM
+        # What stages drop before a summary is written is not what a hand at the cut means.
+        stays |= (plan.fate == DROPPED) & plan.summarises
         if int(np.sum(tokens[stays])) <= (1 - OBEYS) * int(np.sum(tokens)):
             return policy, reason
     return find_policy(FALLBACK[0]), "No policy takes what is left of a cut here."
