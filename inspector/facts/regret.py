@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import expect, expect_items
 from ..mixins import Printable
 from ..redaction.cut import cut_text
-from ..session.blocks import BlockRef
+from ..session.blocks import BlockRef, ToolCall, ToolOutput
 from ..session.entries import Entry
 from ..session.queries import pair_calls
 from ..session.session import Session
@@ -36,6 +36,8 @@ from .remaining import Remaining
 from .trace import trace_rounds
 from .traced import Trace, TracedFact
 
+_RUN = 3
+"""Lines in a row that have to be the same, so that they are the same place of a file."""
 _NUMBERED = re.compile(r"^\s*\d+\s*[→|:\t]")
 _CHANGES = ("created", "edited", "deleted")
 
@@ -309,21 +311,50 @@ def _regret_one(
 def _count_shown(
     walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef, ledger: Ledger
 ) -> int:
-    """The tokens of the lines of an output that an output right before the compaction had shown as well."""
+    """Count the tokens of the lines of an output that an output right before the compaction had shown.
+
+    Lines that came back by another output before this one are not counted. Three lines in a row have to be
+    the same: a brace alone is in every file.
+    """
     outputs = [_shown_by(walk, "file", said) for said in traced.fact.said if _counts("file", said)]
     stood = [ref for ref in outputs if _stands(walk, trace.scene.before, ref)]
-    shown = {_bare(line) for ref in stood for line in (walk.text(ref) or "").splitlines()}
+    shown = {run for ref in stood for run in _runs(_bare_lines(walk.text(ref) or ""))}
+    back = {run for text in _find_back(walk, trace, traced, answer) for run in _runs(_bare_lines(text))}
     lines = (walk.text(answer) or "").splitlines()
-    again = [line for line in lines if _bare(line) in shown]
-    whole = int(ledger.tokens[ledger.row(answer)])
-    if not any(map(_bare, again)):
+    bare = [(at, text) for at, line in enumerate(lines) if (text := _NUMBERED.sub("", line).strip())]
+    counted = {
+        at
+        for first, run in enumerate(_runs([text for _, text in bare]))
+        if run in shown and run not in back
+        for at, _ in bare[first : first + _RUN]
+    }
+    if not counted:
         return 0
-    return whole if len(again) == len(lines) else min(whole, int(ledger.count_texts(["\n".join(again)])[0]))
+    whole = int(ledger.tokens[ledger.row(answer)])
+    again = "\n".join(line for at, line in enumerate(lines) if at in counted)
+    return whole if len(counted) == len(bare) else min(whole, int(ledger.count_texts([again])[0]))
 
 
-def _bare(line: str) -> str:
-    """A line without the number that a tool puts before it."""
-    return _NUMBERED.sub("", line).strip()
+def _find_back(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef) -> Iterator[str]:
+    """Yield the outputs between a compaction and an answer that name the file, or whose call does."""
+    name = traced.fact.form.replace("\\", "/").rpartition("/")[2]
+    asking: set[str] = set()
+    for i in walk.session.path[walk.place(trace) + 1 : walk.at[answer.entry]]:
+        for block in walk.session.entries[i].blocks:
+            if isinstance(block, ToolCall) and name in block.text:
+                asking.add(block.id)
+            elif isinstance(block, ToolOutput) and (block.call_id in asking or name in block.text):
+                yield block.text
+
+
+def _bare_lines(text: str) -> list[str]:
+    """The lines of a text that have words, without the numbers that a tool puts before them."""
+    return [line for row in text.splitlines() if (line := _NUMBERED.sub("", row).strip())]
+
+
+def _runs(lines: Sequence[str]) -> list[tuple[str, ...]]:
+    """Every few lines in a row; of fewer all of them."""
+    return [tuple(lines[at : at + _RUN]) for at in range(max(len(lines) - _RUN + 1, min(len(lines), 1)))]
 
 
 def _price(walk: PathAnswers, ref: BlockRef, tokens: int) -> Paid:

@@ -124,7 +124,7 @@ def test_a_summary_that_the_plan_takes_over_is_told_once() -> None:
 
 
 def test_a_plan_without_a_summary_names_nothing_in_one() -> None:
-    model = WorkbenchModel(open_demo(), "claude-code")
+    model = WorkbenchModel(open_demo(), "mini-claude-code")
     model.answer({"cut": "end"})
     planned = ask(model, "summaries")["planned"]
     assert planned["sentence"] == "This plan writes no summary."

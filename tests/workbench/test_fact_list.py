@@ -303,7 +303,7 @@ ORDER = ("verbatim", "superseded", "quoted", "pointer", "partial", "absent")
 
 def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(model: WorkbenchModel) -> None:
     # The stand-in of other policies names the file; here nothing stands where a summary would.
-    model.answer({"policy": "claude-code"})
+    model.answer({"policy": "claude-code", "settings": {"summarise-all.enabled": False}})
     model.answer({"cut": "end"})
     number = number_of(model, LOST_PATH)
     told = tell(model, number)

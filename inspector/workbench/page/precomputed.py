@@ -305,13 +305,20 @@ class Answers:
         """
         tidy = self.redactor.clean_tree
         own = [] if clean.place is None else [clean.place]
+        # A policy that has nothing to do here may still write a summary for a cut by hand.
+        moved = clean
+        if clean.spec is None and len(legal):
+            ids = clean.cuts.ids
+            moved = clean.with_edits(clean.edits.model_copy(update={"cut": ids[legal[-1]]}))
         texts: dict[int, list[int]] = {}
         facts: list[list[str]] = []
         apart: dict[str, list[list[str]]] = {}
         for place in dict.fromkeys([*own, *legal]):
             if self.spent > MOST_LINES and place not in own and place not in written:
                 continue
-            told = tidy(to_json(describe_summary(written.get(place, clean), place)))
+            told = tidy(
+                to_json(describe_summary(written.get(place, clean if place in own else moved), place))
+            )
             numbers = [self.lines.setdefault(line, len(self.lines)) for line in told["text"].split("\n")]
             self.spent += len(numbers)
             texts[place] = [told["total"], *_runs(numbers)]
