@@ -369,9 +369,11 @@ def test_the_dots_are_the_blocks_that_name_the_file_in_the_raw_rows(
         if call["id"] in (getattr(made, "id", ""), getattr(made, "call_id", ""))
     ]
     assert len(blocks) == 2
-    assert tokens == sum(demo.tokens(ref) for ref in blocks)
+    # Of what it gives back the lines that were edited in between had not been shown before.
+    whole = sum(demo.tokens(ref) for ref in blocks)
     # The recorder's provider counts so many tokens for each of o200k_base.
-    assert tokens == pytest.approx(FACTOR * sum(find_counter("o200k_base").count(texts)), rel=0.02)
+    assert whole == pytest.approx(FACTOR * sum(find_counter("o200k_base").count(texts)), rel=0.02)
+    assert whole > tokens > 0.7 * whole
 
 
 def test_the_replay_compacts_where_the_comparison_says(demo: Demo, rows: list[dict[str, Any]]) -> None:

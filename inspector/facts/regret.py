@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -318,15 +318,16 @@ def _count_shown(
     """
     outputs = [_shown_by(walk, "file", said) for said in traced.fact.said if _counts("file", said)]
     stood = [ref for ref in outputs if _stands(walk, trace.scene.before, ref)]
-    shown = {run for ref in stood for run in _runs(_bare_lines(walk.text(ref) or ""))}
-    back = {run for text in _find_back(walk, trace, traced, answer) for run in _runs(_bare_lines(text))}
     lines = (walk.text(answer) or "").splitlines()
-    bare = [(at, text) for at, line in enumerate(lines) if (text := _NUMBERED.sub("", line).strip())]
+    bare = [at for at, line in enumerate(lines) if _NUMBERED.sub("", line).strip()]
+    length = min(_RUN, len(bare))
+    shown = {run for ref in stood for run in _runs(walk.text(ref) or "", length)}
+    back = {run for text in _find_back(walk, trace, traced, answer) for run in _runs(text, length)}
     counted = {
         at
-        for first, run in enumerate(_runs([text for _, text in bare]))
+        for first, run in enumerate(_runs(walk.text(answer) or "", length))
         if run in shown and run not in back
-        for at, _ in bare[first : first + _RUN]
+        for at in bare[first : first + length]
     }
     if not counted:
         return 0
@@ -347,14 +348,10 @@ def _find_back(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: Bloc
                 yield block.text
 
 
-def _bare_lines(text: str) -> list[str]:
-    """The lines of a text that have words, without the numbers that a tool puts before them."""
-    return [line for row in text.splitlines() if (line := _NUMBERED.sub("", row).strip())]
-
-
-def _runs(lines: Sequence[str]) -> list[tuple[str, ...]]:
-    """Every few lines in a row; of fewer all of them."""
-    return [tuple(lines[at : at + _RUN]) for at in range(max(len(lines) - _RUN + 1, min(len(lines), 1)))]
+def _runs(text: str, length: int) -> Iterator[tuple[str, ...]]:
+    """Yield so many lines with words in a row, without the numbers that a tool puts before them."""
+    lines = [line for row in text.splitlines() if (line := _NUMBERED.sub("", row).strip())]
+    return zip(*(lines[at:] for at in range(length)), strict=False)
 
 
 def _price(walk: PathAnswers, ref: BlockRef, tokens: int) -> Paid:
