@@ -107,7 +107,8 @@ def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparis
             held += [other for other in text.values if other.startswith(f"{form}/")]
         if held and (paths or form[0] != "p" or _has_line(form, words, text)):
             name = max(held, key=len)[2:]
-            return FactComparison("unclear", name, text.folded.find(name.casefold()), reason="name")
+            place = re.search(re.escape(name), text.text, re.IGNORECASE)
+            return FactComparison("unclear", name, place.start() if place else -1, reason="name")
     return ABSENT
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import expect, expect_items
 from ..mixins import Printable
 from ..redaction.cut import cut_text
-from ..session.blocks import BlockRef, ToolCall, ToolOutput
+from ..session.blocks import BlockRef, ToolOutput
 from ..session.entries import Entry
 from ..session.queries import pair_calls
 from ..session.session import Session
@@ -338,14 +338,11 @@ def _count_shown(
 
 def _find_back(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef) -> Iterator[str]:
     """Yield the outputs between a compaction and an answer that name the file, or whose call does."""
-    name = traced.fact.form.replace("\\", "/").rpartition("/")[2]
-    asking: set[str] = set()
-    for i in walk.session.path[walk.place(trace) + 1 : walk.at[answer.entry]]:
-        for block in walk.session.entries[i].blocks:
-            if isinstance(block, ToolCall) and name in block.text:
-                asking.add(block.id)
-            elif isinstance(block, ToolOutput) and (block.call_id in asking or name in block.text):
-                yield block.text
+    start, end = walk.place(trace), walk.at[answer.entry]
+    between = (said.ref for said in traced.fact.said if start < walk.at.get(said.ref.entry, -1) < end)
+    for ref in {walk.answers.get(ref, ref) for ref in between}:
+        if walk.at[ref.entry] < end and isinstance(block := walk.session.block(ref), ToolOutput):
+            yield block.text
 
 
 def _runs(text: str, length: int) -> Iterator[tuple[str, ...]]:
