@@ -188,11 +188,6 @@ _TAKES = re.compile(
     |^\W*[^\s,]+(?:,\ [^\s,]+){{0,9}}\ (?:->|→|=>)\ \S+(?:\ \(.*)?$"""
 )
 """Shapes of a choice."""
-_ONE_THING = re.compile(
-    r"\W*(?:(?:and|so|then|also|but|please|ok(?:ay)?|make sure|ensure|be sure)[,\s]+(?:that\s+)?)*"
-    r"(?:(?:it|that|this(?: \w+)?)(?:'s| (?:\w+ )?(?:must|should|needs?|has|is|be)\b)|let'?s\b)"
-)
-_ALWAYS = re.compile(r"\b(?:never|always|not|\w+n't|no|nothing|nobody|every|any|only|whenever|from now)\b")
 _BARE = re.compile(
     r"\W*(?:ok(?:ay)?|yes|yeah|no|sure|thanks?|thank you|great|good|perfect|continue|go on|push|commit)?\W*$"
 )
@@ -288,18 +283,6 @@ def find_rules(text: str) -> Iterator[Hit]:
     for start, end, form in typed_sentences(text):
         if _count_best(_fold(form)) > 2 and mark_sentence(form)[1] > 2:
             yield start, end, form
-
-
-def is_of_one_request(form: str) -> bool:
-    """Whether a sentence limits the one thing that was asked for with it, and no later work.
-
-    >>> is_of_one_request("make sure it's in Project: Troy"), is_of_one_request("It must never be pushed.")
-    (True, False)
-    >>> is_of_one_request("let's check the other PRs first"), is_of_one_request("Make sure the tests pass.")
-    (True, False)
-    """
-    low = _fold(form)
-    return _ONE_THING.match(low) is not None and _ALWAYS.search(low) is None
 
 
 def _mark_sentences(text: str) -> Iterator[MarkedSentence]:

@@ -40,13 +40,12 @@ from ...wire.render import render_request
 from ..essential import SCRATCH
 from ..explain import describe_outcome
 from ..extract.errors import find_errors
-from ..extract.statements import is_of_one_request
 from ..facts import SPOKEN, Said, quote_form
 from ..grounding import ground_recorded
 from ..needed_again import is_verdict
 from ..outcomes import CODE, Outcome
 from ..regret import find_regret
-from ..results import tells_result
+from ..results import says_failure
 from ..trace import trace_recorded
 from ..traced import Trace, TracedFact
 from ..wording import write
@@ -471,7 +470,7 @@ def _find_codes(traced: TracedFact, look: _Look) -> Iterator[tuple[str, dict[str
     elif kind == "constraint":
         sayings = {said.by: said.ref for said in known(traced)}
         by = "user" if "user" in sayings else "file"
-        if by in sayings and not is_of_one_request(fact.form):
+        if by in sayings:
             who = {"user": "the user", "file": "an instruction file"}[by]
             yield "CI002", {"who": who, "when": _when(traced, sayings[by])}
     elif kind == "todo":
@@ -484,7 +483,7 @@ def _find_codes(traced: TracedFact, look: _Look) -> Iterator[tuple[str, dict[str
     elif kind == "command":
         form, ref = look.failed or ("", None)
         texts = (stand.text for stand in traced.scene.after.others)
-        if ref is not None and form == fact.form and not tells_result(form, texts):
+        if ref is not None and form == fact.form and not says_failure(form, texts):
             yield "CI005", {"when": _when(traced, ref)}
     elif kind == "choice":
         if choices := [said for said in known(traced) if said.by == "user"]:

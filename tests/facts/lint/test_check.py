@@ -108,6 +108,8 @@ def test_CI005_the_check_that_failed_last_and_did_not_pass_since() -> None:
     ("summary", "lost"),
     [
         ("The build is broken in src/a.c.", False),
+        ("The build passes.", True),
+        ("The build is clean: 0 errors.", True),
         ("TestShadow_CommitBeforeStop still fails.", True),
         ("Everything else is fine.", True),
     ],
@@ -122,12 +124,6 @@ def test_CI005_a_result_told_by_the_name_of_its_test_is_not_lost() -> None:
     told = "TestShadow_CommitBeforeStop still fails."
     assert "CI005" in codes(user("work"), *failed, summary="Looked at the hooks.")
     assert "CI005" not in codes(user("work"), *failed, summary=told)
-
-
-def test_CI002_what_limits_one_request_is_no_standing_rule() -> None:
-    asked = "Can you create the Linear issue? Make sure it's in Project: Troy."
-    assert "CI002" not in codes(user(asked))
-    assert "CI002" in codes(user("Never touch the lockfile. Make sure it's never edited by hand."))
 
 
 def test_CI006_a_created_file_is_lost_whatever_was_done_to_it_later() -> None:
