@@ -212,19 +212,15 @@ def describe_plan(plan: Plan) -> list[str]:
     return notes
 
 
-FALLBACKS = ("snip-everything", "drop-middle")
-"""Rules that go on where the others left too much, whatever window a block is in (TIERED §4)."""
-
-
 def _describe_protected(plan: Plan) -> Iterator[str]:
-    """Say what a cut by hand or a fallback takes of the messages that the policy protects."""
+    """Describe what a cut by hand or a fallback takes of the messages that the policy protects."""
     live, n = plan.table.live, len(plan.table.live)
     own = max((decision.cut for decision in plan.decisions if decision.cut is not None), default=None)
     if plan.edits.cut is not None and own is not None and plan.place is not None and plan.place > own:
         some = plural(plan.place - own, "message")
         name = plan.policy.title or plan.policy.name
         yield f"The cut by hand takes {some} of the window that {name} keeps."
-    codes = [code for code, rule in enumerate(plan.policy.rules) if rule.kind in FALLBACKS]
+    codes = [code for code, rule in enumerate(plan.policy.rules) if rule.fallback]
     recent = getattr(plan.table.sibling("keep-recent-messages"), "messages", 0)
     reached = np.isin(plan.outcome.rule, codes) & (plan.fate != VERBATIM)
     touched = np.unique(live.position[reached & (live.position >= n - recent)])

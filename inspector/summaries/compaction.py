@@ -245,13 +245,13 @@ def find_unusable(plan: Plan, checkpoint: Checkpoint) -> str:
 
 
 class _EventReporter:
-    """Calls `on_event` with the events of a compaction of `plan`.
+    """Report the events of a compaction.
 
     Args:
         plan: The plan.
-        on_event: What is called.
+        on_event: The function to call with each event; None reports nothing.
         summarises: Whether a summary is written.
-        summariser: Who writes it; None for the placeholder.
+        summariser: The summariser, or the summary; None for the placeholder.
     """
 
     def __init__(
@@ -262,13 +262,17 @@ class _EventReporter:
         summariser: Summariser | Checkpoint | None,
     ) -> None:
         self.plan, self.on_event = plan, on_event
-        self.before = live_context(plan.session, plan.ledger).tokens  # counted like what is left
         self.provider: str = BY_RULES
         self.model: str | None = None
         if summarises:
             named = summariser.by if isinstance(summariser, Checkpoint) else None
             self.provider = write_word(named or (name_of(summariser) if callable(summariser) else STAND_IN))
             self.model = getattr(summariser, "model", None)
+
+    @cached_property
+    def before(self) -> int:
+        """Tokens of the context, counted like what is left."""
+        return live_context(self.plan.session, self.plan.ledger).tokens
 
     def __call__(self, kind: str, after: Number | None = None, **more: str) -> None:
         if self.on_event is None:
