@@ -53,7 +53,10 @@ def compare_fact(
         return compare_question(form, text, is_said)
     if kind in STATEMENTS:
         result = _compare_sentences(kind, form, text, is_said) if _is_near(form, text) else ABSENT
-        return result if result.outcome != "absent" else find_name(form, text, paths=kind != "error")
+        # That a text has a name of a rule or a choice says nothing of what is wanted of it.
+        if result.outcome != "absent" or kind in ("constraint", "choice"):
+            return result
+        return find_name(form, text, paths=kind != "error")
     return compare_thing(kind, form, text, is_said, latest)
 
 

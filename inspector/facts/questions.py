@@ -21,7 +21,7 @@ _KEPT: tuple[Outcome, ...] = ("quoted", "paraphrased")
 _FEW = 3
 _CODE = re.compile(r"\w\([^()\n]*,|\w ?= ?\w")
 """A call or an assignment: the same words in prose are something else."""
-_COMPOUND = re.compile(r"[a-z][A-Z]|\w[_.]\w")
+_COMPOUND = re.compile(r"[a-z]{2}[A-Z][a-z]|\w{2}[_.]\w{2}")
 """An identifier of several parts."""
 NEARLY_ALL, SOME, MUCH = 0.8, 0.2, 0.3
 """Shares of the weight in one sentence: a question is quoted, a question and a statement are more than
@@ -88,14 +88,14 @@ def _compare_part(part: str, text: IndexedText, is_said: SaidBefore) -> FactComp
 
 
 def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparison:
-    """Decide whether a text holds a name that somebody's words hold: `unclear` if so, else `absent`.
+    """Check whether a text contains a name that occurs in some words: `unclear` if so, else `absent`.
 
-    A name is a path, an address, an id or an identifier of several parts. Who looks for the words finds it.
+    A name is a path, an address, an id or an identifier of several parts.
 
     Args:
-        words: What was said.
+        words: The words.
         text: The text to search.
-        paths: Whether a path is enough: that of an error is where it happened, and needs its line as well.
+        paths: Whether a path is enough. The path of an error is only its place, and needs the line as well.
 
     >>> text = IndexedText("Moved the tools to core/tools.")
     >>> find_name("tools -> core/tools, themes -> core/themes", text)[:2]
@@ -113,13 +113,13 @@ def find_name(words: str, text: IndexedText, paths: bool = True) -> FactComparis
 
 
 def _has_line(form: str, words: str, text: IndexedText) -> bool:
-    """Whether a text has the number of the line that stands behind a path."""
+    """Whether a text has the line number that follows a path in some words."""
     line = re.search(rf"{re.escape(form.rpartition('/')[2].removeprefix('p:'))}\W{{1,2}}(\d+)", words)
     return line is not None and f"n:{line[1]}" in text.values
 
 
 def read_names(words: str) -> list[str]:
-    """Return the normal forms of the names that somebody's words hold."""
+    """Return the normal forms of the names in some words."""
     values = [term.form for term in read_terms(words) if term.sort == "value"]
     values += ["w:" + form.rpartition(".")[2] for form in values if form[:2] == "w:" and "." in form]
     return [form for form in dict.fromkeys(values) if is_name(form)]

@@ -283,13 +283,14 @@ def _regret_one(
             continue
         if traced.fact.kind == "constraint":
             pair = _said_again(walk, traced, rules)
+        elif traced.fact.kind == "file":
+            pair = _shown_again(walk, trace, traced, start, end)
         else:
             pair = _met_again(walk, traced, start, end)
         if pair is None:
             continue
         before, again = pair
         answer = walk.answers.get(again.ref)
-        paid = (again.ref,) if answer is None else (again.ref, answer)
         same = same_answer(walk.text(walk.answers.get(before.ref)), walk.text(answer))
         # What is run to see how things stand is no loss when they stand otherwise, or may after a change.
         if traced.fact.kind == "command":
@@ -299,41 +300,41 @@ def _regret_one(
         if traced.fact.kind == "constraint":
             parts: tuple[Paid, ...] = (_price_words(walk, again, ledger),)
         else:
+            paid = (again.ref,) if answer is None else (again.ref, answer)
             parts = tuple(_price(walk, ref, int(ledger.tokens[ledger.row(ref)])) for ref in paid)
         if traced.fact.kind == "file" and answer is not None:
-            tokens = _count_shown(walk, trace, traced, answer, ledger)
-            if not tokens:
-                continue  # other lines of the file, or it was changed meanwhile
-            parts = parts[0], _price(walk, answer, tokens)
+            text, lines = walk.text(answer) or "", _find_repeated(walk, trace, traced, answer)
+            same = len(lines) == len(text.splitlines())
+            if not same:
+                counted = int(ledger.count_texts(["\n".join(lines)])[0])
+                parts = parts[0], _price(walk, answer, min(counted, parts[1].tokens))
         yield Regret(traced, entry.id, before.ref, again.ref, parts, same, walk.turn(again.ref.entry))
 
 
-def _count_shown(
-    walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef, ledger: Ledger
-) -> int:
-    """Count the tokens of the lines of an output that an output right before the compaction had shown.
+def _find_repeated(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef) -> list[str]:
+    """Return the lines of an output that an output right before the compaction had shown as well.
 
-    Lines that came back by another output before this one are not counted. Three lines in a row have to be
-    the same: a brace alone is in every file.
+    Lines that another output brought back in between are left out. Three lines in a row have to be the same,
+    because a brace alone is in every file.
     """
-    outputs = [_shown_by(walk, "file", said) for said in traced.fact.said if _counts("file", said)]
-    stood = [ref for ref in outputs if _stands(walk, trace.scene.before, ref)]
     lines = (walk.text(answer) or "").splitlines()
-    bare = [at for at, line in enumerate(lines) if _NUMBERED.sub("", line).strip()]
-    length = min(_RUN, len(bare))
-    shown = {run for ref in stood for run in _runs(walk.text(ref) or "", length)}
-    back = {run for text in _find_back(walk, trace, traced, answer) for run in _runs(text, length)}
-    counted = {
-        at
-        for first, run in enumerate(_runs(walk.text(answer) or "", length))
-        if run in shown and run not in back
-        for at in bare[first : first + length]
-    }
-    if not counted:
-        return 0
-    whole = int(ledger.tokens[ledger.row(answer)])
-    again = "\n".join(line for at, line in enumerate(lines) if at in counted)
-    return whole if len(counted) == len(bare) else min(whole, int(ledger.count_texts([again])[0]))
+    rows = [at for at, line in enumerate(lines) if _strip_number(line)]
+    outputs = (_shown_by(walk, "file", said) for said in traced.fact.said if _counts("file", said))
+    earlier = [walk.text(ref) or "" for ref in outputs if _stands(walk, trace.scene.before, ref)]
+    back = list(_find_back(walk, trace, traced, answer))
+    bare = [_strip_number(lines[at]) for at in rows]
+    counted = set[int]()
+    for text in earlier:
+        shown = _list_bare(text)
+        length = min(_RUN, len(bare), len(shown))
+        runs = set(_list_runs(shown, length))
+        runs.difference_update(run for other in back for run in _list_runs(_list_bare(other), length))
+        for first, run in enumerate(_list_runs(bare, length)):
+            if run in runs:
+                counted.update(range(rows[first], rows[first + length - 1] + 1))  # with blank lines between
+    if rows and counted.issuperset(rows):
+        return lines
+    return [line for at, line in enumerate(lines) if at in counted]
 
 
 def _find_back(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef) -> Iterator[str]:
@@ -345,9 +346,18 @@ def _find_back(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: Bloc
             yield block.text
 
 
-def _runs(text: str, length: int) -> Iterator[tuple[str, ...]]:
-    """Yield so many lines with words in a row, without the numbers that a tool puts before them."""
-    lines = [line for row in text.splitlines() if (line := _NUMBERED.sub("", row).strip())]
+def _strip_number(line: str) -> str:
+    """Return a line without the number that a tool puts before it."""
+    return _NUMBERED.sub("", line).strip()
+
+
+def _list_bare(text: str) -> list[str]:
+    """Return the lines of a text that are not blank, without their numbers."""
+    return [line for row in text.splitlines() if (line := _strip_number(row))]
+
+
+def _list_runs(lines: list[str], length: int) -> Iterator[tuple[str, ...]]:
+    """Yield every run of so many consecutive lines; none if the length is 0."""
     return zip(*(lines[at:] for at in range(length)), strict=False)
 
 
@@ -369,30 +379,44 @@ def _price_words(walk: PathAnswers, said: Said, ledger: Ledger) -> Paid:
 
 
 def _met_again(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> tuple[Said, Said] | None:
-    """The last time before the compaction and the first time after it, where that is to be regretted."""
+    """Return the last time before the compaction and the first time after it, if that is to be regretted."""
     kind = traced.fact.kind
-    if kind != "file" and traced.outcome == "verbatim":
+    if traced.outcome == "verbatim" or (kind == "error" and not is_specific(traced.fact.form)):
         return None
-    if kind == "error" and not is_specific(traced.fact.form):
+    before, after = _find_times(walk, traced, start, end)
+    return (before[-1], after[0]) if before and after else None
+
+
+def _shown_again(
+    walk: PathAnswers, trace: Trace, traced: TracedFact, start: int, end: int
+) -> tuple[Said, Said] | None:
+    """Return the same of a file, and the first time that lines of it are shown again."""
+    before, after = _find_times(walk, traced, start, end)
+    outputs = [_shown_by(walk, "file", said) for said in before]
+    if not before or any(_stands(walk, traced.scene.after, ref) for ref in outputs):
         return None
+    for said in after:
+        answer = walk.answers.get(said.ref)
+        if answer is not None and _find_repeated(walk, trace, traced, answer):
+            return before[-1], said
+    return None
+
+
+def _find_times(walk: PathAnswers, traced: TracedFact, start: int, end: int) -> tuple[list[Said], list[Said]]:
+    """Return when a fact was needed: before a compaction, if it stood right before it, and after it."""
+    kind = traced.fact.kind
     every = [
         said
         for said in traced.fact.said
         if said.ref.entry in walk.at and _counts(kind, said) and _needs(walk, traced.fact, said)
     ]
-    before = [said for said in every if walk.at[said.ref.entry] < start]
-    after = [said for said in every if start < walk.at[said.ref.entry] < end]
-    if not before or not after:
-        return None
     # What an earlier compaction had taken away already is not charged to this one.
-    shown = [said for said in before if _stands(walk, traced.scene.before, _shown_by(walk, kind, said))]
-    if not shown:
-        return None
-    if kind == "file" and any(
-        _stands(walk, traced.scene.after, _shown_by(walk, kind, said)) for said in before
-    ):
-        return None
-    return shown[-1], after[0]
+    before = [
+        said
+        for said in every
+        if walk.at[said.ref.entry] < start and _stands(walk, traced.scene.before, _shown_by(walk, kind, said))
+    ]
+    return before, [said for said in every if start < walk.at[said.ref.entry] < end]
 
 
 def _shown_by(walk: PathAnswers, kind: str, said: Said) -> BlockRef | None:

@@ -106,14 +106,25 @@ class Remaining:
         return [number for number, other in enumerate(self.others) if other.how == "summary"]
 
     @cached_property
-    def prose(self) -> TextIndex:
-        """What people and the model wrote in the blocks that stand, ready to be searched."""
+    def _prose(self) -> dict[int, str]:
+        """What people and the model wrote in the blocks that stand, by their rows."""
         entries, start = self.session.entries, self.session.tree.start
         rows = np.flatnonzero(self.rows)
         owners = np.searchsorted(start, rows, side="right") - 1
         kinds = zip(rows.tolist(), owners.tolist(), strict=True)
         written = {row for row, i in kinds if entries[i].blocks[row - int(start[i])].kind not in _TOOLS}
-        return _index({row: text for row, text in self.said.items() if row in written})
+        return {row: text for row, text in self.said.items() if row in written}
+
+    @cached_property
+    def prose(self) -> TextIndex:
+        """The same, ready to be searched."""
+        return _index(self._prose)
+
+    @property
+    def written_texts(self) -> list[str]:
+        """The summaries and notices, and what people and the model wrote in the blocks that stand."""
+        others = [other.text for other in self.others if other.how in ("summary", "notice")]
+        return [*others, *self._prose.values()]
 
     def is_named_in_prose(self, pattern: FactPattern) -> bool:
         """Whether something that people or the model wrote names all of a fact."""

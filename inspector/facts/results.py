@@ -1,4 +1,4 @@
-"""Whether a text says that a test, build or check failed, in words of its own and without its command."""
+"""Decide whether a command is a test, build or other check, and whether a text says that it failed."""
 
 from __future__ import annotations
 
@@ -6,32 +6,47 @@ import re
 from collections.abc import Iterable
 
 from ..session.toolcalls.call_paths import names
+from ..session.toolcalls.core_command import split_core
 
-_SORTS = {
-    "test": (
-        names("test tests pytest jest vitest mocha rspec phpunit ctest tox nox e2e check"),
+_SORTS = (
+    (
+        names("test tests pytest jest vitest mocha rspec phpunit ctest tox nox e2e"),
         names("test tests testing suite spec specs"),
     ),
-    "lint": (
-        names("lint ruff flake8 eslint biome clippy golangci-lint vet check"),
-        names("lint linter linting lints"),
-    ),
-    "types": (
-        names("typecheck mypy pyright tsc tsgo check"),
+    (names("lint ruff flake8 eslint biome clippy golangci-lint vet"), names("lint linter linting")),
+    (
+        names("typecheck type-check mypy pyright tsc tsgo"),
         names("type types typecheck typechecks typechecking type-check"),
     ),
-    "build": (
+    (
         names("build compile make tsc tsgo vet"),
-        names("build builds built compile compiles compiled compilation"),
+        names("build builds compile compiles compilation"),
     ),
-}
-"""The programs of each sort of check, and the words that a summary has for it."""
+    (names("check"), names("check checks test tests lint type types")),
+)
+"""The programs of each sort of check, and the words that a text has for it."""
+_PROGRAMS = frozenset().union(*(programs for programs, _ in _SORTS))
+_CHECK = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, _PROGRAMS), key=len, reverse=True))}|test:\w+)\b")
+_NO_CHECKS = names("git gh grep rg cat ls sed awk find rm cp mv mkdir head tail cd echo diff wc curl open")
 _FAILURE = re.compile(
     r"(?i)(?<!\bno )(?<!\b0 )(?<!\bzero )(?<!\bwithout )(?<!\bnot )"
-    r"\b(?:fail(?:s|ed|ing|ures?)?|red|errors?|broken|breaks|issues?)\b|[✗✘❌]"
+    r"\b(?:fail(?:s|ed|ing|ures?)?|red|broken|breaks)\b"
+    r"|\b[1-9]\d* (?:[\w-]+ )?(?:errors?|issues?)\b|\berrors? (?:remains?|in|on|at)\b|[✗✘❌]"
 )
 _WORD = re.compile(r"[A-Za-z][\w-]*")
 _TEST_NAME = re.compile(r"\b(?:[Tt]est\w{4,}|\w+_test\b|\w+\.(?:test|spec)\b)")
+
+
+def is_check(command: str) -> bool:
+    """Return whether a command tests, builds or checks something, by the first three words of its clauses.
+
+    >>> is_check("cd web && npm run lint"), is_check("git log --grep test")
+    (True, False)
+    """
+    clauses = (clause.split() for clause in split_core(command))
+    return any(
+        words and words[0] not in _NO_CHECKS and _CHECK.search(" ".join(words[:3])) for words in clauses
+    )
 
 
 def says_failure(command: str, texts: Iterable[str]) -> bool:
@@ -46,15 +61,16 @@ def says_failure(command: str, texts: Iterable[str]) -> bool:
     >>> says_failure("make lint", ["Two tests fail."])
     False
     """
-    ran = {word for word in re.split(r"[\s:&|;/]+", command.casefold()) if word}
-    about = {word for programs, words in _SORTS.values() if ran & programs for word in words}
+    ran = {word for word in re.split(r"[\s:&|;/]+", command.casefold()) if word} & _PROGRAMS
+    if len(ran) > 1:  # "make lint" builds nothing
+        ran.discard("make")
+    about = ran.union(*(words for programs, words in _SORTS if ran & programs))
     tests = set(_TEST_NAME.findall(command))
     for text in texts:
         for line in re.split(r"\n|(?<=[.!?])\s", text):
             if _FAILURE.search(line) is None:
                 continue
-            if about & {word.casefold() for word in _WORD.findall(line)} or any(
-                name in line for name in tests
-            ):
+            words = {word.casefold() for word in _WORD.findall(line)}
+            if about & words or any(name in line for name in tests):
                 return True
     return False

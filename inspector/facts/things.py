@@ -18,7 +18,7 @@ from .vocabulary import NUMERALS
 
 _CODE = re.compile(
     r"`([^`\n]{2,300})`|^\s*\$ (.+)$"
-    r"|(?i:\b\w*(?:bash|shell|exec|command|terminal)\w*\()([^\n]{2,300}?)\)(?=\s*(?:·|$))",
+    r"|(?i:\b\w{0,40}?(?:bash|shell|exec|command|terminal)\w{0,40}\()([^\n]{2,300}?)\)(?=\s*(?:·|$))",
     re.MULTILINE,
 )
 """Where a text writes a command: in backquotes, after a prompt, or as the argument of a shell tool."""

@@ -220,7 +220,7 @@ def _describe_protected(plan: Plan) -> Iterator[str]:
         some = plural(plan.place - own, "message")
         name = plan.policy.title or plan.policy.name
         yield f"The cut by hand takes {some} of the window that {name} keeps."
-    codes = [code for code, rule in enumerate(plan.policy.rules) if rule.fallback]
+    codes = [code for code, rule in enumerate(plan.policy.rules) if rule.last_resort]
     recent = getattr(plan.table.sibling("keep-recent-messages"), "messages", 0)
     reached = np.isin(plan.outcome.rule, codes) & (plan.fate != VERBATIM)
     touched = np.unique(live.position[reached & (live.position >= n - recent)])

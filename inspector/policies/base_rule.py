@@ -32,8 +32,8 @@ class Rule(PolicyPart):
     """The provider does it, to the request alone; what is stored stays as it is (S0-37)."""
     early: ClassVar[bool] = False
     """The harness does it before every request, whatever the policy's trigger and target say (S2-48)."""
-    fallback: ClassVar[bool] = False
-    """It goes on where the rules before it left too much, in the messages that they protect too (TIERED §4)."""
+    last_resort: ClassVar[bool] = False
+    """It runs if the rules before it left too much, on the messages that they protect too (TIERED §4)."""
     projection: ClassVar[bool] = False
     """A view the harness takes at every request; what is stored stays as it is (S2-14, S2-20)."""
     cuts: ClassVar[bool] = False

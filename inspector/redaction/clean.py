@@ -113,17 +113,27 @@ def clean_session(session: Session, shown: Collection[int], redactor: Redactor) 
     return build(Session, **{**fields, "leaf": None if leaf is None else redactor.clean(leaf)})
 
 
-def redact_session(session: Session) -> Session:
-    """Return a session with every secret in it replaced by its name, in all its entries.
+def redact_session(session: Session, redactor: Redactor | None = None) -> Session:
+    """Return a session with the secrets in all its entries replaced by their names.
+
+    Args:
+        session: The session.
+        redactor: What is known to be secret; by default what `find_secrets` finds.
+
+    Raises:
+        RedactionError: A secret that was found would still be there.
 
     >>> from inspector import read_session
     >>> said = "TOKEN=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"
     >>> redact_session(read_session([{"role": "user", "content": said}])).entries[0].text
     'TOKEN=[redacted huggingface-token 63ae26e9]'
     """
-    redactor, every = Redactor(), range(len(session.entries))
-    look_through(session, every, redactor)
-    return clean_session(session, every, redactor)
+    redactor = find_secrets(session) if redactor is None else redactor
+    if redactor is None:
+        return session
+    cleaned = clean_session(session, range(len(session.entries)), redactor)
+    redactor.check(cleaned.model_dump())
+    return cleaned
 
 
 def _labels(

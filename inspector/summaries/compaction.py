@@ -265,9 +265,13 @@ class _EventReporter:
         self.provider: str = BY_RULES
         self.model: str | None = None
         if summarises:
-            named = summariser.by if isinstance(summariser, Checkpoint) else None
-            self.provider = write_word(named or (name_of(summariser) if callable(summariser) else STAND_IN))
-            self.model = getattr(summariser, "model", None)
+            if isinstance(summariser, Checkpoint):
+                named = summariser.provider or summariser.by
+            else:
+                named = STAND_IN if summariser is None else name_of(summariser)
+            self.provider = write_word(named)
+            model = getattr(summariser, "model", None)
+            self.model = model if isinstance(model, str) else None
 
     @cached_property
     def before(self) -> int:

@@ -20,7 +20,7 @@ from ..formats.manifest import READER, dump_manifest
 from ..formats.readers import read_session
 from ..formats.whole_file import take_lock
 from ..policies.rules.spill_outputs import Spill, SpillOutputs, find_spills
-from ..redaction.clean import clean_session, find_secrets
+from ..redaction.clean import find_secrets, redact_session
 from ..redaction.redact import Redactor, SecretFinding
 from ..session.json_text import dump_lossless
 from ..session.provenance import file_mode_of
@@ -89,19 +89,23 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
     if transition.after.leaf == transition.session.leaf:
         raise EditError("save", transition.plan.policy.name, transition.why or "nothing was compacted")
     cleaner = None if keep_secrets else find_secrets(transition.after)
+
+    def clean(session: Session) -> Session:
+        return session if cleaner is None else redact_session(session, cleaner)
+
     home.mkdir(parents=True, exist_ok=True)
     mode = file_mode_of(transition.session)
     with hold(home):
         _sweep(home)
         current = home / CURRENT
-        session = _clean(transition.session, cleaner)
+        session = clean(transition.session)
         before = current.read_bytes() if current.exists() else dump_manifest(session).encode("ascii")
         stored = _read(before)
-        if stored is None or not _goes_on_from(session, _clean(stored, cleaner)):
+        if stored is None or not _goes_on_from(session, clean(stored)):
             raise WriteConflict(str(home), "the manifest there is not the session that was compacted")
         spills = [(_inside(home, spill.path), spill.text) for spill in _spills(transition)]
         if cleaner is not None:
-            before = dump_manifest(_clean(stored, cleaner)).encode("ascii")
+            before = dump_manifest(clean(stored)).encode("ascii")
         earlier = _write_once(home / EARLIER, before, mode)
         record = _archive(transition, cleaner)
         archive = None if record is None else _write_once(home / ARCHIVE, record, mode)
@@ -109,7 +113,7 @@ def save_compaction(transition: CompactionResult, folder: StrPath, *, keep_secre
             place.parent.mkdir(parents=True, exist_ok=True)
             cleaned = cleaner.clean(text) if cleaner else text
             write_whole(place, cleaned.encode("utf-8", "surrogatepass"), mode)
-        after = _clean(transition.after, cleaner)
+        after = clean(transition.after)
         after = after.model_copy(update={"extra": {**after.extra, PREVIOUS: earlier.name}})
         write_whole(current, dump_manifest(after).encode("ascii"), mode)
     redacted = () if cleaner is None else cleaner.findings
@@ -182,14 +186,6 @@ def _read(manifest: bytes) -> Session | None:
 def _goes_on_from(session: Session, stored: Session) -> bool:
     """Whether a session begins with all entries of a stored one."""
     return stored.id == session.id and session.entries[: len(stored.entries)] == stored.entries
-
-
-def _clean(session: Session, cleaner: Redactor | None) -> Session:
-    if cleaner is None:
-        return session
-    cleaned = clean_session(session, range(len(session.entries)), cleaner)
-    cleaner.check(cleaned.model_dump())
-    return cleaned
 
 
 def _write_once(folder: Path, content: bytes, mode: int | None) -> Path:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
+from difflib import SequenceMatcher
 
+import pytest
 from hypothesis import assume, given, settings
 
 from inspector.demo import CONSTRAINT, LOST_PATH
@@ -34,15 +37,36 @@ from tests.test_cuts import build, say, user
 REGRET = find_regret(SESSION, FACTS, LEDGER)
 
 
+def bare(lines: list[str]) -> list[str]:
+    return [re.sub(r"^ *\d+[^\w\s]", "", line).strip() for line in lines]
+
+
 def test_the_path_and_the_rule_are_regretted() -> None:
     (read,) = (r for r in REGRET if r.traced.fact.kind == "file" and r.traced.fact.form == LOST_PATH)
     call = SESSION.block(read.again)
     assert isinstance(call, ToolCall)
     assert (call.name, read.traced.outcome) == ("Read", "absent")
     assert [SESSION.block(ref).kind for ref in read.paid] == ["tool_call", "tool_output"]
-    whole = sum(int(LEDGER.tokens[LEDGER.row(ref)]) for ref in read.paid)
     # Of the output only what had been shown before it is charged: the file was edited in between.
-    assert whole > read.tokens > whole - 400 > 900
+    again = SESSION.block(read.paid[1]).text.splitlines()
+    place = [entry.id for entry in SESSION.entries].index(COMPACTION.id)
+    earlier = [
+        block.text.splitlines()
+        for entry in SESSION.entries[:place]
+        for block in entry.blocks
+        if isinstance(block, ToolOutput) and "def " in block.text and block.name == "Read"
+    ]
+    kept = {
+        at
+        for lines in earlier
+        for match in SequenceMatcher(None, bare(lines), bare(again), autojunk=False).get_matching_blocks()
+        if match.size > 4
+        for at in range(match.b, match.b + match.size)
+    }
+    by_hand = int(LEDGER.count_texts(["\n".join(again[at] for at in sorted(kept))])[0])
+    call_tokens = int(LEDGER.tokens[LEDGER.row(read.again)])
+    assert len(kept) < len(again)
+    assert read.tokens - call_tokens == pytest.approx(by_hand, rel=0.02)
     told = [r for r in REGRET if r.traced.fact.kind == "constraint"]
     assert {r.traced.fact.form for r in told} == {t.fact.form for t in rules_in(RECORDED)}
     assert all(CONSTRAINT in SESSION.block(r.again).text for r in told)
@@ -129,6 +153,29 @@ def test_lines_that_every_file_has_are_not_charged() -> None:
     first = [user("read"), *ask(1, "\n".join(code), file_path="src/auth.go"), say(), compacted_away()]
     read = ask(2, "\n".join(other), file_path="src/auth.go")
     assert read_again(*first, user("again"), *read, say()) == []
+
+
+def test_a_later_read_counts_if_the_first_shows_other_lines() -> None:
+    lines = [f"value_{number} = {number * 7}" for number in range(60)]
+    some, other = "\n".join(lines[:20]), "\n".join(lines[40:])
+    first = [user("read"), *ask(1, some, file_path="src/auth.py"), say(), compacted_away(), user("again")]
+    more = [*ask(2, other, file_path="src/auth.py"), say(), *ask(3, some, file_path="src/auth.py"), say()]
+    assert read_again(*first, *more) == [len(some)]
+
+
+def test_an_output_of_one_line_is_found_in_a_longer_one() -> None:
+    lines = [f"value_{number} = {number * 7}" for number in range(60)]
+    first = [user("read"), *ask(1, lines[30], file_path="src/auth.py"), say(), compacted_away(), user("go")]
+    assert read_again(*first, *ask(2, "\n".join(lines), file_path="src/auth.py"), say()) == [len(lines[30])]
+
+
+def test_a_file_with_another_figure_gives_another_answer() -> None:
+    text = "\n".join(f"value_{number} = {number * 7}" for number in range(60))
+    for other, same in ((text, True), (text.replace("= 210", "= 211"), False)):
+        entries = [user("read"), *ask(1, text, file_path="src/auth.py"), say(), compacted_away(), user("go")]
+        session = build(*entries, *ask(2, other, file_path="src/auth.py"), say())
+        (regret,) = find_regret(session, find_facts(session), count_tokens(session, LENGTH))
+        assert regret.same is same
 
 
 def test_lines_that_another_output_brought_back_are_not_charged() -> None:

@@ -28,7 +28,6 @@ from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.queries import pair_calls
 from ...session.session import Session
-from ...session.toolcalls.call_paths import names
 from ...session.toolcalls.core_command import split_core
 from ...session.toolcalls.todo_list import find_open_todos
 from ...text import plural, printable
@@ -45,7 +44,7 @@ from ..grounding import ground_recorded
 from ..needed_again import is_verdict
 from ..outcomes import CODE, Outcome
 from ..regret import find_regret
-from ..results import says_failure
+from ..results import is_check, says_failure
 from ..trace import trace_recorded
 from ..traced import Trace, TracedFact
 from ..wording import write
@@ -340,7 +339,7 @@ class _Look:
             for other, runs in self._runs.items()
             for failed, ref in runs
         )
-        return _is_check(form) and not again and not self._has_passed(form, place)
+        return is_check(form) and not again and not self._has_passed(form, place)
 
     def _has_passed(self, form: str, after: tuple[int, int]) -> bool:
         """Whether a command, a chain with all of its clauses, or a check of the same path passed after a
@@ -351,7 +350,7 @@ class _Look:
             for other, runs in self._runs.items()
             if other == form
             or clauses <= set(split_core(other))
-            or (target and target == _find_target(other) and _is_check(other))
+            or (target and target == _find_target(other) and is_check(other))
             for failed, ref in runs
         )
 
@@ -387,16 +386,9 @@ class _Look:
         failing = [
             (self.place(runs[-1][1]), form, runs[-1][1])
             for form, runs in self._runs.items()
-            if runs[-1][0] and _is_check(form) and not self._has_passed(form, self.place(runs[-1][1]))
+            if runs[-1][0] and is_check(form) and not self._has_passed(form, self.place(runs[-1][1]))
         ]
         return max(failing)[1:] if failing else None
-
-
-# Commands whose outcome shows the state of the work, unlike the outcome of a push or a listing.
-_CHECKS = re.compile(
-    r"\b(?:tests?|test:\w+|lint|check|build|typecheck|vet|tsc|tsgo|compile|pytest|jest|vitest|mocha|rspec|phpunit"
-    r"|mypy|pyright|ruff|flake8|eslint|biome|clippy|golangci-lint|ctest|tox|nox|e2e)\b|\bmake\b"
-)
 
 
 def _find_target(form: str) -> str:
@@ -409,15 +401,6 @@ def _reports(form: str) -> bool:
     return not is_verdict(form) and next(find_errors(form), None) is not None
 
 
-def _is_check(form: str) -> bool:
-    """Whether a command tests, builds or checks something, by its first three words."""
-    clauses = (clause.split() for clause in split_core(form))
-    return any(
-        words and words[0] not in _NO_CHECKS and _CHECKS.search(" ".join(words[:3])) for words in clauses
-    )
-
-
-_NO_CHECKS = names("git gh grep rg cat ls sed awk find rm cp mv mkdir head tail cd echo diff wc curl open")
 _FAILED = re.compile(r"(?:--- )?FAIL(?:ED)?:?\s+([A-Za-z_]\w{3,})")
 
 
@@ -482,7 +465,7 @@ def _find_codes(traced: TracedFact, look: _Look) -> Iterator[tuple[str, dict[str
             yield "CI004", {"when": _when(traced, look.error[1])}
     elif kind == "command":
         form, ref = look.failed or ("", None)
-        texts = (stand.text for stand in traced.scene.after.others)
+        texts = traced.scene.after.written_texts
         if ref is not None and form == fact.form and not says_failure(form, texts):
             yield "CI005", {"when": _when(traced, ref)}
     elif kind == "choice":

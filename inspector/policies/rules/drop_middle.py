@@ -33,7 +33,7 @@ class DropMiddle(Rule):
     phrase: ClassVar[str] = "drop what stands between the first {first} and the last {last} messages"
     source: ClassVar[str] = "mini-claude-code 60a3bef, legacy compaction (TIERED §4)"
     cuts: ClassVar[bool] = True
-    fallback: ClassVar[bool] = True
+    last_resort: ClassVar[bool] = True
 
     kind: Literal["drop-middle"] = "drop-middle"
     first: int | None = Field(

@@ -26,7 +26,7 @@ class SnipEverything(Rule):
     title: ClassVar[str] = "Snip everything"
     phrase: ClassVar[str] = "everything of more than {characters} characters keeps its beginning and end"
     source: ClassVar[str] = "mini-claude-code 60a3bef, legacy compaction (TIERED §4)"
-    fallback: ClassVar[bool] = True
+    last_resort: ClassVar[bool] = True
 
     kind: Literal["snip-everything"] = "snip-everything"
     characters: int = Field(2000, ge=0, le=LARGE, description="UTF-16 units a text or output may have")
