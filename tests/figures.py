@@ -201,6 +201,11 @@ def tell_summaries() -> str:
     )
 
 
+def _share(kept: int, of: int) -> str:
+    """Write a share; only all of something is 100%."""
+    return f"{min(round(100 * kept / of), 99 if kept < of else 100)}%"
+
+
 def tell_yardsticks() -> str:
     """What is kept on the benchmarks of others."""
     board = json.loads(LEADERBOARD.read_text("utf-8"))
@@ -214,7 +219,7 @@ def tell_yardsticks() -> str:
             if row["yardstick"] == "claimkeep"
             else "–",
             f"{row['kept'][0]:,} of {row['kept'][1]:,}",
-            f"{row['kept'][0] / row['kept'][1]:.0%}",
+            _share(*row["kept"]),
         ]
         for row in _pick_yardsticks(board["yardsticks"])
     ]

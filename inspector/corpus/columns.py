@@ -99,7 +99,7 @@ def read_row(row: Row) -> Row:
     >>> read_row({"stale": 1, "facts": {"file/user": [1, 2, 0, 0, 4, 0]}})
     {'superseded': 1, 'facts': {'file/user': [1, 2, 0, 0, 0, 0, 0, 0, 4, 0]}}
     """
-    row = {read_outcome(name): value for name, value in row.items() if name != "rules_broken"}  # it is gone
+    row = {read_outcome(name): value for name, value in row.items() if name != "rules_broken"}  # in old scans
     if isinstance(facts := row.get("facts"), dict):
         row["facts"] = {name: _read_counts(counts) for name, counts in facts.items()}
     return row

@@ -95,7 +95,7 @@ class FactKeys:
 
     @cached_property
     def _names(self) -> dict[str, list[int]]:
-        """The statements by what the names in them have in common with other ways to write them."""
+        """The statements by the names in them, in a form that other spellings share."""
         table: dict[str, list[int]] = {}
         for number, kind in enumerate(self.found.kind.tolist()):
             if KINDS[kind] in STATEMENTS:
@@ -106,7 +106,7 @@ class FactKeys:
 
     @cached_property
     def _slots(self) -> dict[str, list[int]]:
-        """The numbers that have a name, by the name without joints."""
+        """The numbers that have a name, by their name without separators."""
         table: dict[str, list[int]] = {}
         for number in np.flatnonzero(self.found.kind == _NUMBER).tolist():
             name, equals, _ = self.found.facts[number].form.partition(" = ")

@@ -113,8 +113,10 @@ class OutcomeFinder:
         known: Bools,
         replaced: Mapping[int, Replacement] | None = None,
         longer: tuple[Fact, ...] | None = None,
+        meant: str = "",
     ) -> None:
         self.found, self.scene, self.on_path, self.known = found, scene, said, known
+        self._meant = meant  # the line that a question asks about
         self._longer = longer
         self.replaced = find_replaced(found, said) if replaced is None else replaced
 
@@ -218,17 +220,17 @@ class OutcomeFinder:
         lines = tuple(find_lines(self.scene.before, text))
         session = self.scene.session
         said = [line for line in lines[:1] if line.share >= SAID and line.ref.entry in session.index]
-        traced = self._trace(make_asked(session, text, said, kind), lines)
+        traced = self._trace(make_asked(session, text, said, kind), lines, said[0].text if said else "")
         traced.stood = bool(said)
         return traced
 
-    def _trace(self, fact: Fact, nearest: tuple[LineMatch, ...] = ()) -> TracedFact:
+    def _trace(self, fact: Fact, nearest: tuple[LineMatch, ...] = (), meant: str = "") -> TracedFact:
         start, facts = self.scene.session.tree.start, fact.facts
         rows = (start[facts.entry] + facts.block).astype(np.int32)
         found = Occurrences((fact,), rows, np.array([0, len(rows)], np.int32))
         said, known = find_known(found, self.scene.session)
         stood = not len(rows) or bool(find_stood(found, known, self.scene.before)[0])
-        look = OutcomeFinder(found, self.scene, said, known, longer=self._ending_in(fact))
+        look = OutcomeFinder(found, self.scene, said, known, longer=self._ending_in(fact), meant=meant)
         return TracedFact(look, 0, stood, nearest=nearest)
 
     def named(self, number: int) -> tuple[BlockRef, ...]:
@@ -373,6 +375,10 @@ class OutcomeFinder:
             return FactComparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
         latest = fact.kind != "number" or self.found.is_latest(fact)
         best = compare_fact(fact.kind, fact.form, index_text(stand.text), self._said_before, latest)
+        if self._meant and best.outcome in IN_FULL:
+            # "Which port is it?" has no value of its own that could be another one.
+            answer = compare_fact("statement", self._meant, index_text(stand.text), self._said_before)
+            best = answer if answer.outcome in ("changed", "contradicted") else best
         if fact.kind == "file" and best.outcome == "quoted" and self.share_tail(number, best.words):
             best = best._replace(outcome="partial", reason="end of several paths")
         if pattern.commit and best.outcome == "quoted":  # every length of a commit's id is found above

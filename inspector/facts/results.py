@@ -8,21 +8,16 @@ from collections.abc import Iterable
 from ..session.toolcalls.call_paths import names
 from ..session.toolcalls.core_command import split_core
 
+_TEST = names("test tests pytest jest vitest mocha rspec phpunit ctest tox nox e2e")
+_LINT = names("lint ruff flake8 eslint biome clippy golangci-lint vet")
+_TYPES = names("typecheck type-check mypy pyright tsc tsgo")
+_CHECK_ALL = names("check")
 _SORTS = (
-    (
-        names("test tests pytest jest vitest mocha rspec phpunit ctest tox nox e2e"),
-        names("test tests testing suite spec specs"),
-    ),
-    (names("lint ruff flake8 eslint biome clippy golangci-lint vet"), names("lint linter linting")),
-    (
-        names("typecheck type-check mypy pyright tsc tsgo"),
-        names("type types typecheck typechecks typechecking type-check"),
-    ),
-    (
-        names("build compile make tsc tsgo vet"),
-        names("build builds compile compiles compilation"),
-    ),
-    (names("check"), names("check checks test tests lint type types")),
+    (_TEST, names("test tests testing suite spec specs")),
+    (_LINT, names("lint linter linting")),
+    (_TYPES, names("type types typecheck typechecks typechecking type-check")),
+    (names("build compile make tsc tsgo vet"), names("build builds compile compiles compilation")),
+    (_CHECK_ALL, names("check checks test tests lint type types")),
 )
 """The programs of each sort of check, and the words that a text has for it."""
 _PROGRAMS = frozenset().union(*(programs for programs, _ in _SORTS))
@@ -49,6 +44,20 @@ def is_check(command: str) -> bool:
     )
 
 
+def is_part_of(command: str, other: str) -> bool:
+    """Return whether another command, such as `npm run check`, runs a linter or type checker as well.
+
+    >>> is_part_of("npx tsc --noEmit", "npm run check"), is_part_of("npm test", "npm run check")
+    (True, False)
+    """
+    ran = _read_programs(command)
+    return bool(_read_programs(other) & _CHECK_ALL and ran & (_LINT | _TYPES) and not ran & _TEST)
+
+
+def _read_programs(command: str) -> set[str]:
+    return {word for word in re.split(r"[\s:&|;/]+", command.casefold()) if word} & _PROGRAMS
+
+
 def says_failure(command: str, texts: Iterable[str]) -> bool:
     """Return whether a sentence of some texts says that a check failed. That it passed is no such sentence.
 
@@ -61,7 +70,7 @@ def says_failure(command: str, texts: Iterable[str]) -> bool:
     >>> says_failure("make lint", ["Two tests fail."])
     False
     """
-    ran = {word for word in re.split(r"[\s:&|;/]+", command.casefold()) if word} & _PROGRAMS
+    ran = _read_programs(command)
     if len(ran) > 1:  # "make lint" builds nothing
         ran.discard("make")
     about = ran.union(*(words for programs, words in _SORTS if ran & programs))

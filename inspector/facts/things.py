@@ -18,7 +18,7 @@ from .vocabulary import NUMERALS
 
 _CODE = re.compile(
     r"`([^`\n]{2,300})`|^\s*\$ (.+)$"
-    r"|(?i:\b\w{0,40}?(?:bash|shell|exec|command|terminal)\w{0,40}\()([^\n]{2,300}?)\)(?=\s*(?:·|$))",
+    r"|(?i:\b\w{0,40}?(?:bash|shell|exec|command|terminal)\w{0,40}\((?:([^\n()]{2,300})\)|([^\n]{2,300}?)\)(?=\s*(?:·|$))))",
     re.MULTILINE,
 )
 """Where a text writes a command: in backquotes, after a prompt, or as the argument of a shell tool."""
@@ -28,7 +28,7 @@ _FIGURE = (
     rf"[$€£]?\d[\d,.]*\d%?|\d|(?:{'|'.join(NUMERALS)})"
     r"(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
 )
-_JOINT = r"""(?P<joint>[ =:"'`*_#]{1,5}(?:(?:is|of|to|at|was)[ `"'*]{1,3})?)"""
+_JOINT = r"""(?P<joint>[ =:"'`*_#]{1,5}(?:(?:is|of|to|at|was|set to|is set to|is now)[ `"'*]{1,3})?)"""
 _NAMED = re.compile(r"(?P<name>[^=]{1,80}?)\s*=+\s*(?P<value>\S+)")
 _COUNTED = re.compile(rf"(?P<value>{_FIGURE})\+?(?P<rest>\W?[^\d]*)")
 _SIZE = re.compile(r"([kKMGT]i?B)\b(.*)")
@@ -147,8 +147,7 @@ def _find_part(value: str, text: IndexedText) -> FactComparison | None:
 
 
 def find_part_keys(form: str) -> set[str]:
-    """Return the words of which a text has one if it names a part of a thing that is not the end of a path:
-    the number of an issue, a ticket, the first folder.
+    """Return words that identify part of a file or an address: an issue's number, a ticket, the first folder.
 
     >>> find_part_keys("https://github.com/o/r/pull/12#issuecomment-7")
     {'12'}
@@ -191,15 +190,15 @@ def _is_near(item: str, other: str) -> bool:
         )
     mine, theirs = ([part.lower() for part in _PART.findall(name)] for name in (item, other))
     # Folders and endings that two paths share do not make their names alike.
-    many = len(_PART.findall(item.rpartition("/")[2].partition(".")[0])) >= 4 or "/" not in item
-    many = many and len(mine) >= 4
+    base = item.rpartition("/")[2].partition(".")[0]
+    is_long = len(mine) >= 4 and ("/" not in item or len(_PART.findall(base)) >= 4)
     if len(mine) < 2 or len(theirs) < 2:
         return len(item) > 4 and _is_one_letter_off(item.lower(), other.lower())
     if sorted(mine) == sorted(theirs):
         return True
     if len(mine) == len(theirs):
         differing = [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
-        return len(differing) == 1 and (many or SequenceMatcher(None, *differing[0]).ratio() >= 0.5)
+        return len(differing) == 1 and (is_long or SequenceMatcher(None, *differing[0]).ratio() >= 0.5)
     short, long = sorted((mine, theirs), key=len)
     return len(short) >= 3 and _is_one_more(short, long)
 
@@ -235,7 +234,9 @@ _COMMANDS: WeakKeyDictionary[IndexedText, tuple[list[str], list[list[str]], list
 def _read_commands(text: IndexedText) -> tuple[list[str], list[list[str]], list[str]]:
     """Return what may be a command in a text, the words of each, and all words of the text."""
     if text not in _COMMANDS:
-        spans = [match[1] or match[2] or match[3] for match in _CODE.finditer(_CONTINUED.sub(" ", text.text))]
+        spans = [
+            next(filter(None, match.groups())) for match in _CODE.finditer(_CONTINUED.sub(" ", text.text))
+        ]
         _COMMANDS[text] = spans, [_split_command(span) for span in spans], _split_command(text.text)
     return _COMMANDS[text]
 
@@ -336,9 +337,11 @@ def _compare_number(form: str, text: IndexedText, is_said: SaidBefore, latest: b
     if near:
         best = min(near, key=lambda hit: (not _is_near(value, hit[0][: len(value)]), hit.start()))
         return FactComparison("changed", best[0], best.start(), form, best[0], "value")
-    # The session said the other value as well: which of the two belongs to the fact is not decided.
-    if named and hits and len(parts) > 1:
-        return FactComparison("unclear", hits[0][0], hits[0].start(), reason="another value")
+    # The text has another value that the session said as well, or none next to the name.
+    if named and len(parts) > 1:
+        place = hits[0] if hits else re.search(rf"(?i)(?<!\w){name}(?!\w)", text.text)
+        if place is not None:
+            return FactComparison("unclear", place[0], place.start(), reason="another value")
     return ABSENT
 
 

@@ -35,7 +35,7 @@ SENTENCES: dict[str, str] = {
     "unclear": "{where} says “{found}”. Whether that means the same is unclear.",
     "unclear: value missing": "{where} says “{found}”. Whether it means “{value}” is unclear.",
     "unclear: another word": "{where} says “{instead}” instead of “{value}”: “{found}”.",
-    "unclear: negation": "{where} says “{found}”. Only one of the two sentences has a negation.",
+    "unclear: negation": "{where} says “{found}”. The negation may belong to other words.",
     "unclear: words missing": "{where} says “{found}”. Some of the words are missing there.",
     "absent": "{where} does not mention this.",
     "absent: no summary": "No block that says it stays.",

@@ -239,8 +239,8 @@ class StageOutcomes:
         return max(always, default=0)
 
     def _may_stop(self, depth: int) -> bool:
-        """Whether the policy may stop at a depth once the target is met: not between the early stages, after
-        which no compaction is needed, and those that every compaction has."""
+        """Whether the policy may stop at a depth once the target is met. Once a stage behind the early ones
+        has run, it does not stop before the last `always` stage."""
         return depth <= self.early or depth >= self.needed
 
     def __getitem__(self, depth: int) -> StageOutcome:

@@ -37,7 +37,7 @@ from .requests import RequestGate, Stop
 from .run import Run, Status
 from .scenario import Scenario, ScenarioEvent, read_scenario
 from .timeline import find_life, take_out
-from .versus_recorded import compare_recorded, find_moments
+from .versus_recorded import compare_recorded, find_moments, name_check
 from .wire_edits import WireEdits, split_off_edits
 
 
@@ -334,12 +334,13 @@ class _Replay:
         by_window = trigger.enabled and trigger.tokens is None and self.harness.engine != "none"
         if by_window and not trigger.base(self.window):
             self.log.note(
-                "no_window", "No context window is known, so the policy never fires. Give one with window=…"
+                "no_window", "No context window is known, so the policy never fires. Set the context window."
             )
 
     def _add_up(self) -> None:
         """What is known only at the end."""
         self._tell_idle()
+        self._tell_unseen()
         if self.wire_edits is not None and self.wire_edits.edited:
             self.log.note(
                 "wire",
@@ -355,6 +356,21 @@ class _Replay:
                 "accepts. One that refuses can be set in the scenario.",
                 step,
             )
+
+    def _tell_unseen(self) -> None:
+        """Tell of a context that was large enough at a moment when the policy does not look."""
+        trigger, seen = self.policy.trigger, {event.kind for event in self.log.events}
+        sizes = [size for at, size in enumerate(self.columns["measured"]) if self.lived[at]]
+        most = max(sizes, default=0)
+        if self.harness.engine == "none" or "threshold_hit" in seen or not trigger.fires(most, self.window):
+            return
+        unit = "messages" if trigger.measure == "messages" else "tokens"
+        than, limit = "above" if trigger.above else "at", trigger.threshold(self.window)
+        self.log.note(
+            "never_looked",
+            f"The context reached {most:,} {unit}, and the policy fires {than} {limit:,.0f}; it looks only "
+            f"at {name_check(trigger.check)}, and never did so then.",
+        )
 
     def _tell_idle(self) -> None:
         """Acts that nothing came of: not possible, nothing to do, or no request left for them."""

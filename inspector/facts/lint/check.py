@@ -44,7 +44,7 @@ from ..grounding import ground_recorded
 from ..needed_again import is_verdict
 from ..outcomes import CODE, Outcome
 from ..regret import find_regret
-from ..results import is_check, says_failure
+from ..results import is_check, is_part_of, says_failure
 from ..trace import trace_recorded
 from ..traced import Trace, TracedFact
 from ..wording import write
@@ -342,8 +342,8 @@ class _Look:
         return is_check(form) and not again and not self._has_passed(form, place)
 
     def _has_passed(self, form: str, after: tuple[int, int]) -> bool:
-        """Whether a command, a chain with all of its clauses, or a check of the same path passed after a
-        position."""
+        """Whether a command, a chain with all of its clauses, a check of the same path, or a check that it is
+        a part of passed after a position."""
         clauses, target = set(split_core(form)), _find_target(form)
         return any(
             not failed and self.place(ref) > after
@@ -351,6 +351,7 @@ class _Look:
             if other == form
             or clauses <= set(split_core(other))
             or (target and target == _find_target(other) and is_check(other))
+            or is_part_of(form, other)
             for failed, ref in runs
         )
 

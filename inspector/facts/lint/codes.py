@@ -1,6 +1,6 @@
 """What a check says: findings with stable codes, the table of codes, and how some are chosen.
 
-A code never changes its meaning; one that is no longer used is not given to another check.
+A code is never given to another check, even if it is no longer used.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _CHECKS = (
         "CI005",
         "last result absent",
         "warning",
-        "The test, build or check that failed last is said nowhere any more, nor what came of it.",
+        "The test, build or check that failed last is not mentioned, and neither is its failure.",
         "The command pytest -q, which failed last in turn 8, is absent.",
     ),
     Check(

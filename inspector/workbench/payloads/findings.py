@@ -225,7 +225,7 @@ def _finish(
     kinds = trace.kind[trace.stood & (trace.outcome == CODE["absent"])].tolist()
     absent = Counter(KINDS[kind] for kind in kinds)
     words = join_words([plural(absent[kind], one, many) for kind, one, many in _UNCHECKED if absent[kind]])
-    notes = [f"Not checked: {words}"] if words else []
+    notes = [f"Not listed: {words}"] if words else []
     if faults:
         notes.append(f"incomplete: {plural(len(faults), 'fault')} while checking")
     unchecked = "; ".join(notes)
