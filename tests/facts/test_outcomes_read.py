@@ -138,6 +138,41 @@ def test_why_says_what_the_summary_says_in_its_place(said: str, summary: str, se
     assert ("does not name it" in why) == (found[asked].outcome == "absent")
 
 
+@pytest.mark.parametrize("port", ["7070", "7071"])
+def test_a_question_without_a_value_is_answered_by_what_was_said(port: str) -> None:
+    found = trace("The server listens on port 7070.", f"The server listens on port {port}.")
+    asked = found["Which port does the server listen on?"]
+    assert (asked.outcome in KEPT) == (port == "7070")
+    assert (asked.outcome == "changed") == (port == "7071")
+
+
+@pytest.mark.parametrize(
+    ("said", "summary"),
+    [
+        ("Never call the payment provider from tests; stub it in process_payment.", "Moved process_payment."),
+        (
+            "Run the linter before every commit, on all platforms, i.e. Linux too.",
+            "Changed tools, i.e. the parser.",
+        ),
+    ],
+)
+def test_a_name_in_a_summary_says_nothing_of_a_rule(said: str, summary: str) -> None:
+    assert outcome(said, summary) == "absent"
+
+
+@pytest.mark.parametrize(
+    ("summary", "expected"),
+    [
+        ("IDLE_MINUTES is set to 30.", "changed"),
+        ("IDLE_MINUTES is set to 20.", "quoted"),
+        ("IDLE_MINUTES is read at start.", "unclear"),
+        ("The port is set to 30.", "absent"),
+    ],
+)
+def test_a_number_is_looked_for_beside_its_name(summary: str, expected: str) -> None:
+    assert trace("Use IDLE_MINUTES = 20 there.", summary)["IDLE_MINUTES = 20"].outcome == expected
+
+
 def test_words_that_nobody_said_are_answered_with_the_nearest_lines() -> None:
     said = "Write the report in German. Keep it short.\nSend the report to Kim."
     found = trace(said, "All is well.")
@@ -237,10 +272,11 @@ def test_law_any_text_is_compared_with_any_other(said: str, summary: str) -> Non
         assert one.outcome in (*RANK, "verbatim") and one.why()
 
 
-@pytest.mark.parametrize("unit", ["-.", "~", "12-", "a+", "a@", "1,", "0a-", "not push to main x ", "x"])
+@pytest.mark.parametrize("unit", ["-.", "~", "12-", "a+", "a@", "1,", "0a-", "not push to main x ", "x", "bash", "(exec"])
 def test_no_summary_takes_a_time_that_grows_with_its_square(unit: str) -> None:
     """A summary of 200,000 characters of one pattern is read; backtracking over it would take hours."""
     rule = "Never push to main without a review."
     with limit_work():
-        found = trace(f"push to main. {rule}", unit * (200_000 // len(unit)))[rule]
-    assert found.outcome in OUTCOMES
+        found = trace(f"Run `git status` first. {rule}", "git " + unit * (200_000 // len(unit)))
+        outcomes = [found[asked].outcome for asked in (rule, "git status")]
+    assert set(outcomes) <= set(OUTCOMES)

@@ -409,6 +409,7 @@ def told_by(job: SummaryJob, session: Session) -> str:
         (told_by, "told_by"),
         (ExtractiveSummariser(), "extractive"),
         (Checkpoint(text="So far.", by="pasted"), "pasted"),
+        (Checkpoint(text="So far.", provider="bedrock"), "bedrock"),
     ],
 )
 def test_what_is_told_of_a_compaction_names_its_turn_and_who_summarised(

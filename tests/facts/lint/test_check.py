@@ -119,6 +119,26 @@ def test_CI005_a_result_told_in_words_is_not_lost(summary: str, lost: bool) -> N
     assert ("CI005" in codes(user("work"), *failed, summary=summary)) == lost
 
 
+@pytest.mark.parametrize(
+    ("command", "summary", "lost"),
+    [
+        ("pytest -q tests", "pytest: 3 failed.", False),
+        ("ruff check src", "ruff reports 3 errors.", False),
+        ("make lint", "The build is broken.", True),
+        ("npm run test", "Next: add a test for error handling.", True),
+    ],
+)
+def test_CI005_a_failure_is_told_of_the_check_that_failed(command: str, summary: str, lost: bool) -> None:
+    failed = act(1, "Bash", "boom", True, command=command)
+    assert ("CI005" in codes(user("work"), *failed, summary=summary)) == lost
+
+
+def test_CI005_a_type_check_that_the_check_of_the_project_ran_again_is_no_loss() -> None:
+    failed = act(1, "Bash", "boom", True, command="npx tsc --noEmit")
+    assert "CI005" in codes(user("work"), *failed)
+    assert "CI005" not in codes(user("work"), *failed, *act(2, "Bash", command="npm run check"))
+
+
 def test_CI005_a_result_told_by_the_name_of_its_test_is_not_lost() -> None:
     failed = act(1, "Bash", "FAIL", True, command="go test ./... -run TestShadow_CommitBeforeStop -v")
     told = "TestShadow_CommitBeforeStop still fails."
