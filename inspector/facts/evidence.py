@@ -106,13 +106,14 @@ def _find_line(traced: TracedFact) -> Passage | None:
 
 
 def _find_replacement(traced: TracedFact) -> Passage | None:
-    """Return the passage in which the user said another value."""
+    """Return the passage that took the place of a fact."""
     session, later = traced.scene.session, traced.replacement
     if later is None or later.ref.entry not in session.index:
         return None
     text = session.block(later.ref).text
     start = text.find(later.words)
-    return _cut_passage(traced, later.ref, text, max(start, 0), max(start, 0) + len(later.words), "user")
+    speaker = "user" if later.how == "said" else who_speaks(session[later.ref.entry]).speaker
+    return _cut_passage(traced, later.ref, text, max(start, 0), max(start, 0) + len(later.words), speaker)
 
 
 def _find_left(traced: TracedFact, comparison: FactComparison) -> Passage | None:

@@ -115,6 +115,8 @@ def describe_outcome(traced: TracedFact, evidence: Evidence | None = None) -> Wr
         if not any(other.how == "summary" and other.text for other in scene.after.others):
             return write("absent", "no summary")
     variant = "carried" if traced.carried else comparison.reason
+    if traced.replacement is not None and traced.replacement.how != "said":
+        variant = traced.replacement.how
     if outcome == "changed" and not (comparison.said and comparison.instead):
         variant = "order"
     if outcome == "changed" and variant != "order":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -19,12 +20,13 @@ from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
 from .comparing import STATEMENTS, compare_fact, index_text
 from .fact_keys import FactKeys
 from .facts import Fact, Facts, Said
-from .indexed_text import ALL_SAID, SaidBefore
+from .indexed_text import ALL_SAID, SaidBefore, find_whole
 from .line_search import LineMatch, find_lines
 from .literal import find_in_head, find_literal, make_asked, respell, tell_absence
 from .mentions import FactPattern, SearchText, read_words
 from .occurrences import Occurrences, is_only_named, refer
 from .outcomes import CODE, IN_FULL, KEPT, Outcome
+from .outdated import find_outdated
 from .questions import compare_question
 from .remaining import How, Remaining, RemainingText, TextIndex
 from .replaced import Replacement, find_replaced
@@ -114,11 +116,36 @@ class OutcomeFinder:
         replaced: Mapping[int, Replacement] | None = None,
         longer: tuple[Fact, ...] | None = None,
         meant: str = "",
+        named_in: Facts | None = None,
     ) -> None:
         self.found, self.scene, self.on_path, self.known = found, scene, said, known
         self._meant = meant  # the line that a question asks about
         self._longer = longer
         self.replaced = find_replaced(found, said) if replaced is None else replaced
+        self._named_in = named_in
+
+    @cached_property
+    def outdated(self) -> dict[int, Replacement]:
+        """What took the place of facts in later work (`find_outdated`), by their places in the columns.
+
+        Words that someone asks for are out of date if a commit that they name is.
+        """
+        asked, session = self._named_in, self.scene.session
+        if asked is not None:
+            found = find_outdated(asked, session).items()
+            mine = (each for number, each in found if self._names(asked.every[number], each))
+            return dict(enumerate(islice(mine, 1)))
+        by_facts = {id(fact.facts): fact.facts for fact in self.found.facts}
+        every = {key: find_outdated(facts, session) for key, facts in by_facts.items()}
+        return {
+            place: every[id(fact.facts)][fact.number]
+            for place, fact in enumerate(self.found.facts)
+            if fact.number in every[id(fact.facts)]
+        }
+
+    def _names(self, fact: Fact, later: Replacement) -> bool:
+        """Whether the words that someone asks for name a commit that was rewritten."""
+        return later.how == "rewritten" and find_whole(fact.form, self.found.facts[0].form) >= 0
 
     def fact(self, number: int) -> Fact:
         """A fact by its place in the columns."""
@@ -230,7 +257,12 @@ class OutcomeFinder:
         found = Occurrences((fact,), rows, np.array([0, len(rows)], np.int32))
         said, known = find_known(found, self.scene.session)
         stood = not len(rows) or bool(find_stood(found, known, self.scene.before)[0])
-        look = OutcomeFinder(found, self.scene, said, known, longer=self._ending_in(fact), meant=meant)
+        look = OutcomeFinder(
+            *(found, self.scene, said, known),
+            longer=self._ending_in(fact),
+            meant=meant,
+            named_in=self.found.facts[0].facts if self.found.facts else None,
+        )
         return TracedFact(look, 0, stood, nearest=nearest)
 
     def named(self, number: int) -> tuple[BlockRef, ...]:
@@ -258,7 +290,8 @@ class OutcomeFinder:
         """What became of it."""
         outcome = self._find(number)
         if number not in self.replaced:
-            return outcome
+            outdated = outcome.outcome not in IN_FULL and number in self.outdated
+            return outcome._replace(outcome="superseded", stands=()) if outdated else outcome
         carried = outcome.outcome in IN_FULL
         stands = outcome.stands if carried else ()
         return outcome._replace(outcome="superseded", carried=carried, stands=stands)

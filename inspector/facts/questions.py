@@ -10,6 +10,7 @@ import re
 
 from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, is_same, is_subject
 from .outcomes import Outcome
+from .results import find_result
 from .statements import ABSENT, ORDER, FactComparison, compare_statement, quote_statement
 from .terms import Term, read_terms
 from .things import compare_thing
@@ -40,7 +41,17 @@ def compare_question(question: str, text: IndexedText, is_said: SaidBefore = NOT
         result = combine([_compare_part(part, text, is_said) for part in parts])
     else:
         result = _compare_part(question.strip(), text, is_said)
-    return result if result.outcome != "absent" else find_name(question, text)
+    if result.outcome == "absent":
+        result = find_name(question, text)
+    return result if result.outcome != "absent" else _find_result(question, text)
+
+
+def _find_result(question: str, text: IndexedText) -> FactComparison:
+    """Check whether a text tells how a check ended that a question is about: `unclear` if so."""
+    words = find_result(question, text.text)
+    if not words:
+        return ABSENT
+    return FactComparison("unclear", words, text.text.find(words), reason="result")
 
 
 def split_sentences(words: str) -> list[str]:

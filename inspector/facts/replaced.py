@@ -113,11 +113,19 @@ class Statement(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """What took a fact's place: the sentence the user said later, its value, and the block it stands in."""
+    """What took the place of a fact.
+
+    Attributes:
+        ref: The block.
+        words: The words of the block: the sentence that the user said later, or what a tool was given.
+        value: The value that stands now; empty for a deleted file.
+        how: "said" by the user, or done by a tool: "rewritten", "edited" or "deleted".
+    """
 
     ref: BlockRef
     words: str
     value: str
+    how: str = "said"
 
 
 def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:

@@ -28,6 +28,11 @@ _FAILURE = re.compile(
     r"\b(?:fail(?:s|ed|ing|ures?)?|red|broken|breaks)\b"
     r"|\b[1-9]\d* (?:[\w-]+ )?(?:errors?|issues?)\b|\berrors? (?:remains?|in|on|at)\b|[✗✘❌]"
 )
+_ENDED = re.compile(
+    r"(?i)\b(?:pass(?:es|ed|ing)?|clean|green|succe(?:ss|ed)\w*|ok)\b|\b(?:no|0|zero) (?:errors?|failures?)\b|[✓✔✅]"
+    r"|\bfail(?:s|ed|ing|ures?)?\b|\b[1-9]\d* errors?\b|[✗✘❌]"
+)
+"""What tells how a check ended, whichever way."""
 _WORD = re.compile(r"[A-Za-z][\w-]*")
 _TEST_NAME = re.compile(r"\b(?:[Tt]est\w{4,}|\w+_test\b|\w+\.(?:test|spec)\b)")
 
@@ -70,16 +75,28 @@ def says_failure(command: str, texts: Iterable[str]) -> bool:
     >>> says_failure("make lint", ["Two tests fail."])
     False
     """
+    return any(_find_about(command, text, _FAILURE) for text in texts)
+
+
+def find_result(words: str, text: str) -> str:
+    """Return the sentence of a text that tells how such a check ended, if some words tell how one did; else "".
+
+    >>> find_result("npm test: 1309 pass, 0 fail", "Lint is clean. All tests pass.")
+    'All tests pass.'
+    """
+    return _find_about(words, text, _ENDED) if _ENDED.search(words) else ""
+
+
+def _find_about(command: str, text: str, telling: re.Pattern[str]) -> str:
+    """Return the first sentence that matches a pattern and is about a sort of check that a command runs."""
     ran = _read_programs(command)
     if len(ran) > 1:  # "make lint" builds nothing
         ran.discard("make")
     about = ran.union(*(words for programs, words in _SORTS if ran & programs))
     tests = set(_TEST_NAME.findall(command))
-    for text in texts:
-        for line in re.split(r"\n|(?<=[.!?])\s", text):
-            if _FAILURE.search(line) is None:
-                continue
+    for line in re.split(r"\n|(?<=[.!?])\s", text) if about or tests else ():
+        if telling.search(line) is not None:
             words = {word.casefold() for word in _WORD.findall(line)}
             if about & words or any(name in line for name in tests):
-                return True
-    return False
+                return line.strip()
+    return ""

@@ -23,7 +23,7 @@ from .fact_keys import FactKeys
 from .facts import Facts
 from .occurrences import Occurrences, find_occurrences
 from .outcome_finder import OutcomeFinder, PointInTimeOutcomes, find_known, find_stood
-from .outcomes import CODE, Outcome
+from .outcomes import CODE, IN_FULL, OUTCOMES, Outcome
 from .remaining import Remaining, stand_live, stand_plan
 from .traced import TIERS, Trace, TracedFact, TraceScope
 
@@ -219,7 +219,8 @@ def _trace(
         check_stopped()
         found_outcome = look.find(number)
         codes[number], tier[number] = CODE[found_outcome.outcome], TIERS.index(found_outcome.tier)
-    superseded = [number for number in look.replaced if stood[number]]
+    outdated = [number for number in look.outdated if OUTCOMES[codes[number]] not in IN_FULL]
+    superseded = [number for number in (*look.replaced, *outdated) if stood[number]]
     codes[superseded] = CODE["superseded"]
     mine = np.flatnonzero(known).astype(np.int32)
     return Trace(scene, look, mine, found.kind[mine], stood[mine], codes[mine], tier[mine])

@@ -78,6 +78,9 @@ class Look(Protocol):
     @property
     def replaced(self) -> Mapping[int, Replacement]: ...
 
+    @property
+    def outdated(self) -> Mapping[int, Replacement]: ...
+
     def fact(self, number: int) -> Fact: ...
 
     def said(self, number: int) -> tuple[BlockRef, ...]: ...
@@ -202,8 +205,10 @@ class TracedFact(Printable):
 
     @property
     def replacement(self) -> Replacement | None:
-        """What the user said in its place before the compaction came; None unless it is superseded."""
-        return self._look.replaced.get(self._number)
+        """What took its place before the compaction; None unless it is superseded."""
+        if self.outcome != "superseded":
+            return None
+        return self._look.replaced.get(self._number) or self._look.outdated.get(self._number)
 
     @property
     def carried(self) -> bool:

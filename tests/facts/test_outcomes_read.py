@@ -272,7 +272,9 @@ def test_law_any_text_is_compared_with_any_other(said: str, summary: str) -> Non
         assert one.outcome in (*RANK, "verbatim") and one.why()
 
 
-@pytest.mark.parametrize("unit", ["-.", "~", "12-", "a+", "a@", "1,", "0a-", "not push to main x ", "x", "bash", "(exec"])
+@pytest.mark.parametrize(
+    "unit", ["-.", "~", "12-", "a+", "a@", "1,", "0a-", "not push to main x ", "x", "bash", "(exec"]
+)
 def test_no_summary_takes_a_time_that_grows_with_its_square(unit: str) -> None:
     """A summary of 200,000 characters of one pattern is read; backtracking over it would take hours."""
     rule = "Never push to main without a review."

@@ -1,0 +1,130 @@
+"""Facts that later work made out of date: what a summary leaves out of them is no loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from inspector import trace_recorded
+from inspector.facts.traced import Trace
+from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.entries import Boundary, Entry
+from tests.test_cuts import build, say, user
+
+Step = tuple[str, dict[str, Any], str]
+
+
+def work(*steps: Step, summary: str = "All is well.") -> Trace:
+    """Trace the facts of a session in which tools ran, through the compaction at its end."""
+    entries = [user("Please go on with it.")]
+    for number, (name, given, output) in enumerate(steps):
+        call = ToolCall(id=f"c{number}", name=name, input=given)
+        answer = ToolOutput(call_id=f"c{number}", parts=(Text(text=output),))
+        entries.append(Entry(id="", kind="message", role="assistant", blocks=(call,)))
+        entries.append(Entry(id="", kind="message", role="user", blocks=(answer,)))
+    boundary = Boundary(summary=summary)
+    end = Entry(id="", kind="compaction", blocks=(Text(text=summary),), boundary=boundary)
+    session = build(*entries, say(), end, user("go on"), say())
+    return trace_recorded(session)[0]
+
+
+def run(command: str, output: str = "") -> Step:
+    return "Bash", {"command": command}, output
+
+
+def edit(old: str, new: str) -> Step:
+    return (
+        "Edit",
+        {"file_path": "src/limits.py", "old_string": old, "new_string": new},
+        "The file was updated.",
+    )
+
+
+LOG = run("git log --oneline", "9f5a3c7 Keep the tide table small\n4b81d02 Read the almanac once")
+AGAIN = run("git log --oneline", "d07e6b1 Keep the tide table small\n8c2f914 Read the almanac once")
+
+
+@pytest.mark.parametrize(
+    ("step", "outcome"),
+    [
+        (run("git rebase origin/main", "Successfully rebased."), "superseded"),
+        (run("git commit --amend --no-edit"), "superseded"),
+        (run("git status"), "absent"),  # nothing says that the two are one commit
+    ],
+)
+def test_a_commit_with_a_new_id_is_out_of_date(step: Step, outcome: str) -> None:
+    trace = work(LOG, step, AGAIN)
+    assert trace["9f5a3c7"].outcome == outcome
+    assert trace["d07e6b1"].outcome == "absent"
+    asked = trace["4b81d02 Read the almanac once"]
+    assert asked.outcome == outcome
+    if outcome == "superseded":
+        assert asked.replacement is not None and asked.replacement.value == "8c2f914"
+        assert "8c2f914" in asked.why() and "rewritten" in asked.why()
+
+
+def test_a_commit_that_stands_beside_its_namesake_is_not_out_of_date() -> None:
+    rebase = run("git rebase origin/main", "Successfully rebased.")
+    both = run(
+        "git log --oneline --all", "d07e6b1 Keep the tide table small\n9f5a3c7 Keep the tide table small"
+    )
+    assert work(LOG, rebase, both)["9f5a3c7"].outcome == "absent"
+    merges = [
+        run("git log --oneline", f"{commit} Merge branch 'tide' into main")
+        for commit in ("9f5a3c7", "d07e6b1")
+    ]
+    assert work(merges[0], rebase, merges[1])["9f5a3c7"].outcome == "absent"
+
+
+def test_a_commit_that_the_summary_names_keeps_its_outcome() -> None:
+    rebase = run("git rebase origin/main", "Successfully rebased.")
+    assert work(LOG, rebase, AGAIN, summary="The fix is 9f5a3c7.")["9f5a3c7"].outcome == "quoted"
+
+
+def test_a_number_that_was_edited_is_out_of_date() -> None:
+    trace = work(edit("mostTides = 20", "mostTides = 50"), edit("mostTides = 50", "mostTides = 100"))
+    assert [trace[f"mostTides = {value}"].outcome for value in (20, 50, 100)] == [
+        "superseded",
+        "superseded",
+        "absent",
+    ]
+    assert "mostTides = 100" in trace["mostTides = 50"].why()
+    columns = trace.to_columns()
+    assert columns["outcome"][columns["form"].index("mostTides = 50")] == "superseded"
+
+
+def test_a_number_behind_which_two_others_came_is_not_judged() -> None:
+    trace = work(edit("mostTides = 20", "mostTides = 50\nmostTides = 70"))
+    assert trace["mostTides = 20"].outcome == "absent"
+    # An edit that only adds lines replaces nothing.
+    trace = work(edit("# tests", "# tests\nmostTides = 20\nassert mostTides = 30"))
+    assert {trace[f"mostTides = {value}"].outcome for value in (20, 30)} == {"absent"}
+
+
+def test_a_patch_edits_numbers_too() -> None:
+    patch = "*** Begin Patch\n*** Update File: src/limits.py\n@@\n-    mostTides = 20\n+    mostTides = 50\n*** End Patch"
+    trace = work(("apply_patch", {"input": patch}, "Done."))
+    assert trace["mostTides = 20"].outcome == "superseded"
+
+
+def test_a_deleted_file_is_out_of_date() -> None:
+    write = ("Write", {"file_path": "src/draft.py", "content": "a = 1"}, "Created.")
+    assert work(write)["src/draft.py"].outcome == "absent"
+    traced = work(write, run("rm src/draft.py"))["src/draft.py"]
+    assert traced.outcome == "superseded" and "deleted" in traced.why()
+    assert work(write, run("rm src/draft.py"), write)["src/draft.py"].outcome == "absent"
+
+
+@pytest.mark.parametrize(
+    ("question", "summary", "outcome"),
+    [
+        ("npm test: 1309 pass, 0 fail", "Lint is clean. All tests pass.", "unclear"),
+        ("npm test: 1309 pass, 0 fail", "Lint is clean.", "absent"),
+        ("npm run lint: 4 errors", "Lint is clean.", "unclear"),
+        ("npm run lint: 4 errors", "All tests pass.", "absent"),
+    ],
+)
+def test_a_question_about_a_result_finds_what_tells_one(question: str, summary: str, outcome: str) -> None:
+    trace = work(run("npm test", "1309 pass, 0 fail"), run("npm run lint", "4 errors"), summary=summary)
+    assert trace["text", question].outcome == outcome
