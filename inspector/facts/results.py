@@ -79,7 +79,11 @@ def says_failure(command: str, texts: Iterable[str]) -> bool:
 
 
 def find_result(words: str, text: str) -> str:
-    """Return the sentence of a text that tells how such a check ended, if some words tell how one did; else "".
+    """Return the sentence of a text that tells how a check ended; "" if none does.
+
+    Args:
+        words: Words that tell how a check of the same sort ended; for others there is no answer.
+        text: The text to search.
 
     >>> find_result("npm test: 1309 pass, 0 fail", "Lint is clean. All tests pass.")
     'All tests pass.'

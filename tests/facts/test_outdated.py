@@ -103,7 +103,8 @@ def test_a_number_behind_which_two_others_came_is_not_judged() -> None:
 
 
 def test_a_patch_edits_numbers_too() -> None:
-    patch = "*** Begin Patch\n*** Update File: src/limits.py\n@@\n-    mostTides = 20\n+    mostTides = 50\n*** End Patch"
+    lines = ("*** Update File: src/limits.py", "@@", "-    mostTides = 20", "+    mostTides = 50")
+    patch = "\n".join(("*** Begin Patch", *lines, "*** End Patch"))
     trace = work(("apply_patch", {"input": patch}, "Done."))
     assert trace["mostTides = 20"].outcome == "superseded"
 
