@@ -29,7 +29,8 @@ _FAILURE = re.compile(
     r"|\b[1-9]\d* (?:[\w-]+ )?(?:errors?|issues?)\b|\berrors? (?:remains?|in|on|at)\b|[✗✘❌]"
 )
 _ENDED = re.compile(
-    r"(?i)\b(?:pass(?:es|ed|ing)?|clean|green|succe(?:ss|ed)\w*|ok)\b|\b(?:no|0|zero) (?:errors?|failures?)\b|[✓✔✅]"
+    r"(?i)\b(?:pass(?:es|ed|ing)?|clean|green|succe(?:ss|ed)\w*|ok)\b"
+    r"|\b(?:no|0|zero) (?:errors?|failures?)\b|[✓✔✅]"
     r"|\bfail(?:s|ed|ing|ures?)?\b|\b[1-9]\d* errors?\b|[✗✘❌]"
 )
 """What tells how a check ended, whichever way."""
