@@ -28,6 +28,7 @@ from .formats.containers import ZSTD, unpack
 from .formats.json_document import HEAD
 from .formats.places import find_places
 from .formats.readers import list_holder_hooks
+from .mixins import Framed
 from .paths import open_regular, spell_out
 from .redaction.cut import cut_text, redact_text
 from .session.session import Session
@@ -73,7 +74,7 @@ class FoundSession(NamedTuple):
         return open_session(self.path)
 
 
-class FoundSessions(Sequence[FoundSession]):
+class FoundSessions(Framed, Sequence[FoundSession]):
     """Sessions of this machine, newest first; shown as a table."""
 
     def __init__(self, found: Iterable[FoundSession]) -> None:
@@ -88,6 +89,10 @@ class FoundSessions(Sequence[FoundSession]):
 
     def __len__(self) -> int:
         return len(self._found)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return a row per session, with the fields of `FoundSession` as columns."""
+        return {name: [getattr(session, name) for session in self] for name in FoundSession._fields}
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the rows of the table. `HEADINGS` are its columns, the first is the row's number."""

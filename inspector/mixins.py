@@ -14,6 +14,7 @@ from .text import html_text
 HOOKS = {
     "answer": "inspector.facts.asking:ask_facts",
     "answer why": "inspector.facts.asking:explain_question",
+    "compactions": "inspector.facts.compactions:list_compactions",
     "explanation": "inspector.facts.explain:find_explanation",
     "facts": "inspector.facts.facts:find_facts",
     "fixes": "inspector.facts.fixes:find_fixes",
@@ -78,16 +79,32 @@ class Drawable(Printable):
 
 
 class Framed(Printable, ABC):
-    """Base of what is a table: `to_columns` is written by its class, `to_frame` follows from it."""
+    """Base of everything that is a table: a class writes `to_columns`, the rest follows from it.
+
+    >>> from inspector import open_demo
+    >>> open_demo().find_facts("offsets.py", most=1).to_dicts()[0]["kind"]
+    'file'
+    """
+
+    __slots__ = ()
 
     @abstractmethod
     def to_columns(self) -> Mapping[str, Sequence[Any]]:
-        """The table as plain columns of one length, for a data frame of any kind."""
+        """Return the table as plain columns of one length, for a data frame of any kind."""
 
-    def to_frame(self) -> Any:
-        """The same as a pandas data frame. Raises `FrameError` where pandas is not installed."""
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the table as a list of rows, each a dict by column name."""
+        columns = self.to_columns()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas data frame. Raises `FrameError` if pandas is not installed."""
         try:
             pandas = import_module("pandas")
         except ImportError as error:
             raise FrameError(type(self).__name__) from error
         return pandas.DataFrame(dict(self.to_columns()))
+
+    def to_frame(self) -> Any:
+        """Return `to_pandas()`, under its earlier name."""
+        return self.to_pandas()

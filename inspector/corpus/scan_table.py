@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from ..mixins import Framed
 from ..text import html_table, join_words, plural, printed
 from .advice import Advice, Candidate, choose_policy
 from .aftermath import HEADINGS as AFTERMATH_HEADINGS
@@ -80,7 +81,7 @@ class _Shown(NamedTuple):
     names: int = 1
 
 
-class ScanTable:
+class ScanTable(Framed):
     """The rows of a scan. Iterating gives them one after another, from the file where there is one.
 
     `files` is how many files were asked for, `left_out` the policies that no other process could know.

@@ -24,6 +24,7 @@ from .facts import Facts
 from .occurrences import Occurrences, find_occurrences
 from .outcome_finder import OutcomeFinder, PointInTimeOutcomes, find_known, find_stood
 from .outcomes import CODE, IN_FULL, OUTCOMES, Outcome
+from .recorded_traces import RecordedTraces
 from .remaining import Remaining, stand_live, stand_plan
 from .traced import TIERS, Trace, TracedFact, TraceScope
 
@@ -33,7 +34,7 @@ _OCCURRENCES: Memo[Occurrences] = Memo(2)
 _KEYS: Memo[FactKeys] = Memo(2)
 _STANDING: Memo[Remaining] = Memo(4)
 _OUTCOMES: Memo[PointInTimeOutcomes] = Memo(4)
-_RECORDED: Memo[tuple[Trace, ...]] = Memo(1)
+_RECORDED: Memo[RecordedTraces] = Memo(1)
 _MOVES: Memo[tuple[Remaining, Remaining]] = Memo(8)
 
 
@@ -116,7 +117,7 @@ def trace_again(
     return _trace(found, _look_at(plan, scene.before, written, scene.placeholder)).traced
 
 
-def trace_recorded(session: Session, facts: Facts | None = None) -> tuple[Trace, ...]:
+def trace_recorded(session: Session, facts: Facts | None = None) -> RecordedTraces:
     """Trace the facts through every recorded compaction on the path, in order.
 
     What was in the context right before a compaction is compared with what is right after it. If the file
@@ -132,7 +133,9 @@ def trace_recorded(session: Session, facts: Facts | None = None) -> tuple[Trace,
     """
     expect("trace_recorded", session=(session, Session), facts=(facts, Facts, None))
     own = session.facts if facts is None else facts
-    return _RECORDED.of(own, lambda: tuple(trace_rounds(session, own)), Same(session.tree), session.leaf)
+    return _RECORDED.of(
+        own, lambda: RecordedTraces(trace_rounds(session, own)), Same(session.tree), session.leaf
+    )
 
 
 def trace_rounds(

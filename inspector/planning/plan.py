@@ -11,31 +11,34 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from ..cuts import CutPoint, CutPoints
-from ..errors import EditError, PolicyError, expect
+from ..errors import EditError, OtherSession, PolicyError, expect
 from ..formats.summary_wording import shown_summary
-from ..mixins import Drawable, ask
+from ..mixins import Drawable, Framed, ask
 from ..policies.builtin.recorded import RECORDED
+from ..policies.own_policy import find_own_policy
 from ..policies.policy import Edits, Policy, check_reason, check_window, read_edits
 from ..policies.registry import configure_policy
 from ..policies.rules.collapse import Collapse, CollapsedSegment, find_segments
 from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
-from ..policies.table import COUNTED, SUMMARISED, Bytes, Decision, Summary, Table
+from ..policies.table import COUNTED, FATES, SUMMARISED, Bytes, Decision, Summary, Table
 from ..policies.trigger import Measured, Reason, Verdict, judge_trigger
 from ..session.blocks import KINDS, BlockRef
 from ..session.session import Session
 from ..session.tree import Bools
 from ..text import printed
-from ..tokens.ledger import Ledger
+from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.memo import Memo
 from ..tokens.moment import Moment, find_moment
 from ..tokens.outside import Outside, PartName
 from ..tokens.reattached import ATTACHING
 from ..tokens.reattached import MOST as MOST_ATTACHED
 from ..tokens.recorded_sizes import ContextSize, find_recorded_sizes
+from ..tokens.rows import SECTIONS
 from .as_recorded import find_recorded
 from .cut_table import CutTable, find_edited_place
 from .fates import (
@@ -56,7 +59,7 @@ _CORRECTIONS: Memo[int] = Memo()
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Drawable):
+class Plan(Framed, Drawable):
     """What a policy does to the context at the leaf of a session.
 
     `place` is the live position the cut stands at, or None when there is nothing to compact; `why` then
@@ -221,6 +224,32 @@ class Plan(Drawable):
         if self.notice is not None and self.place is not None:
             new.append(self.place)
         return find_prefix(self.table, self.fate, new, self.ledger.head_tokens)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return a row per block of the context: where it is, its tokens, and what the plan makes of it.
+
+        The summary and the notice, which the plan adds, have no rows.
+
+        >>> from inspector import open_demo
+        >>> columns = make_plan(open_demo(), "flue", cut="end").to_columns()
+        >>> list(columns)
+        ['ref', 'turn', 'kind', 'section', 'tokens', 'retention', 'tokens_after']
+        """
+        table, session = self.table, self.session
+        turns = {
+            session.path[index]: turn.number + 1
+            for turn in session.turns
+            for index in range(turn.first, turn.last + 1)
+        }
+        return {
+            "ref": [str(block) for block in session.live_refs()],
+            "turn": [turns.get(entry, 0) for entry in table.live.entries[table.live.position].tolist()],
+            "kind": [KINDS[code] for code in table.kind.tolist()],
+            "section": [SECTIONS[code] for code in table.moment.section.tolist()],
+            "tokens": table.tokens.tolist(),
+            "retention": [FATES[code] for code in self.fate.tolist()],
+            "tokens_after": self.outcome.tokens.tolist(),
+        }
 
     @property
     def saved(self) -> dict[str, int]:
@@ -528,24 +557,35 @@ class Plan(Drawable):
 
 def make_plan(
     session: Session,
-    ledger: Ledger,
-    policy: str | Policy | dict[str, Any] = "flue",
+    ledger: Ledger | str | Policy | dict[str, Any] | None = None,
+    policy: str | Policy | dict[str, Any] | None = None,
     edits: Edits | dict[str, Any] | None = None,
     *,
+    cut: str | None = None,
     window: int | None = None,
     reason: Reason = "auto",
     contract: str | None = None,
 ) -> Plan:
-    """Plan a compaction of the context at the session's leaf. Pure: nothing is changed or asked.
+    """Plan a compaction of the context at the session's leaf. Nothing is changed and no model is called.
 
-    `policy` is a name, a `Policy` or its JSON; "recorded" is the compaction that the file holds right after
-    this moment, with its cut and its summary, so that an edit changes what really happened. `edits` override
-    its cut, pin blocks, set knobs. `window` (tokens) replaces the one the session or its model tells.
-    `reason` says what asked for it, which decides the stages that may run; a cut by hand and a /compact
-    ("manual") run at least one. `contract` is the one that the policy has to keep, as a plan's `spec_json`
-    tells it (S0-1). Raises `PolicyError` for a policy or setting that does not exist, another contract, or a
-    moment that no recorded compaction follows, `EditError` for a cut or pin that points at nothing or a cut
-    that is illegal, and `OtherSession` for a ledger of another session.
+    Args:
+        session: The session, at the point in time to plan for.
+        ledger: The session's tokens; counted if None. The policy may stand here instead:
+            `make_plan(session, "flue")`.
+        policy: A name, a `Policy` or its JSON; by default the policy of the harness that wrote the session,
+            "flue" if there is none. "recorded" is the compaction that the file holds right after this point,
+            with its cut and its summary, so that an edit changes what really happened.
+        edits: The cut, pins and settings that replace those of the policy.
+        cut: Short for `edits={"cut": …}`: the first entry that is kept, "turn 5", or "end".
+        window: Tokens of the model's window, in place of what the session or its model tells.
+        reason: What asked for the compaction, which decides the stages that may run. A cut by hand and
+            "manual" (/compact) run at least one.
+        contract: The contract that the policy has to keep, as a plan's `spec_json` tells it (S0-1).
+
+    Raises:
+        PolicyError: No such policy or setting, another contract, or no recorded compaction follows.
+        EditError: A cut or pin points at nothing, or the cut is not valid.
+        OtherSession: The ledger counted another session.
 
     >>> from inspector import count_tokens, read_session
     >>> session = read_session([{"role": role, "content": "…"} for role in ("user", "assistant") * 5])
@@ -555,9 +595,24 @@ def make_plan(
     >>> one_turn = {"settings": {"keep-recent-turns.turns": 1}}
     >>> make_plan(session, ledger, "keep-recent-turns", one_turn).cut.entry
     'm9'
+    >>> make_plan(session, "keep-recent-turns", cut="turn 3").cut.entry
+    'm5'
     """
-    expect("make_plan", session=(session, Session), ledger=(ledger, Ledger))
+    expect("make_plan", session=(session, Session), cut=(cut, str, None))
+    if policy is None and isinstance(ledger, str | Policy | dict):
+        ledger, policy = None, ledger
+    expect("make_plan", ledger=(ledger, Ledger, None))
+    if not isinstance(ledger, Ledger):
+        ledger = _find_ledger(session)
+    if policy is None:
+        policy = find_own_policy(session) or "flue"
     changed = read_edits(edits)
+    changed = changed if cut is None else changed.model_copy(update={"cut": cut})
+    if changed.cut is not None and (turn := session.find_turn(changed.cut)) is not None:
+        first = session.path[turn.first]
+        if first not in session.live.entries:
+            raise EditError("cut", changed.cut, "the context no longer holds it: a compaction took it")
+        changed = changed.model_copy(update={"cut": session.entries[first].id})
     check_window(window)
     check_reason(reason)
     plan = plan_moment(
@@ -569,6 +624,24 @@ def make_plan(
             plan.policy.name, f"the contract {contract!r:.60} is asked for, and it keeps {kept}"
         )
     return plan
+
+
+_LEDGER: list[ref[Ledger]] = []
+"""The ledger that was counted last for a plan, as long as something uses it."""
+
+
+def _find_ledger(session: Session) -> Ledger:
+    """Return the tokens of a session, counted before if a plan of the same session still has them."""
+    ledger = _LEDGER[0]() if _LEDGER else None
+    try:
+        if ledger is not None:
+            ledger.check(session)
+            return ledger
+    except OtherSession:
+        pass
+    ledger = count_tokens(session)
+    _LEDGER[:] = [ref(ledger)]
+    return ledger
 
 
 def plan_moment(

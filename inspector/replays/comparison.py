@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import expect
+from ..mixins import Framed
 from ..policies.policy import Policy
 from ..policies.registry import list_policies
 from ..session.session import Session
@@ -33,7 +34,7 @@ HEADINGS = ("policy", "compactions", "first in turn", "fullest", "at the end", "
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Framed):
     """Runs of several policies over one session, in the order they were asked for.
 
     `recorded` is what the session's own requests cost, by the usage in the file; `note` tells where prices
@@ -66,6 +67,11 @@ class Comparison:
             if row.run.policy.name == policy:
                 return row.run
         raise KeyError(f"{policy!r} was not compared; known: {', '.join(run.policy.name for run in self)}")
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the rows of `table` as columns."""
+        rows = self.table()
+        return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
     def table(self) -> list[dict[str, Any]]:
         """A row for each policy: plain values, for a data frame or a chart.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..mixins import Drawable
+from ..mixins import Drawable, Framed
 from ..planning.plan import Plan
 from ..policies.event_names import LOGGED
 from ..policies.events import AuditEvent
@@ -93,7 +93,7 @@ class Headroom(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(Drawable):
+class Run(Framed, Drawable):
     """Columns over the k steps of a session's life (one request with its tool outputs), and what happened.
 
     entry     int32[k]  position in `session.entries` of the last entry of the step, -1 before the first
@@ -145,6 +145,25 @@ class Run(Drawable):
 
     def __len__(self) -> int:
         return len(self.turn)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return a row per step: its turn, tokens of the context and of the request, and the state.
+
+        >>> from inspector import open_demo, replay
+        >>> replay(open_demo(), "flue").to_dicts()[0]["state"]
+        'normal'
+        """
+        return {
+            "turn": (self.turn + 1).tolist(),
+            "recorded": self.recorded.tolist(),
+            "context": self.context.tolist(),
+            "measured": self.measured.tolist(),
+            "requests": self.requests.tolist(),
+            "sent": self.sent.tolist(),
+            "cached": self.cached.tolist(),
+            "output": self.output.tolist(),
+            "state": [STATES[code] for code in self.state.tolist()],
+        }
 
     @property
     def adopted(self) -> tuple[Compaction, ...]:

@@ -7,6 +7,7 @@ is a frozen value; turns, steps and the live view are derived and never stored.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from .live import Live
     from .tree import Ints, Tree
+
+_TURN = re.compile(r"(?i)turn (\d{1,9})")
 
 MANIFEST: Literal["session-manifest/1"] = "session-manifest/1"
 """Name and version of the JSON form of a `Session`."""
@@ -66,21 +69,41 @@ class Session(Value):
     extra: dict[str, Any] = Field(default_factory=dict)
 
     def at(self, entry_id: str | None) -> Session:
-        """This session as it stood when `entry_id` was its last entry. Shares all entries with it.
+        """Return this session as it stood when an entry was its last one. All entries are shared.
 
-        The beginning of a name will do where no other entry's begins so. None is before the first entry.
-        Raises `EditError` for an entry that does not exist, and for a beginning of several.
+        Args:
+            entry_id: The id of the entry, or the beginning of it if no other id begins so; "turn 5" for the
+                last entry of the fifth turn; None for the point before the first entry.
+
+        Raises:
+            EditError: There is no such entry or turn, or several ids begin so.
 
         >>> from inspector import open_demo
         >>> session = open_demo()
-        >>> session.at("820f59b6").leaf
-        '820f59b6-ac5d-42af-a447-0e91c81e5d1b'
+        >>> session.at("820f59b6").leaf, len(session.at("turn 5").turns)
+        ('820f59b6-ac5d-42af-a447-0e91c81e5d1b', 5)
         """
+        expect("at", entry_id=(entry_id, str, None))
         if entry_id is not None:
-            entry_id = self.entries[self._find(entry_id)].id
+            turn = self.find_turn(entry_id)
+            index = self._find(entry_id) if turn is None else self.path[turn.last]
+            entry_id = self.entries[index].id
         moment = self.with_entries(self.entries, entry_id)
         moment.__dict__["tree"] = self.tree
         return moment
+
+    def find_turn(self, name: str) -> Turn | None:
+        """Return the turn that a name such as "turn 5" means, counted from 1; None for another name.
+
+        Raises:
+            EditError: The path has no such turn.
+        """
+        number = _TURN.fullmatch(name)
+        if number is None or name in self.index:
+            return None
+        if not 1 <= int(number[1]) <= len(self.turns):
+            raise EditError("at", name, f"the path has {plural(len(self.turns), 'turn')}, counted from 1")
+        return self.turns[int(number[1]) - 1]
 
     def _find(self, entry_id: str) -> int:
         """The position of an entry by its name, by another name of it, or by the beginning of one."""
@@ -239,6 +262,20 @@ class Session(Value):
         """
         answer: str = ask("answer why", self, question)
         return answer
+
+    @property
+    def compactions(self) -> Any:
+        """The recorded compactions and clearings as a table: `RecordedCompactions`, in file order.
+
+        >>> from inspector import open_demo
+        >>> [(row.turn, row.after < row.before, row.files > 0) for row in open_demo().compactions]
+        [(15, True, True), (19, True, False)]
+        """
+        return ask("compactions", self)
+
+    def __dir__(self) -> list[str]:
+        """Return the names of this class alone: a caller of `dir()` has no use for those of pydantic."""
+        return sorted({name for name in vars(Session) if name[0] != "_"} | Session.model_fields.keys())
 
     @cached_property
     def boundaries(self) -> tuple[tuple[str, Boundary], ...]:

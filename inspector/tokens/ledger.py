@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OtherSession, expect
-from ..mixins import Drawable, ask
-from ..session.blocks import REASONING, Block, BlockRef, Text, ToolOutput
+from ..mixins import Drawable, Framed, ask
+from ..session.blocks import KINDS, REASONING, Block, BlockRef, Text, ToolOutput
 from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import Bools, Ints
@@ -40,7 +40,7 @@ _WEIGHTS: Memo[Ints] = Memo()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ledger(Drawable):
+class Ledger(Framed, Drawable):
     """Columns over the r blocks of a file with n entries: the head first, then every entry in file order.
 
     entry    int32[r]    position in `session.entries`, -1 in the head
@@ -85,6 +85,21 @@ class Ledger(Drawable):
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return a row per block of the file: its reference, kind, section and tokens.
+
+        >>> from inspector import open_demo
+        >>> columns = count_tokens(open_demo()).to_columns()
+        >>> columns["kind"][-1], len(columns["tokens"]) > 500
+        ('text', True)
+        """
+        return {
+            "ref": [str(self.ref(row)) for row in range(len(self))],
+            "kind": [KINDS[code] for code in self.kind.tolist()],
+            "section": [SECTIONS[code] for code in self.section.tolist()],
+            "tokens": self.tokens.tolist(),
+        }
 
     def ref(self, row: int) -> BlockRef:
         """The reference of a row."""

@@ -17,6 +17,7 @@ from ..errors import EditError, InspectorError, PolicyError
 from ..planning.plan import Plan, make_plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.builtin.recorded import RECORDED
+from ..policies.own_policy import find_own_policy
 from ..policies.policy import Edits, Policy
 from ..policies.registry import add_policy, configure_policy, find_policy, names_of_policies
 from ..redaction.cut import cut_text
@@ -37,7 +38,6 @@ from .opening import (
     choose,
     find_start,
     list_marks,
-    own_policy,
     plan_recorded,
 )
 from .payloads.base_payload import Payload, to_json
@@ -282,7 +282,7 @@ class WorkbenchModel:
         """The policy to replay under, with its settings: what the file records is no policy for all of it."""
         name, settings = inputs["policy"], dict(inputs["settings"])
         if name in (AUTO, RECORDED.name):
-            own = own_policy(self.session)
+            own = find_own_policy(self.session)
             return find_policy(FALLBACK[0]) if own is None else own
         return configure_policy(name, settings)
 

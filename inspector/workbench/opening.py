@@ -16,8 +16,9 @@ from ..cuts import END
 from ..errors import PolicyError
 from ..planning.plan import Plan, make_plan
 from ..policies.builtin.recorded import RECORDED
+from ..policies.own_policy import find_own_policy
 from ..policies.policy import Edits, Policy
-from ..policies.registry import find_policy, names_of_policies
+from ..policies.registry import find_policy
 from ..policies.table import DROPPED, VERBATIM
 from ..session.session import Session
 from ..tokens.history import History
@@ -28,8 +29,6 @@ AUTO = "auto"
 """The name that stands for a policy until somebody chooses one."""
 FALLBACK = ("flue", "pi", "keep-recent-turns")
 """Tried in this order where the session's own harness does nothing, or is not known."""
-_OWN = {"stud": "stud-wiki-1.1"}
-"""The policy of a harness, by its format, if it has another name."""
 LEAST = 0.05
 """The share of the context that a policy has to take away to be worth opening on."""
 OBEYS = 0.9
@@ -182,7 +181,7 @@ def choose(moment: Session, ledger: Ledger, edits: Edits, window: int | None = N
     A cut by hand is nothing that the file records; then it is `find_hand` that says. Raises `EditError` as
     `make_plan` does, and `PolicyError` where no policy has these settings.
     """
-    own = own_policy(moment)
+    own = find_own_policy(moment)
     harness = own.name if own is not None else FALLBACK[0]
     if edits.cut is not None:
         policy, reason = _HANDS.of(ledger, lambda: find_hand(moment, ledger, window), moment.leaf, window)
@@ -219,7 +218,7 @@ def find_hand(moment: Session, ledger: Ledger, window: int | None = None) -> tup
     >>> find_hand(moment, count_tokens(session))[0].name
     'flue'
     """
-    for policy, reason in _candidates(own_policy(moment), "does not go by the cut"):
+    for policy, reason in _candidates(find_own_policy(moment), "does not go by the cut"):
         plan = make_plan(moment, ledger, policy, Edits(cut=END), window=window)
         tokens, stays = plan.table.tokens, plan.fate == VERBATIM
         # What stages drop before a summary is written is not what a hand at the cut means.
@@ -227,17 +226,6 @@ def find_hand(moment: Session, ledger: Ledger, window: int | None = None) -> tup
         if int(np.sum(tokens[stays])) <= (1 - OBEYS) * int(np.sum(tokens)):
             return policy, reason
     return find_policy(FALLBACK[0]), "No policy takes what is left of a cut here."
-
-
-def own_policy(session: Session) -> Policy | None:
-    """The policy of the harness that wrote a session, None where there is none for it.
-
-    >>> from inspector import open_demo
-    >>> own_policy(open_demo()).name
-    'claude-code'
-    """
-    name = _OWN.get(session.format, session.format)
-    return find_policy(name) if name in names_of_policies() else None
 
 
 def acts(plan: Plan) -> bool:

@@ -13,6 +13,7 @@ from inspector import lint, open_session, read_session, replay
 from inspector.demo import open_demo
 from inspector.errors import EditError, InspectorError, PolicyError
 from inspector.planning.plan import Plan, make_plan
+from inspector.policies.own_policy import find_own_policy
 from inspector.policies.policy import Edits
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
@@ -20,7 +21,7 @@ from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.model import WorkbenchModel
-from inspector.workbench.opening import choose, find_start, list_marks, middle_place, own_policy
+from inspector.workbench.opening import choose, find_start, list_marks, middle_place
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared
@@ -247,9 +248,9 @@ def test_w2_5_a_cut_that_a_provider_refuses_has_its_number_and_the_provider_s_wo
 
 
 def test_the_policy_of_a_harness_has_its_name() -> None:
-    own = own_policy(open_demo())
+    own = find_own_policy(open_demo())
     assert own is not None and own.name == "claude-code"
-    assert own_policy(make_session(*talk(2))) is None
+    assert find_own_policy(make_session(*talk(2))) is None
 
 
 def test_a_manifest_of_stud_opens_under_a_policy_of_stud_and_is_replayed_under_it() -> None:

@@ -40,7 +40,7 @@ def draw_figure(value: Drawable, kind: str = "", *, dark: bool = False) -> Any:
     >>> [(bar.name, bar.x[0]) for bar in figure.data][:3]
     [('summary', 849), ('user', 208), ('assistant', 563)]
     """
-    known = next((kinds for kind_of, kinds in KINDS.items() if isinstance(value, kind_of)), ())
+    known = next((kinds for kind_of, kinds in KINDS.items() if issubclass(type(value), kind_of)), ())
     chosen = kind or (known[0] if known else "")
     if chosen not in known:
         raise FigureError(kind, f"no such figure of a {type(value).__name__}", known)

@@ -1,0 +1,229 @@
+"""List the recorded compactions of a session: what each took, and what the work after it missed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple, overload
+
+from ..mixins import Framed
+from ..redaction.cut import cut_text
+from ..session.queries import find_end, find_parent
+from ..session.session import Session
+from ..session.tree import COMPACTION, MICRO
+from ..text import html_table, plural, printable, printed
+from ..tokens.ledger import Ledger, count_tokens
+from ..tokens.recorded_sizes import find_recorded_sizes
+from .essential import REASONS
+from .outcomes import CODE
+from .regret import Regret, find_regret, sum_regret
+from .trace import trace_moves
+from .traced import Trace, TracedFact
+
+HEADINGS = (
+    *("", "turn", "trigger", "before", "after", "files", "rules", "errors", "to-dos", "other", "changed"),
+    *("needed again", "summary"),
+)
+_COLUMNS = {
+    "file changed and still there": "files",
+    "rule": "rules",
+    "last error": "errors",
+    "failing test": "errors",
+    "open to-do": "todos",
+}
+"""The column of a missing essential fact, by the reason it is essential; choices are in "other"."""
+
+
+class RecordedCompaction(NamedTuple):
+    """A recorded compaction or clearing.
+
+    Attributes:
+        number: Its place in the list, from 1.
+        kind: "compact", or "micro" for outputs that were cleared in place.
+        entry: The id of the entry that records it.
+        turn: The turn it stands in, from 1; 0 before the first.
+        time: When, as the file says it; None if it does not.
+        trigger: What caused it, as the file says it; "" if it does not.
+        before, after: Tokens of the context around it; `before` is None if the file begins with it.
+        source: Where `after` comes from: "reported", "counted" or "predicted".
+        files, rules, errors, todos, other: Essential facts of which it left nothing; choices are in `other`.
+        changed: Essential facts that the summary tells with another value, or contradicts.
+        unknown: Essential facts of which nothing can be told, because the summary is encrypted or missing.
+        needed_again: What had to be read, run or said again after it.
+        needed_tokens: The tokens of that.
+        summary: Tokens of the summary; 0 without a readable one.
+        missing: The essential facts that are absent, changed or contradicted.
+        trace: What became of every fact said before it.
+    """
+
+    number: int
+    kind: str
+    entry: str
+    turn: int
+    time: str | None
+    trigger: str
+    before: int | None
+    after: int
+    source: str
+    files: int
+    rules: int
+    errors: int
+    todos: int
+    other: int
+    changed: int
+    unknown: int
+    needed_again: int
+    needed_tokens: int
+    summary: int
+    missing: tuple[TracedFact, ...]
+    trace: Trace
+
+    @property
+    def harm(self) -> tuple[int, int]:
+        """Essential facts missing or changed, and tokens spent to get facts back: the order of harm."""
+        missing = self.files + self.rules + self.errors + self.todos + self.other + self.changed
+        return missing, self.needed_tokens
+
+    def __repr__(self) -> str:
+        before = "?" if self.before is None else f"{self.before:,}"
+        missing = plural(self.harm[0], "essential fact")
+        return (
+            f"RecordedCompaction({self.number}, turn {self.turn}: {before} -> {self.after:,} tokens "
+            f"{self.source}; {missing} missing or changed)"
+        )
+
+
+class RecordedCompactions(Framed, Sequence[RecordedCompaction]):
+    """The recorded compactions and clearings of a session's path, in order; shown as a table.
+
+    >>> from inspector import open_demo
+    >>> compactions: RecordedCompactions = open_demo().compactions
+    >>> compactions.worst.number, compactions.worst.trigger
+    (1, 'auto')
+    """
+
+    def __init__(self, rows: Sequence[RecordedCompaction]) -> None:
+        self._rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, index: int) -> RecordedCompaction: ...
+    @overload
+    def __getitem__(self, index: slice) -> RecordedCompactions: ...
+    def __getitem__(self, index: int | slice) -> RecordedCompaction | RecordedCompactions:
+        return RecordedCompactions(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def worst(self) -> RecordedCompaction:
+        """The one with the most harm. Raises `ValueError` if there is none."""
+        if not self._rows:
+            raise ValueError("this session records no compaction")
+        return max(self._rows, key=lambda row: row.harm)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the fields of `RecordedCompaction` as columns, without the traces."""
+        names = [name for name in RecordedCompaction._fields if name not in ("missing", "trace")]
+        return {name: [getattr(row, name) for row in self] for name in names}
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                *(str(row.number), str(row.turn), printable(cut_text(row.trigger, 20)) or row.kind),
+                "?" if row.before is None else f"{row.before:,}",
+                f"{row.after:,} {row.source}",
+                *(_count(row, number) for number in (row.files, row.rules, row.errors, row.todos, row.other)),
+                _count(row, row.changed),
+                f"{row.needed_again:,} ({row.needed_tokens:,} tokens)" if row.needed_again else "0",
+                f"{row.summary:,}" if row.summary else "-",
+            )
+            for row in self
+        ]
+
+    @printed
+    def __repr__(self) -> str:
+        if not self._rows:
+            return "This session records no compaction."
+        lines = [HEADINGS, *self._cells()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(HEADINGS, self._cells(), numbers=range(len(HEADINGS)))
+
+
+def _count(row: RecordedCompaction, number: int) -> str:
+    """A count of facts; "?" if the summary cannot be read."""
+    return "?" if row.unknown and not number else str(number)
+
+
+def list_compactions(session: Session) -> RecordedCompactions:
+    """Return the recorded compactions and clearings on a session's path.
+
+    >>> from inspector import open_demo
+    >>> row = list_compactions(open_demo())[0]
+    >>> row.source, row.missing[0].outcome
+    ('reported', 'absent')
+    """
+    marks = [i for i in session.path if session.tree.sort[i] in (COMPACTION, MICRO)]
+    if not marks:
+        return RecordedCompactions(())
+    ledger = count_tokens(session, "calibrated")
+    again: dict[str, list[Regret]] = {}
+    for regret in find_regret(session, session.facts, ledger):
+        entry = regret.traced.scene.entry
+        if entry is not None:
+            again.setdefault(entry.id, []).append(regret)
+    return RecordedCompactions(
+        [
+            _describe(session, ledger, number, index, again.get(session.entries[index].id, []))
+            for number, index in enumerate(marks, 1)
+        ]
+    )
+
+
+def _describe(
+    session: Session, ledger: Ledger, number: int, index: int, again: Sequence[Regret]
+) -> RecordedCompaction:
+    """Describe the compaction at a position in `session.entries`."""
+    entry, at = session.entries[index], session.path.index(index)
+    boundary, facts = entry.boundary, session.facts
+    (trace,) = trace_moves(
+        session, facts, [(find_parent(session, entry), find_end(session, entry.id), entry.id)]
+    )
+    reasons = facts.find_reasons(at)
+    missing = tuple(
+        traced for traced in trace.select("absent", "changed", "contradicted") if reasons[traced.fact.number]
+    )
+    absent = Counter(
+        _COLUMNS.get(REASONS[reasons[traced.fact.number]], "other")
+        for traced in missing
+        if traced.outcome == "absent"
+    )
+    unknown = trace.number[trace.stood & (trace.outcome == CODE["unknown"])]
+    sizes = find_recorded_sizes(session, ledger, entry.id)
+    summary = "" if boundary is None else boundary.summary or entry.text
+    tokens, _ = sum_regret(again)
+    turn = next((turn.number + 1 for turn in session.turns if turn.first <= at <= turn.last), 0)
+    return RecordedCompaction(
+        number=number,
+        kind="compact" if boundary is None else boundary.kind,
+        entry=entry.id,
+        turn=turn,
+        time=entry.timestamp,
+        trigger="" if boundary is None else boundary.trigger or "",
+        before=None if sizes.before is None else sizes.before.tokens,
+        after=sizes.after.tokens,
+        source=sizes.after.source,
+        **{name: absent[name] for name in ("files", "rules", "errors", "todos", "other")},
+        changed=sum(traced.outcome != "absent" for traced in missing),
+        unknown=int((reasons[unknown] > 0).sum()),
+        needed_again=len(again),
+        needed_tokens=tokens,
+        summary=int(ledger.count_texts([summary])[0]) if summary else 0,
+        missing=missing,
+        trace=trace,
+    )

@@ -1,0 +1,43 @@
+"""The traces of all recorded compactions of a session, as `trace_recorded` returns them."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex, overload
+
+from ..text import html_text, printed
+from .traced import Trace, TracedFact
+
+
+class RecordedTraces(tuple[Trace, ...]):
+    """A tuple of traces, one per recorded compaction, that is also asked by a fact's form.
+
+    >>> from inspector import open_demo, trace_recorded
+    >>> traces = trace_recorded(open_demo())
+    >>> [traced.outcome for traced in traces["offsets.py"]], len(traces)
+    (['absent'], 1)
+    """
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Trace: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Trace, ...]: ...
+    @overload
+    def __getitem__(self, key: str | tuple[str, str]) -> tuple[TracedFact, ...]: ...
+    def __getitem__(
+        self, key: SupportsIndex | slice | str | tuple[str, str]
+    ) -> Trace | tuple[Trace, ...] | tuple[TracedFact, ...]:
+        """Return a trace by its number; for a form, or a kind and a form, what became of it in each."""
+        if isinstance(key, str | tuple):
+            return tuple(trace[key] for trace in self)
+        return super().__getitem__(key)
+
+    @printed
+    def __repr__(self) -> str:
+        if not self:
+            return "This session records no compaction."
+        return "\n".join(f"{number}  {trace!r}" for number, trace in enumerate(self, 1))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html_text(repr(self))}</pre>"
