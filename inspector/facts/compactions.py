@@ -130,7 +130,7 @@ class RecordedCompactions(Framed, Sequence[RecordedCompaction]):
     def _cells(self) -> list[tuple[str, ...]]:
         return [
             (
-                *(str(row.number), str(row.turn), printable(cut_text(row.trigger, 20)) or row.kind),
+                *(str(row.number), str(row.turn), _name_trigger(row)),
                 "?" if row.before is None else f"{row.before:,}",
                 f"{row.after:,} {row.source}",
                 *(_count(row, number) for number in (row.files, row.rules, row.errors, row.todos, row.other)),
@@ -153,6 +153,12 @@ class RecordedCompactions(Framed, Sequence[RecordedCompaction]):
 
     def _repr_html_(self) -> str:
         return html_table(HEADINGS, self._cells(), numbers=range(len(HEADINGS)))
+
+
+def _name_trigger(row: RecordedCompaction) -> str:
+    """What caused a compaction, and that it only cleared outputs if so."""
+    words = [printable(cut_text(row.trigger, 20))] if row.trigger else []
+    return ", ".join([*words, *(["clearing"] if row.kind == "micro" else [])]) or "-"
 
 
 def _count(row: RecordedCompaction, number: int) -> str:
