@@ -118,7 +118,7 @@ def make_parser() -> ArgumentParser:
     reopened.set_defaults(do=_reopen, code=0, unreadable=FAILED, window=None)
     converted = commands.add_parser("convert", help="the session in another harness's format, in a new file")
     converted.add_argument("file", help="a session file of any format that is known; it is only read")
-    names = "flue, pi, claude-code, codex, gemini-cli, opencode, or openai for a request's body"
+    names = "flue, pi, claude-code, codex, or openai for a request's body"
     converted.add_argument("format", help=names)
     converted.add_argument("--redact", action="store_true", help="replace secrets by their names")
     converted.add_argument("to", help="where the new file goes")

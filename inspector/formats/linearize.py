@@ -1,9 +1,8 @@
 """A session as a line of records that other formats can hold: what all exports share.
 
-In go a session, out come its `LinearSession`: the entries of the path in order, emptied outputs as emptied,
-each with
-the entries it keeps if it is the compaction that counts; and a count of what no record holds. What stands on
-other branches comes as `BranchEntry`s that hang off the path or off each other.
+A session becomes a `LinearSession`: the entries of the path in order with emptied outputs as emptied, the
+entries that the last compaction keeps, and a count of what no record holds. Entries of other branches become
+`BranchEntry`s that hang off the path or off each other.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..session.blocks import Block, ToolCall, ToolOutput
+from ..session.blocks import Block, ToolOutput
 from ..session.entries import Entry
 from ..session.session import Session
 from .sealed import read_sealed
@@ -159,39 +158,6 @@ def take_line(session: Session, *, keep_micro: bool = False) -> LinearSession:
     last = session.entries[live.entries[0]].id if live.summary == 0 else None
     kept = _find_kept(session) if last is not None else ()
     return LinearSession(tuple(entries), kept, last, losses)
-
-
-class AnsweredEntry(NamedTuple):
-    """An entry, what its calls were answered right after it, and the ids of all entries that are in it."""
-
-    entry: Entry
-    answers: dict[str, ToolOutput]
-    names: tuple[str, ...]
-
-
-def join_answers(entries: Sequence[Entry]) -> list[AnsweredEntry]:
-    """The entries in order, answers with the reply that called for them, as formats have it that keep a call
-    and its answer in one record. Answers that come later, in another order or twice stay apart."""
-    joined: list[AnsweredEntry] = []
-    for entry in entries:
-        outputs = [block for block in entry.blocks if isinstance(block, ToolOutput)]
-        if joined and outputs and entry.role == "tool" and entry.kind == "message":
-            last = joined[-1]
-            asked = [block.id for block in last.entry.blocks if isinstance(block, ToolCall)]
-            answered = [*last.answers, *(output.call_id for output in outputs)]
-            own = last.entry.role == "assistant" and len({*asked}) == len(asked)
-            if own and answered == [call for call in asked if call in answered]:
-                answers = last.answers | {output.call_id: output for output in outputs}
-                joined[-1] = AnsweredEntry(last.entry, answers, (*last.names, entry.id))
-                continue
-        joined.append(AnsweredEntry(entry, {}, (entry.id,)))
-    return joined
-
-
-def find_kept(session: Session, compaction: str) -> tuple[str, ...]:
-    """The entries that a compaction on the path keeps of those before it, in their order."""
-    moment = session.at(compaction)
-    return _find_kept(moment) if moment.live.summary == 0 else ()
 
 
 def find_twigs(session: Session) -> list[BranchEntry]:

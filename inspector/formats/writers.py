@@ -22,13 +22,11 @@ from ..tokens.ledger import clear_output
 from . import flue, pi
 from .anthropic_blocks import DIRECT
 from .claude_code import write as claude_code
-from .gemini_write import write_gemini
 from .linearize import BranchEntry, Loss, find_twigs, leave_out, split_runs, tell
-from .opencode_write import write_opencode
 from .path_writers import write_codex, write_openai
 from .readers import read_session
 
-Format = Literal["flue", "pi", "claude-code", "codex", "gemini-cli", "opencode", "openai"]
+Format = Literal["flue", "pi", "claude-code", "codex", "openai"]
 LABELS = ("name", "status", "artifact")
 """What is told of an output and is no part of it."""
 FORMATS: dict[str, Callable[[Session, Sequence[BranchEntry]], tuple[bytes, Counter[str]]]] = {
@@ -39,8 +37,6 @@ FORMATS: dict[str, Callable[[Session, Sequence[BranchEntry]], tuple[bytes, Count
 """Formats that hold a whole session, its branches too."""
 PATH_FORMATS: dict[str, Callable[[Session, Sequence[BranchEntry]], tuple[bytes, Counter[str]]]] = {
     "codex": write_codex,
-    "gemini-cli": write_gemini,
-    "opencode": write_opencode,
     "openai": write_openai,
 }
 """Formats that hold its path."""
@@ -63,9 +59,8 @@ class Transcript(bytes):
 def export_session(session: Session, format: Format, *, redact: bool = False) -> Transcript:
     """Return the session in another format, which our reader reads back to the same context.
 
-    "codex", "gemini-cli", "opencode" and "openai" (the body of a request of Chat Completions) hold the path
-    alone, the others the branches too. Where a format ties branches to the path in another way than the
-    session, the path counts.
+    "codex" and "openai" (the body of a request of Chat Completions) hold the path alone, the others the
+    branches too. Where a format ties branches to the path in another way than the session, the path counts.
 
     Args:
         session: The session.
