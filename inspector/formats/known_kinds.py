@@ -1,8 +1,9 @@
-"""Bytes that no reader takes -> which harness's file they are all the same, and how much is in it.
+"""Identify unsupported files: which tool wrote them, and how much they hold.
 
-A file of a version, or of a harness, that is not read here is told by its structure, never by its name: the
-fields of its first rows, or of its document. Sources of the fields are FORMATS §1 to §14. What is counted is
-counted in the bytes, so that a row that cannot be read counts too.
+A file of a version, or of a harness, that is not read here is identified by its structure, never by its name:
+by the fields of its first rows (`ROWS`) or of its document (`DOCUMENTS`), whose first match counts; `ADVICE`
+tells what to do with it. Sources of the fields are FORMATS §1 to §14. Rows are counted in the bytes, so that
+a row that cannot be read counts too.
 """
 
 from __future__ import annotations
@@ -18,90 +19,49 @@ from .json_lines import Data, iter_lines
 from .recording import Json, first_rows
 from .stream_json import is_droid_event
 
-
-class RowKind(NamedTuple):
-    """Files of JSON Lines: `holds` is asked of each of the first rows, `compaction` found in the bytes."""
-
-    name: str
-    holds: Callable[[Json], bool]
-    compaction: bytes = b""
-    advice: str = ""
+RowTest = Callable[[Json], bool]
+"""Whether one of the first rows of a file of JSON Lines is of a kind."""
+Measure = Callable[[Any], int | None]
+"""How many items a file of one JSON value holds; None for another kind."""
 
 
-class DocumentKind(NamedTuple):
-    """Files of one JSON value: `measure` says how many of `one` they hold, None for another kind."""
-
-    name: str
-    measure: Callable[[Any], int | None]
-    one: str
-    advice: str = ""
+def _has(*names: str) -> RowTest:
+    """Whether a row has all of these fields."""
+    return lambda row: set(names) <= row.keys()
 
 
-def _is_codex(row: Json) -> bool:
-    kinds = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
-    if row.get("type") in kinds and isinstance(row.get("payload"), dict):
-        return True
-    return {"id", "timestamp", "instructions"} <= row.keys()
+def _typed(inner: str, *types: str) -> RowTest:
+    """Whether a row is of one of these types, with an object in the field `inner`."""
+    return lambda row: row.get("type") in types and isinstance(row.get(inner), dict)
 
 
-def _is_codex_stream(row: Json) -> bool:
-    kind = row.get("type")
-    if kind == "thread.started":
-        return "thread_id" in row
-    return kind in ("item.started", "item.completed") and isinstance(row.get("item"), dict)
-
-
-def _is_claude(row: Json) -> bool:
-    return row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict)
-
-
-def _is_copilot(row: Json) -> bool:
-    kinds = (
-        *("session.start", "session.resume", "session.shutdown", "session.usage_checkpoint"),
-        *("user.message", "assistant.message", "assistant.turn_start"),
-    )
-    return row.get("type") in kinds and isinstance(row.get("data"), dict)
+def _any(*tests: RowTest) -> RowTest:
+    return lambda row: any(test(row) for test in tests)
 
 
 def _is_kimi(row: Json) -> bool:
-    message = row.get("message")
+    inner = Fields(row.get("message")).rest.get("type")
     return row.get("type") in ("config.update", "context.apply_compaction", "turn.prompt") or (
-        isinstance(message, dict) and message.get("type") in ("TurnBegin", "StepBegin", "CompactionBegin")
+        inner in ("TurnBegin", "StepBegin", "CompactionBegin")
     )
-
-
-def _is_kimi_context(row: Json) -> bool:
-    return row.get("role") in ("_usage", "_checkpoint", "_system_prompt")
 
 
 def _is_goose_event(row: Json) -> bool:
     """A message of goose's: its calls are of types that no other harness writes."""
     inner = Fields(row.get("message")) if row.get("type") == "message" else Fields(row)
-    parts = inner.rest.get("content")
-    kinds = [Fields(part).rest.get("type") for part in parts] if isinstance(parts, list) else []
+    kinds = [Fields(part).rest.get("type") for part in inner.items("content") or ()]
     return "toolRequest" in kinds or "toolResponse" in kinds
 
 
-def _is_goose_header(row: Json) -> bool:
-    return {"working_dir", "message_count"} <= row.keys()
-
-
 def _is_cursor(row: Json) -> bool:
-    told = row.get("message")
-    return row.get("role") in ("user", "assistant") and isinstance(told, dict) and "content" in told
-
-
-def _is_gemini_stream(row: Json) -> bool:
-    return row.get("type") == "init" and {"session_id", "model", "timestamp"} <= row.keys()
+    return row.get("role") in ("user", "assistant") and "content" in Fields(row.get("message")).rest
 
 
 def _is_gptme(row: Json) -> bool:
     """A message of gptme's: these flags stand in a row where they are set, and the first prompt has some."""
-    flags = ("pinned", "hide", "ui_only")
-    marks = any(row.get(flag) is True for flag in flags) or bool(
-        {"file_hashes", "ephemeral_ttl"} & row.keys()
-    )
-    return marks and {"role", "content", "timestamp"} <= row.keys()
+    flagged = any(row.get(flag) is True for flag in ("pinned", "hide", "ui_only"))
+    marked = flagged or "file_hashes" in row or "ephemeral_ttl" in row
+    return marked and {"role", "content", "timestamp"} <= row.keys()
 
 
 def _is_training(row: Json) -> bool:
@@ -109,150 +69,127 @@ def _is_training(row: Json) -> bool:
     return "instance_id" in row and (isinstance(row.get("messages"), str) or "trajectory" in row)
 
 
-ONE_ROW = 'write the messages of one row as {"messages": […]} to open them'
-ROWS: tuple[RowKind, ...] = (
-    RowKind(
+ROWS: tuple[tuple[str, RowTest], ...] = (
+    (
         "the events of `gemini --output-format stream-json`",
-        _is_gemini_stream,
-        advice="they do not hold the context: open the chat in ~/.gemini/tmp",
+        lambda row: row.get("type") == "init" and {"session_id", "model", "timestamp"} <= row.keys(),
     ),
-    RowKind("a rollout of TRAE's CLI", lambda row: row.get("type") == TRAE),
-    RowKind("a Codex rollout", _is_codex, rb'"type"\s*:\s*"compacted"'),
-    RowKind(
+    ("a rollout of TRAE's CLI", lambda row: row.get("type") == TRAE),
+    (
+        "a Codex rollout",
+        _any(
+            _typed("payload", "session_meta", "response_item", "turn_context", "event_msg", "compacted"),
+            _has("id", "timestamp", "instructions"),
+        ),
+    ),
+    (
         "the events of `codex exec --json`",
-        _is_codex_stream,
-        advice="they do not hold the context: open the thread's rollout in ~/.codex/sessions",
+        _any(
+            lambda row: row.get("type") == "thread.started" and "thread_id" in row,
+            _typed("item", "item.started", "item.completed"),
+        ),
     ),
-    RowKind("a VS Code chat", lambda row: row.get("kind") == 0 and "requests" in Fields(row.get("v")).rest),
-    RowKind("a Kimi session", _is_kimi, rb'"(?:context\.apply_compaction|CompactionBegin)"'),
-    RowKind(
+    ("a VS Code chat", lambda row: row.get("kind") == 0 and "requests" in Fields(row.get("v")).rest),
+    ("a Kimi session", _is_kimi),
+    (
         "a Kiro session",
         lambda row: row.get("kind") in ("Prompt", "AssistantMessage", "ToolResults") and "data" in row,
     ),
-    RowKind(
+    (
         "a Copilot CLI log",
-        _is_copilot,
-        rb'"type"\s*:\s*"session\.compaction_complete"',
+        _any(
+            _typed("data", "session.start", "session.resume", "session.shutdown", "session.usage_checkpoint"),
+            _typed("data", "user.message", "assistant.message", "assistant.turn_start"),
+        ),
     ),
-    RowKind(
-        "a Claude Code session",
-        _is_claude,
-        rb'"subtype"\s*:\s*"compact_boundary"|"isCompactSummary"\s*:\s*true',
-        "its rows name neither themselves nor the row before",
-    ),
-    RowKind(
+    ("a Claude Code session", _typed("message", "user", "assistant")),
+    (
         "a session of Factory's Droid",
         lambda row: row.get("type") == "session_start" and {"id", "cwd"} <= row.keys(),
-        rb'"type"\s*:\s*"compaction_state"',
     ),
-    RowKind(
-        "the events of `droid exec`",
-        is_droid_event,
-        advice="they do not hold the context: the session is in ~/.factory/sessions",
+    ("the events of `droid exec`", is_droid_event),
+    ("a goose session", _has("working_dir", "message_count")),
+    ("messages of goose's", _is_goose_event),
+    ("a transcript that Entire shortened", _has("v", "agent", "type", "ts", "content")),
+    ("trajectories to train with", _is_training),
+    ("the answers of a batch of OpenAI's", _has("custom_id", "response", "error")),
+    (
+        "the context of a Kimi session",
+        lambda row: row.get("role") in ("_usage", "_checkpoint", "_system_prompt"),
     ),
-    RowKind("a goose session", _is_goose_header),
-    RowKind(
-        "messages of goose's",
-        _is_goose_event,
-        advice="they may be a part of a session: export the session with `goose session export`",
-    ),
-    RowKind(
-        "a transcript that Entire shortened",
-        lambda row: {"v", "agent", "type", "ts", "content"} <= row.keys(),
-        advice="it leaves out compactions and what the cache gave: open the full.jsonl beside it",
-    ),
-    RowKind("trajectories to train with", _is_training, advice=ONE_ROW),
-    RowKind(
-        "the answers of a batch of OpenAI's",
-        lambda row: {"custom_id", "response", "error"} <= row.keys(),
-        advice="they do not hold what was asked: open the batch's input",
-    ),
-    RowKind("the context of a Kimi session", _is_kimi_context),
-    RowKind(
-        "a transcript of Cursor's agent",
-        _is_cursor,
-        advice="it holds no results of tools and no figures",
-    ),
-    RowKind(
-        "the prompts that Claude Code remembers",
-        lambda row: {"display", "pastedContents", "project"} <= row.keys(),
-        advice="they hold no replies: open a session in ~/.claude/projects",
-    ),
-    RowKind(
-        "the prompts that Codex remembers",
-        lambda row: row.keys() == {"session_id", "ts", "text"},
-        advice="they hold no replies: open a rollout in ~/.codex/sessions",
-    ),
-    RowKind("a Vibe session", lambda row: {"role", "content", "message_id"} <= row.keys()),
-    RowKind("a gptme conversation", _is_gptme),
+    ("a transcript of Cursor's agent", _is_cursor),
+    ("the prompts that Claude Code remembers", _has("display", "pastedContents", "project")),
+    ("the prompts that Codex remembers", lambda row: row.keys() == {"session_id", "ts", "text"}),
+    ("a Vibe session", _has("role", "content", "message_id")),
+    ("a gptme conversation", _is_gptme),
 )
+COMPACTIONS = {
+    "a Codex rollout": rb'"type"\s*:\s*"compacted"',
+    "a Kimi session": rb'"(?:context\.apply_compaction|CompactionBegin)"',
+    "a Copilot CLI log": rb'"type"\s*:\s*"session\.compaction_complete"',
+    "a Claude Code session": rb'"subtype"\s*:\s*"compact_boundary"|"isCompactSummary"\s*:\s*true',
+    "a session of Factory's Droid": rb'"type"\s*:\s*"compaction_state"',
+}
+"""What a compaction is found by in the bytes of a kind of lines."""
 
 
-def _items(*names: str) -> Callable[[Any], int | None]:
-    """How many items the first of `names` holds; the others must be there too."""
+def _items(name: str, *beside: str, first: tuple[str, ...] = ()) -> Measure:
+    """Count the items of the field `name`, if all fields `beside` and those of the `first` item are there."""
 
     def count(value: Any) -> int | None:
-        if not isinstance(value, dict) or not all(name in value for name in names):
+        held = Fields(value).rest
+        items = held.get(name)
+        if not isinstance(items, list | dict) or not set(beside) <= held.keys():
             return None
-        held = value[names[0]]
-        return len(held) if isinstance(held, list | dict) else None
+        if first and not (isinstance(items, list) and items and set(first) <= Fields(items[0]).rest.keys()):
+            return None
+        return len(items)
 
     return count
 
 
-def _listed(*names: str) -> Callable[[Any], int | None]:
-    """How many objects a list holds whose first one has these fields."""
+def _listed(*names: str) -> Measure:
+    """Count the objects of a list whose first one has these fields."""
 
     def count(value: Any) -> int | None:
         first = value[0] if isinstance(value, list) and value else None
-        return len(value) if isinstance(first, dict) and all(name in first for name in names) else None
+        return len(value) if isinstance(first, dict) and set(names) <= first.keys() else None
 
     return count
 
 
-def _count_within(value: Any) -> int | None:
-    """How many events of Inspect's an object holds that is no log of it, such as a part cut out of one."""
-    events = Fields(value).items("events")
-    first = Fields(events[0]).rest if events else {}
-    return len(events) if events and {"event", "timestamp"} <= first.keys() else None
-
-
 def _count_sent(value: Any) -> int | None:
-    """How many runs are in what LangSmith's SDK sends: one batch of them, or a list of batches."""
+    """Count the runs in what LangSmith's SDK sends: one batch of them, or a list of batches."""
     batches = value if isinstance(value, list) else [value]
     runs = [run for batch in batches for run in Fields(batch).items("post") or ()]
     return len(runs) if runs and "run_type" in Fields(runs[0]).rest else None
 
 
-def _steps(value: Any) -> int | None:
-    version = value.get("schema_version") if isinstance(value, dict) else None
-    if not isinstance(version, str) or not version.startswith("ATIF"):
-        return None
-    return len(value["steps"]) if isinstance(value.get("steps"), list) else 0
+def _count_steps(value: Any) -> int | None:
+    fields = Fields(value)
+    version = fields.text("schema_version") or ""
+    return len(fields.items("steps") or ()) if version.startswith("ATIF") else None
 
 
 def _count_amp(value: Any) -> int | None:
-    """How many messages a thread of Amp's holds."""
     fields = Fields(value)
     messages = fields.items("messages")
     return len(messages) if messages is not None and str(fields.text("id")).startswith("T-") else None
 
 
 def _count_zed(value: Any) -> int | None:
-    """How many messages a thread of Zed's holds: each is an object of one field that says who speaks."""
+    """Count the messages of a thread of Zed's: each is an object of one field that says who speaks."""
     messages = Fields(value).items("messages")
-    first = messages[0] if messages else None
-    return len(messages) if messages and isinstance(first, dict) and {"User", "Agent"} & set(first) else None
+    return len(messages) if messages and {"User", "Agent"} & Fields(messages[0]).rest.keys() else None
 
 
 def _count_chunks(value: Any) -> int | None:
-    """How many turns a prompt saved by Google AI Studio holds."""
     chunks = Fields(Fields(value).rest.get("chunkedPrompt")).items("chunks")
     return None if chunks is None else len(chunks)
 
 
 def _count_contents(value: Any) -> int | None:
-    """How many of Google's contents a saved chat of Gemini's holds."""
+    """Count Google's contents in a saved chat of Gemini's."""
     listed = Fields(value).rest.get("history", value)
     first = Fields(listed[0]).rest if isinstance(listed, list) and listed else {}
     google = first.get("role") in ("user", "model") and isinstance(first.get("parts"), list)
@@ -260,7 +197,7 @@ def _count_contents(value: Any) -> int | None:
 
 
 def _count_reply(value: Any) -> int | None:
-    """How many items a reply of OpenAI's holds, of either of its two interfaces."""
+    """Count the items of a reply of OpenAI's, of either of its two interfaces."""
     fields = Fields(value)
     kinds = {"response": "output", "chat.completion": "choices"}
     items = fields.items(kinds.get(str(fields.text("object")), ""))
@@ -268,121 +205,104 @@ def _count_reply(value: Any) -> int | None:
 
 
 def _count_stored(value: Any) -> int | None:
-    """No figure: the head of a session of opencode's, and each message and part, is a file of its own."""
-    fields = Fields(value)
-    head = fields.text("projectID") is not None and fields.text("directory") is not None
-    inner = fields.text("sessionID") is not None and (
-        fields.text("role") is not None
-        or (fields.text("messageID") is not None and fields.text("type") is not None)
-    )
-    return 0 if fields.text("id") is not None and (head or inner) else None
-
-
-def _count_browsing(value: Any) -> int | None:
-    """How many steps a history of browser-use's holds: each has what was seen and what was done."""
-    steps = Fields(value).items("history")
-    first = Fields(steps[0]).rest if steps else {}
-    return len(steps) if steps and {"model_output", "result", "state"} <= first.keys() else None
+    """Return 0: the head of a session of opencode's, and each message and part, is a file of its own."""
+    told = {name for name, held in Fields(value).rest.items() if isinstance(held, str)}
+    message = {"sessionID", "role"} <= told
+    part = {"sessionID", "messageID", "type"} <= told
+    return 0 if "id" in told and ({"projectID", "directory"} <= told or message or part) else None
 
 
 def _count_history_item(value: Any) -> int | None:
-    """How many tokens a task took that stands in Roo Code's list; it names its task and its cost."""
+    """Count the tokens of a task in Roo Code's list; an item names its task and its cost."""
     held = Fields(value)
     if not {"ts", "task", "tokensIn", "tokensOut", "totalCost"} <= held.rest.keys():
         return None
     return sum(int(held.number(name) or 0) for name in ("tokensIn", "tokensOut"))
 
 
-DOCUMENTS: tuple[DocumentKind, ...] = (
-    DocumentKind(
-        "a saved checkpoint of Gemini's",
-        _count_contents,
-        "message",
-        "open the chat itself, in the folder chats/ of ~/.gemini/tmp",
-    ),
-    DocumentKind("a thread of Amp's", _count_amp, "message"),
-    DocumentKind("a thread of Zed's", _count_zed, "message"),
-    DocumentKind("a prompt of Google AI Studio", _count_chunks, "turn"),
-    DocumentKind("a goose session", _items("conversation", "working_dir"), "message"),
-    DocumentKind("a session of Continue's", _items("history", "workspaceDirectory"), "message"),
-    DocumentKind("a session of Augment's", _items("chatHistory", "sessionId"), "exchange"),
-    DocumentKind("a trajectory of Trae Agent", _items("llm_interactions", "agent_steps"), "request"),
-    DocumentKind("the state of AutoGen's agents", _items("agent_states", "version"), "agent"),
-    DocumentKind("a file of a Letta agent", _items("messages", "agent_type"), "message"),
-    DocumentKind(
-        "calls exported from Weave",
-        _listed("op_name", "trace_id"),
-        "call",
-        "what they only point to is not in the file",
-    ),
-    DocumentKind("results of τ²-bench", _items("simulations", "tasks"), "run", ONE_ROW),
-    DocumentKind("a history of browser-use", _count_browsing, "step"),
-    DocumentKind("a request to Gemini", _items("contents"), "message"),
-    DocumentKind(
-        "the screen of a Cline or Roo task",
-        _listed("ts", "type", "say"),
-        "message",
-        "it does not hold the context: open api_conversation_history.json beside it",
-    ),
-    DocumentKind(
-        "the metadata of a Cline or Roo task",
-        _items("files_in_context", "model_usage"),
-        "file",
-        "open api_conversation_history.json beside it",
-    ),
-    DocumentKind(
-        "the list entry of a Roo task",
-        _count_history_item,
-        "token",
-        "open api_conversation_history.json beside it",
-    ),
-    DocumentKind(
-        "a log of prompts to Gemini CLI",
-        _listed("sessionId", "messageId", "message"),
-        "prompt",
-        "open the chat itself, in the folder chats/ beside it",
-    ),
-    DocumentKind("a rollout of the first Codex CLI", _items("items", "session"), "item"),
-    DocumentKind("an older Copilot CLI session", _items("chatMessages", "timeline"), "message"),
-    DocumentKind("an ATIF trajectory", _steps, "step"),
-    DocumentKind("a SWE-agent trajectory", _items("trajectory", "history"), "step"),
-    DocumentKind("a VS Code chat", _items("requests", "responderUsername"), "request"),
-    DocumentKind("a VS Code chat", _items("requests", "sessionId"), "request"),
-    DocumentKind("a Kiro session", _items("history", "conversation_id"), "turn"),
-    DocumentKind("an export of Claude.ai", _listed("uuid", "chat_messages"), "conversation"),
-    DocumentKind("an export of ChatGPT", _listed("mapping", "current_node"), "conversation"),
-    DocumentKind("a conversation of ChatGPT", _items("mapping", "current_node"), "node"),
-    DocumentKind(
-        "a reply of OpenAI's",
-        _count_reply,
-        "item",
-        "it does not hold what was asked: keep the request and it as one line, {request: …, response: …}",
-    ),
-    DocumentKind(
-        "a file of opencode's older storage",
-        _count_stored,
-        "",
-        "it is a part of a session: export the session with `opencode export`",
-    ),
-    DocumentKind("messages of the AI SDK", _listed("role", "parts"), "message"),
-    DocumentKind("messages of pydantic-ai", _listed("kind", "parts"), "message"),
-    DocumentKind("messages of LangChain", _listed("type", "data"), "message"),
-    DocumentKind("events of an Inspect transcript", _listed("event", "timestamp"), "event"),
-    DocumentKind("events of an Inspect transcript", _count_within, "event"),
-    DocumentKind(
-        "what LangSmith's SDK sends",
-        _count_sent,
-        "run",
-        "it tells what was asked and what was answered apart: export the runs from LangSmith",
-    ),
-    DocumentKind("a Posit Assistant conversation", _items("messages", "schemaVersion", "root"), "message"),
-    DocumentKind(
-        "a list of messages",
-        _listed("role", "content"),
-        "message",
-        "they may be any system's: name its reader by format=",
-    ),
+DOCUMENTS: tuple[tuple[str, Measure, str], ...] = (
+    ("a saved checkpoint of Gemini's", _count_contents, "message"),
+    ("a thread of Amp's", _count_amp, "message"),
+    ("a thread of Zed's", _count_zed, "message"),
+    ("a prompt of Google AI Studio", _count_chunks, "turn"),
+    ("a goose session", _items("conversation", "working_dir"), "message"),
+    ("a session of Continue's", _items("history", "workspaceDirectory"), "message"),
+    ("a session of Augment's", _items("chatHistory", "sessionId"), "exchange"),
+    ("a trajectory of Trae Agent", _items("llm_interactions", "agent_steps"), "request"),
+    ("the state of AutoGen's agents", _items("agent_states", "version"), "agent"),
+    ("a file of a Letta agent", _items("messages", "agent_type"), "message"),
+    ("calls exported from Weave", _listed("op_name", "trace_id"), "call"),
+    ("results of τ²-bench", _items("simulations", "tasks"), "run"),
+    ("a history of browser-use", _items("history", first=("model_output", "result", "state")), "step"),
+    ("a request to Gemini", _items("contents"), "message"),
+    ("the screen of a Cline or Roo task", _listed("ts", "type", "say"), "message"),
+    ("the metadata of a Cline or Roo task", _items("files_in_context", "model_usage"), "file"),
+    ("the list entry of a Roo task", _count_history_item, "token"),
+    ("a log of prompts to Gemini CLI", _listed("sessionId", "messageId", "message"), "prompt"),
+    ("a rollout of the first Codex CLI", _items("items", "session"), "item"),
+    ("an older Copilot CLI session", _items("chatMessages", "timeline"), "message"),
+    ("an ATIF trajectory", _count_steps, "step"),
+    ("a SWE-agent trajectory", _items("trajectory", "history"), "step"),
+    ("a VS Code chat", _items("requests", "responderUsername"), "request"),
+    ("a VS Code chat", _items("requests", "sessionId"), "request"),
+    ("a Kiro session", _items("history", "conversation_id"), "turn"),
+    ("an export of Claude.ai", _listed("uuid", "chat_messages"), "conversation"),
+    ("an export of ChatGPT", _listed("mapping", "current_node"), "conversation"),
+    ("a conversation of ChatGPT", _items("mapping", "current_node"), "node"),
+    ("a reply of OpenAI's", _count_reply, "item"),
+    ("a file of opencode's older storage", _count_stored, ""),
+    ("messages of the AI SDK", _listed("role", "parts"), "message"),
+    ("messages of pydantic-ai", _listed("kind", "parts"), "message"),
+    ("messages of LangChain", _listed("type", "data"), "message"),
+    ("events of an Inspect transcript", _listed("event", "timestamp"), "event"),
+    ("events of an Inspect transcript", _items("events", first=("event", "timestamp")), "event"),
+    ("what LangSmith's SDK sends", _count_sent, "run"),
+    ("a Posit Assistant conversation", _items("messages", "schemaVersion", "root"), "message"),
+    ("a list of messages", _listed("role", "content"), "message"),
 )
+"""Name, measure, and what one item is called ("" to tell no number)."""
+
+ONE_ROW = 'write the messages of one row as {"messages": […]} to open them'
+OPEN_TASK = "open api_conversation_history.json beside it"
+ADVICE = {
+    "the events of `gemini --output-format stream-json`": (
+        "they do not hold the context: open the chat in ~/.gemini/tmp"
+    ),
+    "the events of `codex exec --json`": (
+        "they do not hold the context: open the thread's rollout in ~/.codex/sessions"
+    ),
+    "a Claude Code session": "its rows name neither themselves nor the row before",
+    "the events of `droid exec`": "they do not hold the context: the session is in ~/.factory/sessions",
+    "messages of goose's": (
+        "they may be a part of a session: export the session with `goose session export`"
+    ),
+    "a transcript that Entire shortened": (
+        "it leaves out compactions and what the cache gave: open the full.jsonl beside it"
+    ),
+    "trajectories to train with": ONE_ROW,
+    "the answers of a batch of OpenAI's": "they do not hold what was asked: open the batch's input",
+    "a transcript of Cursor's agent": "it holds no results of tools and no figures",
+    "the prompts that Claude Code remembers": "they hold no replies: open a session in ~/.claude/projects",
+    "the prompts that Codex remembers": "they hold no replies: open a rollout in ~/.codex/sessions",
+    "a saved checkpoint of Gemini's": "open the chat itself, in the folder chats/ of ~/.gemini/tmp",
+    "calls exported from Weave": "what they only point to is not in the file",
+    "results of τ²-bench": ONE_ROW,
+    "the screen of a Cline or Roo task": f"it does not hold the context: {OPEN_TASK}",
+    "the metadata of a Cline or Roo task": OPEN_TASK,
+    "the list entry of a Roo task": OPEN_TASK,
+    "a log of prompts to Gemini CLI": "open the chat itself, in the folder chats/ beside it",
+    "a reply of OpenAI's": (
+        "it does not hold what was asked: keep the request and it as one line, {request: …, response: …}"
+    ),
+    "a file of opencode's older storage": (
+        "it is a part of a session: export the session with `opencode export`"
+    ),
+    "what LangSmith's SDK sends": (
+        "it tells what was asked and what was answered apart: export the runs from LangSmith"
+    ),
+    "a list of messages": "they may be any system's: name its reader by format=",
+}
+"""What to do with a file of a kind, or what it lacks."""
 _AIDER = re.compile(rb"^# aider chat started at ", re.MULTILINE)
 
 
@@ -407,7 +327,7 @@ def name_row(row: Json) -> str:
     >>> name_row({"role": "_usage", "token_count": 7}), name_row({"role": "user", "content": "Hello"})
     ('the context of a Kimi session', '')
     """
-    return next((kind.name for kind in ROWS if kind.holds(row)), "")
+    return next((name for name, holds in ROWS if holds(row)), "")
 
 
 def recognise(data: Data) -> KnownKind | None:
@@ -425,18 +345,15 @@ def recognise(data: Data) -> KnownKind | None:
         return KnownKind("a chat history of Aider", plural(chats, "chat"))
     document, reason = peek_once(head, len(view) <= HEAD)
     if not reason:
-        for shape in DOCUMENTS:
-            count = shape.measure(document)
-            if count is not None:
+        for name, measure, one in DOCUMENTS:
+            if (count := measure(document)) is not None:
                 more = "" if len(view) <= HEAD else "at least "
-                amount = more + plural(count, shape.one) if shape.one else ""
-                return KnownKind(shape.name, amount, shape.advice)
+                return KnownKind(name, more + plural(count, one) if one else "", ADVICE.get(name, ""))
     rows = first_rows(data)
-    for kind in ROWS:
-        if any(kind.holds(row) for row in rows):
+    for name, holds in ROWS:
+        if any(map(holds, rows)):
             amount = plural(sum(1 for _ in iter_lines(data)), "row")
-            if kind.compaction:
-                times = sum(1 for _ in re.finditer(kind.compaction, view))
-                amount += f", {plural(times, 'compaction')}"
-            return KnownKind(kind.name, amount, kind.advice)
+            if pattern := COMPACTIONS.get(name):
+                amount += f", {plural(sum(1 for _ in re.finditer(pattern, view)), 'compaction')}"
+            return KnownKind(name, amount, ADVICE.get(name, ""))
     return None
