@@ -8,6 +8,7 @@ Sources: CLAUDE §5 (compaction blocks), §7 (roles and pairing), §13 (blocks).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from ..errors import EmptySession, ReadError
@@ -30,27 +31,14 @@ NAME = "anthropic-messages"
 ROLES = ("user", "assistant", "system")
 WRAPPERS = ("request", "body", "params")
 FOREIGN = (
-    "tool_calls",
-    "function_call",
-    "tool_call_id",
-    "parts",
-    "toolCalls",
-    "toolInvocations",
-    "monotonicTs",
-    "messageId",
-    "parentId",
-    "uuid",
+    *("tool_calls", "function_call", "tool_call_id", "parts", "toolCalls", "toolInvocations", "monotonicTs"),
+    *("messageId", "parentId", "uuid"),
 )
 """Fields of a message that say it is another system's."""
 
 
-def sniff(data: Data) -> str | None:
-    """None for messages of user, assistant and system whose content is text or Anthropic's blocks."""
-    return sniff_document(data, _judge)
-
-
 def _judge(value: Any) -> str | None:
-    """Why a document is no request to Anthropic, or None."""
+    """None for messages of user, assistant and system whose content is text or Anthropic's blocks."""
     body = _find_request(value)[0]
     messages = _find_messages(value)
     if isinstance(value, dict) and ({"messages", "sessionId", "version"} <= set(value) or is_cline(value)):
@@ -316,4 +304,4 @@ def _read_tools(fields: Fields) -> Iterator[Tool]:
         fields.rest["tools"] = rest
 
 
-READER = Reader(NAME, "Anthropic Messages request", sniff, read)
+READER = Reader(NAME, "Anthropic Messages request", partial(sniff_document, judge=_judge), read)

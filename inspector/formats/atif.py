@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from ..errors import ReadError
@@ -54,13 +55,8 @@ def _add_cache(metrics: Any) -> Any:
     return metrics if sent is None or cached is None else {**metrics, USED[0]: sent + cached}
 
 
-def sniff(data: Data) -> str | None:
-    """None for an object whose `schema_version` is one of ATIF's, with steps."""
-    return sniff_document(data, judge_trajectory)
-
-
 def judge_trajectory(value: Any) -> str | None:
-    """None for a trajectory, else why it is none."""
+    """None for an object whose `schema_version` is one of ATIF's, with steps."""
     if not isinstance(value, dict):
         return "not a JSON object"
     if not str(value.get("schema_version")).startswith("ATIF-v"):
@@ -330,14 +326,12 @@ class _Trajectory:
         if sorted(documents) != list(range(min(documents), max(documents) + 1)):
             self.made.warnings.append("files of it between others are missing")
         tools = read_chat_tools(agent.any("tool_definitions"))
-        stamps = [entry.timestamp for entry in self.made.entries if entry.timestamp]
+        self.made.times = [entry.timestamp for entry in self.made.entries if entry.timestamp]
         harness, version = agent.text("name"), agent.text("version")
         extra = last.rest | {"harness": harness, "version": version, "agent": agent.rest}
         return self.made.make_session(
             id=last.text("session_id") or "",
             model=agent.text("model_name"),
-            created=stamps[0] if stamps else None,
-            updated=stamps[-1] if stamps else None,
             system=tuple(block for block, _ in self.system),
             tools=tools,
             leaf=self.end,
@@ -385,4 +379,11 @@ def _print_of(role: str, found: list[Found]) -> str:
     return stringify([role, [block.text for block, _ in found if block.kind == "text"]])
 
 
-READER = Reader(NAME, "ATIF trajectory", sniff, read, find_beside=find_beside, read_all=read_all)
+READER = Reader(
+    NAME,
+    "ATIF trajectory",
+    partial(sniff_document, judge=judge_trajectory),
+    read,
+    find_beside=find_beside,
+    read_all=read_all,
+)

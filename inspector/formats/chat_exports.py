@@ -8,7 +8,6 @@ on each other; ChatGPT's always do, and the path to `current_node` is the contex
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -19,6 +18,7 @@ from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
 from .anthropic_blocks import read_with_rest
+from .containers import StoredFile
 from .json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document, unknown
 from .json_lines import BOM, Data, Reader
 from .recording import Json, Recording, make_output
@@ -47,7 +47,7 @@ def _sniff(format: str, data: Data) -> str | None:
     return sniff_document(data, partial(_judge, format))
 
 
-def list_conversations(data: Data) -> list[tuple[str, int, Callable[[], Data]]]:
+def list_conversations(data: Data) -> list[StoredFile]:
     """The conversations of an export: name, size, and what gives each alone; of other data none.
 
     A name is the title, or the id where several are called the same or nothing.
@@ -64,14 +64,14 @@ def list_conversations(data: Data) -> list[tuple[str, int, Callable[[], Data]]]:
     if not isinstance(document, list) or len(document) < 2:
         return []
     titles = [_find_title(each) for each in document]
-    found: list[tuple[str, int, Callable[[], Data]]] = []
+    found: list[StoredFile] = []
     taken: set[str] = set()
     for number, (each, title) in enumerate(zip(document, titles, strict=True), 1):
         name = title if title and titles.count(title) == 1 else _find_id(each) or f"conversation {number}"
         name = name if name not in taken else f"{name} ({number})"
         taken.add(name)
         raw = dump_lossless(each).encode("ascii")
-        found.append((name, len(raw), partial(bytes, raw)))
+        found.append(StoredFile(name, len(raw), partial(bytes, raw)))
     return found
 
 

@@ -11,6 +11,7 @@ of an editor's extension is one list of messages (`cline_tasks`), with its scree
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from ..errors import ReadError
@@ -32,12 +33,8 @@ SUMMARIES = ("compaction", "compaction_summary")
 _MANIFEST = ("session_id", "messages_path")
 
 
-def sniff(data: Data) -> str | None:
-    """None for messages, or a manifest, that say they are of a session of Cline's."""
-    return sniff_document(data, _judge)
-
-
 def _judge(value: Any) -> str | None:
+    """None for messages, or a manifest, that say they are of a session of Cline's."""
     if isinstance(value, list):
         return None if is_task(value) else "its messages tell of no task of Cline's"
     if not isinstance(value, dict):
@@ -339,5 +336,11 @@ def read_metrics(raw: Any) -> Usage | None:
 
 
 READER = Reader(
-    NAME, "Cline session", sniff, read, find_beside=find_beside, read_all=read_all, folder_file=TASK
+    NAME,
+    "Cline session",
+    partial(sniff_document, judge=_judge),
+    read,
+    find_beside=find_beside,
+    read_all=read_all,
+    folder_file=TASK,
 )

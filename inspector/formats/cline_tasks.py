@@ -15,11 +15,11 @@ leaves out of its requests is told by its screen alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..session.blocks import Reasoning, ToolOutput
-from ..session.entries import Source, Usage
+from ..session.entries import Entry, Source, Usage
 from ..session.session import Session
 from ..text import plural
 from .anthropic_blocks import Names, read_with_rest
@@ -121,97 +121,141 @@ def is_typed(texts: Sequence[str]) -> bool:
 
 
 def read_task(messages: list[Any], screen: Any = None) -> Session:
-    """The whole task, with the rows of its `screen`. Raises `EmptySession` when nobody says anything."""
-    made = Recording(NAME)
-    cwd: str | None = None
-    asked: str | None = None
-    told_models: dict[str, str | None] = {}  # by a reply, what the details before it say
-    names: Names = {}
-    hidden: dict[str, list[str]] = {}  # what each summary or marker stands for
-    shown: list[str] = []
-    ours = False
-    thoughts: list[tuple[Source, Found]] = []
-    told, cuts = Condensed(screen), read_ranges(screen)
+    """Read a whole task with the rows of its `screen`. Raises `EmptySession` if nobody says anything."""
+    task = _Task(screen)
     for line, raw in enumerate(messages, 1):
-        source = place(line)
-        fields = Fields(raw)
+        task.take(line, raw)
+    return task.make_session()
+
+
+class _Task:
+    """What has been read of a task, message after message."""
+
+    def __init__(self, screen: Any) -> None:
+        self.made = Recording(NAME)
+        self.screen = screen
+        self.condensed, self.cuts = Condensed(screen), read_ranges(screen)
+        self.names: Names = {}
+        self.cwd: str | None = None
+        self.is_roo = False
+        self.asked_model: str | None = None
+        self.models: dict[str, str | None] = {}  # the model that was asked, by the id of its reply
+        self.thoughts: list[tuple[Source, Found]] = []  # those of the next reply
+        self.hidden: dict[str, list[str]] = {}  # entries by the summary or marker that stands for them
+        self.shown: list[str] = []  # entries in the context
+
+    def take(self, line: int, raw: Any) -> None:
+        """Read one message."""
+        source, fields = place(line), Fields(raw)
         if isinstance(raw, dict) and _is_thought(raw):
-            thoughts.append((source, _read_block(raw, names)))
-            continue
+            self.thoughts.append((source, self._read_block(raw)))
+            return
         role = fields.text("role")
         if role is None:
-            made.spoil(source, "a message without a role")
-            continue
+            self.made.spoil(source, "a message without a role")
+            return
         time = fields.number("ts")
-        more: Json = {"timestamp": None if time is None else iso_time(time)}
-        found = find_blocks(fields.any("content"), lambda part: _read_block(part, names))
-        ours = ours or bool(ROO & set(fields.rest))
-        parents = [parent for key in PARENTS if isinstance(parent := raw.get(key), str)]
+        stamp = None if time is None else iso_time(time)
+        found = find_blocks(fields.any("content"), self._read_block)
+        self.is_roo = self.is_roo or bool(ROO & set(fields.rest))
         if raw.get("isSummary") is True:
-            # Where nothing says what it stands for, those were deleted, and the task itself was kept.
-            rest = shown[1:] if role == "assistant" else shown
-            gone = set(hidden.get(str(raw.get("condenseId")), rest))
-            kept = [name for name in shown if name not in gone]
-            words = "\n".join(block.text for block, _ in found if block.kind == "text")
-            boundary: Json = {"summary": words, "kept": tuple(kept)}
-            boundary |= told.find("condenseId", raw.get("condenseId"), words, more)
-            entry = made.compact(f"m{line}", None, source, boundary, found=found, extra=fields.rest, **more)
-            shown = [entry.id, *kept]
-            for parent in parents:
-                hidden.setdefault(parent, []).append(entry.id)
-            continue
-        if raw.get("isTruncationMarker") is True:
-            gone = set(hidden.get(str(raw.get("truncationId")), []))
-            kept = [name for name in shown if name not in gone]
-            boundary = {"trigger": "truncation", "kept": tuple(kept)}
-            boundary |= told.find("truncationId", raw.get("truncationId"), None, more)
-            # A summary that stands on is a part of what the model is shown in its place.
-            before = [made.entries[made.where[name]] for name in kept]
-            found = [(b, {}) for each in before if each.boundary for b in each.blocks] + found
-            entry = made.compact(f"m{line}", None, source, boundary, found=found, extra=fields.rest, **more)
-            shown = [entry.id, *kept]
-            for parent in parents:
-                hidden.setdefault(parent, []).append(entry.id)
-            continue
+            entry = self._condense(source, fields, role, found, stamp)
+        elif raw.get("isTruncationMarker") is True:
+            entry = self._truncate(source, fields, found, stamp)
+        else:
+            entry = self._say(source, fields, role, found, stamp)
+            if (cut := self.cuts.get(line - 1)) is not None:
+                self._cut(line, *cut)
+        for key in PARENTS:
+            if isinstance(parent := raw.get(key), str):
+                self.hidden.setdefault(parent, []).append(entry.id)
+
+    def _read_block(self, raw: Any) -> Found:
+        return _read_block(raw, self.names)
+
+    def _condense(
+        self, source: Source, fields: Fields, role: str, found: list[Found], stamp: str | None
+    ) -> Entry:
+        """Add a summary. Where nothing says what it stands for, all was deleted but the task itself."""
+        number = fields.rest.get("condenseId")
+        rest = self.shown[1:] if role == "assistant" else self.shown
+        kept = self._without(self.hidden.get(str(number), rest))
+        words = "\n".join(block.text for block, _ in found if block.kind == "text")
+        more: Json = {"timestamp": stamp}
+        boundary: Json = {"summary": words, "kept": tuple(kept)}
+        boundary |= self.condensed.find("condenseId", number, words, more)
+        return self._compact(source, boundary, found, fields.rest, more)
+
+    def _truncate(self, source: Source, fields: Fields, found: list[Found], stamp: str | None) -> Entry:
+        """Add a marker of messages that were hidden."""
+        number = fields.rest.get("truncationId")
+        kept = self._without(self.hidden.get(str(number), []))
+        more: Json = {"timestamp": stamp}
+        boundary: Json = {"trigger": "truncation", "kept": tuple(kept)}
+        boundary |= self.condensed.find("truncationId", number, None, more)
+        # A summary that stands on is a part of what the model is shown in its place.
+        before = [self.made.entries[self.made.where[name]] for name in kept]
+        summaries: list[Found] = [(b, {}) for each in before if each.boundary for b in each.blocks]
+        return self._compact(source, boundary, summaries + found, fields.rest, more)
+
+    def _cut(self, line: int, first: int, last: int) -> None:
+        """Add what Cline left out of its requests after a message, as its screen tells."""
+        gone = {f"m{number + 1}" for number in range(first, last + 1)}
+        kept = [name for name in self._without(gone) if not name.startswith("cut")]
+        boundary: Json = {"trigger": "truncation", "kept": tuple(kept)}
+        self.shown = [self.made.compact(f"cut{line}", None, None, boundary).id, *kept]
+
+    def _without(self, names: Iterable[str]) -> list[str]:
+        gone = set(names)
+        return [name for name in self.shown if name not in gone]
+
+    def _compact(self, source: Source, boundary: Json, found: list[Found], extra: Json, more: Json) -> Entry:
+        name = f"m{source.line}"
+        entry = self.made.compact(name, None, source, boundary, found=found, extra=extra, **more)
+        self.shown = [entry.id, *boundary["kept"]]
+        return entry
+
+    def _say(self, source: Source, fields: Fields, role: str, found: list[Found], stamp: str | None) -> Entry:
+        more: Json = {"timestamp": stamp}
         if role == "assistant":
-            found = [*(thought for _, thought in thoughts), *found]
+            found = [*(thought for _, thought in self.thoughts), *found]
             about = Fields(fields.rest.get("modelInfo"))
             model = about.text("modelId") or about.text("id")
             more |= {"model": model, "provider": about.text("providerId")}
             more["usage"] = _read_metrics(fields.rest.get("metrics"))
         elif role != "tool":
-            texts = [block.text for block, _ in found if block.kind == "text"]
-            asked = next((said[1] for text in texts if (said := _MODEL.search(text))), asked)
-            cwd = cwd or next((where[1] for text in texts if (where := _CWD.search(text))), None)
-            answers = [b for b, _ in found if isinstance(b, ToolOutput)]
-            texts += [f"[{b.name or 'tool'}] Result:\n{b.text}" for b in answers]
-            other = any(block.kind in ("image", "document") for block, _ in found)
-            more["meta"] = not is_typed(texts) and not (other and not texts)
-        entry = made.add(f"m{line}", role, found, source, fields.rest, **more)
+            more["meta"] = self._is_meta(found)
+        entry = self.made.add(f"m{source.line}", role, found, source, fields.rest, **more)
+        self.shown.append(entry.id)
         if role == "assistant":
-            told_models[entry.id] = asked
-            for beside, _ in thoughts:
-                made.also(entry.id, beside)
-            thoughts = []
-        shown.append(entry.id)
-        for parent in parents:
-            hidden.setdefault(parent, []).append(entry.id)
-        if (cut := cuts.get(line - 1)) is not None:
-            gone = {f"m{number + 1}" for number in range(cut[0], cut[1] + 1)}
-            kept = [name for name in shown if name not in gone and not name.startswith("cut")]
-            boundary = {"trigger": "truncation", "kept": tuple(kept)}
-            shown = [made.compact(f"cut{line}", None, None, boundary).id, *kept]
-    for beside, _ in thoughts:
-        made.note("reasoning", beside)
-    _add_figures(made, screen)
-    for name, model in told_models.items():
-        if model is not None and made.entries[made.where[name]].model is None:
-            made.change(name, model=model)
-    extra = {"harness": "Roo Code"} if ours else {}
-    stamps = [entry.timestamp for entry in made.entries if entry.timestamp]
-    return made.make_session(
-        created=stamps[0] if stamps else None, updated=stamps[-1] if stamps else None, cwd=cwd, extra=extra
-    )
+            self.models[entry.id] = self.asked_model
+            for beside, _ in self.thoughts:
+                self.made.also(entry.id, beside)
+            self.thoughts = []
+        return entry
+
+    def _is_meta(self, found: list[Found]) -> bool:
+        """Whether nothing in a user's message is a person's; note what the harness's details tell."""
+        texts = [block.text for block, _ in found if block.kind == "text"]
+        asked = (said[1] for text in texts if (said := _MODEL.search(text)))
+        self.asked_model = next(asked, self.asked_model)
+        self.cwd = self.cwd or next((where[1] for text in texts if (where := _CWD.search(text))), None)
+        answers = [b for b, _ in found if isinstance(b, ToolOutput)]
+        texts += [f"[{b.name or 'tool'}] Result:\n{b.text}" for b in answers]
+        other = any(block.kind in ("image", "document") for block, _ in found)
+        return not is_typed(texts) and not (other and not texts)
+
+    def make_session(self) -> Session:
+        """Build the session. Raises `EmptySession` if nobody says anything."""
+        made = self.made
+        for beside, _ in self.thoughts:
+            made.note("reasoning", beside)
+        _add_figures(made, self.screen)
+        for name, model in self.models.items():
+            if model is not None and made.entries[made.where[name]].model is None:
+                made.change(name, model=model)
+        made.times = [entry.timestamp for entry in made.entries if entry.timestamp]
+        return made.make_session(cwd=self.cwd, extra={"harness": "Roo Code"} if self.is_roo else {})
 
 
 def _add_figures(made: Recording, screen: Any) -> None:

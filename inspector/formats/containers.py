@@ -6,11 +6,11 @@ becomes, and of the number of files in it. zstd comes with Python from 3.14 on; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ReadError
 from ..text import printable
@@ -32,6 +32,14 @@ _STEP = 1 << 20
 _FIRST_STEP = 1 << 10
 _ZSTD_METHOD = 93
 _ENCRYPTED = 1
+
+
+class StoredFile(NamedTuple):
+    """What a file of several holds under a name: its size unpacked, in bytes, and what gives it."""
+
+    name: str
+    size: int
+    read: Callable[[], Data]
 
 
 def unpack(data: Data) -> Data:

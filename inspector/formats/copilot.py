@@ -26,18 +26,8 @@ from .recording import Json, JsonRows, Recording, first_rows, make_output, parse
 NAME = "copilot-cli"
 FAMILIES = frozenset(
     [
-        *(
-            "session",
-            "hook",
-            "permission",
-            "assistant",
-            "tool",
-            "subagent",
-            "skill",
-            "system",
-            "user",
-            "abort",
-        ),
+        *("session", "hook", "permission", "assistant", "tool", "subagent", "skill", "system", "user"),
+        "abort",
         *("user_input", "elicitation", "external_tool", "command", "commands", "exit_plan_mode", "mcp"),
         *("pending_messages", "model", "sampling", "capabilities", "custom_agent", "auto_mode_switch"),
     ]

@@ -10,6 +10,7 @@ Sources: the page on data of LLaMA-Factory for ShareGPT; the data sets' own card
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from ..errors import ReadError
@@ -24,17 +25,8 @@ from .recording import Json, Recording, parse_given
 
 NAME = "data-set"
 TURNS = (
-    *(
-        "conversations",
-        "conversation",
-        "trajectory",
-        "traj",
-        "messages",
-        "history",
-        "chat",
-        "turns",
-        "dialog",
-    ),
+    *("conversations", "conversation", "trajectory", "traj", "messages", "history", "chat", "turns"),
+    "dialog",
     *("dialogue", "transcript", "chat_history"),
 )
 """What data sets call the turns. A list of `messages` may be a request's, which is left to its readers."""
@@ -67,13 +59,8 @@ ROLES = {
 """Whose words a turn holds, by what ShareGPT's rows and others call it."""
 
 
-def sniff(data: Data) -> str | None:
-    """None for an object with a list of turns, each with a role that data sets know."""
-    return sniff_document(data, judge_row)
-
-
 def judge_row(value: Any) -> str | None:
-    """None for a row of a data set, else why it is none."""
+    """None for an object with a list of turns, each with a role that data sets know."""
     if not isinstance(value, dict):
         return "not a JSON object"
     if _is_asked(value):
@@ -217,4 +204,4 @@ class _Turns:
             yield ToolCall(id=number, name=name, input=parse_given(inner.any("arguments"))), inner.rest
 
 
-READER = Reader(NAME, "Conversation of a data set", sniff, read)
+READER = Reader(NAME, "Conversation of a data set", partial(sniff_document, judge=judge_row), read)

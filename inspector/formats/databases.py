@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,6 +23,7 @@ import msgspec
 
 from ..errors import ReadError
 from ..session.json_text import dump_lossless
+from .containers import StoredFile
 from .json_document import FILE
 from .json_lines import Data, decode
 from .recording import Json
@@ -52,7 +53,6 @@ REFUSED = re.compile("not authorized|prohibited")
 TOO_MUCH = (
     "it is a database that gives more than a file of its size can hold: it is broken or made to be slow"
 )
-Stored = tuple[str, int, Callable[[], Data]]
 
 
 def may_hold_sessions(head: Data) -> bool:
@@ -65,7 +65,7 @@ def may_hold_sessions(head: Data) -> bool:
     return b"session_id" in begin and (b"message_id" in begin or b"session_message" in begin)
 
 
-def list_stored(data: Data) -> tuple[str, list[Stored]] | None:
+def list_stored(data: Data) -> tuple[str, list[StoredFile]] | None:
     """Return the kind of a database and its sessions (name, size and a function that reads it), or None.
 
     Raises `ReadError` if its content is computed, or if reading takes longer than its size allows.
@@ -177,7 +177,7 @@ def _has_next(base: _Database) -> bool:
     return base.list_columns("session_message") >= _NEXT
 
 
-def _list_opencode(base: _Database, data: Data) -> list[Stored]:
+def _list_opencode(base: _Database, data: Data) -> list[StoredFile]:
     sizes = Counter[str]()
     base.list_columns("message")
     for table in ("part", "session_message"):
@@ -188,7 +188,7 @@ def _list_opencode(base: _Database, data: Data) -> list[Stored]:
     for table in SESSIONS:
         if "id" in base.list_columns(table):
             names |= {str(row["id"]) for row in base.select(f"SELECT id FROM {table}")}
-    return [(name, sizes[name], partial(_export_opencode, data, name)) for name in sorted(names)]
+    return [StoredFile(name, sizes[name], partial(_export_opencode, data, name)) for name in sorted(names)]
 
 
 def _find_session(base: _Database, name: str) -> sqlite3.Row | None:
@@ -283,15 +283,15 @@ def _encode(cell: Any) -> bytes:
 # LangGraph
 
 
-def _list_threads(base: _Database, data: Data) -> list[Stored]:
+def _list_threads(base: _Database, data: Data) -> list[StoredFile]:
     query = (
         "SELECT thread_id, checkpoint_ns, SUM(LENGTH(checkpoint)) AS size FROM checkpoints "
         "GROUP BY thread_id, checkpoint_ns ORDER BY MIN(checkpoint_id)"
     )
-    found: list[Stored] = []
+    found: list[StoredFile] = []
     for thread, space, size in base.select(query):
         name = f"{thread}/{space}" if space else str(thread)
-        found.append((name, int(size or 0), partial(_export_thread, data, thread, space)))
+        found.append(StoredFile(name, int(size or 0), partial(_export_thread, data, thread, space)))
     return found
 
 

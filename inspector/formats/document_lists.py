@@ -7,7 +7,7 @@ one of them begins with what was said up to the one before, and `request_log` ma
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import dropwhile
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from ..session.json_text import dump_lossless
 from . import atif
 from .chat_messages import INSTRUCTIONS
+from .containers import StoredFile
 from .data_set import judge_row
 from .json_document import HEAD, Fields, cut_head, load, peek_once
 from .json_lines import BOM, Data, decode, iter_lines
@@ -54,7 +55,7 @@ def name_list(data: Data) -> str:
     return TALKS if len(rows) > 1 and _are_talks(rows) else ""
 
 
-def list_documents(data: Data) -> tuple[str, list[tuple[str, int, Callable[[], Data]]]] | None:
+def list_documents(data: Data) -> tuple[str, list[StoredFile]] | None:
     """The kind, and each document: its name, its size, what gives it; None for data that is no list."""
     kind = name_list(data)
     if not kind:
@@ -66,11 +67,11 @@ def list_documents(data: Data) -> tuple[str, list[tuple[str, int, Callable[[], D
     word = "item" if _is_list(data) else "line"
     names = [_find_name(value) for value in values]
     named = Counter(names)
-    found: list[tuple[str, int, Callable[[], Data]]] = []
+    found: list[StoredFile] = []
     for number, ((_, raw), name) in enumerate(zip(rows, names, strict=True), 1):
         alone = name and named[name] == 1
         called = name if alone else f"{name} ({word} {number})" if name else f"{word} {number}"
-        found.append((called, len(raw), partial(bytes, raw)))
+        found.append(StoredFile(called, len(raw), partial(bytes, raw)))
     return kind, found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ..errors import EmptySession, ReadError
@@ -28,12 +29,8 @@ MARKER = "[Context Summary]"
 TYPES = ("message", "compaction", "branch_summary")
 
 
-def sniff(data: Data) -> str | None:
-    """None for an object whose `entries` are linked by `parentId`."""
-    return sniff_document(data, _judge)
-
-
 def _judge(value: Any) -> str | None:
+    """None for an object whose `entries` are linked by `parentId`."""
     if not isinstance(value, dict):
         return "not a JSON object"
     entries = value.get("entries")
@@ -140,7 +137,7 @@ def _read_entry(item: Any, line: int) -> Entry | Corrupt:
     )
 
 
-READER = Reader(NAME, "Flue session", sniff, read)
+READER = Reader(NAME, "Flue session", partial(sniff_document, judge=_judge), read)
 
 
 SUMMARY = SummaryWording(f"{CONTEXT_MARKER}\n\n", marks=CONTEXT_MARKER)

@@ -8,7 +8,7 @@ token once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
 from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools
-from .containers import open_zip, read_entry
+from .containers import StoredFile, open_zip, read_entry
 from .inspect_parts import Surroundings, open_message
 from .json_document import FILE, Fields, load, place, sniff_document
 from .json_lines import Data, Reader, decode
@@ -61,43 +61,38 @@ def _find_samples(archive: ZipFile) -> tuple[ZipInfo | None, list[ZipInfo]]:
     return next((names[name] for name in HEADERS if name in names), None), samples
 
 
-def list_samples(data: Data) -> list[tuple[str, int, Callable[[], Data]]]:
+def list_samples(data: Data) -> list[StoredFile]:
     """The samples of an `.eval` archive or of a log of several; of other data none.
 
     Of each its name, its size, and what gives the log of it alone.
     """
     archive = open_zip(data)
     if archive is None:
-        return [] if sniff(data) is not None else _list_written(load(data))
+        return [] if sniff_document(data, _judge) is not None else _list_written(load(data))
     with archive:
         header, samples = _find_samples(archive)
     if header is None:
         return []
     return [
-        (item.filename.removeprefix("samples/"), item.file_size, partial(repack, data, at))
+        StoredFile(item.filename.removeprefix("samples/"), item.file_size, partial(repack, data, at))
         for at, item in enumerate(samples)
     ]
 
 
-def _list_written(log: Any) -> list[tuple[str, int, Callable[[], Data]]]:
+def _list_written(log: Any) -> list[StoredFile]:
     """The samples of a log in JSON, called as an archive would call them; none of one that holds one."""
     samples = Fields(log).items("samples") or []
     told = [each for each in samples if isinstance(each, dict)] if len(samples) > 1 else []
-    found: list[tuple[str, int, Callable[[], Data]]] = []
+    found: list[StoredFile] = []
     for each in told:
         written = dump_lossless({**log, "samples": [each]}).encode("ascii")
-        found.append(
-            (f"{each.get('id')}_epoch_{each.get('epoch')}.json", len(written), partial(bytes, written))
-        )
+        name = f"{each.get('id')}_epoch_{each.get('epoch')}.json"
+        found.append(StoredFile(name, len(written), partial(bytes, written)))
     return found
 
 
-def sniff(data: Data) -> str | None:
-    """None for an object with `eval` and samples."""
-    return sniff_document(data, _judge)
-
-
 def _judge(value: Any) -> str | None:
+    """None for an object with `eval` and samples."""
     if not isinstance(value, dict):
         return "not a JSON object"
     if not isinstance(value.get("eval"), dict) or "version" not in value:
@@ -266,4 +261,4 @@ def _read_usage(raw: Any) -> Usage | None:
     return Usage(input=given or 0, output=output or 0, cache_read=read, cache_write=written, total=total)
 
 
-READER = Reader(NAME, "Inspect log", sniff, read)
+READER = Reader(NAME, "Inspect log", partial(sniff_document, judge=_judge), read)

@@ -75,7 +75,6 @@ class _Wire:
         self.about: Json = {}
         self.model: str | None = None
         self.tools: list[Any] = []
-        self.times: list[str] = []
         self.emptied = 0
 
     def take(self, source: Source, row: Json) -> None:
@@ -83,7 +82,7 @@ class _Wire:
         fields = Fields(row)
         kind = fields.text("type") or "row without a type"
         time = iso_time(fields.number("time"))
-        self.times += [time] if time else []
+        self.made.times += [time] if time else []
         event = fields.object("event") if kind == "context.append_loop_event" else None
         if kind == "context.append_message" and isinstance(row.get("message"), dict):
             self._say(source, Fields(fields.object("message")), fields, time)
@@ -262,8 +261,6 @@ class _Wire:
         return self.made.make_session(
             model=self.model,
             cwd=about.text("cwd"),
-            created=self.times[0] if self.times else None,
-            updated=self.times[-1] if self.times else None,
             system=(Text(text=prompt),) if prompt else (),
             tools=read_chat_tools(self.tools),
             leaf=self.end,

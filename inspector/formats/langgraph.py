@@ -10,6 +10,7 @@ message; its input holds the cache's.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ..errors import ReadError
@@ -28,12 +29,8 @@ NAME = "langgraph"
 KINDS = ("human", "ai", "system", "tool", "function", "remove")
 
 
-def sniff(data: Data) -> str | None:
-    """None for a thread with its checkpoints."""
-    return sniff_document(data, _judge)
-
-
 def _judge(value: Any) -> str | None:
+    """None for a thread with its checkpoints."""
     thread = _find_thread(value)
     if thread is None:
         return "it has no `langgraph` and `checkpoints`, and holds no messages of LangChain's"
@@ -158,4 +155,4 @@ def _read_usage(raw: Any) -> Usage | None:
     return read_inclusive(told, "input_tokens", "output_tokens", "read", "written", "total_tokens")
 
 
-READER = Reader(NAME, "LangGraph thread", sniff, read)
+READER = Reader(NAME, "LangGraph thread", partial(sniff_document, judge=_judge), read)

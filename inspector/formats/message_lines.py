@@ -32,14 +32,7 @@ OUTPUTS = ("function_call_output", "function_call_result", "custom_tool_call_out
 """Items of OpenAI's Responses, which stand among the messages: pieces of a reply, and what tools answered."""
 OTHERS = frozenset(
     [
-        "parts",
-        "parentId",
-        "parent_id",
-        "parentUuid",
-        "monotonicTs",
-        "message_type",
-        "event",
-        "kind",
+        *("parts", "parentId", "parent_id", "parentUuid", "monotonicTs", "message_type", "event", "kind"),
     ]
 )
 """Fields of a row that say it is another system's, or that its rows make a tree."""

@@ -6,6 +6,7 @@ Source: TIERED §1.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ..errors import ReadError
@@ -28,12 +29,8 @@ NAME = "mini-claude-code"
 ROLES = ("user", "assistant", "tool")
 
 
-def sniff(data: Data) -> str | None:
-    """None when a message holds a `toolUse` or a `result`, or a tool speaks without naming its call."""
-    return sniff_document(data, _judge)
-
-
 def _judge(value: Any) -> str | None:
+    """None when a message holds a `toolUse` or a `result`, or a tool speaks without naming its call."""
     messages = value.get("messages") if isinstance(value, dict) else value
     if not isinstance(messages, list):
         return "neither a list nor an object with a list `messages`"
@@ -109,4 +106,4 @@ def _read_block(raw: Any) -> Found:
     return unknown(raw)
 
 
-READER = Reader(NAME, "mini-claude-code messages", sniff, read)
+READER = Reader(NAME, "mini-claude-code messages", partial(sniff_document, judge=_judge), read)

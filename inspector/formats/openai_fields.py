@@ -13,16 +13,8 @@ PARTS = frozenset(
 """Types of content parts that do not exist in Anthropic's messages."""
 FIELDS = frozenset(
     [
-        "frequency_penalty",
-        "functions",
-        "logit_bias",
-        "logprobs",
-        "max_completion_tokens",
-        "parallel_tool_calls",
-        "presence_penalty",
-        "response_format",
-        "stream_options",
-        "top_logprobs",
+        *("frequency_penalty", "functions", "logit_bias", "logprobs", "max_completion_tokens"),
+        *("parallel_tool_calls", "presence_penalty", "response_format", "stream_options", "top_logprobs"),
     ]
 )
 """Fields of a body that Anthropic's API rejects."""

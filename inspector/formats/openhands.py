@@ -37,11 +37,7 @@ USAGE = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write
 KINDS = frozenset(
     [
         *(
-            "SystemPromptEvent",
-            "MessageEvent",
-            "ActionEvent",
-            "Condensation",
-            "CondensationRequest",
+            *("SystemPromptEvent", "MessageEvent", "ActionEvent", "Condensation", "CondensationRequest"),
             *OUTPUTS,
         ),
         *("ConversationStateUpdateEvent", "PauseEvent", "TokenEvent", "LLMCompletionLogEvent"),
@@ -151,14 +147,13 @@ class _EventReading:
         self.tip: str | None = None
         self.sums: dict[str, float] = {}
         self.grown: dict[str, float] | None = None
-        self.times: list[str] = []
 
     def take(self, source: Source, row: Json) -> None:
         """One event."""
         fields = Fields(row)
         kind, name = fields.text("kind"), fields.text("id") or f"line-{source.line}"
         time = fields.text("timestamp")
-        self.times += [time] if time else []
+        self.made.times += [time] if time else []
         self._go_to(fields)
         if kind == "MessageEvent" and isinstance(row.get("llm_message"), dict):
             message, _ = read_message(fields.any("llm_message"), self.names)
@@ -314,8 +309,6 @@ class _EventReading:
                 self.made.change(name, usage=usage)
         return self.made.make_session(
             model=self.model,
-            created=self.times[0] if self.times else None,
-            updated=self.times[-1] if self.times else None,
             system=(Text(text=self.system),) if self.system else (),
             tools=self.tools,
             leaf=self.tip or self.made.last,

@@ -120,7 +120,6 @@ class _OldEvents:
         self.replies: dict[str, str] = {}
         self.events: dict[str, list[int]] = {}
         self.live: list[str] = []
-        self.times: list[str] = []
         self.sums: dict[str, Number] = {}
         self.asked: str | None = None
 
@@ -131,7 +130,7 @@ class _OldEvents:
             return
         fields = Fields(raw)
         if (time := fields.text("timestamp")) is not None:
-            self.times.append(time)
+            self.made.times.append(time)
         action, observation = fields.text("action"), fields.text("observation")
         if action is not None:
             self.asked = None
@@ -288,8 +287,6 @@ class _OldEvents:
         return self.made.make_session(
             id=number if isinstance(number, str) else "",
             model=self.model,
-            created=self.times[0] if self.times else None,
-            updated=self.times[-1] if self.times else None,
             system=(Text(text=self.system),) if self.system else (),
             tools=self.tools,
             extra=about,

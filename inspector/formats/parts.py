@@ -8,7 +8,7 @@ number of files. An archive inside an archive is not opened, and links and devic
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from typing import NamedTuple, overload
 
@@ -18,7 +18,7 @@ from ..session.provenance import FILE_MODE
 from ..session.session import Session
 from ..text import plural, printable, printed
 from . import chat_exports, databases, document_lists, inspect_log, scout
-from .containers import ENTRIES, LARGEST, open_zip, read_entry, unpack
+from .containers import ENTRIES, LARGEST, StoredFile, open_zip, read_entry, unpack
 from .file_kind import UNPACK, name_foreign
 from .json_document import FILE
 from .json_lines import Data
@@ -30,14 +30,6 @@ WORDS = 200
 """Characters of a reason that are kept."""
 
 
-class StoredFile(NamedTuple):
-    """What an archive holds under a name: its size unpacked, in bytes, and what gives it."""
-
-    name: str
-    size: int
-    read: Callable[[], Data]
-
-
 def list_parts(data: Data) -> tuple[str, list[StoredFile]] | None:
     """What kind of container the data is, and its files in their order; None where it is none.
 
@@ -45,19 +37,19 @@ def list_parts(data: Data) -> tuple[str, list[StoredFile]] | None:
     """
     samples = inspect_log.list_samples(data)
     if samples:
-        return "an Inspect log", [StoredFile(*sample) for sample in samples]
+        return "an Inspect log", samples
     chats = chat_exports.list_conversations(data)
     if chats:
-        return "an export", [StoredFile(*chat) for chat in chats]
+        return "an export", chats
     documents = document_lists.list_documents(data)
     if documents is not None:
-        return documents[0], [StoredFile(*document) for document in documents[1]]
+        return documents
     transcripts = scout.list_transcripts(data)
     if transcripts:
-        return scout.KIND, [StoredFile(*transcript) for transcript in transcripts]
+        return scout.KIND, transcripts
     stored = databases.list_stored(data)
     if stored is not None:
-        return stored[0], [StoredFile(*session) for session in stored[1]]
+        return stored
     kind = name_foreign(data).removesuffix(UNPACK)
     if kind not in ("a zip archive", "a tar archive"):
         return None
@@ -73,7 +65,7 @@ def _open_export(file: StoredFile) -> list[StoredFile]:
         chats = chat_exports.list_conversations(file.read())
     except ReadError:
         chats = []  # packed in a way that is refused: that is told where it is looked at
-    return [StoredFile(*chat) for chat in chats] or [file]
+    return chats or [file]
 
 
 def holds_files(data: Data) -> bool:

@@ -7,6 +7,7 @@ One without content is sealed: nobody but its provider can read it. Usage counts
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ..errors import ReadError
@@ -25,12 +26,8 @@ USED = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_token
 OLD = ("request_tokens", "response_tokens")
 
 
-def sniff(data: Data) -> str | None:
-    """None for a list of requests and responses whose parts tell their `part_kind`."""
-    return sniff_document(data, _judge)
-
-
 def _judge(value: Any) -> str | None:
+    """None for a list of requests and responses whose parts tell their `part_kind`."""
     if not isinstance(value, list):
         return "not a JSON list"
     for raw in value[:8]:
@@ -62,7 +59,6 @@ class _AgentMessages:
         self.instructions: str | None = None
         self.names: dict[str, str] = {}
         self.about: Json = {}
-        self.times: list[str] = []
 
     def take(self, source: Source, raw: Any) -> None:
         """One request or response."""
@@ -79,7 +75,7 @@ class _AgentMessages:
         time = fields.text("timestamp")
         if time is None:
             time = next((stamp for part in parts if (stamp := Fields(part).text("timestamp"))), None)
-        self.times += [time] if time else []
+        self.made.times += [time] if time else []
         if kind == "request":
             self._take_request(f"m{source.line}", fields, parts, time)
         else:
@@ -190,8 +186,6 @@ class _AgentMessages:
         told = [Text(text=self.instructions)] if self.instructions else []
         return self.made.make_session(
             id=str(self.about.get("conversation_id") or self.about.get("run_id") or ""),
-            created=self.times[0] if self.times else None,
-            updated=self.times[-1] if self.times else None,
             system=(*self.system, *told),
             extra=self.about,
         )
@@ -239,4 +233,4 @@ def _read_usage(raw: Any) -> Usage | None:
     return usage if usage is not None and (usage.prompt or usage.output) else None
 
 
-READER = Reader(NAME, "pydantic-ai messages", sniff, read)
+READER = Reader(NAME, "pydantic-ai messages", partial(sniff_document, judge=_judge), read)

@@ -31,12 +31,8 @@ UNSEEN = "realtime_message"
 DONE = (1, "completed", "compressed", "COMPRESSED")
 """How a compression says that it took place: a number in the files, words in others' copies of them."""
 TOKENS = (
-    "promptTokenCount",
-    "candidatesTokenCount",
-    "cachedContentTokenCount",
-    "thoughtsTokenCount",
-    "toolUsePromptTokenCount",
-    "totalTokenCount",
+    *("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount", "thoughtsTokenCount"),
+    *("toolUsePromptTokenCount", "totalTokenCount"),
 )
 
 

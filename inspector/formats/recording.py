@@ -56,6 +56,7 @@ class Recording:
         self.notes: list[Note] = []
         self.corrupt: list[Corrupt] = []
         self.warnings: list[str] = []
+        self.times: list[str] = []  # of the records, as far as a reader notes them
         self.where: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
 
@@ -182,6 +183,8 @@ class Recording:
             why = tell_wordless(count, "record", corrupt=self.corrupt)
             raise EmptySession(FILE, [(self.format, "")], why)
         fields.setdefault("leaf", self.last)
+        if self.times:
+            fields |= {"created": self.times[0], "updated": self.times[-1]}
         if fields.get("model") is None:
             models = (e.model for e in reversed(self.entries) if e.role == "assistant" and e.model)
             fields["model"] = next(models, None)

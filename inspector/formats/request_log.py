@@ -35,16 +35,8 @@ SPANS = ("llm", "general", "tool", "guardrail")
 LISTED = ("mcp_list_tools", "mcp_approval_request", "mcp_approval_response")
 OTHERS = frozenset(
     [
-        "monotonicTs",
-        "parts",
-        "uuid",
-        "parentId",
-        "toolCalls",
-        "message_type",
-        "extra",
-        "info",
-        "metrics",
-        "ts",
+        *("monotonicTs", "parts", "uuid", "parentId", "toolCalls", "message_type", "extra", "info"),
+        *("metrics", "ts"),
     ]
 )
 """Fields of a message that say it is another system's."""

@@ -7,14 +7,13 @@ of another table is refused without a library; to read one takes pyarrow, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from ..errors import ReadError
 from ..session.json_text import dump_lossless
-from .containers import FREE, LARGEST, RATIO
+from .containers import FREE, LARGEST, RATIO, StoredFile
 from .json_document import FILE
 from .json_lines import Data, decode
 
@@ -38,7 +37,7 @@ def is_scout(data: Data) -> bool:
     return ID.encode() in footer and any(name.encode() in footer for name in HELD[:2])
 
 
-def list_transcripts(data: Data) -> list[tuple[str, int, Callable[[], Data]]]:
+def list_transcripts(data: Data) -> list[StoredFile]:
     """The transcripts of a table: name, size, and what gives the log of each; of other data none.
 
     Raises `ReadError` where it is too large, broken, or pyarrow is not installed.
@@ -54,7 +53,7 @@ def list_transcripts(data: Data) -> list[tuple[str, int, Callable[[], Data]]]:
         raise ReadError(FILE, detail=f"it is {KIND} that cannot be read: {error}"[:200]) from None
     sizes = [sum(_measure(rows[name][at]) for name in held) for at in range(len(rows[ID]))]
     return [
-        (str(name), size, partial(_read, data, at))
+        StoredFile(str(name), size, partial(_read, data, at))
         for at, (name, size) in enumerate(zip(rows[ID], sizes, strict=True))
     ]
 

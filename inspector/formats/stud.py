@@ -10,6 +10,7 @@ it, a memory like any other (S0-82).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from ..errors import ReadError
@@ -44,15 +45,11 @@ SHOWN = 3
 """Deviations of one kind that are told one by one; the rest are counted."""
 
 
-def sniff(data: Data) -> str | None:
+def _judge(value: Any) -> str | None:
     """None for an object with `messages` and two of stud's own fields, or one and stud's kind of messages.
 
     Parts of calls with a `toolCallId` are those of the AI SDK's messages too, which many apps save.
     """
-    return sniff_document(data, _judge)
-
-
-def _judge(value: Any) -> str | None:
     if not isinstance(value, dict):
         return "not a JSON object"
     messages = value.get("messages")
@@ -180,4 +177,4 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-READER = Reader(NAME, "stud session manifest", sniff, read)
+READER = Reader(NAME, "stud session manifest", partial(sniff_document, judge=_judge), read)

@@ -12,6 +12,7 @@ step. Neither compacts.
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 from ..errors import ReadError
@@ -30,12 +31,8 @@ ENDS = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
 """What mini-swe-agent's prompts tell the model to print when it is done."""
 
 
-def sniff(data: Data) -> str | None:
-    """None for an object with a `trajectory` of steps and a `history` of messages."""
-    return sniff_document(data, _judge)
-
-
 def _judge(value: Any) -> str | None:
+    """None for an object with a `trajectory` of steps and a `history` of messages."""
     if not isinstance(value, dict):
         return "not a JSON object"
     steps, history = value.get("trajectory"), value.get("history")
@@ -51,11 +48,6 @@ def _judge(value: Any) -> str | None:
     return None if steps and shaped else "it has no list `history` of messages"
 
 
-def sniff_mini(data: Data) -> str | None:
-    """None for an object that calls itself mini-swe-agent's, with messages."""
-    return sniff_document(data, _judge_mini)
-
-
 def is_bare_mini(value: Any) -> bool:
     """Whether a bare list of messages is a run of mini-swe-agent's, by what its prompt says."""
     first = value[:2] if isinstance(value, list) else []
@@ -67,6 +59,7 @@ def is_bare_mini(value: Any) -> bool:
 
 
 def _judge_mini(value: Any) -> str | None:
+    """None for an object that calls itself mini-swe-agent's, with messages."""
     if is_bare_mini(value):
         return None
     if not isinstance(value, dict):
@@ -309,5 +302,5 @@ def _read_mini_message(raw: Any, names: dict[str, str]) -> ChatMessage | None:
     return None
 
 
-READER = Reader(NAME, "SWE-agent trajectory", sniff, read)
-MINI_READER = Reader(MINI, "mini-swe-agent trajectory", sniff_mini, read_mini)
+READER = Reader(NAME, "SWE-agent trajectory", partial(sniff_document, judge=_judge), read)
+MINI_READER = Reader(MINI, "mini-swe-agent trajectory", partial(sniff_document, judge=_judge_mini), read_mini)

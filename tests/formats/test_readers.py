@@ -992,7 +992,7 @@ REPLY = {
     ids=["request", "body", "http", "inside"],
 )
 def test_anthropic_the_reply_is_the_last_entry_and_brings_the_usage(document: Any) -> None:
-    assert anthropic_messages.sniff(dump(document)) is None
+    assert anthropic_messages.READER.sniff(dump(document)) is None
     session = anthropic_messages.read(dump(document))
     last = session.entries[-1]
     assert (last.id, last.role, last.model, last.stop_reason) == (

@@ -17,62 +17,22 @@ from ..json_lines import decode
 TALK = ("user", "assistant")
 BOOKKEEPING = frozenset(
     {
-        "agent-color",
-        "agent-name",
-        "agent-setting",
-        "ai-title",
-        "artifact-autoreact-ledger",
-        "artifact-comment-monitor",
-        "atis-latch",
-        "attachment",
-        "attribution-snapshot",
-        "bridge-session",
-        "content-replacement",
-        "continued-in",
-        "cost-state",
-        "custom-title",
-        "ended-by-model",
-        "file-history-delta",
-        "file-history-snapshot",
-        "fork-context-ref",
-        "frame-link",
-        "history-suppression",
-        "isolation-latch",
-        "last-prompt",
-        "mode",
-        "observer-ref",
-        "permission-mode",
-        "pr-link",
-        "progress",
-        "queue-operation",
-        "relocated",
-        "speculation-accept",
-        "summary",
-        "tag",
-        "task-summary",
-        "worktree-state",
+        *("agent-color", "agent-name", "agent-setting", "ai-title", "artifact-autoreact-ledger"),
+        *("artifact-comment-monitor", "atis-latch", "attachment", "attribution-snapshot", "bridge-session"),
+        *("content-replacement", "continued-in", "cost-state", "custom-title", "ended-by-model"),
+        *("file-history-delta", "file-history-snapshot", "fork-context-ref", "frame-link"),
+        *("history-suppression", "isolation-latch", "last-prompt", "mode", "observer-ref", "permission-mode"),
+        *("pr-link", "progress", "queue-operation", "relocated", "speculation-accept", "summary", "tag"),
+        *("task-summary", "worktree-state"),
     }
 )
 """Types of rows that are no messages."""
 SUBTYPES = frozenset(
     {
-        "agents_killed",
-        "api_error",
-        "api_metrics",
-        "away_summary",
-        "bridge_status",
-        "file_snapshot",
-        "informational",
-        "local_command",
-        "memory_saved",
-        "model_consent_fallback",
-        "model_refusal_fallback",
-        "model_refusal_no_fallback",
-        "permission_retry",
-        "scheduled_task_fire",
-        "stop_hook_summary",
-        "thinking",
-        "turn_duration",
+        *("agents_killed", "api_error", "api_metrics", "away_summary", "bridge_status", "file_snapshot"),
+        *("informational", "local_command", "memory_saved", "model_consent_fallback"),
+        *("model_refusal_fallback", "model_refusal_no_fallback", "permission_retry", "scheduled_task_fire"),
+        *("stop_hook_summary", "thinking", "turn_duration"),
     }
 )
 """Kinds of system rows that say nothing to the model."""
@@ -175,11 +135,6 @@ class Row(msgspec.Struct, rename="camel", gc=False):
     cwd: str | None = None
     version: str | None = None
     git_branch: str | None = None
-
-    @property
-    def origin_kind(self) -> str | None:
-        """Who sent the row, where it tells: "human", "task-notification", …"""
-        return read_origin(self.origin)
 
     @property
     def copied_from(self) -> str | None:
