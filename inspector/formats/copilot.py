@@ -27,9 +27,9 @@ NAME = "copilot-cli"
 FAMILIES = frozenset(
     [
         *("session", "hook", "permission", "assistant", "tool", "subagent", "skill", "system", "user"),
-        "abort",
-        *("user_input", "elicitation", "external_tool", "command", "commands", "exit_plan_mode", "mcp"),
-        *("pending_messages", "model", "sampling", "capabilities", "custom_agent", "auto_mode_switch"),
+        *("abort", "user_input", "elicitation", "external_tool", "command", "commands", "exit_plan_mode"),
+        *("mcp", "pending_messages", "model", "sampling", "capabilities", "custom_agent"),
+        "auto_mode_switch",
     ]
 )
 """What the types of events begin with."""

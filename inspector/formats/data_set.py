@@ -26,8 +26,7 @@ from .recording import Json, Recording, parse_given
 NAME = "data-set"
 TURNS = (
     *("conversations", "conversation", "trajectory", "traj", "messages", "history", "chat", "turns"),
-    "dialog",
-    *("dialogue", "transcript", "chat_history"),
+    *("dialog", "dialogue", "transcript", "chat_history"),
 )
 """What data sets call the turns. A list of `messages` may be a request's, which is left to its readers."""
 OWN = ("human", "gpt", "ai", "model", "chatgpt", "bing", "bard", "observation", "function_call")
@@ -35,26 +34,18 @@ OWN = ("human", "gpt", "ai", "model", "chatgpt", "bing", "bard", "observation", 
 ASKED = ("system", "developer", "user", "assistant", "tool", "function")
 """Those that a request's messages have."""
 ROLES = {
-    "human": "user",
-    "user": "user",
-    "gpt": "assistant",
-    "assistant": "assistant",
-    "ai": "assistant",
-    "model": "assistant",
-    "chatgpt": "assistant",
-    "bing": "assistant",
-    "bard": "assistant",
-    "system": "system",
-    "developer": "system",
-    "function_call": "call",
-    "function-call": "call",
-    "tool_call": "call",
-    "observation": "tool",
-    "tool": "tool",
-    "function": "tool",
-    "tool_response": "tool",
-    "function_response": "tool",
-    "function-response": "tool",
+    name: role
+    for role, names in {
+        "user": ("human", "user"),
+        "assistant": ("gpt", "assistant", "ai", "model", "chatgpt", "bing", "bard"),
+        "system": ("system", "developer"),
+        "call": ("function_call", "function-call", "tool_call"),
+        "tool": (
+            *("observation", "tool", "function"),
+            *("tool_response", "function_response", "function-response"),
+        ),
+    }.items()
+    for name in names
 }
 """Whose words a turn holds, by what ShareGPT's rows and others call it."""
 

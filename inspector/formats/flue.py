@@ -18,7 +18,7 @@ from ..session.json_text import dump_lossless
 from ..session.session import Session
 from .json_document import FILE, Fields, load, place, sniff_document, tell_wordless
 from .json_lines import Data, Reader
-from .linearize import BranchEntry, Json, find_dropped, take_line
+from .linearize import NEVER, BranchEntry, Json
 from .parents import warn_of_repeated
 from .pi_ai import SummaryWording, read_boundary, read_message, read_usage, write_records
 from .summary_wording import CONTEXT_MARKER
@@ -142,16 +142,11 @@ READER = Reader(NAME, "Flue session", partial(sniff_document, judge=_judge), rea
 
 SUMMARY = SummaryWording(f"{CONTEXT_MARKER}\n\n", marks=CONTEXT_MARKER)
 BRANCH = SummaryWording("[Branch Summary]\n\n")
-NEVER = "1970-01-01T00:00:00.000Z"
 
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
     """The document, and a count of what it does not hold."""
-    whole = take_line(session)
-    line = whole.begin_anew(ranges=True)
-    twigs = [*find_dropped(whole, line), *twigs]
-    losses = Counter(line.losses)
-    entries = list(write_records(line, twigs, SUMMARY, BRANCH, losses))
+    entries, losses = write_records(session, twigs, SUMMARY, BRANCH)
     document: Json = {
         "version": VERSION,
         "entries": entries,

@@ -18,6 +18,8 @@ from ..session.session import Session
 from .sealed import read_sealed
 
 Json = dict[str, Any]
+NEVER = "1970-01-01T00:00:00.000Z"
+"""The time of a record in a session that tells none."""
 
 
 class Loss(NamedTuple):

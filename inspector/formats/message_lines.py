@@ -31,13 +31,9 @@ ITEMS = ("reasoning", "function_call", "custom_tool_call")
 OUTPUTS = ("function_call_output", "function_call_result", "custom_tool_call_output")
 """Items of OpenAI's Responses, which stand among the messages: pieces of a reply, and what tools answered."""
 OTHERS = frozenset(
-    [
-        *("parts", "parentId", "parent_id", "parentUuid", "monotonicTs", "message_type", "event", "kind"),
-    ]
+    ("parts", "parentId", "parent_id", "parentUuid", "monotonicTs", "message_type", "event", "kind")
 )
 """Fields of a row that say it is another system's, or that its rows make a tree."""
-
-
 NAMED = frozenset(["uuid", "session_id", "sessionId", "id", "content"])
 """Fields of a row around a message that say that it is a harness's own."""
 

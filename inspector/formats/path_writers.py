@@ -17,10 +17,7 @@ from ..session.entries import Entry, Usage
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import utf16_length
-from .linearize import BranchEntry, LinearSession, split_runs, take_line
-
-Json = dict[str, Any]
-NEVER = "1970-01-01T00:00:00.000Z"
+from .linearize import NEVER, BranchEntry, Json, LinearSession, split_runs, take_line
 
 
 def _take(session: Session) -> tuple[LinearSession, Counter[str]]:

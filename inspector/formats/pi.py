@@ -14,17 +14,17 @@ from typing import Any
 
 from ..errors import EmptySession
 from ..session.blocks import Text
-from ..session.entries import Corrupt, Entry, Note, Source
+from ..session.entries import Entry, Note, Source
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from .copied_entries import mark_until, warn_of_copies
 from .json_document import FILE, Fields, find_blocks, gather, merge, tell_wordless
-from .json_lines import Data, Reader, decode, read_lines
-from .linearize import BranchEntry, Json, find_dropped, take_line
+from .json_lines import Data, Reader, read_lines
+from .linearize import NEVER, BranchEntry, Json
 from .parents import Chain
 from .pi_ai import SummaryWording, read_block, read_boundary, read_message, read_usage, write_records
 from .pi_beside import RecordsBeside
-from .recording import first_rows
+from .recording import JsonRows, first_rows
 from .summary_wording import PI_INTRODUCTION
 
 NAME = "pi"
@@ -60,35 +60,29 @@ def read(data: Data) -> Session:
     return read_lines(Records(), data)
 
 
-class Records:
+class Records(JsonRows):
     """The records of one file as they come, and the session they make.
 
     `made` holds the entries made last, with the parent and the aliases they were made for.
     """
 
     def __init__(self) -> None:
-        self.records: list[Record] = []
-        self.corrupt: list[Corrupt] = []
+        super().__init__()
         self.made: dict[int, tuple[str | None, tuple[str, ...], Entry]] = {}
 
-    def take(self, source: Source, line: memoryview) -> None:
-        """The next line: an object with a type, or a corrupt record."""
-        try:
-            item = decode(line)
-            reason = _fault(item)
-        except ValueError as error:
-            reason = "several JSON values on one line" if "Extra data" in str(error) else str(error)
-        if reason is None:
-            self.records.append((source, item))
-        else:
-            self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
-
-    def check_last(self, source: Source) -> None:
-        """Nothing is known of a last line that another would not be told by."""
+    def find_fault(self, row: Any) -> str | None:
+        """Return why a value is no record with a type, or None."""
+        if not isinstance(row, dict):
+            return "not a JSON object"
+        if not isinstance(row.get("type"), str):
+            return "a record without a type"
+        if row["type"] == "message" and not isinstance(row.get("message"), dict):
+            return "a message entry without a message"
+        return None
 
     def make_session(self) -> Session:
         """The session all records make. Raises `EmptySession` when none of them is a message."""
-        records = self.records
+        records = self.rows
         names = _find_names(records)
         items = [item for _, item in records]
         beside = RecordsBeside(records, names)
@@ -141,7 +135,7 @@ class Records:
         known = self.made.get(at)
         if known is not None and known[:2] == (parent, aliases):
             return known[2]
-        source, item = self.records[at]
+        source, item = self.rows[at]
         fields = Fields(item, "id", "parentId")
         stand = {"id": names[at], "parent": parent, "timestamp": fields.text("timestamp"), "aliases": aliases}
         if item["type"] == "compaction":
@@ -170,16 +164,6 @@ def _model(item: dict[str, Any]) -> str | None:
     if item["type"] == "message":
         return Fields(item["message"]).text("model")
     return Fields(item).text("modelId")
-
-
-def _fault(item: Any) -> str | None:
-    if not isinstance(item, dict):
-        return "not a JSON object"
-    if not isinstance(item.get("type"), str):
-        return "a record without a type"
-    if item["type"] == "message" and not isinstance(item.get("message"), dict):
-        return "a message entry without a message"
-    return None
 
 
 def _find_names(records: list[Record]) -> list[str]:
@@ -309,15 +293,11 @@ BRANCH = SummaryWording(
     "A branch of this conversation was left; what happened there:\n\n<summary>\n", "\n</summary>"
 )
 VERSION = 3
-NEVER = "1970-01-01T00:00:00.000Z"
 
 
 def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
     """The lines, and a count of what they do not hold."""
-    whole = take_line(session)
-    line = whole.begin_anew(ranges=True)
-    twigs = [*find_dropped(whole, line), *twigs]
-    losses = Counter(line.losses)
+    records, losses = write_records(session, twigs, SUMMARY, BRANCH)
     header: Json = {
         "type": "session",
         "version": VERSION,
@@ -326,5 +306,5 @@ def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, C
         "cwd": session.cwd or "",
     }
     stamp = {"timestamp": session.updated or session.created or NEVER}
-    records = [stamp | record for record in write_records(line, twigs, SUMMARY, BRANCH, losses)]
-    return "".join(f"{dump_lossless(record)}\n" for record in (header, *records)).encode("ascii"), losses
+    rows = [header, *(stamp | record for record in records)]
+    return "".join(f"{dump_lossless(row)}\n" for row in rows).encode("ascii"), losses

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..session.blocks import Block, Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from ..session.entries import Boundary, Cost, Entry, Source, Usage
+from ..session.session import Session
 from .image_size import measure
 from .json_document import (
     Fields,
@@ -23,7 +24,7 @@ from .json_document import (
     only_outputs,
     unknown,
 )
-from .linearize import BranchEntry, Json, LinearSession, split_runs
+from .linearize import BranchEntry, Json, LinearSession, find_dropped, split_runs, take_line
 
 USAGE = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
 ROLES = {"user": "user", "assistant": "assistant", "toolResult": "tool"}
@@ -233,13 +234,24 @@ class SummaryWording:
 
 
 def write_records(
+    session: Session, twigs: Sequence[BranchEntry], summary: SummaryWording, branch: SummaryWording
+) -> tuple[list[Json], Counter[str]]:
+    """Return the records of a session, which follow each other, and a count of what they do not hold."""
+    whole = take_line(session)
+    line = whole.begin_anew(ranges=True)
+    losses = Counter(line.losses)
+    dropped = find_dropped(whole, line)
+    return list(_write_line(line, [*dropped, *twigs], summary, branch, losses)), losses
+
+
+def _write_line(
     line: LinearSession,
     twigs: Sequence[BranchEntry],
     summary: SummaryWording,
     branch: SummaryWording,
     losses: Counter[str],
 ) -> Iterator[Json]:
-    """Every entry as records that follow each other; ids are the entries', or made of them.
+    """Every entry as records; ids are the entries', or made of them.
 
     Other branches stand before the path's last entry, since the last record of a file may be its leaf.
     """

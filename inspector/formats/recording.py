@@ -209,13 +209,17 @@ class JsonRows:
         """The next line: an object, or a corrupt record."""
         try:
             row = decode(line)
-            reason = None if isinstance(row, dict) else "not a JSON object"
+            reason = self.find_fault(row)
         except ValueError as error:
             reason = "several JSON values on one line" if "Extra data" in str(error) else str(error)
         if reason is None:
             self.rows.append((source, row))
         else:
             self.corrupt.append(Corrupt(line=source.line, offset=source.offset, reason=reason))
+
+    def find_fault(self, row: Any) -> str | None:
+        """Return why a value is no row of the format, or None."""
+        return None if isinstance(row, dict) else "not a JSON object"
 
     def check_last(self, source: Source) -> None:
         """Nothing is known of a last line that another would not be told by."""

@@ -24,7 +24,6 @@ from ..anthropic_blocks import find_unwritable, write_tool_block
 from ..linearize import BranchEntry, Json, LinearSession, take_line
 from .attached import WAY, write_provided
 
-NEVER = "1970-01-01T00:00:00.000Z"
 NO_CONTENT = "(no content)"
 """The text that Claude Code writes in an empty message, because providers reject empty messages."""
 
