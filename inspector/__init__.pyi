@@ -67,7 +67,7 @@ from .summaries.write import checkpoint_from_text as checkpoint_from_text
 from .summaries.compaction import compact as compact
 from .summaries.store import save_compaction as save_compaction
 from .summaries.store import open_earlier as open_earlier
-from .formats.writers import export_session as export_session
+from .formats.exports.writers import export_session as export_session
 
 # the whole session again, under any policy
 from .replays.scenario import Scenario as Scenario

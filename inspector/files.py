@@ -41,8 +41,8 @@ from .session.provenance import FILE_MODE, file_mode_of
 from .session.session import Session
 
 if TYPE_CHECKING:
-    from .formats.linearize import Loss
-    from .formats.writers import Format
+    from .formats.exports.linearize import Loss
+    from .formats.exports.writers import Format
     from .planning.plan import Plan
     from .planning.saved_plan import SavedPlan
     from .tokens.ledger import Ledger
@@ -251,7 +251,7 @@ def save_export(session: Session, path: StrPath, format: Format, *, redact: bool
     Raises `FileExistsError` if the file exists, and the errors of `export_session`, whose arguments these
     are.
     """
-    from .formats.writers import export_session
+    from .formats.exports.writers import export_session
 
     content = export_session(session, format, redact=redact)
     write_new(resolve_place(path, "save_export"), content, file_mode_of(session))
@@ -406,7 +406,7 @@ def reopen_session(path: StrPath, at: str | None = None, to: StrPath | None = No
     """
     from uuid import uuid4
 
-    from .formats.fork import fork_session, name_fork
+    from .formats.exports.fork import fork_session, name_fork
 
     expect("reopen_session", at=(at, str, None))
     place = find_place(path)

@@ -17,10 +17,10 @@ from inspector import files
 from inspector.errors import EmptySession, ReadError
 from inspector.files import FollowedFile, open_session, save_session, session_schema
 from inspector.formats import incremental
+from inspector.formats.exports.writers import ALL_FORMATS, Format, export_session
 from inspector.formats.incremental import LARGE
 from inspector.formats.json_document import HEAD
 from inspector.formats.readers import read_session
-from inspector.formats.writers import ALL_FORMATS, Format, export_session
 from inspector.paths import open_regular
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Entry

@@ -344,8 +344,9 @@ def test_a_small_file_may_turn_out_to_be_of_another_format(tmp_path: Path) -> No
 
 
 def test_no_reader_looks_further_than_what_settles_the_format() -> None:
-    from inspector.formats import pi, recording
-    from inspector.formats.claude_code import read as claude_code
+    from inspector.formats import recording
+    from inspector.formats.harnesses.claude_code import read as claude_code
+    from inspector.formats.harnesses.pi import read as pi
 
     assert claude_code.LOOK <= inspector.files.LINES
     assert pi.LOOK <= inspector.files.LINES

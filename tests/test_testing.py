@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from inspector import open_session
-from inspector.formats import codex, flue
+from inspector.formats.harnesses.codex import read as codex
+from inspector.formats.harnesses.pi import flue
 from inspector.formats.json_lines import Reader, read_lines
 from inspector.formats.readers import READERS, read_session
 from inspector.testing import check_reader

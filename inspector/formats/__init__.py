@@ -1,8 +1,10 @@
-"""Transcript formats, one a file (or a folder), read and written.
+"""Transcript formats, read and written.
 
-Start with `readers.py`, the list of readers in the order in which they are asked, and `writers.py`.
-A format is added by a file of its own and a line in each. `json_lines.py` and `json_document.py` take JSON
-apart without loss; `incremental.py` reads a file while it grows; `linearize.py` is what writers share.
+`harnesses/` holds a file or a folder for each harness, `requests/` the readers of requests, traces, exports
+and data sets, `exports/` the writers. Start with `readers.py`, the list of readers in the order in which they
+are asked, and `exports/writers.py`. A format is added by a file of its own and a line in each. Here are the
+parts that formats share: `json_lines.py` and `json_document.py` take JSON apart without loss, `recording.py`
+builds a session record by record, and `incremental.py` reads a file while it grows.
 """
 
 from lazy_loader import attach_stub

@@ -1,3 +1,3 @@
 from .readers import READERS as READERS
 from .readers import read_session as read_session
-from .writers import export_session as export_session
+from .exports.writers import export_session as export_session

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..text import plural
-from .codex_parts import TRAE
+from .harnesses.claude_code.stream_json import is_droid_event
+from .harnesses.codex.parts import TRAE
 from .json_document import HEAD, Fields, peek_once
 from .json_lines import Data, iter_lines
 from .recording import Json, first_rows
-from .stream_json import is_droid_event
 
 RowTest = Callable[[Json], bool]
 """Whether one of the first rows of a file of JSON Lines is of a kind."""

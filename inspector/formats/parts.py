@@ -17,12 +17,13 @@ from ..mixins import Printable
 from ..session.provenance import FILE_MODE
 from ..session.session import Session
 from ..text import plural, printable, printed
-from . import chat_exports, databases, document_lists, inspect_log, scout
+from . import databases
 from .containers import ENTRIES, LARGEST, StoredFile, open_zip, read_entry, unpack
 from .file_kind import UNPACK, name_foreign
 from .json_document import FILE
 from .json_lines import Data
 from .readers import find_reader, read_session, unpack_named
+from .requests import chat_exports, document_lists, inspect_log, scout
 
 _EXPORT = re.compile(r"(?:^|/)conversations[^/]*\.json$")
 """What the exports of Claude.ai and ChatGPT call the file with the conversations."""

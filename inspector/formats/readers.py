@@ -20,42 +20,37 @@ from ..session.entries import MOST_TOKENS, Usage, is_tokens
 from ..session.json_text import dump_lossless
 from ..session.session import Session
 from ..text import plural
-from . import (
-    ai_sdk,
-    anthropic_messages,
-    atif,
-    chat_exports,
-    cline,
-    codex,
-    copilot,
-    data_set,
-    flue,
-    gemini,
-    inspect_log,
-    kimi,
-    langgraph,
-    manifest,
-    message_lines,
-    opencode,
-    openhands,
-    openhands_trajectory,
-    pi,
-    pydantic_ai,
-    qwen,
-    request_log,
-    stream_json,
-    stud,
-    swe_agent,
-    traces,
-    vscode_chat,
-)
-from . import mini_claude_code as mini
-from .claude_code import agents as claude_code
+from . import manifest
 from .containers import GZIP, ZIP, ZSTD, unpack
 from .file_kind import describe_text, name_foreign
+from .harnesses import atif, copilot, kimi, stud, swe_agent, vscode_chat
+from .harnesses import mini_claude_code as mini
+from .harnesses.claude_code import agents as claude_code
+from .harnesses.claude_code import stream_json
+from .harnesses.cline import read as cline
+from .harnesses.codex import read as codex
+from .harnesses.gemini import qwen
+from .harnesses.gemini import read as gemini
+from .harnesses.opencode import read as opencode
+from .harnesses.openhands import read as openhands
+from .harnesses.openhands import trajectory as openhands_trajectory
+from .harnesses.pi import flue
+from .harnesses.pi import read as pi
 from .json_lines import Data, Reader
 from .known_kinds import recognise
 from .recording import remember_rows
+from .requests import (
+    ai_sdk,
+    anthropic_messages,
+    chat_exports,
+    data_set,
+    inspect_log,
+    langgraph,
+    message_lines,
+    pydantic_ai,
+    request_log,
+    traces,
+)
 from .row_lists import spread_rows
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from ..errors import EditError, InspectorError
-from ..formats.fork import FORKS, fork_session, name_fork
+from ..formats.exports.fork import FORKS, fork_session, name_fork
+from ..formats.exports.writers import ALL_FORMATS, Format, export_session
 from ..formats.manifest import dump_manifest
 from ..formats.readers import read_session
-from ..formats.writers import ALL_FORMATS, Format, export_session
 from ..planning.plan import Plan
 from ..session.session import Session
 from ..summaries.compaction import compact

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import expect, expect_count
-from ..formats.anthropic_blocks import SERVER_CALLS, find_unwritable, write_tool_block
+from ..formats.requests.anthropic_blocks import SERVER_CALLS, find_unwritable, write_tool_block
 from ..planning.context import Context, Piece
 from ..session.blocks import (
     Block,

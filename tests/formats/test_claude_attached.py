@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from inspector import count_tokens, open_session, read_session, trace_recorded
-from inspector.formats.claude_code.attached import read_attachment
-from inspector.formats.writers import export_session
+from inspector.formats.exports.writers import export_session
+from inspector.formats.harnesses.claude_code.attached import read_attachment
 from inspector.session.blocks import Document
 from inspector.session.session import Session
 from inspector.session.speakers import who_speaks

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from inspector import open_session
 from inspector.errors import EmptySession, ReadError
-from inspector.formats.claude_code.agents import READER
-from inspector.formats.claude_code.rows import decode_row, decode_row_slowly
+from inspector.formats.harnesses.claude_code.agents import READER
+from inspector.formats.harnesses.claude_code.rows import decode_row, decode_row_slowly
 from inspector.formats.readers import READERS, read_session
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown, build
 from inspector.session.entries import Entry, Note, Request, Source, Usage

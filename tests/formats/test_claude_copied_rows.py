@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import inspector
 from inspector.errors import EmptySession
-from inspector.formats.claude_code.agents import READER
+from inspector.formats.harnesses.claude_code.agents import READER
 from inspector.formats.incremental import IncrementalReader
 from inspector.session.session import Session
 from tests.formats.test_claude_code import (

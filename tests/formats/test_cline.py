@@ -12,9 +12,9 @@ import pytest
 from inspector import open_session, read_session
 from inspector.errors import ReadError
 from inspector.files import FollowedFile
-from inspector.formats import anthropic_messages
-from inspector.formats.cline_tasks import is_typed
+from inspector.formats.harnesses.cline.tasks import is_typed
 from inspector.formats.readers import READERS
+from inspector.formats.requests import anthropic_messages
 from inspector.session.blocks import Document, Reasoning, ToolOutput
 from inspector.session.entries import Cost, Usage
 from tests.recount.__main__ import compare

@@ -11,7 +11,7 @@ import pytest
 
 from inspector import open_session, price_session, read_session, sessions
 from inspector.files import FollowedFile, save_session
-from inspector.formats.codex import READER
+from inspector.formats.harnesses.codex.read import READER
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
 from inspector.session.speakers import who_speaks
 from tests.recount.__main__ import compare

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import inspector
-from inspector.formats.fork import fork_session
+from inspector.formats.exports.fork import fork_session
 from inspector.session.session import Session
 from tests.formats.test_claude_code import boundary, reply, summary, text, user
 

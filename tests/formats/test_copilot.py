@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from inspector import open_session, read_session
-from inspector.formats.copilot import READER
+from inspector.formats.harnesses.copilot import READER
 from inspector.session.blocks import Reasoning
 from inspector.session.speakers import find_speech
 from tests.recount.__main__ import compare

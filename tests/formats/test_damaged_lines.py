@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from inspector import Session, open_session, read_session
-from inspector.formats.fork import fork_session
+from inspector.formats.exports.fork import fork_session
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import READERS
 from tests.work import limit_work

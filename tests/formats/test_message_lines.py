@@ -11,7 +11,7 @@ import pytest
 
 from inspector import open_session, read_session
 from inspector.errors import ReadError, UnreadFormat
-from inspector.formats.message_lines import READER
+from inspector.formats.requests.message_lines import READER
 from inspector.session.blocks import ToolCall, ToolOutput
 from inspector.session.session import Session
 from tests.recount.__main__ import compare

@@ -15,8 +15,8 @@ from inspector import open_demo, open_session
 from inspector.cli import main
 from inspector.demo import read_demo
 from inspector.errors import EditError
+from inspector.formats.exports.writers import PATH_FORMATS, export_session
 from inspector.formats.readers import read_session
-from inspector.formats.writers import PATH_FORMATS, export_session
 from inspector.session.blocks import Text, ToolOutput
 from inspector.session.entries import Boundary, Entry, Tool, Usage
 from inspector.session.session import Session

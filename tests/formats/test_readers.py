@@ -13,12 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import EmptySession, ReadError
-from inspector.formats import anthropic_messages, flue, manifest, pi, stud
-from inspector.formats import mini_claude_code as mini
+from inspector.formats import manifest
+from inspector.formats.harnesses import mini_claude_code as mini
+from inspector.formats.harnesses import stud
+from inspector.formats.harnesses.pi import flue
+from inspector.formats.harnesses.pi import read as pi
 from inspector.formats.json_document import HEAD, peek
 from inspector.formats.json_lines import Data
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import READERS, read_session
+from inspector.formats.requests import anthropic_messages
 from inspector.formats.sealed import Sealed
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan

@@ -10,7 +10,7 @@ import pytest
 
 from inspector import open_session, read_session
 from inspector.errors import ReadError
-from inspector.formats.request_log import READER
+from inspector.formats.requests.request_log import READER
 from inspector.session.blocks import Reasoning, ToolCall
 from tests.recount.__main__ import compare
 from tests.shared import SHARED, needs_shared

@@ -13,7 +13,7 @@ import pytest
 
 from inspector import open_session, open_sessions, read_session
 from inspector.errors import InspectorError, ReadError, SeveralSessions
-from inspector.formats.scout import is_scout
+from inspector.formats.requests.scout import is_scout
 
 LOG = json.loads((Path(__file__).parents[1] / "cases" / "formats" / "inspect.json").read_bytes())
 SAMPLE = LOG["samples"][0]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector import read_session
-from inspector.formats.streamed import read_streamed
+from inspector.formats.requests.streamed import read_streamed
 from inspector.session.blocks import Reasoning, ToolCall
 
 ASK = {"role": "user", "content": "Is it high tide?"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.formats.claude_code.read import ClaudeCodeLines
+from inspector.formats.harnesses.claude_code.read import ClaudeCodeLines
 from inspector.formats.json_lines import iter_lines
 from inspector.formats.readers import read_session
 from inspector.session.entries import SubAgent, Usage

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from inspector import open_demo
 from inspector.errors import EditError
-from inspector.formats.linearize import SENTENCES, find_twigs
+from inspector.formats.exports.linearize import SENTENCES, find_twigs
+from inspector.formats.exports.writers import FORMATS, export_session
 from inspector.formats.readers import read_session
-from inspector.formats.writers import FORMATS, export_session
 from inspector.planning.assemble import live_context
 from inspector.session.blocks import Block, Document, Image, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.entries import Boundary, Entry, Provided, Tool

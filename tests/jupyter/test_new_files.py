@@ -11,7 +11,7 @@ import pytest
 
 from inspector import Session, Workbench, compact, open_session, read_session, reopen_session
 from inspector.demo import read_demo
-from inspector.formats.writers import compare_contexts
+from inspector.formats.exports.writers import compare_contexts
 from tests.shared import SHARED, needs_shared
 
 PI = SHARED / "sessions" / "pi--pi-mono" / "pi-before-compaction.jsonl"

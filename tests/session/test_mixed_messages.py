@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector import Session, read_session
-from inspector.formats.writers import export_session
+from inspector.formats.exports.writers import export_session
 from inspector.session.queries import describe_words
 from inspector.session.speakers import Speech, find_speech, typed_words, who_speaks
 from inspector.workbench.payloads.header import find_title

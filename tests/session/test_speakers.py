@@ -10,10 +10,10 @@ import pytest
 from inspector.cuts import find_cuts
 from inspector.facts.facts import find_facts
 from inspector.files import open_session
-from inspector.formats.claude_code.agents import READER
+from inspector.formats.exports.writers import export_session
+from inspector.formats.harnesses.claude_code.agents import READER
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import read_session
-from inspector.formats.writers import export_session
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry

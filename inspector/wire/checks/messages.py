@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ...formats.anthropic_blocks import SERVER_CALLS
+from ...formats.requests.anthropic_blocks import SERVER_CALLS
 from ...session.json_text import stringify
 from ..parsed import ParsedRequest, WireFault, clip
 from ..render import PASSTHROUGH, PASSTHROUGH_IN_RESULT

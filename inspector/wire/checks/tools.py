@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...formats.anthropic_blocks import SERVER_CALLS
+from ...formats.requests.anthropic_blocks import SERVER_CALLS
 from ..parsed import ParsedRequest, Spot, WireFault, WireTurn, clip
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")

@@ -1,0 +1,158 @@
+"""A session as it stood at an entry, as a new session of the same harness that it can go on from.
+
+The records of the path are copied as they stand, whatever fields they have; only what names the session and
+its records is new, so that the copy can lie beside the original. No other branch comes along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ...errors import EditError
+from ...session.json_text import dump_lossless
+from ...session.session import Session
+from ...text import brief
+from ..json_lines import iter_values
+from ..readers import read_session
+from .writers import compare_contexts
+
+Json = dict[str, Any]
+
+SPOKEN = ("message", "toolUseResult")
+"""Fields of a Claude Code row that hold words; a name in them is what somebody said."""
+LINKS = ("parentUuid", "logicalParentUuid")
+"""Fields of a Claude Code row that name the row before it; the second across a compaction."""
+
+
+def fork_session(
+    session: Session, data: bytes, at: str, name: str, make_id: Callable[[], str], title: str
+) -> bytes:
+    """The lines of a new session `name`: the path to the entry `at` of the file whose bytes are `data`.
+
+    `make_id` gives a new name for each record. Raises `EditError` for a format whose harness cannot go on
+    from such a file, and where the copy would not read back to the same context.
+    """
+    if session.format not in FORKS:
+        raise EditError("reopen", session.format, f"only {' and '.join(FORKS)} sessions can be reopened")
+    moment = session.at(at)
+    content = FORKS[session.format](moment, data, name, make_id, title)
+    again = read_session(content, "the copy", session.format)
+    changed = compare_contexts(moment, again)
+    if changed:
+        what = ", ".join(f"{count} {kind}" for kind, count in sorted(changed.items()))
+        raise EditError("reopen", at, f"the copy would not hold the same context: {what}")
+    return content
+
+
+def _fork_claude_code(
+    moment: Session, data: bytes, name: str, make_id: Callable[[], str], title: str
+) -> bytes:
+    """Write the rows of the path and those between them, each with `forkedFrom`, and a title."""
+    offsets = {source.offset for at in moment.path for source in moment.entries[at].sources}
+    others = {source.offset for entry in moment.entries for source in entry.sources} - offsets
+    rows = dict(_read_rows(data))
+    lines = {row["uuid"]: number for number, row in rows.items() if isinstance(row.get("uuid"), str)}
+
+    def find_above(row: Json, link: str) -> int | None:
+        """The row that a row hangs off, past those that the moment does not hold."""
+        number = lines.get(row.get(link))
+        while number in others:
+            number = lines.get(rows[number].get("parentUuid"))
+        return number
+
+    waiting = sorted(offsets)
+    while waiting:
+        row = rows[waiting.pop()]
+        for above in (find_above(row, link) for link in LINKS):
+            if above is not None and above not in offsets:
+                offsets.add(above)
+                waiting.append(above)
+    # A prompt that waited stands where it was queued, and is said where it was taken out again.
+    last = max(offsets, default=0)
+    queue = {n for n, row in rows.items() if row.get("type") == "queue-operation" and n <= last}
+    offsets |= queue - others
+    names = {rows[number]["uuid"]: make_id() for number in sorted(offsets) if "uuid" in rows[number]}
+    links = {
+        (number, link): rows[above]["uuid"]
+        for number in offsets
+        for link in LINKS
+        if (above := find_above(rows[number], link)) is not None
+    }
+    out: list[Json] = []
+    for number in sorted(offsets):
+        row = rows[number]
+        words = {key: row[key] for key in SPOKEN if key in row}
+        row = row | {link: links[number, link] for link in LINKS if (number, link) in links}
+        copy = _rename({key: value for key, value in row.items() if key not in words}, names)
+        copy = {key: words.get(key, copy.get(key)) for key in row}
+        copy["sessionId"] = name
+        if "uuid" in row:
+            copy["forkedFrom"] = {"sessionId": row.get("sessionId", moment.id), "messageUuid": row["uuid"]}
+        out.append(copy)
+    out.append({"type": "custom-title", "customTitle": title, "sessionId": name})
+    return _dump(out)
+
+
+def _fork_pi(moment: Session, data: bytes, name: str, make_id: Callable[[], str], title: str) -> bytes:
+    """Write the records of the path after a new header. Their ids are local to the file and do not change."""
+    offsets = {source.offset for position in moment.path for source in moment.entries[position].sources}
+    rows = dict(_read_rows(data))
+    lines = {row["id"]: number for number, row in rows.items() if isinstance(row.get("id"), str)}
+    if lines.keys() <= {row.get("id") for row in rows.values() if row.get("type") == "session"}:
+        # In the first version records have no ids. Each follows the previous one; its line identifies it.
+        offsets = {number for number in rows if number <= max(offsets, default=0)}
+    waiting = sorted(offsets)
+    while waiting:
+        number = lines.get(rows[waiting.pop()].get("parentId"))
+        if number is not None and number not in offsets:
+            offsets.add(number)
+            waiting.append(number)
+    header = next((row for row in rows.values() if row.get("type") == "session"), {})
+    heads = {number for number, row in rows.items() if row.get("type") == "session"}
+    leaf = max(offsets - heads, default=0)
+    above = rows.get(leaf, {})
+    first = {**header, "type": "session", "id": name, "parentSession": header.get("id", moment.id)}
+    if "timestamp" in above:
+        first["timestamp"] = above["timestamp"]  # records up to the header's time are copies
+    info = {"type": "session_info", "timestamp": above.get("timestamp"), "name": title}
+    if "id" in above:
+        info |= {"id": make_id()[:8], "parentId": above["id"]}
+    return _dump([first, *(rows[number] for number in sorted(offsets - heads)), info])
+
+
+FORKS = {"claude-code": _fork_claude_code, "pi": _fork_pi}
+
+
+def _read_rows(data: bytes) -> Iterable[tuple[int, Json]]:
+    """Return each row that is a JSON object with its offset, those in damaged lines too."""
+    for source, row in iter_values(data, []):
+        if isinstance(row, dict):
+            yield source.offset, row
+
+
+def _rename(value: Any, names: dict[str, str]) -> Any:
+    """The value with every text that is a name in its place, wherever it stands."""
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, list):
+        return [_rename(item, names) for item in value]
+    if isinstance(value, dict):
+        return {key: _rename(item, names) for key, item in value.items()}
+    return value
+
+
+def _dump(rows: Iterable[Json]) -> bytes:
+    return "".join(f"{dump_lossless(row)}\n" for row in rows).encode("ascii")
+
+
+def name_fork(session: Session, at: str) -> str:
+    """The title of a copy: that of the session, and where it was reopened.
+
+    >>> from inspector import open_demo
+    >>> session = open_demo()
+    >>> name_fork(session, session.entries[session.path[3]].id)
+    'Every high water an hour early, reopened in turn 1'
+    """
+    turn = len(session.at(at).turns)
+    return f"{session.title or brief(session.id)}, reopened in turn {turn}"

@@ -1,0 +1,222 @@
+"""What Claude Code puts beside the conversation and the model reads: files, skills, instructions, reminders.
+
+Rows of type `attachment` hold each as fields by their type; the reminder's tags that it is sent in stand in
+no file. Newer versions keep beside them what was sent, `rendered`: that is taken where it is there. The types
+and their fields are those of public transcripts and of public descriptions of them (versions 2.1.97 to
+2.1.289, read in November 2026); the prompt and the tools are in `prompt`. What only the screen shows
+(`hook_system_message`, `hook_success` without content, permissions) is no text for the model; of types that
+are not known here nothing is taken. The words that the harness puts around each when it is sent, some tens of
+tokens, are missing where there is no `rendered`.
+
+Lists of agents, skills, tools and servers, the project's instruction files, and what is told of model, date,
+environment and session, are announced again after every compaction, so that they are part of every request:
+they are what the harness provides (`Provided`), each line once. What a later announcement takes back stays
+there. The rest is said where it stands, and goes with a cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ....session.blocks import Block, Document, Text, build
+from ....session.entries import Provided
+from ....session.json_text import stringify
+
+WAY = "attached"
+"""How these words came, as `session.speakers` has it."""
+Fields = Mapping[str, Any]
+
+
+def read_attachment(attachment: Fields, rendered: Any = None) -> list[Block]:
+    """What the model is given of an attachment; nothing where it is not known to be given any.
+
+    >>> [block.text for block in read_attachment({"type": "date_change", "newDate": "2026-07-21"})]
+    ['2026-07-21']
+    >>> read_attachment({"type": "command_permissions", "allowedTools": []})
+    []
+    """
+    kind = attachment.get("type")
+    if kind in ("file", "new_file") and (file := list(_read_file(attachment))):
+        return file
+    if (sent := "\n".join(filter(None, _strings(rendered)))).strip():
+        return [build(Text, text=sent)]
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    words = "" if reader is None else "\n".join(filter(None, reader(attachment))).strip()
+    return [build(Text, text=words)] if words else []
+
+
+class Announced:
+    """What the attachments of a file announce for every request, by its name and origin, in the order met."""
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[str, str], dict[str, None]] = {}
+
+    def take(self, attachment: Fields, rendered: Any = None) -> bool:
+        """Take an attachment; whether it is an announcement."""
+        kind = attachment.get("type")
+        if kind == "instructions":
+            for file in _objects(attachment.get("files")):
+                if content := _string(file.get("content")):
+                    self._lines["instructions", _string(file.get("path"))] = {content: None}
+            return True
+        if isinstance(kind, str) and kind in _STANDING:
+            words = [*filter(None, _strings(rendered))] or list(filter(None, _STANDING[kind](attachment)))
+            self._lines[kind, ""] = dict.fromkeys(words)
+            return True
+        if not isinstance(kind, str) or kind not in _ANNOUNCED:
+            return False
+        words = [*filter(None, _READERS[kind](attachment))] or list(filter(None, _strings(rendered)))
+        lines = self._lines.setdefault((_ANNOUNCED[kind], ""), {})
+        lines.update(dict.fromkeys(words))
+        return True
+
+    def make(self) -> tuple[Provided, ...]:
+        """The contributions as they stand now."""
+        return tuple(
+            build(Provided, name=name, text="\n".join(lines), origin=origin)
+            for (name, origin), lines in self._lines.items()
+            if lines
+        )
+
+
+_FIELDS = {
+    "agents": ("agent_listing_delta", "addedLines"),
+    "tools": ("deferred_tools_delta", "addedLines"),
+    "servers": ("mcp_instructions_delta", "addedBlocks"),
+    "skills": ("skill_listing", "content"),
+}
+_ANNOUNCED = {kind: name for name, (kind, _) in _FIELDS.items()}
+
+
+def write_provided(provided: Provided) -> dict[str, Any] | None:
+    """The attachment that announces a contribution; None for one of another harness."""
+    if provided.name == "instructions":
+        return {"type": "instructions", "files": [{"path": provided.origin, "content": provided.text}]}
+    if provided.name not in _FIELDS:
+        return None
+    kind, field = _FIELDS[provided.name]
+    return {"type": kind, field: provided.text if field == "content" else [provided.text]}
+
+
+def _read_file(fields: Fields) -> Iterator[Block]:
+    name = _string(fields.get("filename")) or _string(fields.get("displayPath"))
+    content = fields.get("content")
+    file = content.get("file") if isinstance(content, dict) else None
+    words = file.get("content") if isinstance(file, dict) else content
+    if isinstance(words, str) and words:
+        yield build(Document, media_type="text/plain", title=name or None, text=words)
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """A string, or those of a list; of objects in it their text or content."""
+    if isinstance(value, str):
+        yield value
+    for each in value if isinstance(value, list) else ():
+        if isinstance(each, dict):
+            yield _string(each.get("text")) or _string(each.get("content"))
+        else:
+            yield _string(each)
+
+
+def _read_memory(path: Any, content: Any) -> str:
+    """An instruction file with its path, in the words that older versions wrote into a message."""
+    words = content.get("content") if isinstance(content, dict) else content
+    return f"Contents of {_string(path)}:\n\n{words}" if isinstance(words, str) and words else ""
+
+
+def _read_nested(fields: Fields) -> Iterator[str]:
+    yield _read_memory(fields.get("path"), fields.get("content"))
+
+
+def _read_skills(fields: Fields) -> Iterator[str]:
+    for skill in _objects(fields.get("skills")):
+        if content := _string(skill.get("content")):
+            yield f"{_string(skill.get('name'))}\n\n{content}"
+
+
+def _read_tasks(fields: Fields) -> Iterator[str]:
+    for task in _objects(fields.get("content")):
+        words = _string(task.get("subject")) or _string(task.get("content"))
+        yield f"[{_string(task.get('status')) or 'pending'}] {words}" if words else ""
+
+
+def _read_blocked(fields: Fields) -> Iterator[str]:
+    error = fields.get("blockingError")
+    yield _string(error.get("blockingError") if isinstance(error, dict) else error)
+
+
+def _read_diagnostics(fields: Fields) -> Iterator[str]:
+    for file in _objects(fields.get("files")):
+        yield _string(file.get("uri"))
+        yield from (_string(each.get("message")) for each in _objects(file.get("diagnostics")))
+
+
+def _read_memories(fields: Fields) -> Iterator[str]:
+    return (_read_memory(file.get("path"), file.get("content")) for file in _objects(fields.get("memories")))
+
+
+def _read_values(name: str) -> Callable[[Fields], Iterator[str]]:
+    """A reader of an object's values that are words, each behind its name."""
+
+    def read(fields: Fields) -> Iterator[str]:
+        told = fields.get(name)
+        for key, value in told.items() if isinstance(told, dict) else ():
+            yield f"{key}: {value}" if isinstance(value, str) and value else ""
+
+    return read
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _take(*names: str) -> Callable[[Fields], Iterator[str]]:
+    """A reader of fields that hold words, or lists of them."""
+    return lambda fields: (words for name in names for words in _strings(fields.get(name)))
+
+
+def _read_resource(fields: Fields) -> Iterator[str]:
+    yield _string(fields.get("uri"))
+    content = fields.get("content")
+    yield content if isinstance(content, str) else "" if content is None else stringify(content)
+
+
+_STANDING: dict[str, Callable[[Fields], Iterator[str]]] = {
+    "date": _take("date"),
+    "environment": _read_values("snapshot"),
+    "model": _take("text"),
+    "session_context": _read_values("context"),
+}
+"""What is told anew as a whole when it changes, and after every compaction."""
+_READERS: dict[str, Callable[[Fields], Iterator[str]]] = {
+    "bash_output_audience_note": _take("text", "content"),
+    "batching_reminder_sent": _take("text"),
+    "compact_file_reference": _take("filename"),
+    "date_change": _take("newDate"),
+    "diagnostics": _read_diagnostics,
+    "directory": _take("path", "content"),
+    "edited_text_file": _take("filename", "snippet"),
+    "hook_additional_context": _take("content"),
+    "hook_blocking_error": _read_blocked,
+    "hook_success": _take("content"),
+    "invoked_skills": _read_skills,
+    "mcp_resource": _read_resource,
+    "nested_memory": _read_nested,
+    "opened_file_in_ide": _take("filename"),
+    "output_style_instructions": _take("text", "content"),
+    "plan_file_reference": _take("planFilePath", "planContent"),
+    "read_truncation_notice": _take("text", "content"),
+    "relevant_memories": _read_memories,
+    "sandbox_instructions": _take("text", "content"),
+    "selected_lines_in_ide": _take("filename", "content"),
+    "task_reminder": _read_tasks,
+    "silent_turn_reminder": _take("text", "content"),
+    "todo_reminder": _read_tasks,
+    "total_tokens_reminder": _take("text", "content"),
+    **{kind: _take(field) for kind, field in _FIELDS.values()},
+}

@@ -1,0 +1,342 @@
+"""Read the output of `claude -p --output-format stream-json` and logs of Anthropic's agent SDK.
+
+The input is lines or one array of rows. Source: FORMATS §2. A message of the model consists of several rows
+with one block each and the same usage. They are one entry, counted once, even if results of its tools are
+between them (anthropics/claude-code issue 87303). A `result` row states the cost of the process so far (issue
+83239), so it covers all rows before it. Rows with a `parent_tool_use_id` belong to a sub-agent and are
+separate. A row that a later one supersedes or retracts is not on the path. It is undocumented whether the
+stream contains the text of a compaction: if the next message is a summary in Claude Code's form, it is used;
+otherwise the summary is only in the session's own file, `<session_id>.jsonl`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....session.blocks import Number
+from ....session.entries import Corrupt, Cost, Source, StatedTotal, Usage, is_tokens
+from ....session.session import Session
+from ...json_document import Fields, Found, find_blocks, is_number, load, peek_once, place
+from ...json_lines import Data, Reader, decode, iter_lines, read_lines
+from ...recording import Json, JsonRows, Recording, first_rows
+from ...requests.anthropic_blocks import Names, read_usage, read_with_rest
+
+NAME = "claude-stream-json"
+BOOKKEEPING = frozenset(
+    [
+        *("result", "stream_event", "rate_limit_event", "keep_alive", "auth_status", "prompt_suggestion"),
+        *("control_request", "control_response", "control_cancel_request", "tool_progress", "system"),
+        *("tool_use_summary", "streamlined_text", "streamlined_tool_use_summary"),
+    ]
+)
+SUMMARY = "This session is being continued"
+
+
+def sniff(data: Data) -> str | None:
+    """None when one of the first rows begins a run (`system`, `init`), or is a message of one."""
+    rows = first_rows(data)
+    if not rows and _is_array(data):
+        value, _ = peek_once(bytes(memoryview(data)[: 1 << 20]), len(memoryview(data)) <= 1 << 20)
+        rows = [row for row in value[:16] if isinstance(row, dict)] if isinstance(value, list) else []
+    if any(is_droid_event(row) for row in rows):
+        return "its messages are those of another harness's stream"
+    if any(_is_init(row) or _is_message(row) for row in rows):
+        return None
+    return "none of its first rows is a `system` row `init` with a session_id"
+
+
+def _is_init(row: Json) -> bool:
+    about = row.get("type") == "system" and row.get("subtype") == "init"
+    # Cursor's stream begins so too, with neither tools nor the full name of a model.
+    ours = bool({"claude_code_version", "tools"} & set(row)) or str(row.get("model")).startswith("claude-")
+    return about and isinstance(row.get("session_id"), str) and ours
+
+
+def _is_message(row: Json) -> bool:
+    """Whether a row is a message of a run, whose beginning was cut off."""
+    spoken = row.get("type") in ("user", "assistant") and isinstance(row.get("message"), dict)
+    return spoken and isinstance(row.get("session_id"), str) and "parent_tool_use_id" in row
+
+
+def _is_array(data: Data) -> bool:
+    return bytes(memoryview(data)[:64]).lstrip()[:1] == b"["
+
+
+def is_droid_event(row: Json) -> bool:
+    """Whether a row is of Factory's Droid, whose stream begins as Claude Code's does."""
+    if row.get("type") == "message":
+        return {"role", "text"} <= row.keys()
+    return row.get("type") in ("tool_call", "tool_result") and "toolName" in row
+
+
+def read(data: Data) -> Session:
+    """All rows, of lines or of an array, on one line or over many. Raises `EmptySession` as others do."""
+    stream = Stream()
+    if not _is_array(data) or _is_whole(data):
+        return read_lines(stream, data)
+    for at, row in enumerate(load(data), 1):
+        if isinstance(row, dict):
+            stream.rows.append((place(at), row))
+        else:
+            stream.corrupt.append(Corrupt(line=at, offset=-1, reason="not a JSON object"))
+    return stream.make_session()
+
+
+def _is_whole(data: Data) -> bool:
+    """Whether the first line is JSON by itself."""
+    for _, line in iter_lines(data):
+        try:
+            decode(line)
+        except ValueError:
+            return False
+        return True
+    return True
+
+
+class Stream(JsonRows):
+    """The rows of a run, and the session they make. An array of rows on one line is taken apart."""
+
+    def take(self, source: Source, line: memoryview) -> None:
+        """The next line: a row, or an array of rows."""
+        if bytes(line[:1]) == b"[":
+            try:
+                rows = decode(line)
+            except ValueError:
+                rows = None
+            if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+                self.rows += [
+                    (source if not at else source._replace(size=0), row) for at, row in enumerate(rows)
+                ]
+                return
+        super().take(source, line)
+
+    def make_session(self) -> Session:
+        """The session of all rows. Raises `EmptySession` when none of them is a message."""
+        void = {
+            name
+            for _, row in self.rows
+            for names in (row.get("supersedes"), row.get("retracted_message_uuids"))
+            for name in (names if isinstance(names, list) else ())
+            if isinstance(name, str)
+        }
+        reading = _StreamReading(void)
+        reading.made.corrupt = list(self.corrupt)
+        for source, row in self.rows:
+            reading.take(source, row)
+        return reading.make_session()
+
+
+class _StreamReading:
+    """What has been read of a run, row after row. `void` are replies' rows that a later one supersedes, or
+    takes back because they were refused."""
+
+    def __init__(self, void: set[str]) -> None:
+        self.made = Recording(NAME)
+        self.void = void
+        self.about: Json = {}
+        self.result: Json = {}
+        self.names: Names = {}
+        self.replies: dict[tuple[str | None, str], str] = {}
+        self.ends: dict[str | None, str | None] = {}
+        self.aliases: dict[str, str] = {}
+        self.wordless: str | None = None
+        self.lost = False
+        self.updated: str | None = None
+        self.totals: list[StatedTotal] = []
+        self.stated: Json = {}  # the last result with a cost
+
+    def take(self, source: Source, row: Json) -> None:
+        """One row."""
+        kind, subtype = row.get("type"), row.get("subtype")
+        if kind in ("assistant", "user") and isinstance(row.get("message"), dict):
+            self._say(source, row, str(kind))
+        elif kind == "system" and subtype == "compact_boundary":
+            self._compact(source, row)
+        else:
+            if kind == "system" and subtype == "init" and not self.about:
+                self.about = row
+            elif kind == "result":
+                self.result = row
+                self._add_cost(row)
+            self.lost = self.lost or (kind == "system" and subtype == "session_writes_lost")
+            told = f"{kind}/{subtype}" if isinstance(subtype, str) else str(kind)
+            known = isinstance(kind, str) and kind in BOOKKEEPING
+            self.made.note(told if isinstance(kind, str) else "row without a type", source, known=known)
+
+    def _say(self, source: Source, row: Json, kind: str) -> None:
+        fields = Fields(row, "type", "session_id")
+        message = Fields(fields.object("message"), "role", "type")
+        agent, name = fields.text("parent_tool_use_id"), fields.text("uuid") or f"line-{source.line}"
+        number, time = message.text("id"), fields.text("timestamp")
+        self.updated = time or self.updated
+        found = find_blocks(message.any("content"), lambda raw: read_with_rest(raw, self.names))
+        usage = read_usage(message.rest.get("usage")) if kind == "assistant" else None
+        key = (agent, number or "")
+        void = name in self.void and kind == "assistant"
+        if kind == "assistant" and not void and self._continues(key, usage, row):
+            self._go_on(self.replies[key], found, source, name, usage)
+            return
+        more: Json = {
+            "usage": usage,
+            "model": message.text("model"),
+            "stop_reason": message.text("stop_reason"),
+        }
+        if kind == "user":
+            more = {"meta": True} if fields.flag("isSynthetic") else {}
+            text = "\n".join(block.text for block, _ in found if block.kind == "text")
+            if self.wordless is not None and agent is None:
+                wordless, self.wordless = self.wordless, None
+                if text.startswith(SUMMARY):
+                    self._fill(wordless, found, source, text)
+                    return
+        entry = self.made.add(
+            name,
+            kind,
+            found,
+            source,
+            fields.rest | message.rest,
+            parent=self.ends.get(agent),
+            sidechain=agent,
+            timestamp=time,
+            **more,
+        )
+        self.aliases[name] = entry.id
+        if entry.opens_turn:
+            self._forget(agent)
+        if void:
+            return
+        self.ends[agent] = entry.id
+        if number is not None and kind == "assistant":
+            self.replies[key] = entry.id
+
+    def _continues(self, key: tuple[str | None, str], usage: Usage | None, row: Json) -> bool:
+        """Whether a row continues the reply with its `message.id`.
+
+        Gateways use one id for several replies, so after other rows the request must be the same too.
+        """
+        reply = self.replies.get(key)
+        if reply is None or self.ends.get(key[0]) == reply:
+            return reply is not None
+        entry = self.made.entries[self.made.where[reply]]
+        old, new = entry.extra.get("request_id"), row.get("request_id")
+        if old is not None and new is not None:
+            return bool(old == new)
+        return usage is None or entry.usage is None or _prompt_tokens(usage) == _prompt_tokens(entry.usage)
+
+    def _forget(self, agent: str | None) -> None:
+        """End all replies, at a prompt or a compaction."""
+        self.replies = {key: reply for key, reply in self.replies.items() if key[0] != agent}
+
+    def _go_on(self, reply: str, found: list[Found], source: Source, name: str, usage: Any) -> None:
+        """Add the next blocks of a reply. The usage of its last row is the usage of the reply."""
+        entry = self.made.entries[self.made.where[reply]]
+        new = {str(len(entry.blocks) + at): rest for at, (_, rest) in enumerate(found) if rest}
+        extra = entry.extra | ({"blocks": entry.extra.get("blocks", {}) | new} if new else {})
+        self.aliases[name] = reply
+        self.made.change(
+            reply,
+            blocks=(*entry.blocks, *(block for block, _ in found)),
+            sources=(*entry.sources, source),
+            usage=usage or entry.usage,
+            aliases=(*entry.aliases, name),
+            extra=extra,
+        )
+
+    def _add_cost(self, row: Json) -> None:
+        """Add the cost that a result states. It increases until a new process starts."""
+        fields = Fields(row)
+        money = fields.number("total_cost_usd")
+        if not money or not is_tokens(money):
+            return
+        if self.totals and _grew(self.stated, row):
+            self.totals.pop()
+        after = self.totals[-1].until if self.totals else None
+        usage = Usage(cost=Cost(total=money))
+        self.totals.append(StatedTotal(usage=usage, after=after, until=self.made.last or ""))
+        self.stated = row
+
+    def _compact(self, source: Source, row: Json) -> None:
+        self._forget(None)
+        told = Fields(row.get("compact_metadata"))
+        preserved = Fields(told.rest.get("preserved_messages")).strings("uuids")
+        segment = Fields(told.rest.get("preserved_segment"))
+        kept = [self.aliases[name] for name in preserved if name in self.aliases]
+        boundary: Json = {
+            "trigger": told.text("trigger"),
+            "tokens_before": told.number("pre_tokens"),
+            "first_kept": None if kept else self.aliases.get(segment.text("head_uuid") or ""),
+            "kept": tuple(dict.fromkeys(kept)),
+            "extra": {"unreadable": True},
+        }
+        # The conversation without system prompt and tools, so it is not the size of a request.
+        if (left := told.number("post_tokens")) is not None:
+            boundary["extra"]["postTokens"] = left
+        name = row.get("uuid")
+        entry = self.made.compact(
+            name if isinstance(name, str) else f"line-{source.line}",
+            None,
+            source,
+            boundary,
+            parent=self.ends.get(None),
+            extra=told.rest,
+        )
+        self.ends[None] = self.wordless = entry.id
+
+    def _fill(self, name: str, found: list[Found], source: Source, text: str) -> None:
+        """Set the text of a compaction from the next message."""
+        entry = self.made.entries[self.made.where[name]]
+        boundary = entry.boundary
+        if boundary is not None:
+            extra = {each: value for each, value in boundary.extra.items() if each != "unreadable"}
+            boundary = boundary.model_copy(update={"summary": text, "extra": extra})
+        blocks = tuple(block for block, _ in found)
+        self.made.change(name, blocks=blocks, boundary=boundary, sources=(*entry.sources, source))
+
+    def make_session(self) -> Session:
+        """All of it. Raises `EmptySession` when nobody says anything."""
+        number = Fields(self.about).text("session_id") or ""
+        made = self.made
+        if any(entry.boundary and "unreadable" in entry.boundary.extra for entry in made.entries):
+            where = f"{number or '<session_id>'}.jsonl"
+            made.warnings.append(
+                f"summaries are not in the stream; the session's own file, {where:.60}, has them"
+            )
+        if self.lost:
+            made.warnings.append("it says that a part of the session was not written")
+        version = Fields(self.about).text("claude_code_version")
+        sums = {
+            key: self.result[key]
+            for key in ("modelUsage", "total_cost_usd", "num_turns")
+            if key in self.result
+        }
+        return made.make_session(
+            id=number,
+            model=Fields(self.about).text("model"),
+            cwd=Fields(self.about).text("cwd"),
+            updated=self.updated,
+            leaf=self.ends.get(None),
+            totals=tuple(self.totals),
+            extra=({"version": version} if version else {})
+            | Fields(self.about, "type", "subtype", "session_id", "cwd", "model", "uuid").rest
+            | ({"result": sums} if sums else {}),
+        )
+
+
+def _grew(before: Json, now: Json) -> bool:
+    """Whether a result includes an earlier one: it has the same session, and no figure is smaller."""
+    if before.get("session_id") != now.get("session_id"):
+        return False
+    pairs: list[tuple[Any, Any]] = [(before.get("total_cost_usd"), now.get("total_cost_usd"))]
+    models = Fields(now.get("modelUsage")).rest
+    for model, figures in Fields(before.get("modelUsage")).rest.items():
+        later = Fields(models.get(model)).rest
+        pairs += [(value, later.get(name, 0)) for name, value in Fields(figures).rest.items()]
+    return all(old <= new for old, new in pairs if is_number(old) and is_number(new))
+
+
+def _prompt_tokens(usage: Usage) -> tuple[Number, Number, Number]:
+    """Return the tokens of the prompt, which are the same in every row of a reply."""
+    return usage.input, usage.cache_read, usage.cache_write
+
+
+READER = Reader(NAME, "Claude Code stream-json", sniff, read, Stream)

@@ -1,0 +1,1 @@
+"""Cline's and Roo Code's sessions."""

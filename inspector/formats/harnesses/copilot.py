@@ -1,0 +1,406 @@
+"""Read GitHub Copilot CLI's event logs: one event per line, with a type, data and the id of its parent event.
+
+Source: FORMATS §3. The text sent to the model for a prompt is `transformedContent`. A compaction reports
+tokens before and after by section, which are stored in the boundary's `extra`. It removes the first messages;
+those added while the summary was written remain. Since 1.0.9x a `session.usage_record` reports the usage of a
+request, which is assigned once to the reply with the same `apiCallId`. Older logs report the output of each
+reply (`outputTokens`, stored in its `extra`) and, in `session.shutdown`, sums by model (`modelMetrics`). Each
+exit of the session writes one shutdown that counts from zero (PanAchy/copilot-arewecooked pull 45), so the
+sums add up as `Session.totals`. Events of sub-agents (`agentId`, in older logs `parentToolCallId`) are
+separate and do not change the model or context of the conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ...session.blocks import Reasoning, Text, ToolCall
+from ...session.entries import Source, StatedTotal, Usage, is_tokens
+from ...session.session import Session
+from ...text import plural
+from ..json_document import Fields, Found, unknown
+from ..json_lines import Data, Reader, read_lines
+from ..recording import Json, JsonRows, Recording, first_rows, make_output, parse_given, read_inclusive
+
+NAME = "copilot-cli"
+FAMILIES = frozenset(
+    [
+        *("session", "hook", "permission", "assistant", "tool", "subagent", "skill", "system", "user"),
+        *("abort", "user_input", "elicitation", "external_tool", "command", "commands", "exit_plan_mode"),
+        *("mcp", "pending_messages", "model", "sampling", "capabilities", "custom_agent"),
+        "auto_mode_switch",
+    ]
+)
+"""What the types of events begin with."""
+SECTIONS = ("systemTokens", "conversationTokens", "toolDefinitionsTokens")
+USED = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+USED_ONCE = ("input", "output", "cachedInput", "cacheWrite")
+"""What a summary took, and how versions before 1.0 call the same figures."""
+STARTS = ("session.start", "session.resume")
+TOLD = {"sessionId", "selectedModel", "context", "cwd", "startTime"}
+"""What a start tells of its session; one that was copied by another program may tell little."""
+MESSAGES = ("user.message", "assistant.message")
+TYPED = ("", "user", "command-")
+"""What the `source` of a prompt says that a person made: nothing, the user, or a command of the user's."""
+NOTICE = "<system_notification>"
+"""What the harness says in the user's name begins with it."""
+
+
+def sniff(data: Data) -> str | None:
+    """None when one of the first lines is the start of a session of Copilot's, or a message in its envelope
+    where the log begins in the middle."""
+    named = False
+    for row in first_rows(data):
+        about = row.get("data")
+        if row.get("type") in STARTS and isinstance(about, dict):
+            if "copilotVersion" in about or str(about.get("producer")).startswith("copilot"):
+                return None
+            named = named or bool(TOLD & set(about))
+        if named and row.get("type") in MESSAGES and isinstance(about, dict) and "content" in about:
+            return None
+        if row.get("type") in MESSAGES and {"id", "parentId", "timestamp"} <= row.keys():
+            if isinstance(about, dict) and "content" in about:
+                return None
+    return "none of its first lines is a `session.start` of Copilot's, or a message with its envelope"
+
+
+def read(data: Data) -> Session:
+    """The whole log. Raises `EmptySession` when nobody says anything."""
+    return read_lines(CopilotEvents(), data)
+
+
+class CopilotEvents(JsonRows):
+    """The events of a log, and the session they make."""
+
+    def make_session(self) -> Session:
+        """The session of all events. Raises `EmptySession` when none of them is a message."""
+        reading = _LogReading()
+        reading.made.corrupt = list(self.corrupt)
+        for source, row in self.rows:
+            reading.take(source, row)
+        return reading.make_session()
+
+
+class _LogReading:
+    """What has been read of a log, event after event."""
+
+    def __init__(self) -> None:
+        self.made = Recording(NAME)
+        self.about: Json = {}
+        self.model: str | None = None
+        self.window: int | None = None
+        self.system: dict[str, str] = {}  # by the role it is given in: the system's, or a developer's
+        self.ends: Json = {}
+        self.totals: list[StatedTotal] = []
+        self.names: dict[str, str] = {}
+        self.callers: dict[str, str] = {}  # the reply that made each call
+        self.line: list[str] = []
+        self.aside: dict[str, str] = {}
+        self.used: dict[str, Usage] = {}  # by the call that took it, until its reply is met
+        self.replied: dict[str, str] = {}  # the first reply of each call
+        self.stood: dict[str, int] = {}
+        self.started: tuple[int, Json] | None = None
+        self.updated: str | None = None
+
+    def take(self, source: Source, row: Json) -> None:
+        """One event."""
+        kind, data = row.get("type"), row.get("data")
+        fields = Fields(row, "type", "data")
+        name = fields.text("id") or f"line-{source.line}"
+        time = fields.text("timestamp")
+        self.updated = time or self.updated
+        self.stood[name] = len(self.line)
+        if not isinstance(kind, str) or not isinstance(data, dict):
+            self.made.note(str(kind or "event without a type"), source, known=False)
+            return
+        if row.get("ephemeral") is True:
+            if kind == "session.snapshot_rewind":
+                self._rewind(data)
+            self.made.note(kind, source)
+            return
+        details = Fields(data)
+        agent = fields.text("agentId") or Fields(data).text("parentToolCallId")
+        fields.any("parentId")
+        blocks, role, more = self._read_message(kind, details, name)
+        if kind == "session.usage_record":
+            self._charge(details.object("usage"))
+            self.made.note(kind, source)
+        elif role is not None:
+            call = Fields(data).text("apiCallId") if role == "assistant" else None
+            if call is not None and call not in self.replied:
+                self.replied[call] = name
+                more["usage"] = self.used.pop(call, None)
+            if agent is None:
+                self.model = more.get("model") or self.model
+            self._add(name, role, blocks, source, fields.rest | details.rest, agent, timestamp=time, **more)
+        elif agent is not None:
+            self.made.note(kind, source, known=kind.partition(".")[0] in FAMILIES)
+        elif kind == "session.compaction_complete" and details.rest.get("success") is not False:
+            self._compact(name, source, details, time)
+        elif kind == "session.truncation" and details.number("messagesRemovedDuringTruncation"):
+            self._truncate(name, source, Fields(data), time)
+        else:
+            self._take_event(kind, data)
+            self.made.note(kind, source, known=kind.partition(".")[0] in FAMILIES)
+
+    def _add(
+        self,
+        name: str,
+        role: str,
+        blocks: list[Found],
+        source: Source | None,
+        extra: Json,
+        agent: str | None,
+        **more: Any,
+    ) -> None:
+        if agent is not None:
+            parent = self.aside.get(agent)
+            entry = self.made.add(name, role, blocks, source, extra, parent=parent, sidechain=agent, **more)
+            self.aside[agent] = entry.id
+            return
+        parent = self.line[-1] if self.line else None
+        self.line.append(self.made.add(name, role, blocks, source, extra, parent=parent, **more).id)
+
+    def _read_message(self, kind: str, details: Fields, name: str) -> tuple[list[Found], str | None, Json]:
+        """Return the blocks of a message, its role, and further fields of its entry. An event has no role."""
+        if kind == "user.message":
+            typed, sent = details.rest.get("content"), details.text("transformedContent")
+            if sent is None:
+                details.any("content")
+            words = typed if sent is None else sent
+            # Instructions of a skill, messages of another agent and reminders of the harness are not typed.
+            writer = Fields(details.rest).text("source") or ""
+            added = isinstance(typed, str) and typed.lstrip().startswith(NOTICE)
+            more: Json = {"meta": True} if added or not _is_persons(writer) else {}
+            if words is None:
+                return [], "user", more
+            place = _find_line(sent, typed.strip()) if sent and isinstance(typed, str) else []
+            if place:
+                details.rest["typed"] = place
+            return [(Text(text=words), {}) if isinstance(words, str) else unknown(words)], "user", more
+        if kind == "system.notification":
+            text = details.text("content")
+            return ([(Text(text=text), {})], "user", {"meta": True}) if text else ([], None, {})
+        if kind == "assistant.message":
+            model = details.text("model") or self.model
+            return self._read_reply(details, name), "assistant", {"model": model}
+        if kind == "tool.execution_complete":
+            self._name_model(details)
+            return [self._read_output(details)], "tool", {}
+        return [], None, {}
+
+    def _name_model(self, details: Fields) -> None:
+        """Set the model of the reply that made a call. Some versions state it only with the result."""
+        model, call = Fields(details.rest).text("model"), Fields(details.rest).text("toolCallId")
+        reply = self.callers.get(call or "")
+        if model is None or reply is None:
+            return
+        entry = self.made.entries[self.made.where[reply]]
+        if entry.model is None:
+            self.made.change(reply, model=model)
+        if entry.sidechain is None:
+            self.model = self.model or model
+
+    def _read_reply(self, details: Fields, name: str) -> list[Found]:
+        blocks: list[Found] = []
+        thought, sealed = details.text("reasoningText"), details.text("reasoningOpaque")
+        if thought or sealed:
+            blocks.append((Reasoning(text=thought or "", encrypted=sealed), {}))
+        if text := details.text("content"):
+            blocks.append((Text(text=text), {}))
+        rest: list[Any] = []
+        for raw in details.items("toolRequests") or ():
+            inner = Fields(raw)
+            call, tool = inner.text("toolCallId"), inner.text("name")
+            if call is None or tool is None:
+                rest.append(raw)
+                continue
+            self.names[call], self.callers[call] = tool, name
+            block = ToolCall(id=call, name=tool, input=parse_given(inner.any("arguments")))
+            blocks.append((block, inner.rest))
+        if rest:
+            details.rest["toolRequests"] = rest
+        return blocks
+
+    def _read_output(self, details: Fields) -> Found:
+        call, failed = details.text("toolCallId") or "", details.flag("success") is False
+        result, error = Fields(details.object("result")), Fields(details.object("error"))
+        content = result.any("content")
+        if content is None and (message := error.text("message")) is not None:
+            content = message
+        details.rest |= {
+            key: inner.rest for key, inner in (("result", result), ("error", error)) if inner.rest
+        }
+        return make_output(call, content, unknown, self.names.get(call), failed=failed)
+
+    def _charge(self, details: Json | None) -> None:
+        """Assign the usage of a request to its reply, which comes before or after the record."""
+        usage, call = read_inclusive(details, *USED), Fields(details).text("apiCallId")
+        if usage is None or not usage.tokens or call is None or call in self.used:
+            return
+        if call not in self.replied:
+            self.used[call] = usage
+        elif self.made.entries[self.made.where[self.replied[call]]].usage is None:
+            self.made.change(self.replied[call], usage=usage)
+
+    def _take_event(self, kind: str, data: Json) -> None:
+        details = Fields(data)
+        if kind in ("session.start", "session.resume"):
+            self.about = data | self.about
+            self.model = details.text("selectedModel") or self.model
+        elif kind == "session.model_change":
+            self.model = details.text("newModel") or self.model
+        elif kind == "system.message":
+            if (words := details.text("content")) is not None:
+                self.system[details.text("role") or "system"] = words
+        elif kind == "session.compaction_start":
+            self.started = len(self.line), data
+            limit = data.get("tokenLimit")
+            self.window = limit if isinstance(limit, int) and not isinstance(limit, bool) else self.window
+        elif kind == "session.context_cleared":
+            self.line.clear()
+        elif kind == "session.snapshot_rewind":
+            self._rewind(data)
+        elif kind == "session.shutdown":
+            metrics = details.object("modelMetrics")
+            self.ends = {} if metrics is None else {"modelMetrics": metrics}
+            self._add_totals(metrics or {})
+            self.model = self.model or details.text("currentModel")
+
+    def _add_totals(self, metrics: Json) -> None:
+        """Add the sums of a shutdown. They cover the entries since the previous shutdown."""
+        after = self.totals[-1].until if self.totals else None
+        for model, figures in metrics.items():
+            usage = read_inclusive(Fields(figures).object("usage"), *USED)
+            if usage is None or not usage.tokens:
+                continue
+            count = Fields(Fields(figures).object("requests")).number("count")
+            whole = round(count) if count is not None and is_tokens(count) else None
+            until = self.made.last or ""
+            self.totals.append(
+                StatedTotal(model=model, requests=whole, usage=usage, after=after, until=until)
+            )
+
+    def _rewind(self, data: Json) -> None:
+        """Remove events from the path: those with the given ids, or one event and all after it."""
+        details = Fields(data)
+        event, gone = details.text("upToEventId"), set(details.strings("eventIds"))
+        if gone:
+            above: str | None = None
+            for name in self.line:
+                if name not in gone:
+                    self.made.change(name, parent=above)
+                    above = name
+            self.line = [name for name in self.line if name not in gone]
+        elif event in self.stood:
+            del self.line[self.stood[event] :]
+
+    def _find_live(self) -> list[str]:
+        """What stands in the context: the last compaction on the line, what it kept, and what came since."""
+        entries = [self.made.entries[self.made.where[name]] for name in self.line]
+        last = max((at for at, entry in enumerate(entries) if entry.boundary is not None), default=None)
+        if last is None:
+            return list(self.line)
+        boundary = entries[last].boundary
+        head = [self.line[last]] if entries[last].blocks else []
+        return [*head, *(boundary.kept if boundary is not None else ()), *self.line[last + 1 :]]
+
+    def _leave(self, removed: Any) -> tuple[str, ...]:
+        """What is left once the first messages are removed; a summary that stands there is one of them."""
+        live = self._find_live()
+        count = removed if isinstance(removed, int) and not isinstance(removed, bool) else None
+        if count is None:
+            # What came while the summary was being written is not in it.
+            start = self.started[0] if self.started is not None else len(self.line)
+            return tuple(name for name in live if name in set(self.line[start:]))
+        return tuple(
+            name
+            for name in live[max(count, 0) :]
+            if self.made.entries[self.made.where[name]].boundary is None
+        )
+
+    def _compact(self, name: str, source: Source, details: Fields, time: str | None) -> None:
+        used = details.rest.get("compactionTokensUsed")
+        usage = read_inclusive(used, *USED) or read_inclusive(used, *USED_ONCE)
+        summary = details.text("summaryContent")
+        before = self.started[1] if self.started is not None else {}
+        sections = {key: [before.get(key), details.rest.get(key)] for key in SECTIONS if key in details.rest}
+        boundary: Json = {
+            "trigger": details.text("trigger") or Fields(before).text("trigger"),
+            "tokens_before": details.number("preCompactionTokens"),
+            "tokens_after": details.number("postCompactionTokens"),
+            "tokens_saved": details.number("tokensRemoved"),
+            "kept": self._leave(details.rest.get("messagesRemoved")),
+            "summary": summary,
+            "extra": ({"sections": sections} if sections else {}) | ({} if summary else {"unreadable": True}),
+        }
+        self._close(name, source, summary, boundary, details.rest, time, usage)
+        self.started = None
+
+    def _truncate(self, name: str, source: Source, details: Fields, time: str | None) -> None:
+        boundary: Json = {
+            "trigger": "truncation",
+            "tokens_before": details.number("preTruncationTokensInMessages"),
+            "tokens_after": details.number("postTruncationTokensInMessages"),
+            "kept": self._leave(details.rest.get("messagesRemovedDuringTruncation")),
+        }
+        self._close(name, source, None, boundary, details.rest, time, None)
+
+    def _close(
+        self, name: str, source: Source, summary: str | None, boundary: Json, extra: Json, time: str | None,
+        usage: Usage | None,
+    ) -> None:  # fmt: skip
+        parent = self.line[-1] if self.line else None
+        entry = self.made.compact(
+            name, summary, source, boundary, parent=parent, timestamp=time, extra=extra, usage=usage
+        )
+        self.line.append(entry.id)
+
+    def make_session(self) -> Session:
+        """All of it. Raises `EmptySession` when nobody says anything."""
+        about = Fields(self.about)
+        where = Fields(about.object("context"))
+        version = about.text("copilotVersion")
+        if not self.about:
+            self.made.warnings.append(
+                "its start is not in the file: version, folder and what came before are not told"
+            )
+        if self.aside:
+            count = plural(len(self.aside), "sub-agent stands", "sub-agents stand")
+            self.made.warnings.append(f"{count} apart from the conversation")
+        summaries = [entry.usage for entry in self.made.entries if entry.boundary is not None]
+        if lost := [usage for usage in self.used.values() if usage not in summaries]:
+            count = plural(len(lost), "call whose reply is", "calls whose replies are")
+            self.made.warnings.append(f"it tells what {count} not in the file took: that is not counted")
+        named = {total.model for total in self.totals}
+        return self.made.make_session(
+            id=about.text("sessionId") or "",
+            model=self.model or (named.pop() if len(named) == 1 else None),
+            totals=tuple(self.totals),
+            window=self.window,
+            cwd=where.text("cwd"),
+            created=about.text("startTime"),
+            updated=self.updated,
+            system=tuple(Text(text=words) for words in self.system.values() if words),
+            leaf=self.line[-1] if self.line else None,
+            extra=about.rest
+            | ({"version": version} if version else {})
+            | ({"context": where.rest} if where.rest else {})
+            | self.ends,
+        )
+
+
+def _find_line(sent: str, typed: str) -> list[int]:
+    """Find the typed text in the sent one, on lines of its own if possible. Return its span, or []."""
+    pattern = re.escape(typed)
+    match = typed and (re.search(rf"(?m)^{pattern}$", sent) or re.search(pattern, sent))
+    return [*match.span()] if match else []
+
+
+def _is_persons(writer: str) -> bool:
+    """Whether a prompt with this `source` was typed by the user."""
+    return writer in TYPED or writer.startswith(TYPED[-1])
+
+
+READER = Reader(NAME, "Copilot CLI log", sniff, read, CopilotEvents)

@@ -1,0 +1,1 @@
+"""Gemini CLI's and Qwen Code's chats."""

@@ -1,0 +1,366 @@
+"""opencode's exports (and those of its forks): a session's `info`, and its messages with their parts.
+
+In go the bytes of `opencode export`, out comes a `Session`. Source: FORMATS §7. An export may stand in an
+answer's `data`, or after the line that the program writes while it exports; the server's list of a session's
+messages is one too. A reply of several steps becomes an entry per step, since a step is a request; the
+figures of a message are the sum of its steps' and are not counted beside them. A compaction is a user's
+message with a part `compaction` whose answer is a finished `summary`; what stands from `tail_start_id` on was
+kept. Outputs that were cleared later still stand in the file, and count as cleared. What a `revert` hides is
+recorded and not in the context.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ....errors import ReadError
+from ....session.blocks import Document, Image, Reasoning, Text, ToolCall
+from ....session.entries import Source, Usage
+from ....session.garbage import paused_gc
+from ....session.session import Session
+from ...image_size import measure
+from ...json_document import FILE, Fields, Found, is_number, iso_time, load, place, sniff_document, unknown
+from ...json_lines import BOM, Data, Reader
+from ...recording import Json, Recording, make_cost, make_output
+from .next_form import SWITCHES, find_type, is_echo, translate
+
+NAME = "opencode"
+UNSEEN = ("step-start", "step-finish", "snapshot", "patch", "retry", "agent", "subtask", "compaction")
+OWN = frozenset(["slug", "projectID", "directory", "version"])
+"""Fields of a session's `info`, in all versions."""
+_TOLD = re.compile(rb"\s*Exporting session: [^\n{]{1,200}\n")
+
+
+def sniff(data: Data) -> str | None:
+    """None for an object with the `info` of a session and messages with parts, or such messages alone."""
+    return sniff_document(_skip_told(data), _judge)
+
+
+def _skip_told(data: Data) -> Data:
+    """The export without the line before it, where what the program told went into the same file."""
+    told = _TOLD.match(bytes(memoryview(data)[:256]).removeprefix(BOM))
+    if told is None:
+        return data
+    return memoryview(data)[told.end() + (len(BOM) if bytes(memoryview(data)[:3]) == BOM else 0) :]
+
+
+def _open_answer(value: Any) -> Any:
+    """The export in an answer's `data`; a list of messages as the export that holds it."""
+    if isinstance(value, dict) and "messages" not in value and isinstance(value.get("data"), dict | list):
+        value = value["data"]
+    if not isinstance(value, list):
+        return value
+    name = _info(value[0]).get("sessionID") if value else None
+    return {"info": {"id": name}, "messages": value} if name and _is_message(value[0]) else value
+
+
+def _judge(value: Any) -> str | None:
+    value = _open_answer(value)
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    info, messages = value.get("info"), value.get("messages")
+    if not isinstance(info, dict):
+        return "it has no `info` of a session of opencode's"
+    if not isinstance(messages, list):
+        return "it has no list `messages`"
+    # The id may be redacted or missing; then the rest of the export identifies the format.
+    if (
+        str(info.get("id")).startswith("ses_")
+        or len(OWN & info.keys()) > 1
+        or any(map(_is_message, messages[:8]))
+    ):
+        return None
+    return "neither its `info` nor its messages are those of opencode's"
+
+
+def _is_message(raw: Any) -> bool:
+    """Whether a message has separate `info` and `parts`."""
+    return bool(_info(raw)) and isinstance(raw.get("parts"), list)
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """The whole session. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    document = _open_answer(load(_skip_told(data)))
+    if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
+        raise ReadError(FILE, detail="it has no list `messages`")
+    reading = _ExportReading(document["messages"])
+    for line, raw in enumerate(document["messages"], 1):
+        if (kind := find_type(raw)) is not None:
+            reading.take_next(place(line), raw, kind)
+        else:
+            reading.take(place(line), raw)
+    return reading.make_session(Fields(document, "messages"))
+
+
+class _ExportReading:
+    """What has been read of an export, message after message."""
+
+    def __init__(self, messages: list[Any]) -> None:
+        self.made = Recording(NAME)
+        self.marks: dict[str, Json] = {}
+        self.summaries = {
+            info["parentID"]
+            for raw in messages
+            if (info := _info(raw)).get("summary") is True and _is_done(info)
+            and isinstance(info.get("parentID"), str)
+        }  # fmt: skip
+        self.cleared: dict[float, list[str]] = {}
+        self.begins: dict[str, str | None] = {}
+        self.echoes = any(map(is_echo, messages))
+
+    def take_next(self, source: Source, raw: Json, kind: str) -> None:
+        """One message of opencode's next form."""
+        if kind == "shell" and self.echoes:
+            self.made.note(kind, source)  # the model gets what the shell printed as words beside it
+            return
+        message = translate(raw)
+        if message is None:
+            name = kind if kind in SWITCHES else f"message of type {kind}"
+            self.made.note(name, source, known=kind in SWITCHES)
+            return
+        mark = message["info"].pop("mark", None)
+        if mark is not None and message["info"]["finish"]:
+            self.marks[message["info"]["id"]] = mark
+        self.take(source, message)
+
+    def take(self, source: Source, raw: Any) -> None:
+        """One message with its parts."""
+        if not isinstance(raw, dict) or not isinstance(raw.get("info"), dict):
+            self.made.spoil(source, "a message without `info`")
+            return
+        info, outer = Fields(raw["info"]), Fields(raw, "info", "parts")
+        name = info.text("id") or f"m{source.line}"
+        role = info.text("role")
+        given = raw.get("parts")
+        parts = [part for part in (given if isinstance(given, list) else ()) if isinstance(part, dict)]
+        times = Fields(info.object("time"))
+        created = times.number("created")
+        self._clear(created)
+        self.begins[name] = self.made.last
+        extra = info.rest | outer.rest | ({"time": times.rest} if times.rest else {})
+        mark = next((part for part in parts if part.get("type") == "compaction"), None)
+        stamp = iso_time(created)
+        if role == "user" and mark is not None:
+            if name in self.summaries:
+                self.marks[name] = mark
+            self.made.note("compaction", source)
+        elif role == "user":
+            self._add_prompt(name, source, parts, extra, stamp)
+        elif role == "assistant" and raw["info"].get("summary") is True:
+            self._add_summary(name, source, raw["info"], parts, extra, stamp)
+        elif role == "assistant":
+            self._add_reply(name, source, info, parts, extra, stamp)
+        else:
+            self.made.note(f"message of role {role}", source, known=False)
+
+    def _add_prompt(
+        self, name: str, source: Source, parts: list[Json], extra: Json, time: str | None
+    ) -> None:
+        """A prompt; what the harness put beside it is an entry of its own."""
+        typed = [part for part in parts if part.get("synthetic") is not True]
+        added = [part for part in parts if part.get("synthetic") is True]
+        left = [part for part in typed if part.get("type") in UNSEEN or part.get("ignored") is True]
+        said = [_read_part(part) for part in typed if part not in left]
+        if left:
+            extra = {**extra, "parts": left}
+        if said or not added:
+            self.made.add(name, "user", said, source, extra, timestamp=time)
+        if added:
+            first = None if said else source
+            self.made.add(
+                f"{name}/added" if said else name,
+                "user",
+                [_read_part(part) for part in added],
+                first,
+                {} if said else extra,
+                timestamp=time,
+                meta=True,
+            )
+
+    def _add_reply(
+        self, name: str, source: Source, info: Fields, parts: list[Json], extra: Json, time: str | None
+    ) -> None:
+        steps: list[list[Json]] = [[]]
+        for part in parts:
+            steps[-1].append(part)
+            if part.get("type") == "step-finish":
+                steps.append([])
+        if len(steps) > 1 and not steps[-1]:
+            steps.pop()
+        error = Fields(info.object("error"))
+        for number, step in enumerate(steps, 1):
+            end = next((part for part in step if part.get("type") == "step-finish"), None)
+            tokens = (
+                end.get("tokens") if end is not None else extra.get("tokens") if len(steps) == 1 else None
+            )
+            found: list[Found] = []
+            outputs: list[Found] = []
+            left: list[Json] = []
+            for part in step:
+                if part.get("type") == "tool" and isinstance(part.get("callID"), str):
+                    self._add_tool(part, found, outputs)
+                elif part.get("type") in UNSEEN:
+                    left.append(part)
+                else:
+                    found.append(_read_part(part))
+            more: Json = {"parts": left} if left else {}
+            entry = self.made.add(
+                name if number == 1 else f"{name}/{number}",
+                "assistant",
+                found,
+                source if number == 1 else None,
+                (extra | more) if number == 1 else more,
+                timestamp=time,
+                usage=read_tokens(tokens, (end or extra).get("cost")),
+                model=_text(extra, "modelID"),
+                provider=_text(extra, "providerID"),
+                stop_reason="error" if error.rest and number == len(steps) else _text(end or extra, "reason"),
+                error=_describe(error) if number == len(steps) else None,
+            )
+            if outputs:
+                self.made.add(f"{entry.id}/results", "tool", outputs, None, timestamp=time)
+
+    def _add_tool(self, part: Json, found: list[Found], outputs: list[Found]) -> None:
+        """A call and what it was answered: both stand in one part."""
+        fields = Fields(part, "type")
+        call, tool = fields.text("callID") or "", fields.text("tool") or ""
+        state = Fields(fields.object("state"))
+        status, given = state.text("status"), state.any("input")
+        found.append((ToolCall(id=call, name=tool, input=given), fields.rest))
+        if status in ("completed", "error"):
+            answer = state.any("output") if status == "completed" else state.any("error")
+            outputs.append(make_output(call, answer, unknown, tool, failed=status == "error"))
+            outputs[-1] = outputs[-1][0], outputs[-1][1] | state.rest
+        moment = Fields(state.rest.get("time")).number("compacted")
+        if moment is not None:
+            self.cleared.setdefault(float(moment), []).append(call)
+
+    def _clear(self, now: Any) -> None:
+        """Say what was cleared before a moment; None is the end."""
+        due = [moment for moment in sorted(self.cleared) if not is_number(now) or moment <= now]
+        calls = [call for moment in due for call in self.cleared.pop(moment)]
+        if calls:
+            boundary = {"kind": "micro", "cleared": tuple(calls)}
+            entry = self.made.compact(f"cleared-{len(self.made.entries) + 1}", None, None, boundary)
+            self.made.change(entry.id, kind="micro", timestamp=iso_time(due[-1]))
+
+    def _add_summary(
+        self, name: str, source: Source, info: Json, parts: list[Json], extra: Json, time: str | None
+    ) -> None:
+        mark = self.marks.get(str(info.get("parentID")))
+        if mark is None:
+            self.made.note("unfinished summary", source)
+            return
+        words = "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+        told = Fields(mark, "type", "id", "messageID", "sessionID")
+        auto = told.flag("auto")
+        boundary = {
+            "trigger": None if auto is None else "auto" if auto else "manual",
+            "first_kept": told.text("tail_start_id"),
+            "summary": words,
+            "extra": told.rest,
+        }
+        usage = read_tokens(info.get("tokens"), info.get("cost"))
+        self.made.compact(
+            name,
+            words,
+            source,
+            boundary,
+            extra=extra,
+            timestamp=time,
+            usage=usage,
+            model=_text(extra, "modelID"),
+        )
+
+    def make_session(self, document: Fields) -> Session:
+        """All of it. Raises `EmptySession` when nobody says anything."""
+        self._clear(None)
+        info = Fields(document.object("info"))
+        times, revert = Fields(info.object("time")), Fields(info.rest.get("revert"))
+        more: Json = {}
+        hidden = revert.text("messageID")
+        if hidden in self.begins:
+            more["leaf"] = self.begins[hidden]
+        asked = Fields(info.rest.get("model"))
+        model = asked.text("id") or asked.text("modelID")
+        version = info.rest.get("version")
+        return self.made.make_session(
+            id=info.text("id") or "",
+            title=info.text("title"),
+            model=model,
+            cwd=info.text("directory") or Fields(info.rest.get("location")).text("directory"),
+            created=iso_time(times.number("created")),
+            updated=iso_time(times.number("updated")),
+            extra=document.rest | info.rest | ({"version": version} if version else {}),
+            **more,
+        )
+
+
+def _info(raw: Any) -> Json:
+    info = raw.get("info") if isinstance(raw, dict) else None
+    return info if isinstance(info, dict) else {}
+
+
+def _is_done(info: Json) -> bool:
+    return bool(info.get("finish")) and not info.get("error")
+
+
+def _text(holder: Json, name: str) -> str | None:
+    value = holder.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _describe(error: Fields) -> str | None:
+    data = Fields(error.rest.get("data"))
+    return data.text("message") or error.text("message") or error.text("name")
+
+
+def read_tokens(raw: Any, cost: Any) -> Usage | None:
+    """opencode's figures: each token counts in one of them, reasoning apart from output.
+
+    >>> read_tokens({"input": 5, "output": 2, "reasoning": 1, "cache": {"read": 9}}, 0).tokens
+    17
+    """
+    fields = Fields(raw)
+    cache = Fields(fields.object("cache"))
+    given, output = fields.number("input"), fields.number("output")
+    if given is None and output is None:
+        return None
+    return Usage(
+        input=given or 0,
+        output=(output or 0) + (fields.number("reasoning") or 0),
+        cache_read=cache.number("read") or 0,
+        cache_write=cache.number("write") or 0,
+        total=fields.number("total"),
+        cost=make_cost(cost),
+    )
+
+
+def _read_part(part: Json) -> Found:
+    fields = Fields(part)
+    kind = fields.text("type")
+    if kind == "text" and (text := fields.text("text")) is not None:
+        return Text(text=text), fields.rest
+    if kind == "reasoning" and (text := fields.text("text")) is not None:
+        return Reasoning(text=text, encrypted=_find_seal(fields.rest)), fields.rest
+    if kind == "file":
+        sort, url, title = fields.text("mime"), fields.text("url"), fields.text("filename")
+        head, comma, data = (url or "").partition(";base64,")
+        held = {"data": data} if comma and head.startswith("data:") else {"url": url}
+        if (sort or "").startswith("image/"):
+            width, height = (measure(data) if comma else None) or (None, None)
+            return Image(media_type=sort, width=width, height=height, **held), fields.rest
+        return Document(media_type=sort, title=title, **held), fields.rest
+    return unknown(part)
+
+
+def _find_seal(rest: Json) -> str | None:
+    """The sealed thought in what a provider told beside it, before 2.0 under the provider's name."""
+    told = [rest.get("state"), *Fields(rest.get("metadata")).rest.values()]
+    seals = (Fields(each).text("reasoningEncryptedContent") for each in told)
+    return next((seal for seal in seals if seal), None)
+
+
+READER = Reader(NAME, "opencode export", sniff, read)

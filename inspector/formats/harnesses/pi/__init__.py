@@ -1,0 +1,1 @@
+"""pi's and Flue's sessions, which share their messages."""

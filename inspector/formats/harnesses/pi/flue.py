@@ -1,0 +1,158 @@
+"""Flue's persisted sessions: one JSON document with `entries`, a `leafId` and times.
+
+In go the bytes of a SessionData, out comes a `Session`. Source: FLUE §1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from ....errors import EmptySession, ReadError
+from ....session.blocks import Text, Unknown
+from ....session.entries import Corrupt, Entry
+from ....session.garbage import paused_gc
+from ....session.json_text import dump_lossless
+from ....session.session import Session
+from ...exports.linearize import NEVER, BranchEntry, Json
+from ...json_document import FILE, Fields, load, place, sniff_document, tell_wordless
+from ...json_lines import Data, Reader
+from ...parents import warn_of_repeated
+from ...summary_wording import CONTEXT_MARKER
+from .messages import SummaryWording, read_boundary, read_message, read_usage, write_records
+
+NAME = "flue"
+VERSION = 3
+MARKER = "[Context Summary]"
+TYPES = ("message", "compaction", "branch_summary")
+
+
+def _judge(value: Any) -> str | None:
+    """None for an object whose `entries` are linked by `parentId`."""
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    entries = value.get("entries")
+    if not isinstance(entries, list):
+        return "it has no list `entries`"
+    if not entries:
+        return None if "leafId" in value else "it has no `leafId`"
+    first = next((entry for entry in entries if isinstance(entry, dict) and len(entry) > 1), None)
+    if first is None or "type" not in first:
+        return "its `entries` have no `type`"
+    if "parentId" not in first and "leafId" not in value:
+        return "its `entries` have no `parentId`"
+    return None
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """The whole session. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    document = load(data)
+    fields = Fields(document)
+    raw = fields.items("entries")
+    if raw is None:
+        raise ReadError(FILE, detail="it has no list `entries`")
+    entries: list[Entry] = []
+    corrupt: list[Corrupt] = []
+    for line, item in enumerate(raw, 1):
+        record = _read_entry(item, line)
+        if isinstance(record, Entry):
+            entries.append(record)
+        else:
+            corrupt.append(record)
+    if all(entry.kind == "note" for entry in entries):
+        raise EmptySession(FILE, [(NAME, "")], tell_wordless(len(raw), "entry", "entries"))
+    version, created, updated = fields.number("version"), fields.text("createdAt"), fields.text("updatedAt")
+    warnings = warn_of_repeated(entry.id for entry in entries)
+    if version != VERSION:
+        warnings += (f"it says version {version}, and {VERSION} is the one this reader knows",)
+    return Session(
+        format=NAME,
+        model=next((e.model for e in reversed(entries) if e.role == "assistant" and e.model), None),
+        created=created,
+        updated=updated,
+        entries=tuple(entries),
+        leaf=fields.text("leafId"),
+        corrupt=tuple(corrupt),
+        warnings=warnings,
+        extra=fields.rest,
+    )
+
+
+def _fault(item: Any) -> str | None:
+    """Why an element of `entries` is none, or None."""
+    if not isinstance(item, dict):
+        return "an entry that is not an object"
+    if not isinstance(item.get("type"), str):
+        return "an entry without a type"
+    if not isinstance(item.get("id"), str):
+        return "an entry without an id"
+    if item["type"] == "message" and not isinstance(item.get("message"), dict):
+        return "a message entry without a message"
+    return None
+
+
+def _read_entry(item: Any, line: int) -> Entry | Corrupt:
+    source = place(line)
+    if fault := _fault(item):
+        return Corrupt(line=line, offset=source.offset, reason=fault)
+    fields = Fields(item)
+    kind, name = fields.text("type"), fields.text("id") or ""
+    parent, time = fields.text("parentId"), fields.text("timestamp")
+    if kind not in TYPES:
+        # Flue walks through entries of any type, and shows the model none it does not know (FLUE §1).
+        raw = Unknown(type=kind or "", raw=fields.rest)
+        return Entry(
+            id=name,
+            parent=parent,
+            role="other",
+            kind="note",
+            blocks=(raw,),
+            timestamp=time,
+            sources=(source,),
+        )
+    if kind == "message":
+        message = fields.object("message") or {}
+        return read_message(message, fields.rest, id=name, parent=parent, source=source, timestamp=time)
+    boundary, usage = None, None
+    if kind == "compaction":
+        boundary = read_boundary(fields, fields.text("firstKeptEntryId"), {})
+        usage = read_usage(fields)
+        summary = boundary.summary or ""
+        words = summary if summary.startswith(MARKER) else f"{MARKER}\n\n{summary}"
+    else:
+        words = f"[Branch Summary]\n\n{fields.text('summary') or ''}"
+    return Entry(
+        id=name,
+        parent=parent,
+        kind="compaction" if kind == "compaction" else "branch_summary",
+        blocks=(Text(text=words),),
+        usage=usage,
+        timestamp=time,
+        boundary=boundary,
+        sources=(source,),
+        extra=fields.rest,
+    )
+
+
+READER = Reader(NAME, "Flue session", partial(sniff_document, judge=_judge), read)
+
+
+SUMMARY = SummaryWording(f"{CONTEXT_MARKER}\n\n", marks=CONTEXT_MARKER)
+BRANCH = SummaryWording("[Branch Summary]\n\n")
+
+
+def write(session: Session, twigs: Sequence[BranchEntry] = ()) -> tuple[bytes, Counter[str]]:
+    """The document, and a count of what it does not hold."""
+    entries, losses = write_records(session, twigs, SUMMARY, BRANCH)
+    document: Json = {
+        "version": VERSION,
+        "entries": entries,
+        "leafId": entries[-1]["id"] if entries else None,
+        "metadata": {},
+        "createdAt": session.created or NEVER,
+        "updatedAt": session.updated or session.created or NEVER,
+    }
+    return dump_lossless(document).encode("ascii"), losses

@@ -1,0 +1,1 @@
+"""Requests, traces, exports and data sets: conversations that no harness of their own keeps."""

@@ -1,0 +1,307 @@
+"""Requests to Anthropic's Messages API, with or without the reply: `{model, system, tools, messages}`.
+
+In go the bytes of a request body, of `{request, response}`, of `{body, response}` or of a bare list of
+messages; out comes a `Session`. Messages are named m1, m2, … in order, the reply is the last one.
+Sources: CLAUDE §5 (compaction blocks), §7 (roles and pairing), §13 (blocks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from ...errors import EmptySession, ReadError
+from ...session.blocks import Image, Text
+from ...session.entries import Boundary, Corrupt, Entry, Tool
+from ...session.session import Session
+from ...session.speakers import TYPED, judge
+from ..harnesses.cline.read import is_cline
+from ..harnesses.cline.tasks import is_task
+from ..json_document import FILE, Fields, find_blocks, gather, load, only_outputs, place, sniff_document
+from ..json_lines import Data, Reader
+from ..sealed import ON_DEMAND, THRESHOLD, seal_block
+from . import request_log
+from .anthropic_blocks import Names, find_rest, read_block, read_usage, read_with_rest
+from .chat_messages import read_chat_usage
+from .openai_fields import find_openai
+from .streamed import find_body
+
+NAME = "anthropic-messages"
+ROLES = ("user", "assistant", "system")
+WRAPPERS = ("request", "body", "params")
+FOREIGN = (
+    *("tool_calls", "function_call", "tool_call_id", "parts", "toolCalls", "toolInvocations", "monotonicTs"),
+    *("messageId", "parentId", "uuid"),
+)
+"""Fields of a message that say it is another system's."""
+
+
+def _judge(value: Any) -> str | None:
+    """None for messages of user, assistant and system whose content is text or Anthropic's blocks."""
+    body = _find_request(value)[0]
+    messages = _find_messages(value)
+    if isinstance(value, dict) and ({"messages", "sessionId", "version"} <= set(value) or is_cline(value)):
+        return "its messages stand in a session of Cline's"
+    if is_task(value):
+        return "its messages are those of a task of Cline's or Roo Code's"
+    around = value if isinstance(value, dict) else {}
+    if "agent_type" in around:
+        return "it is the file of an agent, which its `agent_type` names"
+    if any(isinstance(each, dict) and "choices" in each for each in (around, around.get("response"))):
+        return "its `choices` are OpenAI's"
+    if messages is None:
+        return "no list of messages in it, in its `request` or in its `body`"
+    if not messages:
+        return None if {"model", "system", "max_tokens"} & set(around) else "its list of messages is empty"
+    if (openai := find_openai(body, messages)) and request_log.judge(value) is None:
+        return openai
+    if isinstance(messages[0], dict) and messages[0].get("role") == "system":
+        return "its first message is a system prompt, which stands apart in a request to Anthropic"
+    for at, message in enumerate(messages, 1):
+        # The last one seen may have been cut short.
+        if (reason := _fault(message)) and (at < len(messages) or "has no role" not in reason or at == 1):
+            return f"message {at} {reason}"
+    return None
+
+
+def _fault(message: Any) -> str | None:
+    """Why this is no message of Anthropic's, or None."""
+    if not isinstance(message, dict):
+        return "is not an object"
+    foreign = next((name for name in FOREIGN if name in message), None)
+    if foreign is not None:
+        return f"has a field `{foreign}`, which is another system's"
+    if "role" not in message:
+        return "has no role"
+    if message["role"] not in ROLES:
+        return f"has the role {message['role']!r:.40}"
+    content = message.get("content")
+    if content is not None and not isinstance(content, str | list):
+        return "has a content that is neither text nor a list of blocks"
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict) or not isinstance(block.get("type", ""), str):
+            return "holds a block without a type"
+        if block.get("type") == "toolCall" or {"toolUse", "result", "toolCallId"} & set(block):
+            return "holds a tool block of another system's"
+    return None
+
+
+def _find_request(value: Any, levels: int = 3) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The request body, and what the objects around it hold besides."""
+    if isinstance(value, list):
+        return {"messages": value}, {}
+    if not isinstance(value, dict) or not levels:
+        return {}, {}
+    if isinstance(value.get("messages"), list):
+        return value, {}
+    for name in WRAPPERS:
+        inner = value.get(name)
+        if isinstance(inner, dict):
+            body, around = _find_request(inner, levels - 1)
+            if body:
+                return body, Fields(value, name).rest | around
+    return {}, {}
+
+
+def _find_messages(value: Any) -> list[Any] | None:
+    messages = _find_request(value)[0].get("messages")
+    return messages if isinstance(messages, list) else None
+
+
+def read(data: Data) -> Session:
+    """The whole request and its reply. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    body, around = _find_request(load(data))
+    messages = body.get("messages")
+    if not isinstance(messages, list):
+        raise ReadError(FILE, detail="no list of messages in it, in its `request` or in its `body`")
+    fields = Fields(body, "messages")
+    reply, warnings = _take_reply(fields, around)
+    entries: list[Entry] = []
+    corrupt: list[Corrupt] = []
+    names: Names = {}
+    model, betas = fields.text("model"), _find_betas(body, around)
+    rows = messages if reply is None else [*messages, reply]
+    for line, raw in enumerate(rows, 1):
+        parent = entries[-1].id if entries else None
+        if isinstance(raw, dict):
+            # A compaction on demand is the first block of a request (CLAUDE §5.2).
+            own = betas or ((ON_DEMAND,) if line == 1 else (THRESHOLD,))
+            entries.extend(_read_message(Fields(raw), line, parent, names, model, own))
+        else:
+            corrupt.append(Corrupt(line=line, offset=-1, reason="a message that is not an object"))
+    if not entries:
+        raise EmptySession(FILE, [(NAME, "")])
+    return Session(
+        format=NAME,
+        model=model or (entries[-1].model if reply is not None else None),
+        system=_read_system(fields),
+        tools=tuple(_read_tools(fields)),
+        entries=tuple(entries),
+        leaf=entries[-1].id,
+        corrupt=tuple(corrupt),
+        warnings=warnings,
+        extra=fields.rest | ({"around": around} if around else {}),
+    )
+
+
+def _take_reply(fields: Fields, around: dict[str, Any]) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """Return the reply, which is next to the request, inside it, or merged with it; and warnings."""
+    for holder in (around, fields.rest):
+        reply = holder.get("response")
+        if isinstance(reply, dict):
+            del holder["response"]
+            return {"role": "assistant"} | find_body(reply), ()
+        if reply is not None:
+            return None, ("its `response` is not a message, so the reply is not shown",)
+    if fields.rest.get("role") == "assistant" and isinstance(fields.rest.get("content"), list):
+        merged = ("id", "type", "role", "content", "stop_reason", "stop_sequence", "usage")
+        reply = {name: fields.rest.pop(name) for name in merged if name in fields.rest}
+        return reply | ({"model": fields.rest["model"]} if "model" in fields.rest else {}), ()
+    return None, ()
+
+
+def _find_betas(body: dict[str, Any], around: dict[str, Any]) -> tuple[str, ...]:
+    """Return the beta headers for compactions that a request names or that its edits require."""
+    named = [name for holder in (body, around) for name in Fields(holder).strings("betas")]
+    edits = Fields(Fields(body).object("context_management")).items("edits") or ()
+    if any(Fields(edit).text("type") == "compact_20260112" for edit in edits):
+        named.append(THRESHOLD)
+    return tuple(dict.fromkeys(name for name in named if name in (THRESHOLD, ON_DEMAND)))
+
+
+def _read_message(
+    fields: Fields,
+    line: int,
+    parent: str | None,
+    names: Names,
+    model: str | None,
+    betas: tuple[str, ...],
+) -> Iterator[Entry]:
+    """Yield one message as an entry, or as several if its blocks include a compaction block.
+
+    `model` and `betas` belong to the request. A compaction block is sent back with them.
+    """
+    refused = Fields(fields.object("error"))
+    error = refused.text("message")
+    if error is not None:
+        fields.rest["error"] = refused.rest
+    role = fields.text("role") or "unknown"
+    content = fields.any("content")
+    told = fields.rest.get("usage")
+    openai = isinstance(told, dict) and bool({"prompt_tokens", "completion_tokens"} & set(told))
+    usage = read_chat_usage(told) if openai else read_usage(told)
+    time = fields.text("timestamp")
+    reply: dict[str, Any] = {
+        "model": fields.text("model"),
+        "stop_reason": fields.text("stop_reason"),
+        "error": error,
+        "usage": usage,
+    }
+    runs = _split(content)
+    for at, (run, summary) in enumerate(runs, 1):
+        name = f"m{line}" if at == 1 else f"m{line}.{at}"
+        shared: dict[str, Any] = {
+            "id": name,
+            "parent": parent,
+            "sources": (place(line),) if at == 1 else (),
+            "timestamp": time,
+        }
+        if at == len(runs):
+            shared |= reply | {"extra": fields.rest}
+        if summary is None and fields.rest.get("isSummary") is True and at == len(runs):
+            yield _read_roo_summary(_read_run(run, role, shared, names))
+        elif summary is None:
+            yield _read_run(run, role, shared, names)
+        else:
+            sealed = seal_block(run, betas, reply["model"] or model)
+            yield _read_compaction(run, summary, role, shared, sealed)
+        parent = name
+
+
+def _split(content: Any) -> list[tuple[Any, str | None]]:
+    """The content cut around its compaction blocks: (blocks, None) and (compaction block, its summary).
+
+    A compaction block without a summary is one that failed: the server ignores it (CLAUDE §5.1).
+    """
+    if not isinstance(content, list):
+        return [(content, None)]
+    runs: list[tuple[Any, str | None]] = []
+    for raw in content:
+        fields = Fields(raw)
+        summary = fields.text("content") if fields.text("type") == "compaction" else None
+        if summary is not None:
+            runs.append((raw, summary))
+        elif runs and runs[-1][1] is None:
+            runs[-1][0].append(raw)
+        else:
+            runs.append(([raw], None))
+    return runs or [([], None)]
+
+
+def _read_compaction(
+    raw: dict[str, Any], summary: str, role: str, shared: dict[str, Any], sealed: dict[str, Any]
+) -> Entry:
+    """Build the entry of a summary by the server. Later requests ignore the blocks before it."""
+    rest = {"cache_control": raw["cache_control"]} if "cache_control" in raw else {}
+    boundary = Boundary(summary=summary, extra=rest | sealed)
+    return Entry(kind="compaction", role=role, blocks=(Text(text=summary),), boundary=boundary, **shared)
+
+
+def _read_roo_summary(entry: Entry) -> Entry:
+    """A summary that Roo Code wrote: the context begins with it (FORMATS §6).
+
+    Where it is the model's, as it was at first, the request begins with the task, which is the first message.
+    """
+    kept = ("m1",) if entry.role == "assistant" and entry.id != "m1" else ()
+    boundary = Boundary(summary=entry.text or None, kept=kept)
+    return entry.model_copy(update={"kind": "compaction", "boundary": boundary, "meta": False})
+
+
+def _read_run(content: Any, role: str, shared: dict[str, Any], names: Names) -> Entry:
+    found = find_blocks(content, lambda raw: read_with_rest(raw, names))
+    blocks, more = gather(only_outputs(found) if role == "tool" else found)
+    if role == "user" and blocks and all(block.kind == "tool_output" for block in blocks):
+        role = "tool"
+    speech = judge(blocks) if role == "user" else TYPED
+    extra = {"extra": shared.get("extra", {}) | more | speech.extra}
+    return Entry(role=role, blocks=blocks, meta=speech.meta, **(shared | extra))
+
+
+def _read_system(fields: Fields) -> tuple[Text | Image, ...]:
+    """The system prompt: one string, or blocks. What no block of it holds stays in the fields."""
+    raw = fields.any("system")
+    blocks: list[Text | Image] = []
+    rest: dict[str, Any] = {}
+    for at, (block, more) in enumerate(find_blocks(raw, lambda item: (read_block(item, {}), {}))):
+        item = raw[at] if isinstance(raw, list) else None
+        if isinstance(block, Text | Image):
+            blocks.append(block)
+            more = find_rest(item) if isinstance(item, dict) else {}
+        else:
+            more = {"raw": item if isinstance(raw, list) else raw}
+        if more:
+            rest[str(at)] = more
+    if rest:
+        fields.rest["system"] = rest
+    return tuple(blocks)
+
+
+def _read_tools(fields: Fields) -> Iterator[Tool]:
+    """Yield the tool definitions. Those without a name, such as a set of server tools, remain in `fields`."""
+    rest: dict[str, Any] = {}
+    for at, raw in enumerate(fields.items("tools") or ()):
+        inner = Fields(raw)
+        name = inner.text("name")
+        if name is None:
+            rest[str(at)] = raw
+            continue
+        described, schema = inner.text("description") or "", inner.any("input_schema")
+        if "cache_control" in inner.rest:
+            rest[str(at)] = {"cache_control": inner.any("cache_control")}
+        yield Tool(name=name, description=described, input_schema=schema, provider_fields=inner.rest or None)
+    if rest:
+        fields.rest["tools"] = rest
+
+
+READER = Reader(NAME, "Anthropic Messages request", partial(sniff_document, judge=_judge), read)

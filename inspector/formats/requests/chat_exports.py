@@ -1,0 +1,303 @@
+"""The exports of Claude.ai and ChatGPT: a file with every conversation of a person.
+
+In go the bytes, out comes a `Session` of one conversation. Source: FORMATS §14. A file of several is a
+container, and `parts.py` lists them; read as bytes, its first one that says anything is the session, and how
+many others there are is told. Neither export tells of tokens or of compactions. Claude.ai's messages may hang
+on each other; ChatGPT's always do, and the path to `current_node` is the context.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ...errors import EmptySession, ReadError
+from ...session.blocks import Document, Image, Reasoning, Text, ToolOutput
+from ...session.garbage import paused_gc
+from ...session.json_text import dump_lossless
+from ...session.session import Session
+from ...text import plural
+from ..containers import StoredFile
+from ..json_document import FILE, Fields, Found, find_blocks, iso_time, load, place, sniff_document, unknown
+from ..json_lines import BOM, Data, Reader
+from ..recording import Json, Recording, make_output
+from .anthropic_blocks import read_with_rest
+
+CLAUDE, CHATGPT = "claude-ai", "chatgpt"
+_FIELDS = {CLAUDE: ("uuid", "chat_messages"), CHATGPT: ("mapping",)}
+ROOT = "00000000-0000-4000-8000-000000000000"
+"""What Claude.ai names as the message before the first."""
+
+
+def _is_conversation(value: Any, format: str) -> bool:
+    fields = Fields(value).rest
+    held = fields.get(_FIELDS[format][-1])
+    shaped = isinstance(held, list if format == CLAUDE else dict)
+    return shaped and bool(set(fields) & ({"uuid"} if format == CLAUDE else {"current_node", "title"}))
+
+
+def _judge(format: str, value: Any) -> str | None:
+    first = value[0] if isinstance(value, list) and value else value
+    if _is_conversation(first, format):
+        return None
+    return f"it is no conversation with `{_FIELDS[format][-1]}`, nor a list of such"
+
+
+def _sniff(format: str, data: Data) -> str | None:
+    return sniff_document(data, partial(_judge, format))
+
+
+def list_conversations(data: Data) -> list[StoredFile]:
+    """The conversations of an export: name, size, and what gives each alone; of other data none.
+
+    A name is the title, or the id where several are called the same or nothing.
+    """
+    # Only a list holds several; of most files the first bytes tell.
+    if bytes(memoryview(data)[:64]).removeprefix(BOM).lstrip()[:1] not in (b"[", b""):
+        return []
+    if sniff_chatgpt(data) is not None and sniff_claude(data) is not None:
+        return []
+    try:
+        document = load(data)
+    except ReadError:
+        return []  # its beginning alone, or a broken file: its reader says why
+    if not isinstance(document, list) or len(document) < 2:
+        return []
+    titles = [_find_title(each) for each in document]
+    found: list[StoredFile] = []
+    taken: set[str] = set()
+    for number, (each, title) in enumerate(zip(document, titles, strict=True), 1):
+        name = title if title and titles.count(title) == 1 else _find_id(each) or f"conversation {number}"
+        name = name if name not in taken else f"{name} ({number})"
+        taken.add(name)
+        raw = dump_lossless(each).encode("ascii")
+        found.append(StoredFile(name, len(raw), partial(bytes, raw)))
+    return found
+
+
+def _find_title(raw: Any) -> str:
+    fields = Fields(raw)
+    return fields.text("name") or fields.text("title") or ""
+
+
+def _find_id(raw: Any) -> str:
+    fields = Fields(raw)
+    return fields.text("uuid") or fields.text("conversation_id") or fields.text("id") or ""
+
+
+@paused_gc()
+def _read(format: str, data: Data) -> Session:
+    document = load(data)
+    listed = document if isinstance(document, list) else [document]
+    conversations = [each for each in listed if _is_conversation(each, format)]
+    if not conversations:
+        raise ReadError(FILE, detail="it holds no conversation")
+    reader = _read_claude if format == CLAUDE else _read_chatgpt
+    failed: EmptySession | None = None
+    for each in conversations:
+        try:
+            session = reader(Fields(each))
+        except EmptySession as error:
+            failed = failed or error
+            continue
+        if len(listed) > 1:
+            others = plural(len(listed) - 1, "other conversation is", "other conversations are")
+            warning = f"{others} in the file and not read; open_sessions lists them"
+            return session.model_copy(update={"warnings": (*session.warnings, warning)})
+        return session
+    raise failed or ReadError(FILE, detail="it holds no conversation")
+
+
+def _read_claude(about: Fields) -> Session:
+    made = Recording(CLAUDE)
+    names: dict[str, str] = {}
+    messages = about.items("chat_messages") or []
+    ends: dict[str, str] = {}
+    for line, raw in enumerate(messages, 1):
+        source, fields = place(line), Fields(raw)
+        sender = fields.text("sender")
+        if not isinstance(raw, dict):
+            made.spoil(source, "a message that is not an object")
+            continue
+        if sender not in ("human", "assistant"):
+            made.note(f"message of {sender}"[:60], source, known=False)
+            continue
+        text = fields.text("text")
+        content = fields.items("content") or []
+        found = find_blocks(content, lambda block: _read_claude_block(block, names)) if content else []
+        if not found and text:
+            found = [(Text(text=text), {})]
+        files: list[Found] = []
+        for each in fields.items("attachments") or ():
+            inner = Fields(each)
+            title, words = inner.text("file_name"), inner.text("extracted_content")
+            if words is None:
+                files.append(unknown(each))
+            else:
+                files.append((Document(title=title, text=words), inner.rest))
+        parent = fields.text("parent_message_uuid")
+        begins = None if parent == ROOT else ends.get(parent or "", made.last)
+        name, role = fields.text("uuid") or f"m{line}", "user" if sender == "human" else "assistant"
+        time = fields.text("created_at")
+        # What a tool answered stands in the reply that called it: each becomes a message of its own.
+        runs: list[tuple[str, list[Found]]] = []
+        for pair in [*found, *files] or [(Text(text=""), {})]:
+            kind = "tool" if role == "assistant" and isinstance(pair[0], ToolOutput) else role
+            if runs and runs[-1][0] == kind:
+                runs[-1][1].append(pair)
+            else:
+                runs.append((kind, [pair]))
+        for number, (kind, pairs) in enumerate(runs):
+            first = number == 0
+            own: Json = {"meta": False} if kind == "user" else {}
+            entry = made.add(
+                name if first else f"{name}/{number + 1}", kind, pairs, source if first else None,
+                fields.rest if first else {}, timestamp=time, parent=begins if first else made.last, **own,
+            )  # fmt: skip
+            ends[name] = entry.id
+    current = ends.get(str(about.rest.get("current_leaf_message_uuid")))
+    more: Json = {} if current is None else {"leaf": current}
+    return made.make_session(
+        **more,
+        id=about.text("uuid") or "",
+        title=about.text("name"),
+        created=about.text("created_at"),
+        updated=about.text("updated_at"),
+        model=about.text("model"),
+        extra=about.rest,
+    )
+
+
+def _read_claude_block(raw: Any, names: dict[str, str]) -> Found:
+    """A block of Anthropic's, whose calls may have no id."""
+    if isinstance(raw, dict) and raw.get("type") == "tool_use" and not isinstance(raw.get("id"), str):
+        raw = {**raw, "id": str(raw.get("name"))}
+    if isinstance(raw, dict) and raw.get("type") == "tool_result":
+        fields = Fields(raw, "type")
+        call = fields.text("tool_use_id") or fields.text("name") or ""
+        failed = fields.flag("is_error") is True
+        content, tool = fields.any("content"), names.get(call)
+        block, rest = make_output(
+            call, content, lambda part: read_with_rest(part, names), tool, failed=failed
+        )
+        return block, rest | fields.rest
+    if isinstance(raw, dict) and raw.get("type") == "thinking" and raw.get("thinking") == "":
+        # A thought that is hidden is told by what was shown of it.
+        shown = [Fields(each).text("summary") for each in Fields(raw).items("summaries") or ()]
+        raw = {**raw, "thinking": "\n".join(filter(None, shown))}
+    return read_with_rest(raw, names)
+
+
+def _read_chatgpt(about: Fields) -> Session:
+    made = Recording(CHATGPT)
+    mapping = about.object("mapping") or {}
+    system: list[Text] = []
+    shown: dict[str, str | None] = {}
+    order = _sort_nodes(mapping)
+    for line, key in enumerate(order, 1):
+        source, node = place(line), Fields(mapping[key])
+        parent = node.text("parent")
+        # A node without a message stands for what it hangs on.
+        end = shown.get(parent) if parent is not None else None
+        message = Fields(node.object("message"))
+        shown[key] = end
+        if not message.rest:
+            made.note("node without a message", source)
+            continue
+        author = Fields(message.object("author"))
+        role = author.text("role")
+        content = Fields(message.object("content"))
+        details = Fields(message.rest.get("metadata"))
+        found = _read_chatgpt_content(content)
+        hidden = details.rest.get("is_visually_hidden_from_conversation") is True
+        words = any(block.kind != "text" or block.text for block, _ in found)
+        if role not in ("system", "user", "assistant", "tool"):
+            made.note(f"message of {role}"[:60], source, known=False)
+            continue
+        if role == "system" or not words:
+            system += [block for block, _ in found if isinstance(block, Text) and block.text]
+            made.note("system message" if role == "system" else "empty message", source)
+            continue
+        more: Json = {"meta": hidden} if role == "user" else {}
+        if role == "tool":
+            tool = author.text("name")
+            text = "\n".join(block.text for block, _ in found if block.kind == "text")
+            rest = [block.model_dump() for block, _ in found if block.kind != "text"]
+            found = [make_output("", text, unknown, tool)]
+            if rest:
+                message.rest["content"] = rest
+        elif role == "assistant":
+            more["model"] = details.text("model_slug")
+        seconds = message.number("create_time")
+        entry = made.add(
+            key, role, found, source, message.rest, parent=end, **more,
+            timestamp=None if seconds is None else iso_time(seconds * 1000),
+        )  # fmt: skip
+        shown[key] = entry.id
+    current = about.text("current_node")
+    if current is not None and current not in shown:
+        made.warnings.append("the message that it ends with is not in the file; the last one counts as such")
+    created, updated = about.number("create_time"), about.number("update_time")
+    return made.make_session(
+        id=about.text("conversation_id") or about.text("id") or "",
+        title=about.text("title"),
+        created=None if created is None else iso_time(created * 1000),
+        updated=None if updated is None else iso_time(updated * 1000),
+        system=tuple(system),
+        leaf=shown.get(current or "") or made.last,
+        extra=about.rest,
+    )
+
+
+def _sort_nodes(mapping: Json) -> list[str]:
+    """All nodes, each after the one it hangs on; those in a circle stand at the end."""
+    below: dict[str | None, list[str]] = {}
+    for key, raw in mapping.items():
+        parent = Fields(raw).text("parent")
+        below.setdefault(parent if parent in mapping else None, []).append(key)
+    order: list[str] = []
+    todo = list(reversed(below.get(None, [])))
+    while todo:
+        key = todo.pop()
+        order.append(key)
+        todo += reversed(below.get(key, []))
+    seen = set(order)
+    return [*order, *(key for key in mapping if key not in seen)]
+
+
+def _read_chatgpt_content(content: Fields) -> list[Found]:
+    kind = content.text("content_type")
+    if kind == "thoughts":
+        thoughts = [Fields(each) for each in content.items("thoughts") or ()]
+        words = [told for each in thoughts if (told := each.text("content") or each.text("summary"))]
+        return [(Reasoning(text="\n".join(words)), content.rest)]
+    if (parts := content.items("parts")) is not None:
+        return find_blocks(parts, _read_chatgpt_part)
+    if kind == "user_editable_context":
+        # What a person has told of themselves, and how they want to be answered.
+        both = (content.text(key) for key in ("user_profile", "user_instructions"))
+        about = "\n\n".join(filter(None, both))
+        return [(Text(text=about), content.rest)] if about else []
+    for key in ("text", "content", "result", "model_set_context", "output_str"):
+        if (text := content.text(key)) is not None:
+            block = Reasoning(text=text) if kind == "reasoning_recap" else Text(text=text)
+            return [(block, content.rest)]
+    return [unknown(content.rest, kind or "content")] if content.rest else []
+
+
+def _read_chatgpt_part(raw: Any) -> Found:
+    """Words, or a picture that the export names and does not hold."""
+    fields = Fields(raw)
+    if isinstance(raw, str):
+        return Text(text=raw), {}
+    if fields.rest.get("content_type") == "image_asset_pointer":
+        return Image(url=fields.text("asset_pointer")), fields.rest
+    if (text := fields.text("text")) is not None:
+        return Text(text=text), fields.rest
+    return unknown(raw)
+
+
+sniff_claude = partial(_sniff, CLAUDE)
+sniff_chatgpt = partial(_sniff, CHATGPT)
+CLAUDE_READER = Reader(CLAUDE, "export of Claude.ai", sniff_claude, partial(_read, CLAUDE))
+CHATGPT_READER = Reader(CHATGPT, "export of ChatGPT", sniff_chatgpt, partial(_read, CHATGPT))

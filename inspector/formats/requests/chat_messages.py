@@ -1,0 +1,340 @@
+"""Messages as OpenAI's two interfaces, Anthropic's, LangChain and OpenTelemetry write them -> `ChatMessage`.
+
+A log of requests holds messages of any of these forms; each tells itself by its fields. Sources: FORMATS §9,
+§12, §13. What stands in fields that no form knows is kept beside the message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ...session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput
+from ...session.entries import Tool, Usage
+from ...session.json_text import stringify
+from ..json_document import Fields, Found, find_blocks, make_usage, unknown
+from ..recording import Json, make_output, parse_given, read_inclusive, take_time
+from .anthropic_blocks import SERVER_CALLS, read_with_rest
+from .anthropic_blocks import read_usage as read_anthropic_usage
+from .bedrock_blocks import read_block, split_marks
+
+GIVEN = ("arguments", "input", "action", "operation", "code", "queries")
+"""What an item of a call has its input in."""
+ANSWERED = ("output", "outputs", "results", "error")
+"""What the item of a call has its output in, where the provider ran the tool."""
+ANSWERS = ("tool_call_id", "name", "tool_name")
+"""What a tool's message says which call it answers by."""
+Names = dict[str, str]
+INSTRUCTIONS = ("system", "developer")
+_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
+_ANTHROPIC = ("tool_use", "thinking", "redacted_thinking", "image", "document", *SERVER_CALLS)
+"""Types of Anthropic's blocks, in addition to all that end in `tool_result`."""
+_VERSIONED = re.compile(r"_\d{8}$")
+"""The end of the types of Anthropic's own tools."""
+_TOOLS, _SCHEMAS = ("function", "toolSpec"), ("parameters", "input_schema", "inputSchema")
+_CONVERSE = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "totalTokens")
+_WORDS = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
+
+
+@dataclass
+class ChatMessage:
+    """One message: its role, its blocks with what their JSON held besides, and the rest of its fields."""
+
+    role: str
+    found: list[Found] = field(default_factory=list)
+    extra: Json = field(default_factory=dict)
+
+    @cached_property
+    def print(self) -> str:
+        """What it is known by when it is sent again: its words, calls and outputs, without reasoning."""
+        said: list[Any] = [self.role]
+        for block, _ in self.found:
+            if isinstance(block, ToolCall):
+                said.append(["call", block.name, block.input])
+            elif isinstance(block, ToolOutput):
+                said.append(["output", block.call_id, block.text])
+            elif isinstance(block, Image | Document):
+                said.append(["file", block.data or block.url or block.text])
+            elif not isinstance(block, Reasoning) and block.text.strip():
+                said.append(block.text.strip())
+        return stringify(said)
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return "\n".join(block.text for block, _ in self.found if block.kind == "text")
+
+
+def read_chat(items: Any, names: Names) -> list[ChatMessage]:
+    """The messages of a request or of a reply. Items of one reply that follow each other are one message."""
+    if isinstance(items, str):
+        return [ChatMessage("user", [(Text(text=items), {})])]
+    messages: list[ChatMessage] = []
+    joins = False
+    for raw in items if isinstance(items, list) else ():
+        if isinstance(raw, list):
+            messages += read_chat(raw, names)
+            joins = False
+            continue
+        message, item = read_message(raw, names)
+        if item and joins and messages and messages[-1].role == message.role == "assistant":
+            messages[-1].found += message.found
+            messages[-1].extra |= message.extra
+        else:
+            messages.append(message)
+        joins = item or message.role == "assistant"
+    return messages
+
+
+def read_message(raw: Any, names: Names) -> tuple[ChatMessage, bool]:
+    """One message, and whether it is an item of OpenAI's Responses, of which several make a reply."""
+    if isinstance(raw, str):
+        return ChatMessage("user", [(Text(text=raw), {})]), False
+    if not isinstance(raw, dict):
+        return ChatMessage("unknown", [unknown(raw)]), False
+    if raw.get("lc") == 1 and isinstance(raw.get("kwargs"), dict):
+        kind = str((raw.get("id") or [""])[-1]).removesuffix("Chunk").removesuffix("Message").lower()
+        raw = {"type": kind, **raw["kwargs"]}
+    elif raw.get("type") in ("human", "ai", "system", "tool") and isinstance(raw.get("data"), dict):
+        raw = {**raw["data"], "type": raw["type"]}
+    kind = raw.get("type")
+    if isinstance(kind, str) and "role" not in raw and kind not in ("human", "ai", "system", "tool"):
+        return _read_item(kind, Fields(raw, "type"), names), True
+    fields = Fields(raw)
+    sender = fields.text("role") or (str(kind) if isinstance(kind, str) else "unknown")
+    if fields.rest.get("type") in ("message", sender):
+        fields.any("type")
+    role = _ROLES.get(sender, sender)
+    for key in ("content", "parts"):
+        content, marks = split_marks(fields.rest.get(key))
+        if marks:
+            fields.rest |= {key: content, "marks": marks}
+    if isinstance(parts := fields.rest.get("parts"), list):
+        fields.any("parts")
+        found = [read_part(part, names) for part in parts]
+    elif role == "tool" and (sender == "function" or any(name in fields.rest for name in ANSWERS)):
+        # Some name the tool alone, and their calls have no other name.
+        call = fields.text("tool_call_id") or fields.text("name") or fields.text("tool_name") or ""
+        # Inspect names the function, and tells an error beside the output.
+        called = fields.rest.get("function")
+        tool = names.get(call) or (called if isinstance(called, str) else None)
+        failed = isinstance(fields.rest.get("error"), dict)
+        output = fields.any("content")
+        found = [make_output(call, output, lambda part: read_part(part, names), tool, failed=failed)]
+    else:
+        found = _read_reasoning(fields)
+        found += find_blocks(fields.any("content"), lambda part: read_part(part, names))
+        if (refusal := fields.text("refusal")) is not None:
+            found.append((Text(text=refusal), {"refusal": True}))
+    known = {block.id for block, _ in found if isinstance(block, ToolCall)}
+    found += [call for call in _read_calls(fields, names) if getattr(call[0], "id", None) not in known]
+    return ChatMessage(role, found, fields.rest), kind == "message" and "id" in raw
+
+
+def _read_reasoning(fields: Fields) -> list[Found]:
+    text = fields.text("reasoning_content") or fields.text("reasoning")
+    return [(Reasoning(text=text), {})] if text else []
+
+
+def _read_calls(fields: Fields, names: Names) -> Iterable[Found]:
+    calls = fields.items("tool_calls") or []
+    old = fields.object("function_call")
+    for raw in [*calls, *([{"function": old}] if old is not None else [])]:
+        inner = Fields(raw, "type")
+        # A call of a tool that takes plain text names it elsewhere.
+        function = Fields(inner.object("function") or inner.object("custom"))
+        name = function.text("name") or inner.text("name") or inner.text("function")
+        if name is None:
+            yield unknown(raw)
+            continue
+        given = next((function.any(key) for key in ("arguments", "input") if key in function.rest), None)
+        for key in ("args", "arguments", "input"):
+            if given is None and key in inner.rest:
+                given = inner.any(key)
+        call = inner.text("id") or name
+        names[call] = name
+        yield ToolCall(id=call, name=name, input=parse_given(given)), inner.rest | function.rest
+
+
+def _read_item(kind: str, fields: Fields, names: Names) -> ChatMessage:
+    """An item of OpenAI's Responses."""
+    if kind.endswith("_output"):
+        call = fields.text("call_id") or ""
+        found_tools = "tools" in fields.rest and "output" not in fields.rest
+        # What a search for tools found is told to the model as it stands.
+        output = stringify(fields.any("tools")) if found_tools else fields.any("output")
+        block = make_output(call, output, lambda part: read_part(part, names), names.get(call))
+        return ChatMessage("tool", [block], fields.rest)
+    if kind == "reasoning":
+        texts = [
+            text
+            for name in ("summary", "content")
+            for part in fields.items(name) or ()
+            if (text := Fields(part).text("text")) is not None
+        ]
+        block_ = Reasoning(text="\n".join(texts), encrypted=fields.text("encrypted_content"))
+        return ChatMessage("assistant", [(block_, fields.rest)])
+    if kind == "compaction":
+        return ChatMessage(
+            "compaction", [(Reasoning(encrypted=fields.text("encrypted_content")), fields.rest)]
+        )
+    if kind.endswith("_call"):
+        call = fields.text("call_id") or fields.text("id") or ""
+        name = fields.text("name") or kind.removesuffix("_call")
+        given = next((key for key in GIVEN if key in fields.rest), "")
+        names[call] = name
+        made = ToolCall(id=call, name=name, input=parse_given(fields.any(given)))
+        answered = next((key for key in ANSWERED if fields.rest.get(key)), None)
+        if answered is None:
+            return ChatMessage("assistant", [(made, fields.rest)])
+        answer, failed = fields.any(answered), answered == "error"
+        told = answer if isinstance(answer, str) else stringify(answer)
+        output = make_output(call, told, lambda part: read_part(part, names), name, failed=failed)
+        return ChatMessage("assistant", [(made, fields.rest), output])
+    return ChatMessage("assistant", [unknown({"type": kind, **fields.rest})])
+
+
+def read_part(raw: Any, names: Names) -> Found:
+    """A part of a message's content, in the form of any of them."""
+    if isinstance(raw, str):
+        return Text(text=raw), {}
+    fields = Fields(raw)
+    kind = fields.rest.get("type")
+    anthropic = kind in _ANTHROPIC or (isinstance(kind, str) and kind.endswith("tool_result"))
+    if anthropic and ("source" in fields.rest or kind not in ("image", "document")):
+        return read_with_rest(raw, names)
+    if kind is None and (block := read_block(fields, names, lambda part: read_part(part, names))) is not None:
+        return block
+    fields.any("type")
+    if kind in _WORDS or kind is None:
+        text = next(
+            (t for key in ("text", "content", "refusal") if (t := fields.text(key)) is not None), None
+        )
+        if text is not None:
+            return Text(text=text), fields.rest
+    if kind == "reasoning" and (text := fields.text("content") or fields.text("text")) is not None:
+        return Reasoning(text=text, encrypted=fields.text("encrypted_content")), fields.rest
+    if kind in ("image_url", "input_image", "computer_screenshot"):
+        given = fields.any("image_url")
+        url = given.get("url") if isinstance(given, dict) else given
+        if isinstance(url, str):
+            head, comma, data = url.partition(";base64,")
+            if comma:
+                return Image(media_type=head.removeprefix("data:"), data=data), fields.rest
+            return Image(url=url), fields.rest
+    if kind in ("tool-call", "tool-result") and (number := fields.text("toolCallId")) is not None:
+        return _read_sdk_part(number, kind, fields, names)
+    if kind == "tool_call" and (name := fields.text("name")) is not None:
+        call = fields.text("id") or name
+        names[call] = name
+        asked = fields.any("arguments") if "arguments" in fields.rest else fields.any("args")
+        return ToolCall(id=call, name=name, input=parse_given(asked)), fields.rest
+    if kind == "tool_call_response":
+        call = fields.text("id") or ""
+        held = next((key for key in ("response", "result", "content") if key in fields.rest), "")
+        answer: Any = fields.any(held)
+        told = answer if isinstance(answer, str | list | None) else stringify(answer)
+        return make_output(call, told, lambda part: read_part(part, names), names.get(call))
+    if kind in ("input_audio", "input_file") or (kind == "file" and isinstance(raw.get("file"), dict)):
+        return _read_file(kind, fields)
+    if kind in ("blob", "uri", "file"):
+        content, link = fields.text("data") or fields.text("content"), fields.text("uri")
+        sort = fields.text("mime_type") or fields.text("modality")
+        if (sort or "").startswith("image"):
+            return Image(media_type=sort, data=content, url=link), fields.rest
+        return Document(media_type=sort, data=content, url=link), fields.rest
+    if kind == "compaction" and (text := fields.text("content")) is not None:
+        return Text(text=text), {**fields.rest, "type": kind}
+    return unknown(raw)
+
+
+def _read_file(kind: str, fields: Fields) -> Found:
+    """Read a recording or a file in an OpenAI message, with its data, URL or id."""
+    inner = fields if kind == "input_file" else Fields(fields.object(kind))
+    value = inner.text("file_data") or inner.text("data")
+    head, comma, data = (value or "").partition(";base64,")
+    media_type = head.removeprefix("data:") if comma else None
+    if kind == "input_audio" and (form := inner.text("format")) is not None:
+        media_type = f"audio/{form}"
+    block = Document(
+        media_type=media_type,
+        title=inner.text("filename"),
+        data=data if comma else value,
+        url=inner.text("file_url"),
+    )
+    return block, inner.rest if inner is fields else {**fields.rest, **inner.rest}
+
+
+def _read_sdk_part(call: str, kind: str, fields: Fields, names: Names) -> Found:
+    """A call, or what it was answered, as the AI SDK tells a trace of it."""
+    name = fields.text("toolName") or names.get(call) or ""
+    names[call] = name
+    keys = ("input", "args") if kind == "tool-call" else ("output", "result")
+    held = fields.any(next((key for key in keys if key in fields.rest), ""))
+    if kind == "tool-call":
+        return ToolCall(id=call, name=name, input=parse_given(held)), fields.rest
+    value = Fields(held).rest.get("value", held)
+    answer = value if isinstance(value, str | list | None) else stringify(value)
+    return make_output(call, answer, lambda part: read_part(part, names), name)
+
+
+def read_chat_tools(raw: Any) -> tuple[Tool, ...]:
+    """Return the tools of a request to OpenAI, Anthropic or Bedrock, except those without a name."""
+    tools: list[Tool] = []
+    for item in raw if isinstance(raw, list) else ():
+        outer = Fields(item)
+        fields = next(
+            (Fields(outer.object(key)) for key in _TOOLS if isinstance(outer.rest.get(key), dict)), outer
+        )
+        name = fields.text("name")
+        if name is not None:
+            schema = next((fields.any(key) for key in _SCHEMAS if key in fields.rest), None)
+            if fields is not outer and isinstance(schema, dict) and schema.keys() == {"json"}:
+                schema = schema["json"]  # Bedrock's
+            described, own = fields.text("description") or "", None
+            if _VERSIONED.search(str(fields.rest.get("type"))):
+                own = {key: fields.rest[key] for key in fields.rest if key != "cache_control"}
+            tools.append(Tool(name=name, description=described, input_schema=schema, provider_fields=own))
+    return tuple(tools)
+
+
+def take_told(message: ChatMessage) -> Json:
+    """What a message tells of itself, as fields of an entry: its time, and of a reply its model and usage."""
+    told = Fields(message.extra)
+    more: Json = {"timestamp": take_time(told)}
+    if message.role == "assistant":
+        more |= {"model": told.text("model"), "usage": read_chat_usage(told.rest.get("usage"))}
+    message.extra = told.rest
+    return more
+
+
+def read_chat_usage(raw: Any) -> Usage | None:
+    """Return the usage of OpenAI, whose input includes cached tokens, or of Anthropic or Bedrock.
+
+    >>> read_chat_usage({"prompt_tokens": 9, "completion_tokens": 2}).prompt
+    9
+    """
+    fields = Fields(raw)
+    if not fields.rest:
+        return None
+    if "prompt_tokens" in fields.rest or "completion_tokens" in fields.rest:
+        details = Fields(fields.object("prompt_tokens_details"))
+        told = {**fields.rest, "cached": details.rest.get("cached_tokens")}
+        if not told["cached"]:
+            # A proxy may write the figure of Anthropic's cache beside OpenAI's.
+            told["cached"] = fields.rest.get("cache_read_input_tokens")
+        keys = ("cached", "cache_creation_input_tokens", "total_tokens")
+        return read_inclusive(told, "prompt_tokens", "completion_tokens", *keys)
+    if "input_tokens_details" in fields.rest or "total_tokens" in fields.rest:
+        details = Fields(fields.object("input_tokens_details"))
+        cached = details.rest.get("cached_tokens", details.rest.get("cache_read"))
+        told = {**fields.rest, "cached": cached, "written": details.rest.get("cache_creation")}
+        return read_inclusive(told, "input_tokens", "output_tokens", "cached", "written", "total_tokens")
+    if "input_tokens" in fields.rest:
+        return read_anthropic_usage(fields.rest)
+    if "inputTokens" in fields.rest:
+        return make_usage(Fields({"usage": fields.rest}), "usage", _CONVERSE)
+    return None

@@ -1,0 +1,264 @@
+"""Inspect's logs, as JSON or `.eval` archives: a sample is a session, its model calls are whole requests.
+
+In go the bytes, out comes a `Session` of the first sample; how many others there are is told. Source: FORMATS
+§10. The `messages` of a sample are only its last state, so it is read from its model events, as `prefix.py`
+tells; a compaction event between two of them says that the second begins anew. Figures of tokens count each
+token once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ReadError
+from ...session.entries import Source, Usage
+from ...session.garbage import paused_gc
+from ...session.json_text import dump_lossless
+from ...session.session import Session
+from ...text import plural
+from ..containers import StoredFile, open_zip, read_entry
+from ..json_document import FILE, Fields, load, place, sniff_document
+from ..json_lines import Data, Reader, decode
+from ..recording import Json, Recording
+from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools
+from .inspect_parts import Surroundings, open_message
+from .prefix import join_requests
+from .threads import WholeRequest
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
+
+NAME = "inspect"
+HEADERS = ("header.json", "_journal/start.json")
+
+
+def repack(data: Data, at: int = 0) -> Data:
+    """An `.eval` archive as the JSON log of one of its samples, else the data. Raises `ReadError`."""
+    archive = open_zip(data)
+    if archive is None:
+        return data
+    with archive:
+        header, samples = _find_samples(archive)
+        if header is None or not samples:
+            return data
+        try:
+            about, sample = (decode(read_entry(archive, item, data)) for item in (header, samples[at]))
+        except ValueError as error:
+            raise ReadError(FILE, detail=f"its archive holds broken JSON: {error}") from None
+    log = (
+        {**about, "samples": [sample], "other_samples": len(samples) - 1}
+        if isinstance(about, dict)
+        else about
+    )
+    return dump_lossless(log).encode("ascii")
+
+
+def _find_samples(archive: ZipFile) -> tuple[ZipInfo | None, list[ZipInfo]]:
+    names = {item.filename: item for item in archive.infolist()}
+    samples = [item for name, item in names.items() if name.startswith("samples/")]
+    return next((names[name] for name in HEADERS if name in names), None), samples
+
+
+def list_samples(data: Data) -> list[StoredFile]:
+    """The samples of an `.eval` archive or of a log of several; of other data none.
+
+    Of each its name, its size, and what gives the log of it alone.
+    """
+    archive = open_zip(data)
+    if archive is None:
+        return [] if sniff_document(data, _judge) is not None else _list_written(load(data))
+    with archive:
+        header, samples = _find_samples(archive)
+    if header is None:
+        return []
+    return [
+        StoredFile(item.filename.removeprefix("samples/"), item.file_size, partial(repack, data, at))
+        for at, item in enumerate(samples)
+    ]
+
+
+def _list_written(log: Any) -> list[StoredFile]:
+    """The samples of a log in JSON, called as an archive would call them; none of one that holds one."""
+    samples = Fields(log).items("samples") or []
+    told = [each for each in samples if isinstance(each, dict)] if len(samples) > 1 else []
+    found: list[StoredFile] = []
+    for each in told:
+        written = dump_lossless({**log, "samples": [each]}).encode("ascii")
+        name = f"{each.get('id')}_epoch_{each.get('epoch')}.json"
+        found.append(StoredFile(name, len(written), partial(bytes, written)))
+    return found
+
+
+def _judge(value: Any) -> str | None:
+    """None for an object with `eval` and samples."""
+    if not isinstance(value, dict):
+        return "not a JSON object"
+    if not isinstance(value.get("eval"), dict) or "version" not in value:
+        return "it has no `eval` and `version`"
+    return None
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """The first sample. Raises `ReadError`, or `EmptySession` when nobody says anything in it."""
+    document = load(data)
+    samples = document.get("samples") if isinstance(document, dict) else None
+    first = (
+        next((each for each in samples if isinstance(each, dict)), None)
+        if isinstance(samples, list)
+        else None
+    )
+    if first is None or not isinstance(samples, list):
+        raise ReadError(FILE, detail="it holds no sample of an Inspect log")
+    made = Recording(NAME)
+    told = document.get("other_samples")
+    others = len(samples) - 1 + (told if isinstance(told, int) else 0)
+    sample = Fields(first)
+    name = f"{sample.rest.get('id')} (epoch {sample.rest.get('epoch')})"
+    if others:
+        more = plural(others, "other sample is", "other samples are")
+        made.warnings.append(f"this is sample {name:.60}; {more} in the file and not read")
+    requests = _read_events(made, sample)
+    about = Fields(document.get("eval"))
+    return join_requests(
+        NAME, requests, made, id=sample.text("uuid") or name, title=about.text("task"), extra={"sample": name}
+    )
+
+
+def _read_events(made: Recording, sample: Fields) -> list[WholeRequest]:
+    """The requests of a sample's model events; where it has none, its messages as one."""
+    attached = {
+        **Fields(Fields(sample.rest.get("transcript")).rest.get("content")).rest,
+        **Fields(sample.rest.get("attachments")).rest,
+    }
+    names: Names = {}
+    pool = _Pool(sample, attached, names)
+    requests: list[WholeRequest] = []
+    compactions: dict[str, tuple[Source, Json]] = {}  # by the call that they stand in
+    around = Surroundings()
+    sent: list[ChatMessage] = []
+    sent_within: dict[str, list[ChatMessage]] = {}  # what a tool's own calls sent last, as those beside it
+    events = sample.items("events") or Fields(sample.rest.get("transcript")).items("events") or []
+    for line, raw, within in _flatten(events):
+        source, event = place(line), Fields(raw)
+        kind = event.text("event")
+        call = around.take(event.rest, kind) or within
+        if kind == "model":
+            sent = sent_within[call] = pool.find_input(event, sent_within.get(call, sent))
+            at, compaction = compactions.pop(call, (None, None))
+            output = Fields(event.object("output"))
+            # For a cached reply, Inspect repeats the usage of the original call. No request was sent.
+            cached = event.rest.get("cache") == "read"
+            choices = output.items("choices") or []
+            reply = [
+                choice["message"]
+                for choice in choices[:1]
+                if isinstance(choice, dict) and "message" in choice
+            ]
+            requests.append(
+                WholeRequest(
+                    source,
+                    list(sent),
+                    read_chat([open_message(message, attached) for message in reply], names),
+                    usage=None if cached else _read_usage(output.rest.get("usage")),
+                    model=output.text("model") or event.text("model"),
+                    tools=read_chat_tools(open_message(event.any("tools"), attached)),
+                    time=event.text("timestamp"),
+                    key=call,
+                    apart=call != "",
+                    compaction=compaction,
+                    compacted_at=at,
+                    extra={"cache": "read"} if cached else {},
+                )
+            )
+            continue
+        if kind == "compaction":
+            told = {
+                "trigger": event.text("type"),
+                "tokens_before": event.number("tokens_before"),
+                "tokens_after": event.number("tokens_after"),
+            }
+            if call in compactions:
+                made.note(kind, compactions[call][0])
+            compactions[call] = source, told
+            continue
+        made.note(kind or "event without a kind", source, known=kind is not None)
+    for at, _ in compactions.values():
+        made.note("compaction", at)
+    if not requests:
+        # The last message is the reply whose output the sample has; of those before no usage is told.
+        messages = [open_message(message, attached) for message in sample.items("messages") or ()]
+        output = Fields(sample.rest.get("output"))
+        ends = bool(messages) and Fields(messages[-1]).rest.get("role") == "assistant"
+        requests.append(
+            WholeRequest(
+                place(len(events) + 1),
+                read_chat(messages[:-1] if ends else messages, names),
+                read_chat(messages[-1:] if ends else [], names),
+                usage=_read_usage(output.rest.get("usage")) if ends else None,
+                model=output.text("model"),
+            )
+        )
+    return requests
+
+
+def _flatten(events: list[Any], within: str = "", line: int = 0) -> Iterator[tuple[int, Any, str]]:
+    """Each event with its place and the event that it stands in, "" for none.
+
+    Older logs keep what a tool or a part of the task did inside the event that tells of it; such events have
+    its place.
+    """
+    for number, raw in enumerate(events, 1):
+        place_ = line or number
+        yield place_, raw, within
+        inner = raw.get("events") if isinstance(raw, dict) else None
+        if isinstance(inner, list) and inner:
+            yield from _flatten(inner, f"{within}/{number}", place_)
+
+
+class _Pool:
+    """What was sent: in an event itself, or in the sample's pool, whose messages are each read once."""
+
+    def __init__(self, sample: Fields, attached: Json, names: Names) -> None:
+        pool = sample.rest.get("message_pool")
+        if not isinstance(pool, list):
+            pool = Fields(sample.rest.get("events_data")).items("messages") or []
+        self._raw: list[Any] = pool
+        self._read: dict[int, list[ChatMessage]] = {}
+        self._attached, self._names = attached, names
+
+    def find_input(self, event: Fields, before: list[ChatMessage]) -> list[ChatMessage]:
+        """The messages of a call; of one that only tells what came since, behind those `before`."""
+        own = read_chat(
+            [open_message(raw, self._attached) for raw in event.items("input") or ()], self._names
+        )
+        if event.flag("input_delta"):
+            return [*before, *own]
+        for pair in event.items("input_refs") or ():
+            if isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair):
+                begin, end = max(pair[0], 0), min(pair[1], len(self._raw))
+                own += [each for at in range(begin, end) for each in self._take(at)]
+        return own
+
+    def _take(self, at: int) -> list[ChatMessage]:
+        if at not in self._read:
+            self._read[at] = read_chat([open_message(self._raw[at], self._attached)], self._names)
+        return self._read[at]
+
+
+def _read_usage(raw: Any) -> Usage | None:
+    fields = Fields(raw)
+    given, output = fields.number("input_tokens"), fields.number("output_tokens")
+    if given is None and output is None:
+        return None
+    read = fields.number("input_tokens_cache_read") or 0
+    written = fields.number("input_tokens_cache_write") or 0
+    total = fields.number("total_tokens")
+    if read + written and total == (given or 0) + (output or 0):
+        given = max((given or 0) - read - written, 0)  # the older logs of some providers hold it in the input
+    return Usage(input=given or 0, output=output or 0, cache_read=read, cache_write=written, total=total)
+
+
+READER = Reader(NAME, "Inspect log", partial(sniff_document, judge=_judge), read)

@@ -1,0 +1,311 @@
+"""Logs of whole requests: OpenAI's Chat Completions and Responses, alone or many, and Anthropic's, many.
+
+In go the bytes of one request with its reply, of a list of them, of lines of them, or of a bare list of
+OpenAI's messages; out comes a `Session`. Sources: FORMATS §9, §13. How several requests become one session
+is told in `prefix.py`. A request that names a `previous_response_id` is put behind that reply, where it is
+there; else the session begins in the middle, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...errors import ReadError
+from ...session.entries import Source
+from ...session.garbage import paused_gc
+from ...session.session import Session
+from ...text import plural
+from ..harnesses.swe_agent import is_bare_mini
+from ..json_document import FILE, Fields, iso_time, load, place, sniff_document
+from ..json_lines import Data, Reader, decode, iter_values
+from ..recording import Json, Recording, first_rows
+from .chat_messages import ANSWERS, ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
+from .openai_fields import find_openai
+from .prefix import join_requests
+from .streamed import find_body, read_streamed
+from .threads import WholeRequest
+
+NAME = "request-log"
+ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+WRAPPERS = ("request", "body", "params", "request_body", "kwargs", "text")
+REPLIES = ("response", "response_body", "output", "completion")
+ITEMS = ("message", "reasoning", "compaction", "item_reference")
+SPANS = ("llm", "general", "tool", "guardrail")
+LISTED = ("mcp_list_tools", "mcp_approval_request", "mcp_approval_response")
+OTHERS = frozenset(
+    [
+        *("monotonicTs", "parts", "uuid", "parentId", "toolCalls", "message_type", "extra", "info"),
+        *("metrics", "ts"),
+    ]
+)
+"""Fields of a message that say it is another system's."""
+CONVERSE = frozenset(["modelId", "inferenceConfig", "toolConfig"])
+"""Fields of a request to Bedrock's Converse API."""
+KEYS = ("session_id", "conversation_id", "thread_id", "conversation")
+TASKS = ("traj_id", "trajectory_id", "instance_id", "custom_id")
+"""What names a row's task in data sets and batches: rows of two tasks are two conversations."""
+
+
+def sniff(data: Data) -> str | None:
+    """None for a request of OpenAI's, a list or lines of requests, and a list of OpenAI's messages."""
+    reason = sniff_document(data, judge)
+    if reason is None or "several" not in reason:
+        return reason
+    rows = first_rows(data)
+    if len(rows) < 2 or not all(_is_request(row) for row in rows):
+        return "its lines are no requests with messages"
+    return None
+
+
+def judge(value: Any) -> str | None:
+    """Return why a document is neither a request to OpenAI nor a list of requests or OpenAI messages."""
+    if (archive := _unpack_har(value)) is not value:
+        return None if any(map(_is_request, archive)) else "none of its requests has messages"
+    if isinstance(value, list):
+        if not value:
+            return "an empty list"
+        if is_bare_mini(value):
+            return "its prompt is mini-swe-agent's"
+        if all(_is_request(item) for item in value):
+            return None
+        return _judge_messages(value, {})
+    if not isinstance(value, dict):
+        return "neither an object nor a list"
+    body, around = _unwrap(value)
+    if not _is_request(value):
+        return "it has neither `messages` nor `input` of a request"
+    if isinstance(body.get("input"), str | list):
+        around = {**around, **body}
+        if {"output", "instructions", "previous_response_id", "response"} & set(around):
+            return None
+        if any(
+            _is_item(item.get("type"))
+            for item in body["input"]
+            if isinstance(item, dict) and "role" not in item
+        ):
+            return None
+        if isinstance(body["input"], list) and find_openai(body, body["input"]):
+            return None
+        return "its `input` has no reply and no `instructions`"
+    return _judge_messages(body["messages"], {**body, **around})
+
+
+def _judge_messages(messages: list[Any], around: Json) -> str | None:
+    """Return why a list of messages may not be OpenAI's; None if it can only be OpenAI's.
+
+    `around` is the body of the request, with the other fields of the objects around it.
+    """
+    reason = next((why for message in messages if (why := _fault(message))), None)
+    if reason is not None:
+        return reason
+    reply = around.get("response")
+    if CONVERSE & set(around) or "choices" in around or (isinstance(reply, dict) and "choices" in reply):
+        return None
+    if find_openai(around, messages):
+        return None
+    first = messages[0].get("role") if messages else None
+    if first in ("system", "developer") or any({"tool_calls", "tool_call_id"} & set(m) for m in messages):
+        return None
+    return "its messages may be any system's: name one by format="
+
+
+def _fault(message: Any) -> str | None:
+    if not isinstance(message, dict):
+        return "a message that is not an object"
+    if message.get("role") not in ROLES:
+        return f"a message has the role {message.get('role')!r:.40}"
+    if OTHERS & set(message):
+        return f"a message has the field `{min(OTHERS & set(message))}`, which is another system's"
+    if message["role"] == "tool" and not any(name in message for name in ANSWERS):
+        return "a tool's message without a tool_call_id"
+    return None
+
+
+def _unwrap(value: Json, levels: int = 3) -> tuple[Json, Json]:
+    """The body of a request, and what the objects around it hold besides."""
+    if isinstance(value.get("messages"), list) or isinstance(value.get("input"), str | list):
+        return value, {}
+    for name in WRAPPERS if levels else ():
+        inner = value.get(name)
+        if isinstance(inner, str) and inner.lstrip()[:1] == "{":
+            try:
+                inner = decode(inner.encode("utf-8", "surrogatepass"))
+            except ValueError:
+                continue
+        if isinstance(inner, dict):
+            body, around = _unwrap(inner, levels - 1)
+            if body:
+                return body, {key: item for key, item in value.items() if key != name} | around
+    return {}, {}
+
+
+def _is_request(value: Any) -> bool:
+    if not isinstance(value, dict) or {"sessionId", "projectHash", "trajectory", "uuid", "role"} & set(value):
+        return False
+    kind = str(value.get("type"))
+    spans = kind.isupper() or (kind in SPANS and {"start_time", "input"} <= set(value))
+    traced = bool({"trace_id", "traceId"} & set(value)) and spans
+    if {"run_type", "span_attributes"} & set(value) or traced:
+        return False  # a tracing system's: `traces.py` knows which of them is a request
+    body, _ = _unwrap(value)
+    messages = body.get("messages")
+    if isinstance(messages, list):
+        return bool(messages) and not any(_fault(message) for message in messages[:-1] or messages)
+    given = body.get("input")
+    if isinstance(given, str):
+        return "model" in body
+    return isinstance(given, list) and all(
+        isinstance(item, dict) and (item.get("role") in ROLES or _is_item(item.get("type"))) for item in given
+    )
+
+
+def _is_item(kind: Any) -> bool:
+    return isinstance(kind, str) and (kind in (*ITEMS, *LISTED) or kind.endswith(("_call", "_output")))
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """The session of all requests. Raises `ReadError`, or `EmptySession` when nobody says anything."""
+    made = Recording(NAME)
+    log = _RequestLog(made)
+    for source, value in _find_values(data, made):
+        log.take(source, value)
+    if not log.requests and not made.notes:
+        raise ReadError(FILE, detail="it holds no request")
+    if log.middle:
+        count = plural(log.middle, "request goes", "requests go")
+        made.warnings.append(f"{count} on from a reply that is not here: what stood before it is missing")
+    return join_requests(NAME, log.requests, made)
+
+
+def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
+    """The requests of a document or of lines, each with its place; a list of messages is one request."""
+    if len(first_rows(data, 2)) < 2 or sniff_document(data, judge) is None:
+        document = _unpack_har(load(data))
+        if isinstance(document, list) and not any(isinstance(item, dict) for item in document):
+            raise ReadError(FILE, detail="it holds no request")
+        calls = isinstance(document, list) and any("request" in Fields(item).rest for item in document)
+        if isinstance(document, list) and not calls and not all(map(_is_request, document)):
+            document = {"messages": document}
+            made.warnings.append(
+                "it is a bare list of messages: read as OpenAI's, it may be another system's"
+            )
+        for line, value in enumerate(document if isinstance(document, list) else [document], 1):
+            yield place(line), value
+        return
+    yield from iter_values(data, made.corrupt)
+
+
+class _RequestLog:
+    """The requests of a log as they come. `replies` are the histories up to each reply, by its id."""
+
+    def __init__(self, made: Recording) -> None:
+        self.made = made
+        self.names: Names = {}
+        self.requests: list[WholeRequest] = []
+        self.replies: dict[str, list[ChatMessage]] = {}
+        self.middle = 0
+
+    def take(self, source: Source, value: Any) -> None:
+        """One request with its reply."""
+        body, around = _unwrap(value) if isinstance(value, dict) else ({}, {})
+        if not body:
+            if isinstance(value, dict):
+                self.made.note(str(value.get("type") or "row that is no request"), source, known=False)
+            else:
+                self.made.spoil(source, "not a JSON object")
+            return
+        fields = Fields(body)
+        messages = read_chat(fields.any("messages"), self.names) + read_chat(fields.any("input"), self.names)
+        told = Fields(around)
+        reply, answer = self._take_reply(fields, told)
+        before = fields.text("previous_response_id")
+        if before in self.replies:
+            messages = [*self.replies[before], *messages]
+        elif before is not None:
+            self.middle += 1
+        number = answer.text("id")
+        if number is not None:
+            self.replies[number] = [*messages, *reply]
+        usage = next((u for u in (answer, told, fields) if isinstance(u.rest.get("usage"), dict)), answer)
+        keys = (told.rest.get(key, fields.rest.get(key)) for key in KEYS + TASKS)
+        system = [fields.any(key) for key in ("system", "instructions")]
+        self.requests.append(
+            WholeRequest(
+                source,
+                messages,
+                reply,
+                usage=read_chat_usage(usage.rest.get("usage")),
+                model=answer.text("model") or fields.text("model") or fields.text("modelId"),
+                system=[m for given in system if given for m in _read_system(given, self.names)],
+                tools=read_chat_tools(fields.any("tools") or Fields(fields.any("toolConfig")).any("tools")),
+                time=_read_time(told) or _read_time(fields) or _read_time(answer),
+                key=next((key for key in keys if isinstance(key, str)), ""),
+                extra={"request": fields.rest | told.rest | answer.rest},
+            )
+        )
+
+    def _take_reply(self, fields: Fields, told: Fields) -> tuple[list[ChatMessage], Fields]:
+        """The messages of the reply, from beside the request or from within it, and the rest of it."""
+        for holder in (told, fields):
+            for name in REPLIES:
+                raw = holder.rest.get(name)
+                if isinstance(raw, str) and (streamed := read_streamed(raw)) is not None:
+                    raw = streamed
+                if isinstance(raw, dict):
+                    holder.any(name)
+                    answer = Fields(find_body(raw))
+                    return self._read_reply(answer), answer
+                if name == "output" and isinstance(raw, list):
+                    return read_chat(holder.any(name), self.names), holder
+        return self._read_reply(fields if "choices" in fields.rest else told), fields
+
+    def _read_reply(self, answer: Fields) -> list[ChatMessage]:
+        if isinstance(choices := answer.rest.get("choices"), list):
+            answer.any("choices")
+            first = Fields(choices[0] if choices else None)
+            message = first.any("message")
+            return read_chat([message], self.names) if isinstance(message, dict) else []
+        converse = Fields(answer.rest.get("output")).rest.get("message", answer.rest.get("message"))
+        if isinstance(converse, dict) and "content" in converse:
+            answer.any("message"), answer.any("output")
+            return read_chat([converse], self.names)
+        if isinstance(answer.rest.get("output"), list):
+            return read_chat(answer.any("output"), self.names)
+        if "content" in answer.rest:
+            answer.any("role"), answer.any("type")
+            return read_chat([{"role": "assistant", "content": answer.any("content")}], self.names)
+        return []
+
+
+def _unpack_har(value: Any) -> Any:
+    """An HTTP archive's requests with their responses; anything else as it is."""
+    entries = Fields(Fields(value).rest.get("log")).rest.get("entries")
+    if not isinstance(entries, list):
+        return value
+    return [
+        {
+            "request": Fields(Fields(each).rest.get("request")).rest.get("postData"),
+            "response": Fields(Fields(each).rest.get("response")).rest.get("content"),
+            "timestamp": Fields(each).rest.get("startedDateTime"),
+        }
+        for each in entries
+    ]
+
+
+def _read_system(given: Any, names: Names) -> list[ChatMessage]:
+    return read_chat([{"role": "system", "content": given}], names)
+
+
+def _read_time(fields: Fields) -> str | None:
+    for name in ("timestamp", "created_at", "created", "startTime", "start_time"):
+        value = fields.rest.get(name)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return iso_time(value * 1000 if value < 1e11 else value)
+    return None
+
+
+READER = Reader(NAME, "Log of whole requests", sniff, read)

@@ -1,0 +1,220 @@
+"""Runs of LangSmith's, observations of Langfuse's, Braintrust's and Opik's spans -> the requests they hold.
+
+All keep the whole request and the reply as the SDK wrote them: messages in a list or as a text, tools beside
+them or with the parameters of the call, tokens and costs in fields of their own, whose names changed. What
+Braintrust and Opik call the prompt's tokens holds what the cache gave and took, as their SDKs' own tests say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...session.blocks import Number
+from ...session.entries import Cost, Usage
+from ..json_document import Fields, is_number, iso_time
+from ..recording import Json, read_inclusive
+from .chat_messages import ChatMessage, Names, read_chat_tools, read_chat_usage
+from .threads import WholeRequest
+from .trace_parts import (
+    find_instructions,
+    find_key,
+    is_loose,
+    list_dicts,
+    open_value,
+    read_body,
+    read_system,
+    read_time,
+)
+
+_READ = ("cache_read_input_tokens", "input_cached_tokens", "input_cache_read", "prompt_details.cache_read")
+_WRITTEN = ("cache_creation_input_tokens", "input_cache_creation", "prompt_details.cache_write")
+"""What SDKs call in Langfuse what the cache gave and took."""
+_SENT = ("input", "promptTokens", "prompt_tokens", "inputTokens", "input_tokens", "inputUsage")
+_SAID = ("output", "completionTokens", "completion_tokens", "outputTokens", "output_tokens", "outputUsage")
+_SUMS = ("total", "totalTokens", "total_tokens", "totalUsage")
+"""What versions of its interface, and SDKs, call the same figures."""
+
+
+def read_run(run: Json, names: Names) -> WholeRequest | None:
+    """A run of LangSmith's: of a model, with the whole request."""
+    if run.get("run_type") != "llm":
+        return None
+    sent = read_body(open_value(run.get("inputs")), names, "user")
+    if not sent:
+        return None
+    extra = Fields(run.get("extra")).rest
+    about, asked = (Fields(extra.get(name)).rest for name in ("metadata", "invocation_params"))
+    models = (about.get("ls_model_name"), asked.get("model"), asked.get("model_name"))
+    reply = read_body(open_value(run.get("outputs")), names)
+    # Its `session_id` is the project, in which all conversations are.
+    place = {key: value for key, value in run.items() if key != "session_id"}
+    sums = {key: run[key] for key in ("prompt_tokens", "completion_tokens") if run.get(key)}
+    return WholeRequest(
+        None,
+        sent,
+        reply,
+        usage=add_cost(_read_reply_usage(reply, sums, run), run.get("total_cost")),
+        model=next((model for model in models if isinstance(model, str)), None),
+        tools=read_chat_tools(asked.get("tools")),
+        time=read_time(run),
+        key=find_key(about, place),
+        loose=is_loose(about, place),
+        extra={"span": run.get("name")},
+    )
+
+
+def add_cost(usage: Usage | None, stated: Any) -> Usage | None:
+    """Return the usage with the total cost that the file states. A cost of 0 means an unknown price."""
+    money = read_money(stated)
+    return usage.model_copy(update={"cost": Cost(total=money)}) if usage is not None and money else usage
+
+
+def read_money(value: Any) -> float | None:
+    """Return an amount of money, which may be a string; None for any other value."""
+    try:
+        money = float(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+    return float(money) if is_number(money) and money >= 0 else None
+
+
+def _read_reply_usage(reply: list[ChatMessage], sums: Json, run: Json) -> Usage | None:
+    """A run's usage: what the reply says, which tells the cache's apart, else the sums of the run."""
+    metadata = Fields(Fields(run.get("extra")).rest.get("metadata")).rest
+    holders = (Fields(open_value(run.get("outputs"))).rest, metadata, *(message.extra for message in reply))
+    used = next((u for holder in holders if isinstance(u := holder.get("usage_metadata"), dict)), None)
+    if used is None:
+        body = Fields(open_value(run.get("outputs")))
+        said = Fields(body.rest.get("llm_output")).rest.get("token_usage", body.rest.get("usage"))
+        return read_chat_usage(sums or said)
+    details = Fields(used.get("input_token_details")).rest
+    told = {**used, "read": details.get("cache_read"), "written": details.get("cache_creation")}
+    return read_inclusive(told, "input_tokens", "output_tokens", "read", "written", "total_tokens")
+
+
+def read_observation(item: Json, names: Names) -> WholeRequest | None:
+    """An observation of Langfuse's: a generation, with the whole request."""
+    if item.get("type") != "GENERATION":
+        return None
+    bodies = [open_value(item.get(name)) for name in ("input", "output")]
+    sent = read_body(bodies[0], names, "user")
+    if not sent:
+        return None
+    told = next((tools for body in bodies if (tools := Fields(body).rest.get("tools"))), None)
+    holders = (item.get("usage_details"), item.get("usageDetails"), item.get("usage"), item)
+    usage = next((found for held in holders if (found := _read_figures(Fields(held)))), None)
+    costs = (Fields(item.get(name)).rest.get("total") for name in ("cost_details", "costDetails"))
+    cost = next(
+        (each for each in (*costs, item.get("calculatedTotalCost"), item.get("totalCost")) if each), None
+    )
+    usage = add_cost(usage, cost)
+    model = item.get("model") or item.get("providedModelName")
+    return WholeRequest(
+        None,
+        sent,
+        read_body(bodies[1], names),
+        usage=usage,
+        model=model if isinstance(model, str) else None,
+        system=read_system(find_instructions(*bodies), names),
+        tools=read_chat_tools(told),
+        time=read_time(item),
+        key=find_key({}, item),
+        loose=is_loose({}, item),
+        extra={"span": item.get("name")},
+    )
+
+
+_LOGGED: dict[str, dict[str, tuple[str, ...]]] = {
+    "braintrust": {
+        "sent": ("prompt_tokens",),
+        "said": ("completion_tokens",),
+        "total": ("tokens",),
+        "read": ("prompt_cached_tokens",),
+        "written": ("prompt_cache_creation_tokens",),
+        "fresh": (),
+    },
+    "opik": {
+        "sent": ("prompt_tokens",),
+        "said": ("completion_tokens",),
+        "total": ("total_tokens",),
+        "read": (
+            "original_usage.cache_read_input_tokens",
+            "original_usage.prompt_tokens_details.cached_tokens",
+            "original_usage.input_tokens_details.cached_tokens",
+        ),
+        "written": ("original_usage.cache_creation_input_tokens",),
+        # Its older versions told of Anthropic's prompts without the cache's.
+        "fresh": ("original_usage.input_tokens",),
+    },
+}
+"""What the two call the figures of a call. `fresh` is what Anthropic itself told, beside its cache's."""
+
+
+def lay_logged(span: Json, system: str) -> Json:
+    """A span of Braintrust's or Opik's with its trace and time under the names that others give them."""
+    if system == "opik":
+        return {**span, "system": system}
+    began = Fields(span.get("metrics")).number("start")
+    time = iso_time(began * 1000) if began is not None else span.get("created")
+    name = Fields(span["span_attributes"]).text("name")
+    return {**span, "system": system, "trace_id": span.get("root_span_id"), "start_time": time, "name": name}
+
+
+def read_logged(span: Json, names: Names) -> WholeRequest | None:
+    """A span of Braintrust's or Opik's: of a model, with the whole request."""
+    system = span["system"]
+    kind = span.get("type") if system == "opik" else Fields(span.get("span_attributes")).rest.get("type")
+    sent = read_body(open_value(span.get("input")), names, "user") if kind == "llm" else []
+    if not sent:
+        return None
+    answer = open_value(span.get("output"))
+    chosen = [each["message"] for each in list_dicts(answer)[:1] if isinstance(each.get("message"), dict)]
+    about = Fields(span.get("metadata")).rest
+    used = Fields(span.get("usage" if system == "opik" else "metrics"))
+    money = span.get("total_estimated_cost", used.rest.get("estimated_cost"))
+    models = (span.get("model"), about.get("model"))
+    asked = Fields(open_value(span.get("input"))).rest
+    provider = span.get("provider", about.get("provider"))
+    return WholeRequest(
+        None,
+        sent,
+        read_body(chosen or answer, names),
+        usage=add_cost(_read_logged_usage(used, _LOGGED[system]), money),
+        model=next((model for model in models if isinstance(model, str)), None),
+        provider=provider if isinstance(provider, str) else None,
+        system=read_system(find_instructions(asked), names),
+        tools=read_chat_tools(asked.get("tools") or about.get("tools")),
+        time=read_time(span),
+        key=find_key(about, span),
+        loose=is_loose(about, span),
+        extra={"span": span.get("name")},
+    )
+
+
+def _read_logged_usage(used: Fields, keys: dict[str, tuple[str, ...]]) -> Usage | None:
+    given, output, total, fresh = (
+        _find_figure(used, keys[name]) for name in ("sent", "said", "total", "fresh")
+    )
+    if given is None and output is None:
+        return None
+    cached, stored = (_find_figure(used, keys[name]) or 0 for name in ("read", "written"))
+    rest = fresh if fresh is not None and fresh == given else max((given or 0) - cached - stored, 0)
+    return Usage(input=rest, output=output or 0, cache_read=cached, cache_write=stored, total=total)
+
+
+def _read_figures(used: Fields) -> Usage | None:
+    """Usage, under any of the names it has had; None where there is none."""
+    given, output, total = (_find_figure(used, names) for names in (_SENT, _SAID, _SUMS))
+    if given is None and output is None:
+        return None
+    cached, stored = (_find_figure(used, names) or 0 for names in (_READ, _WRITTEN))
+    # Whether the input holds what the cache gave is the SDK's choice: the total tells.
+    apart = total is not None and (given or 0) + cached + stored + (output or 0) <= total
+    fresh = (given or 0) if apart else max((given or 0) - cached - stored, 0)
+    return Usage(input=fresh, output=output or 0, cache_read=cached, cache_write=stored, total=total)
+
+
+def _find_figure(used: Fields, names: tuple[str, ...]) -> Number | None:
+    """The first of these that tells anything; 0 where they are told and nothing."""
+    told = [number for name in names if (number := used.number(name)) is not None]
+    return next(filter(None, told), told[0] if told else None)

@@ -1,0 +1,566 @@
+"""Traces of model calls: OpenTelemetry, OpenInference, MLflow, LangSmith, Langfuse, Braintrust and Opik.
+
+Read an export, a document or lines, into a `Session`. Source: FORMATS §13. Every span of a model call
+contains a whole request, and `prefix.py` joins the requests to a session. Spans around calls (agents, tools,
+chains, cycles) repeat the messages and often the usage of the calls: they are counted, and read only if a
+trace has no call. Spans are read in order of time and grouped by the conversation that they name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from json import JSONDecoder
+from typing import Any
+
+from ...errors import ReadError
+from ...session.entries import Source, Usage
+from ...session.garbage import paused_gc
+from ...session.session import Session
+from ..json_document import FILE, Fields, cut_head, load, place, sniff_document
+from ..json_lines import Data, Reader, iter_values
+from ..recording import Json, Recording, first_rows, read_inclusive
+from .chat_messages import ChatMessage, Names, read_chat, read_chat_tools, read_chat_usage
+from .prefix import join_requests
+from .threads import WholeRequest
+from .trace_parts import (
+    TRACE,
+    find_instructions,
+    find_key,
+    find_order,
+    is_loose,
+    list_dicts,
+    open_value,
+    read_body,
+    read_system,
+    read_time,
+)
+from .trace_vendors import add_cost, lay_logged, read_logged, read_money, read_observation, read_run
+
+NAME = "traces"
+DETAILS = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
+WHOLE = (*DETAILS, "gen_ai.tool.definitions")
+"""Attributes that are lists of objects, as JSON in a text or as they are."""
+NESTED = ("llm", "openinference", "gen_ai", "session", "tool")
+OPERATION = "gen_ai.operation.name"
+CALLS = ("chat", "text_completion", "generate_content", "completion", "responses", "message", "messages")
+"""Operations that are a call of a model. Spans of other operations, such as agents, contain calls."""
+KINDS = ("openinference.span.kind", "mlflow.spanType", "langfuse.observation.type", "traceloop.span.kind")
+MODELS = ("LLM", "CHAT_MODEL", "GENERATION")
+"""Attributes for the kind of a span, and the kinds that are a call of a model."""
+IDS = ("span_id", "spanId")
+PARENTS = (
+    *("parentSpanId", "parent_span_id", "parent_id", "parentId"),
+    *("parent_run_id", "parentObservationId", "parent_observation_id"),
+)
+"""Fields for the id of the parent span."""
+COSTS = ("llm.cost.total", "gen_ai.usage.cost", "gen_ai.usage.total_cost", "operation.cost")
+"""Attributes with the whole cost of a call."""
+COST_PARTS = (
+    ("llm.cost.prompt", "llm.cost.completion"),
+    ("gen_ai.usage.input_cost", "gen_ai.usage.output_cost"),
+)
+DEEPEST = 64
+"""The maximum number of ancestors of a call that are searched."""
+AGENTS = ("gen_ai.agent.id", "gen_ai.agent.name")
+_OTEL = ("input_tokens", "output_tokens", "cache_read.input_tokens", "cache_creation.input_tokens")
+_SDK = ("inputTokens", "outputTokens", "cachedInputTokens")
+_SDK_OLDER = (("inputTokens", "promptTokens"), ("outputTokens", "completionTokens"))
+_INFERENCE = ("prompt", "completion", "prompt_details.cache_read", "prompt_details.cache_write", "total")
+OBSERVATIONS = ("SPAN", "EVENT", "GENERATION", "AGENT", "TOOL", "CHAIN", "RETRIEVER")
+"""Types of Langfuse's that are known where nothing was put in."""
+OPIK = ("general", "tool", "llm", "guardrail")
+"""Types of Opik's."""
+PAGES = ("traces", "data", "runs", "spans", "observations", "events", "content")
+"""Where the page of an interface's answer has its list."""
+_WORD = re.compile(r"\S")
+_NUMBER = re.compile(r"\.(\d+)(?:\.|$)")
+
+
+def sniff(data: Data) -> str | None:
+    """None for spans, runs or observations of a tracing system, in a document or in lines."""
+    reason = sniff_document(data, _judge)
+    if reason is None or "several" not in reason:
+        return reason
+    rows = first_rows(data)
+    first = next((row for row in rows if not _is_metric(row)), None)
+    if not rows:
+        first = next(_find_printed(cut_head(data)), None)
+    return None if _judge(first) is None else "its lines are no spans, runs or observations"
+
+
+def _is_metric(row: Any) -> bool:
+    """Whether a row tells a measure, as a file of all that OpenTelemetry sends holds between the spans."""
+    return isinstance(row, dict) and (
+        row.get("type") == "metric" or isinstance(row.get("resourceMetrics"), list)
+    )
+
+
+def _find_printed(data: Data) -> Iterator[Any]:
+    """Values one after the other over several lines, as OpenTelemetry prints spans; a broken one is None."""
+    text = bytes(data).decode("utf-8-sig", "replace")
+    decoder, at = JSONDecoder(), 0
+    while found := _WORD.search(text, at):
+        try:
+            value, at = decoder.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            yield None
+            return
+        yield value
+
+
+def _judge(value: Any) -> str | None:
+    held = _unpack(value)
+    first = held[0] if isinstance(held, list) and held else held
+    return (
+        None if isinstance(first, dict) and _name_system(first) else "it holds no spans, runs or observations"
+    )
+
+
+def _unpack(value: Any) -> Any:
+    """What a page of an interface's answer holds in its list."""
+    for name in PAGES if isinstance(value, dict) and not _name_system(value) else ():
+        if isinstance(value.get(name), list) and value[name]:
+            return value[name]
+    return value
+
+
+def _name_system(value: Json) -> str:
+    """What system wrote an object; "" for none that is known."""
+    if isinstance(value.get("resourceSpans"), list):
+        return "otlp"
+    if "scopeSpans" in Fields(_first(value.get("batches"))).rest:
+        return "otlp"
+    if isinstance(value.get("info"), dict) and isinstance(Fields(value.get("data")).rest.get("spans"), list):
+        return "mlflow"
+    if isinstance(value.get("run_type"), str) and {"inputs", "dotted_order", "child_runs"} & set(value):
+        return "langsmith"
+    if isinstance(value.get("span_attributes"), dict) and {"span_id", "root_span_id"} & set(value):
+        return "braintrust"
+    if (
+        isinstance(value.get("trace"), dict)
+        and _name_system(Fields(_first(value.get("spans"))).rest) == "opik"
+    ):
+        return "opik-trace"
+    kind = value.get("type") if {"trace_id", "traceId"} & set(value) else None
+    if kind in OPIK and {"input", "start_time"} <= set(value):
+        return "opik"
+    if isinstance(kind, str) and ("input" in value or kind in OBSERVATIONS):
+        return "langfuse" if kind.isupper() else ""
+    if isinstance(value.get("observations"), list) and value["observations"]:
+        told = Fields(value["observations"][0]).rest
+        return "langfuse-trace" if {"input", "type"} & set(told) else ""
+    if isinstance(value.get("traceID"), str) and "operationName" in Fields(_first(value.get("spans"))).rest:
+        return "jaeger"
+    if "context.span_id" in value and any(key.startswith("attributes.") for key in value):
+        return "table"
+    attributes = open_value(value.get("attributes"))
+    if isinstance(attributes, dict) and {"span_id", "spanId", "context"} & set(value):
+        return "span"
+    return ""
+
+
+@paused_gc()
+def read(data: Data) -> Session:
+    """Read the session of all calls. Raises `ReadError`, or `EmptySession` if no call has messages."""
+    made = Recording(NAME)
+    names: Names = {}
+    requests: list[tuple[str, WholeRequest, str, str, bool]] = []
+    nesting = _Nesting()
+    count = 0
+    for source, value in _find_values(data, made):
+        count += 1
+        if not isinstance(value, dict):
+            made.spoil(source, "not a JSON object")
+            continue
+        spans = list(_find_spans(value))
+        if not spans:
+            is_metric = _is_metric(value)
+            made.note("metric" if is_metric else "row without a span", source, known=is_metric)
+        for at, span in enumerate(spans):
+            where = source if not at else None
+            request = _read_span(span, names)
+            attributes = Fields(span.get("attributes")).rest
+            is_call = request is not None and _is_call(attributes)
+            nesting.add(span, request if is_call else None)
+            if request is not None:
+                request.source = where
+                trace = find_key(attributes, span, TRACE)
+                requests.append((find_order(span), request, _name_span(span), trace, is_call))
+            elif where is not None:
+                made.note(str(span.get("name") or "span"), where)
+    if not count:
+        raise ReadError(FILE, detail="it holds no span")
+    outer = nesting.find_outer()
+    called = {trace for *_, trace, is_call in requests if is_call}
+    calls: list[WholeRequest] = []
+    for _, request, name, trace, is_call in sorted(requests, key=lambda row: row[0]):
+        if (name not in outer) if is_call else (trace not in called):
+            calls.append(request)
+        elif request.source is not None:
+            # The calls of an agent contain its task, its answer and the usage.
+            made.note(str(request.extra.get("span") or "span"), request.source)
+    keys = {request.key for request in calls}
+    return join_requests(NAME, calls, made, id=min(keys, default=""))
+
+
+def _is_call(attributes: Json) -> bool:
+    """Whether a span is a call of a model, by its kind or its operation.
+
+    A span without either is a call if it has messages.
+    """
+    kinds = (open_value(attributes.get(name)) for name in KINDS)
+    kind = next((kind.upper() for kind in kinds if isinstance(kind, str) and kind), "UNKNOWN")
+    if kind not in ("UNKNOWN", "SPAN"):
+        return kind in MODELS
+    operation = attributes.get(OPERATION)
+    return not isinstance(operation, str) or operation.lower() in CALLS
+
+
+def _name_span(span: Json) -> str:
+    """Return the id of a span with the id of its trace; "" if the span has no id."""
+    number = next((span[key] for key in (*IDS, "id") if isinstance(span.get(key), str)), "")
+    return f"{find_key({}, span, TRACE)}/{number}" if number else ""
+
+
+class _Nesting:
+    """The parent of each span, and the requests of the spans that are calls."""
+
+    def __init__(self) -> None:
+        self._parents: dict[str, str] = {}
+        self._calls: dict[str, WholeRequest] = {}
+
+    def add(self, span: Json, call: WholeRequest | None) -> None:
+        """Note the parent of a span, and its request if it is a call."""
+        name = _name_span(span)
+        parent = next((span[key] for key in PARENTS if isinstance(span.get(key), str) and span[key]), "")
+        if name and parent:
+            self._parents[name] = _name_span({**span, "span_id": parent})
+        if name and call is not None:
+            self._calls[name] = call
+
+    def find_outer(self) -> set[str]:
+        """Return the calls that contain the same request again, recorded by a second instrumentation."""
+        outer: set[str] = set()
+        for name, call in self._calls.items():
+            above = self._parents.get(name, "")
+            for _ in range(DEEPEST):
+                last = self._calls[above].messages[-1].print if above in self._calls else None
+                if last is not None and any(message.print == last for message in call.messages):
+                    outer.add(above)
+                if not (above := self._parents.get(above, "")):
+                    break
+        return outer
+
+
+def _find_values(data: Data, made: Recording) -> Iterator[tuple[Source, Any]]:
+    if "several" in (sniff_document(data, _judge) or "") and not first_rows(data):
+        for line, value in enumerate(_find_printed(data), 1):
+            yield place(line), value
+        return
+    if len(first_rows(data, 2)) < 2 or sniff_document(data, _judge) is None:
+        document = _unpack(load(data))
+        for line, value in enumerate(document if isinstance(document, list) else [document], 1):
+            yield place(line), value
+        return
+    yield from iter_values(data, made.corrupt)
+
+
+def _find_spans(value: Any) -> Iterator[Json]:
+    """The spans in an object, each with its attributes as a flat object."""
+    if not isinstance(value, dict):
+        return
+    system = _name_system(value)
+    if system == "otlp":
+        for resource in list_dicts(value.get("resourceSpans", value.get("batches"))):
+            for scope in list_dicts(resource.get("scopeSpans")):
+                for span in list_dicts(scope.get("spans")):
+                    events = [
+                        {"name": event.get("name"), "attributes": _flatten(event.get("attributes"))}
+                        for event in list_dicts(span.get("events"))
+                    ]
+                    yield {**span, "attributes": _flatten(span.get("attributes")), "events": events}
+    elif system == "mlflow":
+        about = Fields(value["info"].get("trace_metadata")).rest
+        for span in list_dicts(value["data"]["spans"]):
+            told = {k: open_value(v) for k, v in Fields(span.get("attributes")).rest.items()}
+            yield {**span, "attributes": {**about, **told}}
+    elif system == "langfuse-trace":
+        for each in list_dicts(value["observations"]):
+            holder = Fields(value.get("trace")).rest or value
+            yield {**each, "sessionId": holder.get("sessionId"), "system": "langfuse"}
+    elif system == "langsmith":
+        below = list_dicts(value.get("child_runs"))
+        yield {**{key: item for key, item in value.items() if key != "child_runs"}, "system": system}
+        for run in below:
+            yield from _find_spans(run)
+    elif system == "opik-trace":
+        for span in list_dicts(value["spans"]):
+            yield lay_logged({**span, "thread_id": value["trace"].get("thread_id")}, "opik")
+    elif system in ("braintrust", "opik"):
+        yield lay_logged(value, system)
+    elif system == "langfuse":
+        yield {**value, "system": system}
+    elif system == "jaeger":
+        for span in list_dicts(value["spans"]):
+            told = {str(tag.get("key")): tag.get("value") for tag in list_dicts(span.get("tags"))}
+            began = span.get("startTime")
+            more = {"startTimeUnixNano": began * 1000} if isinstance(began, int) else {}
+            yield {"name": span.get("operationName"), "traceId": span["traceID"], "attributes": told, **more}
+    elif system == "table":
+        # A row of a table of spans, whose columns are named by their places in a span.
+        flat = {k.removeprefix("attributes."): v for k, v in value.items() if k.startswith("attributes.")}
+        yield {**value, "trace_id": value.get("context.trace_id"), "attributes": _lay_flat(flat)}
+    elif system == "span":
+        context = Fields(value.get("context")).rest
+        flat = _lay_flat(Fields(open_value(value.get("attributes"))).rest)
+        yield {**{key: context[key] for key in (*TRACE, *IDS) if key in context}, **value, "attributes": flat}
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else None
+
+
+def _lay_flat(attributes: Json, head: str = "") -> Json:
+    """Attributes of OpenInference that stand nested, under the flat keys that stand for them."""
+    flat: Json = {}
+    for key, value in attributes.items():
+        name = f"{head}{key}"
+        if name in WHOLE:
+            flat[name] = value
+        elif name.startswith(NESTED) and isinstance(value, dict):
+            flat |= _lay_flat(value, f"{name}.")
+        elif name.startswith(NESTED) and isinstance(value, list) and value and isinstance(value[0], dict):
+            for at, item in enumerate(list_dicts(value)):
+                flat |= _lay_flat(item, f"{name}.{at}.")
+        elif value is not None:
+            flat[name] = value
+    return flat
+
+
+def _flatten(attributes: Any) -> Json:
+    """OTLP's list of keys and typed values as an object."""
+    return {
+        str(item["key"]): _read_value(item.get("value")) for item in list_dicts(attributes) if "key" in item
+    }
+
+
+def _read_value(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    for name in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
+        if name in value:
+            return value[name]
+    if "intValue" in value:
+        whole = value["intValue"]
+        return (
+            int(whole)
+            if isinstance(whole, str) and whole.lstrip("-").isdigit() and len(whole) < 20
+            else whole
+        )
+    if "arrayValue" in value:
+        return [_read_value(item) for item in Fields(value["arrayValue"]).items("values") or ()]
+    if "kvlistValue" in value:
+        return _flatten(Fields(value["kvlistValue"]).items("values"))
+    return None
+
+
+def _read_span(span: Json, names: Names) -> WholeRequest | None:
+    """The request that a span holds; None for one that holds no messages."""
+    system = span.get("system")
+    if system == "langsmith":
+        return read_run(span, names)
+    if system == "langfuse":
+        return read_observation(span, names)
+    if system in ("braintrust", "opik"):
+        return read_logged(span, names)
+    attributes = Fields(span.get("attributes")).rest
+    events = [*list_dicts(span.get("events")), *_find_listed(attributes)]
+    for event in events:
+        # The newest spans may tell their messages in an event of details.
+        about = Fields(event.get("attributes")).rest
+        attributes = {**{key: item for key, item in about.items() if key in DETAILS}, **attributes}
+    sent, reply = _find_messages(attributes, events, names)
+    if not sent:
+        return None
+    models = (attributes.get(key) for key in ("gen_ai.response.model", "gen_ai.request.model", "ai.model.id"))
+    bodies = [
+        Fields(open_value(attributes.get(f"mlflow.span{x}"))).rest.get("model") for x in ("Outputs", "Inputs")
+    ]
+    model = next(
+        (m for m in (*models, attributes.get("llm.model_name"), *bodies) if isinstance(m, str)), None
+    )
+    provider = attributes.get(
+        "gen_ai.provider.name", attributes.get("gen_ai.system", attributes.get("llm.provider"))
+    )
+    tools = open_value(attributes.get("gen_ai.tool.definitions", attributes.get("mlflow.chat.tools")))
+    body = open_value(attributes.get("mlflow.spanInputs", attributes.get("input.value")))
+    instructions = open_value(attributes.get("gen_ai.system_instructions", find_instructions(body)))
+    tools = tools or Fields(body).rest.get("tools")
+    agent = next((str(attributes[key]) for key in AGENTS if isinstance(attributes.get(key), str)), "")
+    return WholeRequest(
+        None,
+        sent,
+        reply,
+        usage=add_cost(_read_usage(attributes), _find_cost(attributes)),
+        model=model,
+        provider=provider if isinstance(provider, str) else None,
+        system=read_system(instructions, names),
+        tools=read_chat_tools(tools),
+        time=read_time(span),
+        key=f"{find_key(attributes, span)}{f'/{agent}' if agent else ''}",
+        loose=is_loose(attributes, span),
+        extra={"span": span.get("name")},
+    )
+
+
+def _find_listed(told: Json) -> list[Json]:
+    """Events that a span has as a list in an attribute, as pydantic-ai's instrumentation wrote them."""
+    listed = list_dicts(open_value(told.get("events")))
+    return [{"name": each.get("event.name"), "attributes": each} for each in listed if "event.name" in each]
+
+
+def _find_messages(
+    told: Json, events: list[Json], names: Names
+) -> tuple[list[ChatMessage], list[ChatMessage]]:
+    """What was sent and what was replied, in whichever of the encodings a span has."""
+    for sent, reply in (
+        ("gen_ai.input.messages", "gen_ai.output.messages"),
+        ("mlflow.spanInputs", "mlflow.spanOutputs"),
+    ):
+        if sent in told:
+            asked = read_body(open_value(told[sent]), names, "user")
+            return asked, read_body(open_value(told.get(reply)), names)
+    if any(key.startswith("llm.input_messages") for key in told):
+        lists = (_unflatten(told, f"llm.{kind}_messages.") for kind in ("input", "output"))
+        given, answered = ([_read_inference(item) for item in items] for items in lists)
+        return read_chat(given, names), read_chat(answered, names)
+    if any(key.startswith("gen_ai.prompt.") for key in told):
+        lists = (_unflatten(told, f"gen_ai.{kind}.") for kind in ("prompt", "completion"))
+        given, answered = ([_nest(item) for item in items] for items in lists)
+        return read_chat(given, names), read_chat(answered, names)
+    if isinstance(prompt := open_value(told.get("ai.prompt.messages")), list):
+        calls = list_dicts(open_value(told.get("ai.response.toolCalls")))
+        said = told.get("ai.response.text")
+        parts = [{"type": "tool-call", **call} for call in calls]
+        words = [{"type": "text", "text": said}] if isinstance(said, str) and said else []
+        reply_ = [{"role": "assistant", "content": [*words, *parts]}] if words or parts else []
+        return read_chat(prompt, names), read_chat(reply_, names)
+    if told.get("openinference.span.kind") == "LLM" and "input.value" in told:
+        whole, answer = (open_value(told.get(key)) for key in ("input.value", "output.value"))
+        return read_body(whole, names, "user"), read_body(answer, names)
+    given, answered = [], []
+    for event in events:
+        name, about = str(event.get("name")), Fields(event.get("attributes")).rest
+        if isinstance(held := open_value(about.get("gen_ai.event.content")), dict):
+            about = {**about, **held}
+        elif name in ("gen_ai.content.prompt", "gen_ai.content.completion"):
+            words = open_value(about.get("gen_ai.prompt", about.get("gen_ai.completion")))
+            role = "user" if name.endswith("prompt") else "assistant"
+            listed: list[Any] = words if isinstance(words, list) else [{"role": role, "content": words}]
+            (given if role == "user" else answered).extend(m for m in listed if isinstance(m, dict))
+            continue
+        if name == "gen_ai.choice":
+            message = open_value(about.get("message", about.get("content")))
+            answered.append(
+                message if isinstance(message, dict) else {"role": "assistant", "content": message}
+            )
+        elif name.startswith("gen_ai.") and name.endswith(".message"):
+            role = name.removeprefix("gen_ai.").removesuffix(".message")
+            if role == "tool" and "tool_call_id" not in about and "id" in about:
+                about = {**about, "tool_call_id": about["id"]}
+            given.append(
+                {"role": role, **{key: open_value(item) for key, item in about.items() if "." not in key}}
+            )
+    for message in answered:
+        message.setdefault("role", "assistant")
+    return read_chat(given, names), read_chat(answered, names)
+
+
+def _unflatten(told: Json, head: str) -> list[Json]:
+    """Attributes `head.0.x`, `head.1.y` … as a list of objects with the keys after the number."""
+    found: dict[int, Json] = {}
+    for key, value in told.items():
+        match = _NUMBER.match(key, len(head) - 1) if key.startswith(head) else None
+        if match is not None and len(match[1]) < 7:
+            found.setdefault(int(match[1]), {})[key[match.end() :]] = value
+    return [found[number] for number in sorted(found)]
+
+
+def _nest(flat: Json) -> Json:
+    """An older message of flat keys: its calls are an object each."""
+    calls = [
+        {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("arguments")}
+        for call in _unflatten({f"tool_calls.{k.removeprefix('tool_calls.')}": v for k, v in flat.items()
+                                if k.startswith("tool_calls.")}, "tool_calls.")
+    ]  # fmt: skip
+    message = {
+        key: open_value(value) if key == "content" else value for key, value in flat.items() if "." not in key
+    }
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def _read_inference(flat: Json) -> Json:
+    """A message of OpenInference's flat keys, all of which begin with `message.`."""
+    told = {key.removeprefix("message."): value for key, value in flat.items()}
+    message: Json = {key: told[key] for key in ("role", "content", "tool_call_id") if key in told}
+    contents = _unflatten(told, "contents.")
+    if contents and "content" not in message:
+        parts = [{k.removeprefix("message_content."): v for k, v in part.items()} for part in contents]
+        message["content"] = [
+            {"type": "image_url", "image_url": part[key]}
+            if (key := next((k for k in ("image.image.url", "image.url") if k in part), ""))
+            else part
+            for part in parts
+        ]
+    calls = [
+        {
+            "id": call.get("tool_call.id"),
+            "name": call.get("tool_call.function.name"),
+            "arguments": call.get("tool_call.function.arguments"),
+        }
+        for call in _unflatten(told, "tool_calls.")
+    ]
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def _read_usage(attributes: Json) -> Usage | None:
+    """Return the usage in the attributes. The input includes tokens read from the cache."""
+    if any(key.startswith("gen_ai.usage.") and key.endswith("_tokens") for key in attributes):
+        keys = [f"gen_ai.usage.{key}" for key in _OTEL]
+        old = {
+            keys[0]: attributes.get("gen_ai.usage.prompt_tokens"),
+            keys[1]: attributes.get("gen_ai.usage.completion_tokens"),
+            keys[2]: attributes.get("gen_ai.usage.cache_read_input_tokens"),
+            keys[3]: attributes.get(
+                "gen_ai.usage.cache_write.input_tokens",
+                attributes.get("gen_ai.usage.cache_creation_input_tokens"),
+            ),
+        }
+        return read_inclusive({**old, **attributes}, *keys)
+    if any(key.startswith("llm.token_count.") for key in attributes):
+        return read_inclusive(attributes, *(f"llm.token_count.{key}" for key in _INFERENCE))
+    if any(key.startswith("ai.usage.") for key in attributes):
+        older = {f"ai.usage.{new}": attributes.get(f"ai.usage.{old}") for new, old in _SDK_OLDER}
+        return read_inclusive({**older, **attributes}, *(f"ai.usage.{key}" for key in _SDK))
+    used = open_value(attributes.get("mlflow.chat.tokenUsage"))
+    if not isinstance(used, dict):
+        # Before version 3 only the reply itself tells.
+        return read_chat_usage(Fields(open_value(attributes.get("mlflow.spanOutputs"))).rest.get("usage"))
+    keys_ = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return read_inclusive(used, *keys_, "total_tokens")
+
+
+def _find_cost(attributes: Json) -> Any:
+    """Return the cost that a span states: the total, or the sum of prompt and completion."""
+    totals = (attributes[name] for name in COSTS if attributes.get(name) is not None)
+    if (total := next(totals, None)) is not None:
+        return total
+    for names in COST_PARTS:
+        parts = [read_money(attributes.get(name)) for name in names]
+        if None not in parts:
+            return sum(filter(None, parts))
+    return None
+
+
+READER = Reader(NAME, "Traces of model calls", sniff, read)
