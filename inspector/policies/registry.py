@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from ..errors import PolicyError, expect
+from .builtin.ai_sdk import AI_SDK_PRUNE, MASTRA_TOOL_CALL_FILTER
 from .builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING
 from .builtin.claude_code import CLAUDE_CODE
 from .builtin.codex import CODEX
@@ -48,6 +49,8 @@ POLICIES: tuple[Policy, ...] = (
     STUD_MERGED,
     CLAUDE_CODE,
     ANTHROPIC_CONTEXT_EDITING,
+    AI_SDK_PRUNE,
+    MASTRA_TOOL_CALL_FILTER,
 )
 """Every built-in policy, the plainest first."""
 

@@ -3,8 +3,10 @@
     python -m tests.conformance flue PATH
     python -m tests.conformance tiered PATH
     python -m tests.conformance traces PATH
+    python -m tests.conformance harnesses PATH
 
-prints every mismatch, how many vectors could not be checked and why, and a last line `N passed, N failed`;
+prints every mismatch, how many vectors could not be checked and why, for harnesses a table by folder, and a
+last line `N passed, N failed`;
 the exit code says whether all passed.
 """
 
@@ -14,9 +16,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from . import flue, tiered, traces
+from . import flue, harnesses, tiered, traces
 
-SYSTEMS = {"flue": flue.run, "tiered": tiered.run, "traces": traces.run}
+SYSTEMS = {"flue": flue.run, "tiered": tiered.run, "traces": traces.run, "harnesses": harnesses.run}
 
 
 def main(arguments: list[str]) -> int:
@@ -29,6 +31,7 @@ def main(arguments: list[str]) -> int:
         return 2
     passed = failed = absent = 0
     unchecked: Counter[str] = Counter()
+    folders: dict[str, Counter[str]] = {}
     for name, mismatches in SYSTEMS[arguments[0]](path):
         if mismatches is None:
             absent += 1
@@ -37,12 +40,19 @@ def main(arguments: list[str]) -> int:
             unchecked[mismatches] += 1
             continue
         passed, failed = passed + (not mismatches), failed + bool(mismatches)
+        folder = folders.setdefault(name.partition("/")[0], Counter())
+        folder["failed" if mismatches else "passed"] += 1
+        if mismatches == [harnesses.NO_POLICY]:
+            folder["no policy"] += 1
+            continue
         for mismatch in mismatches:
             print(f"{name}: {mismatch}")
     if absent:
         print(f"{absent} vectors name a session that is not in this folder and could not be checked")
     for reason, count in unchecked.items():
         print(f"{count} facts could not be checked: {reason}")
+    if arguments[0] == "harnesses":
+        print(harnesses.format_table(folders))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

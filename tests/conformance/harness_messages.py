@@ -1,0 +1,130 @@
+"""Messages of many harnesses, in their own forms, as a session: one entry for each message, one block for
+each part, so that what a plan leaves can be told by the numbers of messages and parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from inspector.session.entries import Entry, Usage
+from inspector.session.session import Session
+
+Json = dict[str, Any]
+ROLES = {"human": "user", "ai": "assistant", "developer": "system"}
+
+
+def read_messages(messages: Iterable[Json], **more: Any) -> Session:
+    """A session of these messages. Message number 3 is entry "m3", its parts are the entry's blocks."""
+    entries: list[Entry] = []
+    for number, message in enumerate(messages):
+        parent = entries[-1].id if entries else None
+        given = {"id": f"m{number}", "parent": parent, **_read_message(message)}
+        entries.append(Entry.model_validate(given))
+    leaf = entries[-1].id if entries else None
+    return Session(format="vector", entries=tuple(entries), leaf=leaf, **more)
+
+
+def _read_message(message: Json) -> Json:
+    if "info" in message:
+        return _read_opencode(message)
+    kind = message.get("type")
+    if kind in _ITEMS:
+        role, read = _ITEMS[kind]
+        return {"role": role, "blocks": (read(message),)}
+    role = message.get("role", kind)
+    role = ROLES.get(role, role)
+    content = message.get("content")
+    if role == "tool" and not isinstance(content, list):
+        output = _output(message.get("tool_call_id"), content, message.get("name"))
+        return {"role": role, "blocks": (output,)}
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+    calls = message.get("tool_calls") or []
+    # An empty text beside calls is no part of the message.
+    parts = [] if calls and content == "" else parts
+    blocks = tuple(map(read_part, [*parts, *({"type": "call", **call} for call in calls)]))
+    return {"role": role, "blocks": blocks}
+
+
+def read_part(part: Json) -> Block:
+    """One part of a message, as AI SDK, Anthropic, LangChain and OpenAI write it."""
+    match part.get("type"):
+        case "text" | "output_text" | "input_text":
+            return Text(text=part["text"])
+        case "reasoning" | "thinking":
+            words = next(str(part[k]) for k in ("text", "thinking", "reasoning") if k in part)
+            return Reasoning(text=words, signature=part.get("signature"))
+        case "tool-call":
+            return ToolCall(id=part["toolCallId"], name=part["toolName"], input=part["input"])
+        case "tool_use":
+            return ToolCall(id=part["id"], name=part["name"], input=part["input"])
+        case "call":
+            made = part.get("function") or part
+            given = made.get("args", made.get("arguments"))
+            return ToolCall(id=part["id"], name=made["name"], input=_parse(given))
+        case "tool-result":
+            value = part["output"].get("value")
+            return _output(part["toolCallId"], value, part.get("toolName"))
+        case "tool_result":
+            return _output(part["tool_use_id"], part["content"], None)
+        case "image" | "input_image" | "image_url":
+            data = part.get("base64") or part.get("image") or part.get("image_url")
+            return Image(media_type=part.get("mime_type"), data=data if isinstance(data, str) else None)
+        case kind:
+            return Unknown(type=str(kind), raw=part)
+
+
+def _output(call: Any, content: Any, name: Any) -> ToolOutput:
+    parts = content if isinstance(content, list) else [{"type": "text", "text": _text(content)}]
+    return ToolOutput(call_id=str(call), name=name, parts=tuple(map(read_part, parts)))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _parse(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _read_reasoning(item: Json) -> Block:
+    return Reasoning(text="\n".join(part["text"] for part in item.get("summary", ())))
+
+
+_ITEMS: dict[str, tuple[str, Callable[[Json], Block]]] = {
+    "function_call": (
+        "assistant",
+        lambda i: ToolCall(id=i["call_id"], name=i["name"], input=_parse(i["arguments"])),
+    ),
+    "function_call_output": ("tool", lambda i: _output(i["call_id"], i["output"], None)),
+    "reasoning": ("assistant", _read_reasoning),
+    "compaction": ("user", lambda i: Unknown(type="compaction", raw=i)),
+}
+
+
+def _read_opencode(message: Json) -> Json:
+    """A message of opencode's holds its calls with their outputs: two blocks for such a part."""
+    blocks: list[Block] = []
+    for part in message["parts"]:
+        if part["type"] == "tool":
+            state = part["state"]
+            blocks.append(ToolCall(id=part["callID"], name=part["tool"], input=state["input"]))
+            if "output" in state or "error" in state:
+                words = state.get("output", state.get("error"))
+                blocks.append(_output(part["callID"], words, part["tool"]))
+        elif part["type"] not in ("step-start", "step-finish"):
+            blocks.append(read_part(part))
+    info = message["info"]
+    told = info.get("tokens")
+    usage = None
+    if told and info["role"] == "assistant":
+        cache = told["cache"]
+        usage = Usage(
+            input=told["input"],
+            output=told["output"],
+            cache_read=cache["read"],
+            cache_write=cache["write"],
+            total=told.get("total"),
+        )
+    return {"role": info["role"], "blocks": tuple(blocks), "usage": usage}

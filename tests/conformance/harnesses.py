@@ -1,0 +1,241 @@
+"""Vectors of today's agent harnesses, held to our policies: what fired, what stays, what was rewritten and how,
+and where the summary stands.
+
+A folder is a function or a program. Our wording is our own, so of a rewritten text the spans of the input are
+compared, and the words only where the vector gives them. Pairs are left as they fall, as the real ones do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inspector.planning.assemble import build_context
+from inspector.planning.plan import Plan, make_plan
+from inspector.policies.trigger import Reason
+from inspector.session.blocks import Block, ToolOutput
+from inspector.session.session import Session
+from inspector.summaries.write import checkpoint_from_text
+from inspector.tokens.ledger import count_tokens
+
+from .compare import Found, Outcome
+from .harness_messages import Json, read_messages
+
+AS_THEY_FALL = {"keep-pairs.enabled": True, "keep-pairs.form": "compat"}
+NO_POLICY = "no policy for this folder"
+SUMMARY = "SUMMARY"
+
+
+def run(path: Path) -> Iterator[Outcome]:
+    """Every vector under `path`, as ("folder/number", mismatches)."""
+    files = path.glob("*/[0-9]*.json") if any(path.glob("*/[0-9]*.json")) else path.glob("[0-9]*.json")
+    for file in sorted(files):
+        if file.parent.name != "cases":
+            yield f"{file.parent.name}/{file.stem}", check_file(file)
+
+
+def check_file(file: Path) -> Found:
+    """One vector. A check that breaks on it is a mismatch of this vector and of no other."""
+    check = CHECKS.get(file.parent.name)
+    if check is None:
+        return [NO_POLICY]
+    try:
+        return list(check(json.loads(file.read_text("utf-8"))))
+    except Exception as error:
+        return [f"the check broke: {type(error).__name__}: {error}"]
+
+
+def format_table(folders: Mapping[str, Counter[str]]) -> str:
+    """Passed and failed by folder. A folder without a policy failed as a whole, and the table says so."""
+    lines = [f"{'folder':<28}{'passed':>8}{'failed':>8}"]
+    for name, counts in folders.items():
+        said = f"  {NO_POLICY}" if counts["no policy"] else ""
+        lines.append(f"{name:<28}{counts['passed']:>8}{counts['failed']:>8}{said}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Left:
+    """A message that the model would see next: the number of the input's, None for a new one, and its parts."""
+
+    source: int | None
+    role: str
+    parts: Mapping[int, Block]
+
+
+def plan_case(
+    session: Session,
+    policy: str,
+    settings: Json,
+    *,
+    window: int | None = 0,
+    reason: Reason = "auto",
+    fires: bool | None = None,
+) -> tuple[bool, list[Left]]:
+    """Whether anything is done, and what is left. `fires` says so instead of the policy's trigger."""
+    edits = {"settings": {**AS_THEY_FALL, **settings}}
+    plan = make_plan(session, count_tokens(session), policy, edits, window=window, reason=reason)
+    triggered = bool(plan.verdict.fires) if fires is None else fires
+    if not triggered or not (plan.place is not None or plan.outcome.changed.any()):
+        return False, [_whole(session, number) for number in range(len(session.entries))]
+    return True, list(_read_left(session, plan))
+
+
+def _whole(session: Session, number: int) -> Left:
+    entry = session.entries[number]
+    return Left(number, entry.role, dict(enumerate(entry.blocks)))
+
+
+def _read_left(session: Session, plan: Plan) -> Iterator[Left]:
+    if plan.summarises:
+        plan = plan.with_summary(checkpoint_from_text(SUMMARY))
+    pieces = build_context(session, plan).pieces
+    messages: dict[int, list[Any]] = {}
+    for piece in pieces:
+        messages.setdefault(piece.message, []).append(piece)
+    found: list[Left] = []
+    for several in messages.values():
+        first = several[0]
+        if first.summary or len(first.origin) != 1:
+            found.append(Left(None, first.role, {0: first.block}))
+            continue
+        number = session.index[first.origin[0].entry]
+        parts = {piece.origin[0].block: piece.block for piece in several}
+        found.append(Left(number, first.role, parts))
+    yield from found
+
+
+def compare(
+    session: Session,
+    done: tuple[bool, list[Left]],
+    output: Json,
+    expected: list[Json] | None = None,
+) -> Iterator[str]:
+    """What differs between what we leave and the vector's output."""
+    fired, left = done
+    if fired != output["fired"]:
+        yield f".fired: {fired}, expected {output['fired']}"
+    messages = output["messages"] if expected is None else expected
+    mine, theirs = [_name(one) for one in left], [_told(one) for one in messages]
+    if mine != theirs:
+        yield f".messages: {_list(mine)}, expected {_list(theirs)}"
+        return
+    for one, told in zip(left, messages, strict=True):
+        if one.source is not None:
+            yield from (f".{one.source}{line}" for line in _compare_message(session, one, told))
+    if "summary_at" in output and fired:
+        places = [index for index, one in enumerate(left) if one.source is None]
+        if output["summary_at"] not in (None, *places):
+            yield f".summary_at: {places}, expected {output['summary_at']}"
+
+
+def _name(one: Left) -> str:
+    return "new" if one.source is None else str(one.source)
+
+
+def _told(one: Json) -> str:
+    return "new" if one.get("new") else str(one["from"])
+
+
+def _list(names: list[str]) -> str:
+    return " ".join(names)
+
+
+def _compare_message(session: Session, one: Left, told: Json) -> Iterator[str]:
+    assert one.source is not None
+    before = dict(enumerate(session.entries[one.source].blocks))
+    if told.get("same"):
+        if dict(one.parts) != before:
+            yield f": changed, expected the same ({sorted(one.parts)} of {len(before)} parts)"
+    elif "parts" in told:
+        if sorted(one.parts) != told["parts"]:
+            yield f".parts: {sorted(one.parts)}, expected {told['parts']}"
+        elif any(before[index] != block for index, block in one.parts.items()):
+            yield ".parts: rewritten, expected unchanged"
+    elif "tool_calls" in told:
+        inputs = [{"id": b.id, "args": b.input} for b in one.parts.values() if b.kind == "tool_call"]
+        theirs = [{"id": call["id"], "args": call["args"]} for call in told["tool_calls"]]
+        if inputs != theirs:
+            yield f".tool_calls: {inputs}, expected {theirs}"
+    elif "text" in told:
+        was, now = _words(before), _words(one.parts)
+        yield from compare_text(was, now, told["text"])
+    elif dict(one.parts) == before and told.get("same") is False and set(told) - {"from", "same"}:
+        yield f": the same, expected a change ({sorted(told)})"
+
+
+def _words(parts: Mapping[int, Block]) -> str:
+    blocks = parts.values()
+    return "".join(
+        "".join(p.text for p in b.parts if p.kind == "text") if isinstance(b, ToolOutput) else b.text
+        for b in blocks
+        if b.kind in ("text", "tool_output")
+    )
+
+
+def compare_text(was: str, now: str, segments: list[Json]) -> Iterator[str]:
+    """Hold a rewritten text to the segments of a vector: the spans of the input, in order and no longer."""
+    at = 0
+    if now == was:
+        yield ".text: as it was, expected rewritten"
+        return
+    for segment in segments:
+        if "input" not in segment:
+            continue
+        start, end = segment["input"]
+        found = now.find(was[start:end], at)
+        if found < 0:
+            yield f".text: the span {start}-{end} is not in it"
+            return
+        at = found + (end - start)
+        longer = end < len(was) and now[at : at + 1] == was[end]
+        # One equal character may be ours; the next but one tells.
+        if longer and now[at : at + 4] == was[end : end + 4]:
+            yield f".text: it goes on after {end}"
+    kept = [segment for segment in segments if "input" in segment]
+    if not kept and was.strip() and was[:20] in now:
+        yield ".text: it holds the beginning, expected nothing of it"
+
+
+Check = Callable[[Json], Iterator[str]]
+
+
+def check_ai_sdk(case: Json) -> Iterator[str]:
+    """`pruneMessages` is called by the user, so nothing triggers."""
+    given, session = case["settings"], read_messages(case["input"])
+    newest = {"none": None, "all": 0, "before-last-message": 1}
+    rules = given["toolCalls"]
+    listed = [] if rules == "none" else [{"type": rules}] if isinstance(rules, str) else rules
+    calls = [{"newest": _newest(rule["type"]), "tools": rule.get("tools") or ()} for rule in listed]
+    settings = {
+        "prune-parts.reasoning": newest[given["reasoning"]],
+        "prune-parts.calls": calls,
+    }
+    # A message without parts is sent to nobody, and no context of ours holds one.
+    expected = [told for told in case["output"]["messages"] if told.get("parts") != []]
+    done = plan_case(session, "ai-sdk-prune", settings, fires=True)
+    yield from compare(session, done, case["output"], expected)
+
+
+def _newest(kind: str) -> int:
+    if kind == "all":
+        return 0
+    return int(kind.split("-")[2]) if kind.endswith("messages") else 1
+
+
+def check_mastra_filter(case: Json) -> Iterator[str]:
+    given, session = case["settings"], read_messages(case["input"])
+    calls = {"newest": given.get("filterAfterToolSteps", 0), "tools": given.get("exclude", ())}
+    done = plan_case(session, "mastra-tool-call-filter", {"prune-parts.calls": [calls]})
+    yield from compare(session, done, case["output"])
+
+
+CHECKS: dict[str, Check] = {
+    "mastra-tool-call-filter": check_mastra_filter,
+    "ai-sdk-prune": check_ai_sdk,
+}
+"""The folders that a policy is held to."""
