@@ -26,7 +26,15 @@ from ..policies.registry import configure_policy
 from ..policies.rules.collapse import Collapse, CollapsedSegment, find_segments
 from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
 from ..policies.table import COUNTED, FATES, SUMMARISED, Bytes, Decision, Summary, Table
-from ..policies.trigger import Measured, Reason, Verdict, judge_trigger
+from ..policies.trigger import (
+    Condition,
+    Measure,
+    Measured,
+    Reason,
+    Verdict,
+    join_verdicts,
+    judge_trigger,
+)
 from ..session.blocks import KINDS, BlockRef
 from ..session.session import Session
 from ..session.tree import Bools
@@ -512,15 +520,18 @@ class Plan(Framed, Drawable):
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the policy's trigger fires for the context as it stands."""
-        measured, trigger = self.measured, self.policy.trigger
+        trigger = self.policy.trigger
+        return join_verdicts(trigger.join, [self._judge(one) for one in (trigger, *trigger.also)])
+
+    def _judge(self, trigger: Condition) -> Verdict:
+        measured = self.measured
         if trigger.measure != "usage":
-            size = self._weigh_before()
+            size = self._weigh_before(trigger.measure)
             measured = Measured(size, 0, size, None)
         return judge_trigger(trigger, measured, self.table.window)
 
-    def _weigh_before(self) -> int:
-        """The whole context by the policy's own measure."""
-        measure = self.policy.trigger.measure
+    def _weigh_before(self, measure: Measure) -> int:
+        """The whole context by a measure."""
         if measure in COUNTED:
             return self.before
         if measure == "messages":

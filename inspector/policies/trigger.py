@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import ClassVar, Literal, NamedTuple
 
@@ -15,22 +15,26 @@ from ..session.entries import Entry
 from ..session.session import Session
 from ..session.tree import ASSISTANT
 from ..tokens.counters import chars4_utf16
+from ..tokens.counters.measures import COUNTS
 from .part import LARGE, PolicyPart
 
-Measure = Literal["usage", "assembled", "chars4_utf16", "tiered", "messages"]
+Measure = Literal[
+    "usage", "assembled", "chars4_utf16", "tiered", "langchain", "messages", "candidates", "invocations"
+]
 """What is held against a threshold: the size that the provider reported last ("usage"), the whole request as
-counted ("assembled"), a published estimate of whole messages, or how many messages there are."""
+counted ("assembled"), a published estimate of whole messages, or how many messages, items other than a user's
+("candidates") or turns that a user opened ("invocations") there are."""
 Check = Literal["reply", "outputs", "request"]
 """When it is looked at: after a reply that leaves no call open, after the outputs of calls, or before every
 request."""
 
 
-class Trigger(PolicyPart):
-    """When a policy compacts. The first of these that is given decides.
+class Condition(PolicyPart):
+    """A threshold, and what is held against it. The first of these that is given decides.
 
     `tokens`: above so many (or messages, by that measure). `ratio`: from a share of the window on (S0-12),
     or with `strict` only above it. Otherwise above `window - reserve_tokens` (FLUE §5). `budget` stands in
-    the window's place.
+    the window's place. With `at_least` a fixed size or a reserve fires at the threshold itself.
 
     >>> Trigger(reserve_tokens=20_000).threshold(200_000), Trigger(tokens=50_000).threshold(200_000)
     (180000, 50000)
@@ -55,23 +59,30 @@ class Trigger(PolicyPart):
         None, description="A fixed size above which it triggers instead", ge=0, le=LARGE
     )
     budget: int | None = Field(None, description="Tokens that count as the window", ge=0, le=LARGE)
+    at_least: bool = Field(False, description="A fixed size or reserve fires at the threshold itself too")
     measure: Measure = Field("usage", description="What is held against the threshold")
-    check: Check = Field("reply", description="When it is looked at")
 
     @property
     def template(self) -> str:
         whole = "the window" if self.budget is None else "{budget} tokens"
         if self.tokens is not None:
-            unit = "messages" if self.measure == "messages" else "tokens"
-            return f"compact when the context holds more than {{tokens}} {unit}"
+            bound = "at least" if self.at_least else "more than"
+            return f"compact when the context holds {bound} {{tokens}} {self.unit}"
         if self.ratio is not None:
             return f"compact when the context fills {'more than ' if self.strict else ''}{{ratio}} of {whole}"
         return self.phrase
 
     @property
+    def unit(self) -> str:
+        """What the threshold counts, in words."""
+        return {"candidates": "items other than a user's", "invocations": "turns of the user"}.get(
+            self.measure, "messages" if self.measure == "messages" else "tokens"
+        )
+
+    @property
     def above(self) -> bool:
         """Whether only more than the threshold fires."""
-        return self.strict or self.tokens is not None or self.ratio is None
+        return self.strict if self.tokens is None and self.ratio is not None else not self.at_least
 
     def base(self, window: Number) -> Number:
         """What counts as the window: the budget, if there is one. 0 when nothing tells."""
@@ -90,6 +101,25 @@ class Trigger(PolicyPart):
             return False
         threshold = self.threshold(window)
         return tokens > threshold if self.above else tokens >= threshold
+
+
+class Trigger(Condition):
+    """When a policy compacts: its own threshold, and with `also` the thresholds of more conditions.
+
+    With `join` any, one that is met is enough; with all, every one has to be.
+
+    >>> Trigger(tokens=50, measure="messages", at_least=True, join="all", also=(Condition(ratio=0.5),)).sentence
+    'compact when the context holds at least 50 messages and when the context fills 0.5 of the window'
+    """
+
+    check: Check = Field("reply", description="When it is looked at")
+    join: Literal["any", "all"] = Field("any", description="Whether one of several conditions is enough")
+    also: tuple[Condition, ...] = Field((), description="More conditions, each with a measure of its own")
+
+    @property
+    def template(self) -> str:
+        joined = " and " if self.join == "all" else " or "
+        return joined.join((super().template, *(one.sentence.removeprefix("compact ") for one in self.also)))
 
 
 LEAST_RECOVERED = 1_000
@@ -238,7 +268,7 @@ def measure_usage(session: Session, tail: TailWeight | None = None) -> Measured:
     return Measured(total, 0, total, None)
 
 
-def judge_trigger(trigger: Trigger, measured: Measured, window: Number) -> Verdict:
+def judge_trigger(trigger: Condition, measured: Measured, window: Number) -> Verdict:
     """Whether the trigger fires for what was measured, in a window of so many tokens (0: unknown).
 
     A trigger that goes by provider usage looks at that alone: what is estimated of later messages does not
@@ -255,10 +285,11 @@ def judge_trigger(trigger: Trigger, measured: Measured, window: Number) -> Verdi
     if not trigger.enabled:
         return Verdict(False, tokens, threshold, "The trigger is switched off.")
     fires = trigger.fires(tokens, window)
-    unit = "messages" if trigger.measure == "messages" else "tokens"
+    unit = trigger.unit
     if measured.last is None:
         source = {
-            "messages": "counted",
+            **dict.fromkeys(COUNTS, "counted"),
+            "langchain": "by its own estimate, characters / 4 and 3 a message",
             "assembled": "the request as counted",
             "tiered": "by its own estimate, characters / 4",
             "chars4_utf16": "by its own estimate, characters / 4",
@@ -277,6 +308,22 @@ def judge_trigger(trigger: Trigger, measured: Measured, window: Number) -> Verdi
         f"it fires {than} {threshold:,.0f}."
     )
     return Verdict(fires, tokens, threshold, sentence)
+
+
+def join_verdicts(join: Literal["any", "all"], verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict of several triggers: the first, with what they say together. Nothing is known as long as one
+    that decides is not.
+
+    >>> rests, fires = (Verdict(fires, 8, 10, "…") for fires in (False, True))
+    >>> [join_verdicts(join, [rests, fires]).fires for join in ("any", "all")]
+    [True, False]
+    """
+    if len(verdicts) == 1:
+        return verdicts[0]
+    said = [verdict.fires for verdict in verdicts]
+    decisive = join == "any"
+    fires = decisive if decisive in said else None if None in said else not decisive
+    return verdicts[0]._replace(fires=fires, sentence=" ".join(verdict.sentence for verdict in verdicts))
 
 
 Reason = Literal["auto", "manual", "overflow"]

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from inspector.policies.rules.clear_tool_outputs import STUB
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.entries import Entry, Usage
 from inspector.session.session import Session
@@ -36,6 +37,8 @@ def _read_message(message: Json) -> Json:
     role = message.get("role", kind)
     role = ROLES.get(role, role)
     content = message.get("content")
+    if "context_editing" in (message.get("response_metadata") or {}):
+        content = STUB  # cleared before, and by us it would have left this
     if role == "tool" and not isinstance(content, list):
         output = _output(message.get("tool_call_id"), content, message.get("name"))
         return {"role": role, "blocks": (output,)}
@@ -43,7 +46,7 @@ def _read_message(message: Json) -> Json:
     calls = message.get("tool_calls") or []
     # An empty text beside calls is no part of the message.
     parts = [] if calls and content == "" else parts
-    blocks = tuple(map(read_part, [*parts, *({"type": "call", **call} for call in calls)]))
+    blocks = tuple(map(read_part, [*parts, *({**call, "type": "call"} for call in calls)]))
     return {"role": role, "blocks": blocks}
 
 

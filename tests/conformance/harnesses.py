@@ -78,7 +78,7 @@ def plan_case(
 ) -> tuple[bool, list[Left]]:
     """Whether anything is done, and what is left. `fires` says so instead of the policy's trigger."""
     edits = {"settings": {**AS_THEY_FALL, **settings}}
-    plan = make_plan(session, count_tokens(session), policy, edits, window=window, reason=reason)
+    plan = make_plan(session, count_tokens(session, "chars4_utf16"), policy, edits, window=window, reason=reason)
     triggered = bool(plan.verdict.fires) if fires is None else fires
     if not triggered or not (plan.place is not None or plan.outcome.changed.any()):
         return False, [_whole(session, number) for number in range(len(session.entries))]
@@ -234,7 +234,61 @@ def check_mastra_filter(case: Json) -> Iterator[str]:
     yield from compare(session, done, case["output"])
 
 
+def check_langchain_summary(case: Json) -> Iterator[str]:
+    given, session = case["settings"], read_messages(case["input"])
+    kind, amount = given["keep"]
+    keep = {
+        "share": amount if kind == "fraction" else 0.3,
+        "amount": None if kind == "fraction" else amount,
+        "of": "window",
+        "measure": "messages" if kind == "messages" else "langchain",
+    }
+    settings = {f"keep-recent-share.{knob}": value for knob, value in keep.items()} | _triggers(given["trigger"])
+    window = given.get("model_max_input_tokens") or 0
+    done = plan_case(session, "langchain-summarization", settings, window=window)
+    yield from compare(session, done, case["output"])
+
+
+def _triggers(given: Any) -> Json:
+    """LangChain's trigger: a pair, a dict of which all have to hold, or a list of which one is enough."""
+    if given is None:
+        return {"trigger.enabled": False}
+    join = "all" if isinstance(given, dict) else "any"
+    if isinstance(given, dict):
+        several = [_condition(*pair) for pair in given.items()]
+    else:
+        listed = [given] if isinstance(given[0], str) else given
+        # A dict in a list is a condition of its own, which only a list of one can hold here.
+        pairs = [pair for one in listed for pair in (one.items() if isinstance(one, dict) else [one])]
+        join = "all" if len(listed) == 1 and isinstance(listed[0], dict) else join
+        several = [_condition(*pair) for pair in pairs]
+    first, *rest = several
+    return {**{f"trigger.{k}": v for k, v in first.items()}, "trigger.join": join, "trigger.also": rest}
+
+
+def _condition(kind: str, value: Any) -> Json:
+    measure = "messages" if kind == "messages" else "langchain"
+    size = {"ratio": value} if kind == "fraction" else {"tokens": value, "at_least": True}
+    return {"measure": measure, **size}
+
+
+def check_langchain_clear(case: Json) -> Iterator[str]:
+    given, session = case["settings"], read_messages(case["input"])
+    settings = {
+        "trigger.tokens": given["trigger"],
+        "trigger.measure": "langchain",
+        "drop-old-outputs.keep": given["keep"],
+        "drop-old-outputs.enough": given.get("clear_at_least") or None,
+        "drop-old-outputs.clear_inputs": given.get("clear_tool_inputs", False),
+        "drop-old-outputs.exclude_tools": given["exclude_tools"],
+        "drop-old-outputs.only_longer": False,
+    }
+    yield from compare(session, plan_case(session, "langchain-clear", settings), case["output"])
+
+
 CHECKS: dict[str, Check] = {
+    "langchain-clear": check_langchain_clear,
+    "langchain-summarization": check_langchain_summary,
     "mastra-tool-call-filter": check_mastra_filter,
     "ai-sdk-prune": check_ai_sdk,
 }

@@ -1,17 +1,19 @@
 """LangChain's three ways: SummarizationMiddleware, trim_messages and ClearToolUsesEdit.
 
-Source: langchain 1.4.7 and langchain-core 1.7.2 (MIT); PEERS §1, §1.2. `tests/policies/test_peers.py` runs
-the real ones on the same messages and compares what they keep.
+Source: langchain 1.5.2 and langchain-core 1.8.4 (MIT), run on the messages of golden vectors (`python -m
+tests.conformance harnesses PATH`). `tests/policies/test_peers.py` runs the ones that are installed on the same
+messages and compares what they keep. The middleware has no trigger of its own: that of deepagents stands here.
+A list of triggers is `trigger.also`, a dict of them `trigger.also` with `trigger.join` "all", each at its
+threshold too.
 
 Said differently here: pairs stay whole where the real cut leaves an output without its call (the published
 default of trim_messages; issue 38352 of the middleware). Where trim_messages finds no user's words within
 its tokens and keeps no message at all, the last turn stays. An output shorter than its placeholder stays.
 
-Not reproduced: LangChain's own estimate (characters / 4 plus 3 a message, 3.3 characters a token for Claude,
-scaled by usage), for which the ledger's counter stands; that the summariser is shown only the last 4,000
-tokens of what it writes up; triggers joined by and/or; `clear_at_least`, which there stops the clearing as
-soon as enough is gone. By itself the middleware never fires: the share of the window that deepagents gives
-it stands here.
+Not reproduced: LangChain's own estimate scaled by usage and with 3.3 characters a token for Claude, for which
+the ledger's counter stands (`trigger.measure` and `keep-recent-share.measure` "langchain" is the estimate
+unscaled); that the summariser is shown only the last 4,000 tokens of what it writes up, and after a refusal its
+two ends. `clear_at_least` is `drop-old-outputs.enough`: the clearing stops as soon as enough is gone.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from ..trigger import Trigger
 LANGCHAIN_SUMMARIZATION = Policy(
     name="langchain-summarization",
     title="LangChain, SummarizationMiddleware",
-    source="langchain 1.4.7, SummarizationMiddleware with keep=('messages', 20); trigger of deepagents (MIT)",
+    source="langchain 1.5.2, SummarizationMiddleware with keep=('messages', 20); trigger of deepagents (MIT)",
     trigger=Trigger(ratio=0.85, measure="assembled", check="request"),
     harness=Harness(recover=False, retries=2, reset=False),
     rules=(
@@ -59,8 +61,8 @@ LANGCHAIN_TRIM = Policy(
 LANGCHAIN_CLEAR = Policy(
     name="langchain-clear",
     title="LangChain, ClearToolUsesEdit",
-    source="langchain 1.4.7, ContextEditingMiddleware with ClearToolUsesEdit(trigger=100_000, keep=3) (MIT)",
+    source="langchain 1.5.2, ContextEditingMiddleware with ClearToolUsesEdit(trigger=100_000, keep=3) (MIT)",
     trigger=Trigger(tokens=100_000, measure="chars4_utf16", check="request"),
     harness=Harness(recover=False, reset=False),
-    rules=(KeepSystem(), DropOldOutputs(keep=3)),
+    rules=(KeepSystem(), DropOldOutputs(keep=3, nearest_call=True)),
 )

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from ...session.blocks import Block, Text, ToolCall, ToolOutput
-from ...session.tree import Bools
+from ...session.tree import ASSISTANT, Bools
 from ...text import plural
 from ...tokens.memo import Memo
 from ..base_rule import Rule
@@ -95,6 +95,13 @@ class DropOldOutputs(Clearing):
     keep: int | None = Field(
         None, ge=0, le=LARGE, description="Tool uses, the newest, whose outputs stay wherever the cut is"
     )
+    enough: int | None = Field(
+        None, ge=0, le=LARGE, description="Tokens after which, oldest first, no more is cleared; none clears all"
+    )
+    only_longer: bool = Field(True, description="An output that is no longer than the stub stays")
+    nearest_call: bool = Field(
+        False, description="Only outputs of calls in the assistant's message right before them are cleared"
+    )
 
     @property
     def template(self) -> str:
@@ -113,6 +120,8 @@ def _clear(rule: ClearToolOutputs | DropOldOutputs, table: Table, fate: int) -> 
     if why:
         return Decision(why=why)
     outputs = _find_outputs(rule, table)
+    if isinstance(rule, DropOldOutputs):
+        outputs = _limit(rule, table, outputs)
     rows = outputs | _find_inputs(rule, table, outputs)
     least = rule.clear_at_least
     if least is not None:
@@ -153,9 +162,28 @@ def _find_outputs(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Bool
     rows: Bools = (table.kind == TOOL_OUTPUT) & ~table.live.cleared
     if rule.keep:
         rows[table.live.pairs[-rule.keep :, 1]] = False
-    stub = ToolOutput(call_id="", parts=(Text(text=STUB),))
-    rows &= table.tokens > _STUB_TOKENS.of(table.ledger, lambda: int(table.ledger.count_blocks([stub])[0]))
+    if getattr(rule, "only_longer", True):
+        stub = ToolOutput(call_id="", parts=(Text(text=STUB),))
+        rows &= table.tokens > _STUB_TOKENS.of(table.ledger, lambda: int(table.ledger.count_blocks([stub])[0]))
     return rows & ~from_tools(table, rows, rule.exclude_tools)
+
+
+def _limit(rule: DropOldOutputs, table: Table, rows: Bools) -> Bools:
+    """Those of `rows` that are cleared until enough is gone, and whose call is where it has to be."""
+    if rule.nearest_call:
+        live = table.live
+        speaks = np.where(live.role == ASSISTANT, np.arange(len(live)), -1)
+        nearest = np.maximum.accumulate(speaks) if len(live) else speaks
+        calls = table.calls
+        rows = rows & (calls >= 0) & (live.position[calls] == nearest[live.position])
+    if rule.enough is None:
+        return rows
+    found = np.flatnonzero(rows)
+    left = table.ledger.count_blocks([empty(table.block(row), row) for row in found.tolist()])
+    gone = np.cumsum(table.tokens[found] - left)
+    out = np.zeros(len(rows), bool)
+    out[found[: int(np.searchsorted(gone, rule.enough, "left")) + 1]] = True
+    return out
 
 
 def _find_inputs(rule: Clearing, table: Table, outputs: Bools) -> Bools:

@@ -53,8 +53,10 @@ class KeepRecentShare(Rule):
     kind: Literal["keep-recent-share"] = "keep-recent-share"
     share: float = Field(0.3, ge=0, le=1, description="Share kept after the cut")
     amount: int | None = Field(None, ge=0, le=LARGE, description="A fixed amount kept instead of the share")
-    measure: Literal["messages", "characters", "tokens"] = Field(
-        "tokens", description="What is added up: messages, characters of their JSON, or counted tokens"
+    measure: Literal["messages", "characters", "tokens", "langchain"] = Field(
+        "tokens",
+        description="What is added up: messages, characters of their JSON, counted tokens or LangChain's "
+        "estimate of them",
     )
     of: Literal["history", "window"] = Field(
         "history", description="What the share is a share of; of the window it is counted in tokens"
@@ -142,7 +144,9 @@ def _amount(rule: KeepRecentShare, table: Table) -> int | None:
 def _add_up(rule: KeepRecentShare, table: Table, first: int) -> Longs:
     n = len(table.live)
     weights = np.ones(n, np.int64)
-    if (rule.of == "window" and rule.amount is None) or rule.measure == "tokens":
+    if rule.measure == "langchain":
+        weights = table.weights(rule.measure).astype(np.int64)
+    elif (rule.of == "window" and rule.amount is None) or rule.measure == "tokens":
         weights = np.bincount(table.live.position, table.tokens, n).astype(np.int64)
     elif rule.measure == "characters":
         weights = _characters(table)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...errors import CounterError
 from ..counter import Counter
-from . import calibrated, chars4_utf16, openai, tiered
+from . import calibrated, chars4_utf16, measures, openai, tiered
 
 _EXACT = openai.encoding("o200k_base")
 
@@ -30,7 +30,7 @@ def find_counter(name: str) -> Counter:
     >>> find_counter("cl100k_base").count(["hello world"]).tolist()
     [2]
     """
-    for counter in COUNTERS:
+    for counter in (*COUNTERS, *measures.MEASURES):
         if counter.name == name:
             return counter
     try:

@@ -1,0 +1,87 @@
+"""What published triggers hold against their thresholds besides tokens of a provider: whole messages weighed by a
+formula, or counted. No session is counted with them; a policy names one as its measure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...session.blocks import Block, ToolOutput
+from ...session.entries import Entry
+from ...session.tree import Ints
+from ..counter import Counter
+
+IMAGE_TOKENS = 85
+"""What LangChain counts for a picture."""
+
+
+def weigh_langchain(entry: Entry) -> int:
+    """Tokens of a message as `count_tokens_approximately` of langchain-core 1.8.4 counts it: characters / 4 of
+    role, content, calls and names, rounded up, and 3 more; each output is a message of its own."""
+    outputs = [block for block in entry.blocks if isinstance(block, ToolOutput)]
+    rest = [block for block in entry.blocks if not isinstance(block, ToolOutput)]
+    total = sum(_round("tool", *_parts(o.parts), len(o.call_id) + len(o.name or "")) for o in outputs)
+    if not rest and outputs:
+        return total
+    listed = any(block.kind not in ("text", "tool_call") for block in rest)
+    calls = [
+        {"name": block.name, "args": block.input, "id": block.id, "type": "tool_call"}
+        for block in rest
+        if block.kind == "tool_call"
+    ]
+    # Beside content in parts the calls are part of it, and are not counted once more.
+    more = len(repr(calls)) if calls and not listed else 0
+    return total + _round(entry.role, *_parts(rest), more)
+
+
+def _parts(blocks: Sequence[Block]) -> tuple[int, int]:
+    """Characters and tokens of pictures."""
+    characters = sum(len(_written(block)) for block in blocks if block.kind not in ("image", "tool_call"))
+    return characters, IMAGE_TOKENS * sum(block.kind == "image" for block in blocks)
+
+
+def _written(block: Block) -> str:
+    if block.kind != "reasoning":
+        return block.text
+    kind = "thinking" if block.signature else "reasoning"
+    part: dict[str, Any] = {"type": kind, kind: block.text}
+    return repr(part | ({"signature": block.signature} if block.signature else {}))
+
+
+def _round(role: str, characters: int, pictures: int, more: int) -> int:
+    return math.ceil((len(role) + characters + more) / 4) + 3 + pictures
+
+
+def count_candidates(entry: Entry) -> int:
+    """Items of the Responses API that are neither a user's message nor a compaction: words of a message are one,
+    and each call, output and reasoning is one."""
+    if entry.kind == "compaction":
+        return 0
+    apart = sum(block.kind in ("tool_call", "tool_output", "reasoning") for block in entry.blocks)
+    words = any(block.kind in ("text", "image", "document") for block in entry.blocks)
+    return apart + (words and entry.role != "user")
+
+
+def count_invocations(entry: Entry) -> int:
+    """1 for a message in which a user asks for something: it opens a turn."""
+    return int(entry.opens_turn)
+
+
+def _measure(name: str, title: str, weigh: Callable[[Entry], int], one: Callable[[str], int]) -> Counter:
+    def count(texts: Sequence[str]) -> Ints:
+        return np.fromiter(map(one, texts), np.int32, len(texts))
+
+    return Counter(name=name, title=title, count=count, about=lambda: f"{name}: {title}", weigh=weigh)
+
+
+MEASURES: tuple[Counter, ...] = (
+    _measure("langchain", "characters / 4 and 3 a message", weigh_langchain, lambda t: -(-len(t) // 4) + 3),
+    _measure("candidates", "items other than user messages", count_candidates, lambda text: 0),
+    _measure("invocations", "turns that a user opened", count_invocations, lambda text: 0),
+)
+COUNTS = ("messages", "candidates", "invocations")
+"""Measures that count things, not tokens."""
