@@ -20,6 +20,7 @@ from .builtin.inspect_ai import INSPECT_EDIT, INSPECT_TRIM
 from .builtin.keep_recent_turns import KEEP_RECENT_TURNS
 from .builtin.langchain import LANGCHAIN_CLEAR, LANGCHAIN_SUMMARIZATION, LANGCHAIN_TRIM
 from .builtin.mini_claude_code import MINI_CLAUDE_CODE, MINI_CLAUDE_CODE_COMPAT
+from .builtin.openai_agents import OPENAI_AGENTS_COMPACTION, OPENAI_AGENTS_SERVER, OPENAI_AGENTS_TRIMMER
 from .builtin.openhands import OPENHANDS
 from .builtin.pi import PI
 from .builtin.recorded import RECORDED
@@ -50,6 +51,9 @@ POLICIES: tuple[Policy, ...] = (
     CLAUDE_CODE,
     ANTHROPIC_CONTEXT_EDITING,
     AI_SDK_PRUNE,
+    OPENAI_AGENTS_TRIMMER,
+    OPENAI_AGENTS_COMPACTION,
+    OPENAI_AGENTS_SERVER,
     MASTRA_TOOL_CALL_FILTER,
 )
 """Every built-in policy, the plainest first."""

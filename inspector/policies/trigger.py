@@ -59,6 +59,9 @@ class Condition(PolicyPart):
         None, description="A fixed size above which it triggers instead", ge=0, le=LARGE
     )
     budget: int | None = Field(None, description="Tokens that count as the window", ge=0, le=LARGE)
+    unknown_window: int | None = Field(
+        None, ge=0, le=LARGE, description="Tokens that count as the window where nothing tells it"
+    )
     at_least: bool = Field(False, description="A fixed size or reserve fires at the threshold itself too")
     measure: Measure = Field("usage", description="What is held against the threshold")
 
@@ -86,7 +89,7 @@ class Condition(PolicyPart):
 
     def base(self, window: Number) -> Number:
         """What counts as the window: the budget, if there is one. 0 when nothing tells."""
-        return window if self.budget is None else self.budget
+        return (window or self.unknown_window or 0) if self.budget is None else self.budget
 
     def threshold(self, window: Number) -> Number:
         """The size at which it fires, or above which it does (`above`)."""

@@ -9,19 +9,24 @@ from typing import Any
 
 from inspector.policies.rules.clear_tool_outputs import STUB
 from inspector.session.blocks import Block, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
-from inspector.session.entries import Entry, Usage
+from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 
 Json = dict[str, Any]
 ROLES = {"human": "user", "ai": "assistant", "developer": "system"}
 
 
-def read_messages(messages: Iterable[Json], **more: Any) -> Session:
-    """A session of these messages. Message number 3 is entry "m3", its parts are the entry's blocks."""
+def read_messages(messages: Iterable[Json], *, compacted: bool = False, **more: Any) -> Session:
+    """A session of these messages. Message number 3 is entry "m3", its parts are the entry's blocks.
+
+    With `compacted` an item that a service compacted is what a recorded compaction is to a session.
+    """
     entries: list[Entry] = []
     for number, message in enumerate(messages):
         parent = entries[-1].id if entries else None
         given = {"id": f"m{number}", "parent": parent, **_read_message(message)}
+        if compacted and message.get("type") == "compaction":
+            given |= {"kind": "compaction", "boundary": Boundary(kind="compact")}
         entries.append(Entry.model_validate(given))
     leaf = entries[-1].id if entries else None
     return Session(format="vector", entries=tuple(entries), leaf=leaf, **more)
@@ -71,9 +76,9 @@ def read_part(part: Json) -> Block:
             return _output(part["toolCallId"], value, part.get("toolName"))
         case "tool_result":
             return _output(part["tool_use_id"], part["content"], None)
-        case "image" | "input_image" | "image_url":
-            data = part.get("base64") or part.get("image") or part.get("image_url")
-            return Image(media_type=part.get("mime_type"), data=data if isinstance(data, str) else None)
+        case "image" | "input_image":
+            data = part.get("base64") or part.get("image")
+            return Image(media_type=part.get("mime_type"), data=data, url=part.get("image_url"))
         case kind:
             return Unknown(type=str(kind), raw=part)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan, make_plan
+from inspector.policies.registry import find_policy
 from inspector.policies.trigger import Reason
 from inspector.session.blocks import Block, ToolOutput
 from inspector.session.session import Session
@@ -286,7 +287,65 @@ def check_langchain_clear(case: Json) -> Iterator[str]:
     yield from compare(session, plan_case(session, "langchain-clear", settings), case["output"])
 
 
+def check_openai_trimmer(case: Json) -> Iterator[str]:
+    given, session = case["settings"], read_messages(case["input"])
+    settings = {
+        "truncate-outputs.turns": given["recent_turns"],
+        "truncate-outputs.limit": given["max_output_chars"],
+        "truncate-outputs.preview": given["preview_chars"],
+        "truncate-outputs.tools": given["trimmable_tools"] or (),
+    }
+    yield from compare(session, plan_case(session, "openai-agents-trimmer", settings), case["output"])
+
+
+def check_openai_compaction(case: Json) -> Iterator[str]:
+    """What the service answers is a fake's: the user messages of the items it was sent, and one sealed item."""
+    given, session = case["settings"], read_messages(case["input"])
+    arguments = given["args"] or {}
+    settings: Json = {}
+    if given["should_trigger"] == "ours":
+        settings |= {"trigger.measure": "messages", "trigger.tokens": int(case["note"].split()[-2])}
+    if any(request["mode"] == "previous_response_id" for request in case["output"]["compact_requests"]):
+        settings["keep-user-words.tokens"] = 0  # nothing is sent, so the fake returns no user message
+    fires = True if arguments.get("force") else None
+    # The service that fails, and the history too long to restore: an error before anything is changed.
+    if given["service_fails"] or given.get("max_rollback_items", given["items"]) < given["items"]:
+        fires = False
+    done = plan_case(session, "openai-agents-compaction", settings, fires=fires)
+    # The fake's second item has the words of its first, so the vector takes the one for the other.
+    sealed = {index for index, item in enumerate(case["input"]) if item.get("type") == "compaction"}
+    told = case["output"]["messages"]
+    expected = [{"new": True} if fires is not False and t.get("from") in sealed else t for t in told]
+    yield from compare(session, done, case["output"], expected)
+
+
+WINDOWS = {"gpt-5.5": 1_047_576, "gpt-5.1-codex": 400_000, "o3": 200_000, "openai/gpt-4o": 128_000}
+"""What the package knows of the models in the vectors."""
+
+
+def check_openai_server(case: Json) -> Iterator[str]:
+    """The threshold that is sent; and what a compacted item leaves of the items before it, on our side."""
+    given, session = case["settings"], read_messages(case["input"], compacted=True)
+    own = given["policy"] or {}
+    trigger = find_policy("openai-agents-server").trigger
+    if own.get("type") == "dynamic":
+        trigger = trigger.model_copy(update={"ratio": own["threshold"]})
+    if own.get("type") == "static":
+        trigger = trigger.model_copy(update={"tokens": own["threshold"]})
+    window = (own.get("model_info") or {}).get("context_window") or WINDOWS.get(given["model"] or "", 0)
+    told = case["output"]["request"]["context_management"][0]["compact_threshold"]
+    if int(trigger.threshold(window)) != told:
+        yield f".compact_threshold: {trigger.threshold(window)}, expected {told}"
+    if not case["output"]["messages"]:
+        return
+    left = [_whole(session, index) for index in session.live.entries.tolist()]
+    yield from compare(session, (len(left) < len(session.entries), left), case["output"])
+
+
 CHECKS: dict[str, Check] = {
+    "openai-agents-compaction": check_openai_compaction,
+    "openai-agents-server-side": check_openai_server,
+    "openai-agents-trimmer": check_openai_trimmer,
     "langchain-clear": check_langchain_clear,
     "langchain-summarization": check_langchain_summary,
     "mastra-tool-call-filter": check_mastra_filter,

@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ...session.blocks import Block, ToolOutput
+from ...session.blocks import Block, Text, ToolOutput
 from ...session.session import Session
 from ...session.tree import COMPACTION, Bools, Ints
 from ..base_rule import Rule
 from ..part import LARGE
-from ..shorten import TOOL_OUTPUT, output_lengths, replace_text
+from ..shorten import TOOL_OUTPUT, from_tools, output_lengths, replace_text
 from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
 
 Form = Literal["head", "head+tail"]
@@ -37,9 +37,21 @@ class TruncateOutputs(Rule):
     kind: Literal["truncate-outputs"] = "truncate-outputs"
     limit: int = Field(30_000, ge=0, le=LARGE, description="Characters of text that one output may have")
     form: Form = Field("head", description="What is kept of a longer one")
+    preview: int | None = Field(
+        None, ge=0, le=LARGE, description="Characters kept of a longer one, and no picture; none keeps the limit"
+    )
+    turns: int = Field(0, ge=0, le=LARGE, description="User messages, the newest, from which on outputs stay")
+    tools: tuple[str, ...] = Field((), description="Tools whose outputs are shortened; none named are all")
     decided: dict[str, int] = Field(
         {}, description="Calls whose output was truncated before, and the limit it was truncated to"
     )
+
+    @property
+    def template(self) -> str:
+        kept = self.phrase if self.preview is None else (
+            "tool outputs of more than {limit} characters keep the first {preview}"
+        )
+        return f"{kept}, before the newest {{turns}} user messages" if self.turns else kept
 
     def decisions(self, table: Table) -> dict[str, int]:
         """The limits that were in force for the outputs of calls when they were truncated."""
@@ -49,12 +61,19 @@ class TruncateOutputs(Rule):
         """Claim the outputs over their limit, wherever the cut is."""
         rows, decided = np.zeros(len(table.tokens), bool), self.decisions(table)
         rows[_find_rows(self, table, decided)] = True
-        key = ("truncate", self.limit, self.form, tuple(sorted(decided.items())))
+        rows &= table.live.position < _find_recent(table, self.turns)
+        if self.tools:
+            rows = from_tools(table, rows, self.tools)
+        key = ("truncate", self.limit, self.form, self.preview, tuple(sorted(decided.items())))
 
         def make(block: Block, row: int) -> Block:
             if not isinstance(block, ToolOutput):
                 return block
             text = block.text
+            if self.preview is not None:
+                short = text[: self.preview] + _mark(len(text) - self.preview)
+                shorter = len(short) < _count_payload(block)
+                return block.model_copy(update={"parts": (Text(text=short),)}) if shorter else block
             short = shorten(text, decided.get(block.call_id, self.limit), self.form)
             return block if short == text else replace_text(block, short)
 
@@ -76,6 +95,20 @@ def shorten(text: str, limit: int, form: Form = "head") -> str:
     head = room if form == "head" else room - room // 2
     tail = room - head
     return text[:head] + _mark(len(text) - head - tail) + (text[-tail:] if tail else "")
+
+
+def _find_recent(table: Table, turns: int) -> int:
+    """The live position from which on outputs stay: that of the newest user messages' first, 0 with fewer."""
+    opens = np.flatnonzero(table.live.opens)
+    if not turns:
+        return len(table.live)
+    return int(opens[-turns]) if len(opens) >= turns else 0
+
+
+def _count_payload(output: Block) -> int:
+    """Characters of an output's text and of the data of its pictures."""
+    parts = output.parts if isinstance(output, ToolOutput) else ()
+    return len(output.text) + sum(len(p.data or p.url or "") for p in parts if p.kind == "image")
 
 
 _LONGEST_MARK = 48
@@ -114,6 +147,10 @@ def remember_decisions(rule: TruncateOutputs, table: Table, rows: Bools) -> dict
 def _find_rows(rule: TruncateOutputs, table: Table, decided: dict[str, int]) -> Ints:
     """int32: rows of outputs over their limit."""
     lengths = output_lengths(table)
+    if rule.preview is not None and (table.kind == TOOL_OUTPUT).any():
+        lengths = lengths.copy()
+        for row in np.flatnonzero(table.kind == TOOL_OUTPUT).tolist():
+            lengths[row] = _count_payload(table.block(row))
     limits = np.full(len(lengths), rule.limit, np.int64)
     if decided:
         for row in np.flatnonzero(table.kind == TOOL_OUTPUT).tolist():
