@@ -21,6 +21,7 @@ from .builtin.keep_recent_turns import KEEP_RECENT_TURNS
 from .builtin.langchain import LANGCHAIN_CLEAR, LANGCHAIN_SUMMARIZATION, LANGCHAIN_TRIM
 from .builtin.mini_claude_code import MINI_CLAUDE_CODE, MINI_CLAUDE_CODE_COMPAT
 from .builtin.openai_agents import OPENAI_AGENTS_COMPACTION, OPENAI_AGENTS_SERVER, OPENAI_AGENTS_TRIMMER
+from .builtin.opencode import OPENCODE
 from .builtin.openhands import OPENHANDS
 from .builtin.pi import PI
 from .builtin.recorded import RECORDED
@@ -51,6 +52,7 @@ POLICIES: tuple[Policy, ...] = (
     CLAUDE_CODE,
     ANTHROPIC_CONTEXT_EDITING,
     AI_SDK_PRUNE,
+    OPENCODE,
     OPENAI_AGENTS_TRIMMER,
     OPENAI_AGENTS_COMPACTION,
     OPENAI_AGENTS_SERVER,

@@ -342,7 +342,60 @@ def check_openai_server(case: Json) -> Iterator[str]:
     yield from compare(session, (len(left) < len(session.entries), left), case["output"])
 
 
+def check_opencode(case: Json) -> Iterator[str]:
+    """What the first request after the (last) compaction holds of the input, and which outputs were pruned."""
+    given, output = case["settings"], case["output"]
+    own = given["compaction"]
+    asked = [given["prompt"], "and once more"] if given["again"] == "ask" else []
+    session = read_messages([*case["input"], *({"role": "user", "content": text} for text in asked)])
+    settings: Json = {
+        "trigger.enabled": own.get("auto", True),
+        "trigger.reserve_tokens": given["output"],
+        "keep-recent-share.amount": own.get("preserve_recent_tokens"),
+        "keep-recent-share.turns": own.get("tail_turns"),
+    }
+    window = given["context"]
+    if given["input_limit"]:
+        window = given["input_limit"]
+        settings["trigger.reserve_tokens"] = own.get("reserved", min(20_000, given["output"]))
+    if own.get("prune"):
+        settings |= {"drop-old-outputs.enabled": True, "keep-recent-share.enabled": False}
+        settings["summarise-older.enabled"] = False
+        _, left = plan_case(session, "opencode", settings, window=window, fires=True)
+        mine = [one.source for one in left if one.source is not None and _is_cleared(session, one)]
+        theirs = [cleared["from"] for cleared in output["outputs_cleared"]]
+        if mine != theirs:
+            yield f".outputs_cleared: {mine}, expected {theirs}"
+        return
+    # Asked for by the user, or because the provider refused: the trigger has no say.
+    refused = "REFUSE" in given["prompt"]
+    fires = True if given["how"].startswith("summarize") or refused else None
+    done = plan_case(session, "opencode", settings, window=window, fires=fires)
+    if done[0] != output["fired"]:
+        yield f".fired: {done[0]}, expected {output['fired']}"
+    told = output["compactions"][0]["tail_start"] if output["compactions"] else 0
+    tail = [one.source for one in done[1] if one.source is not None]
+    expected = [] if told is None else list(range(told, len(session.entries)))
+    if tail != expected:
+        yield f".tail: {tail}, expected {expected}"
+    sent = [r["messages"] for r in output["requests"] if r["kind"] == "model"]
+    numbers = list(dict.fromkeys(m["from"] for m in sent[refused] if "from" in m))
+    if tail != numbers:
+        yield f".messages: {tail}, expected {numbers}"
+    shown = [r["shown"] for r in output["requests"] if r["kind"] == "summariser"][:1]
+    older = [number for number in range(len(session.entries)) if number not in tail]
+    if shown != ([older] if output["fired"] else []):
+        yield f".shown: {older}, expected {shown}"
+
+
+def _is_cleared(session: Session, one: Left) -> bool:
+    assert one.source is not None
+    before = session.entries[one.source].blocks
+    return any(b.kind == "tool_output" and b != before[at] for at, b in one.parts.items())
+
+
 CHECKS: dict[str, Check] = {
+    "opencode": check_opencode,
     "openai-agents-compaction": check_openai_compaction,
     "openai-agents-server-side": check_openai_server,
     "openai-agents-trimmer": check_openai_trimmer,

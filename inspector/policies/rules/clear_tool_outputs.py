@@ -17,7 +17,7 @@ from ...text import plural
 from ...tokens.memo import Memo
 from ..base_rule import Rule
 from ..part import LARGE
-from ..shorten import TOOL_OUTPUT, from_tools
+from ..shorten import TOOL_OUTPUT, from_tools, output_lengths
 from ..table import CLEARED, TRUNCATED, Claim, Decision, Rewrite, Table
 
 _STUB_TOKENS: Memo[int] = Memo()
@@ -95,6 +95,10 @@ class DropOldOutputs(Clearing):
     keep: int | None = Field(
         None, ge=0, le=LARGE, description="Tool uses, the newest, whose outputs stay wherever the cut is"
     )
+    keep_tokens: int | None = Field(
+        None, ge=0, le=LARGE, description="Tokens of outputs, the newest, that stay, by characters / 4"
+    )
+    turns: int = Field(0, ge=0, le=LARGE, description="User messages, the newest, from which on outputs stay")
     enough: int | None = Field(
         None, ge=0, le=LARGE, description="Tokens after which, oldest first, no more is cleared; none clears all"
     )
@@ -105,9 +109,23 @@ class DropOldOutputs(Clearing):
 
     @property
     def template(self) -> str:
-        if self.keep is None:
+        spared = []
+        if self.keep is not None:
+            spared.append("of the {keep} newest tool uses")
+        if self.keep_tokens is not None:
+            spared.append("the newest with {keep_tokens} tokens")
+        if self.turns:
+            spared.append("from the {turns} newest user messages on")
+        if not spared:
             return self.phrase + self.once
-        return "outputs of all but the {keep} newest tool uses leave a stub" + self.once
+        if len(spared) == 1 and self.keep is not None:
+            return "outputs of all but the {keep} newest tool uses leave a stub" + self.once
+        return f"tool outputs leave a stub, except those {' and those '.join(spared)}" + self.once
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it says itself which outputs are old, wherever the cut is."""
+        return self.keep is not None or self.keep_tokens is not None or self.turns > 0
 
     def decide(self, table: Table) -> Decision:
         """Claim them before the cut, or with `keep` on both sides."""
@@ -130,7 +148,8 @@ def _clear(rule: ClearToolOutputs | DropOldOutputs, table: Table, fate: int) -> 
             some = plural(gain, "token")
             return Decision(why=f"{some} could be cleared, fewer than the {least:,} that must go.")
     claim = Claim(rows, fate, rewrite=Rewrite(empty, key=("clear-tool-outputs",)))
-    return Decision(older=claim, kept=None if rule.keep is None else claim)
+    everywhere = not isinstance(rule, DropOldOutputs) or rule.everywhere
+    return Decision(older=claim, kept=claim if everywhere else None)
 
 
 def empty(block: Block, row: int) -> Block:
@@ -176,6 +195,13 @@ def _limit(rule: DropOldOutputs, table: Table, rows: Bools) -> Bools:
         nearest = np.maximum.accumulate(speaks) if len(live) else speaks
         calls = table.calls
         rows = rows & (calls >= 0) & (live.position[calls] == nearest[live.position])
+    if rule.turns:
+        opens = np.flatnonzero(table.live.opens)
+        first = int(opens[-rule.turns]) if len(opens) >= rule.turns else 0
+        rows = rows & (table.live.position < first)
+    if rule.keep_tokens is not None:
+        sizes = np.where(rows, -(-output_lengths(table) // 4), 0).astype(np.int64)
+        rows = rows & (np.cumsum(sizes[::-1])[::-1] > rule.keep_tokens)
     if rule.enough is None:
         return rows
     found = np.flatnonzero(rows)

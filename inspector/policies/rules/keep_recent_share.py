@@ -53,14 +53,20 @@ class KeepRecentShare(Rule):
     kind: Literal["keep-recent-share"] = "keep-recent-share"
     share: float = Field(0.3, ge=0, le=1, description="Share kept after the cut")
     amount: int | None = Field(None, ge=0, le=LARGE, description="A fixed amount kept instead of the share")
-    measure: Literal["messages", "characters", "tokens", "langchain"] = Field(
+    measure: Literal["messages", "characters", "tokens", "langchain", "ai-sdk"] = Field(
         "tokens",
-        description="What is added up: messages, characters of their JSON, counted tokens or LangChain's "
-        "estimate of them",
+        description="What is added up: messages, characters of their JSON, counted tokens or an estimate of "
+        "them",
     )
-    of: Literal["history", "window"] = Field(
-        "history", description="What the share is a share of; of the window it is counted in tokens"
+    of: Literal["history", "window", "threshold"] = Field(
+        "history",
+        description="What the share is a share of; of the window and of the trigger's threshold it is "
+        "counted in tokens",
     )
+    lowest: int | None = Field(None, ge=0, le=LARGE, description="A share of tokens is never less than that")
+    highest: int | None = Field(None, ge=0, le=LARGE, description="A share of tokens is never more than that")
+    turns: int | None = Field(None, ge=0, le=LARGE, description="At most so many turns are kept; none set: any")
+    not_all: bool = Field(False, description="Where everything would be kept, nothing is")
     least: bool = Field(False, description="Keep at least that much, otherwise at most")
     keep_last: bool = Field(
         True, description="The last message is kept even when it alone is more than the amount"
@@ -82,7 +88,8 @@ class KeepRecentShare(Rule):
         how = f"as it is, cut {_SNAPS[self.snap]}"
         if self.amount is not None:
             return f"keep {bound}the last {{amount}} {{measure}} {how}"
-        whole = "tokens of the window" if self.of == "window" else "{measure}"
+        wholes = {"window": "tokens of the window", "threshold": "tokens of the trigger's threshold"}
+        whole = wholes.get(self.of, "{measure}")
         return f"keep {bound}the last {{share}} of all {whole} {how}"
 
     def decide(self, table: Table) -> Decision:
@@ -101,6 +108,12 @@ class KeepRecentShare(Rule):
         place = walk.place(before, self.least or inside)
         if self.keep_last and place >= n > first:
             place = n - 1
+        if self.turns is not None:
+            opens = np.flatnonzero(table.live.opens)
+            place = max(place, int(opens[-self.turns]) if 0 < self.turns <= len(opens) else 0)
+            place = place if self.turns else n
+        if self.not_all and place <= max(table.start, first):
+            place = n
         place = _snap(self.snap, table, place, first)
         if not self.empty and not any(_says(table, position) for position in range(max(place, 0), n)):
             words = np.flatnonzero(_speaking(table))[::-1].tolist()
@@ -133,9 +146,14 @@ def _amount(rule: KeepRecentShare, table: Table) -> int | None:
     """The fixed amount to keep, -1 where a share of the history is asked for, None where nothing tells."""
     if rule.amount is None and rule.of == "history":
         return -1
-    if rule.amount is None and not table.window:
-        return None
-    amount = rule.amount if rule.amount is not None else max(int(table.window * rule.share), 1)
+    if rule.amount is None:
+        whole = table.trigger.threshold(table.window) if rule.of == "threshold" else table.window
+        if not table.trigger.base(table.window) or whole <= 0:
+            return None
+        amount = max(int(whole * rule.share), 1, rule.lowest or 0)
+        amount = amount if rule.highest is None else min(amount, rule.highest)
+    else:
+        amount = rule.amount
     if rule.with_system:
         amount = max(amount - int(table.ledger.head_sections[SECTIONS.index("system")]), 0)
     return amount
@@ -144,9 +162,9 @@ def _amount(rule: KeepRecentShare, table: Table) -> int | None:
 def _add_up(rule: KeepRecentShare, table: Table, first: int) -> Longs:
     n = len(table.live)
     weights = np.ones(n, np.int64)
-    if rule.measure == "langchain":
+    if rule.measure in ("langchain", "ai-sdk"):
         weights = table.weights(rule.measure).astype(np.int64)
-    elif (rule.of == "window" and rule.amount is None) or rule.measure == "tokens":
+    elif (rule.of != "history" and rule.amount is None) or rule.measure == "tokens":
         weights = np.bincount(table.live.position, table.tokens, n).astype(np.int64)
     elif rule.measure == "characters":
         weights = _characters(table)

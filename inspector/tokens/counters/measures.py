@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...session.blocks import Block, ToolOutput
+from ...session.blocks import Block, Image, ToolCall, ToolOutput
 from ...session.entries import Entry
+from ...session.json_text import stringify
 from ...session.tree import Ints
+from ...text import utf16_length
 from ..counter import Counter
 
 IMAGE_TOKENS = 85
@@ -56,6 +58,28 @@ def _round(role: str, characters: int, pictures: int, more: int) -> int:
     return math.ceil((len(role) + characters + more) / 4) + 3 + pictures
 
 
+def weigh_ai_sdk(entry: Entry) -> int:
+    """Tokens of a message as characters / 4 of the JSON that AI SDK makes of it, its outputs a message apart."""
+    said: list[dict[str, Any]] = []
+    given: list[dict[str, Any]] = []
+    for block in entry.blocks:
+        match block:
+            case ToolCall():
+                call = {"toolCallId": block.id, "toolName": block.name, "input": block.input}
+                said.append({"type": "tool-call", **call})
+            case ToolOutput():
+                value = {"type": "text", "value": block.text}
+                call = {"toolCallId": block.call_id, "toolName": block.name or "", "output": value}
+                given.append({"type": "tool-result", **call})
+            case _:
+                data = {"data": block.data or block.url} if isinstance(block, Image) else {"text": block.text}
+                said.append({"type": block.kind, **data})
+    parts = [(entry.role, said)] if said or not given else []
+    messages = [*parts, ("tool", given)] if given else parts
+    written = (stringify({"role": role, "content": content}) for role, content in messages)
+    return round(sum(utf16_length(text) + 1 for text in written) / 4)
+
+
 def count_candidates(entry: Entry) -> int:
     """Items of the Responses API that are neither a user's message nor a compaction: words of a message are one,
     and each call, output and reasoning is one."""
@@ -80,6 +104,7 @@ def _measure(name: str, title: str, weigh: Callable[[Entry], int], one: Callable
 
 MEASURES: tuple[Counter, ...] = (
     _measure("langchain", "characters / 4 and 3 a message", weigh_langchain, lambda t: -(-len(t) // 4) + 3),
+    _measure("ai-sdk", "characters / 4 of JSON", weigh_ai_sdk, lambda text: round((len(text) + 56) / 4)),
     _measure("candidates", "items other than user messages", count_candidates, lambda text: 0),
     _measure("invocations", "turns that a user opened", count_invocations, lambda text: 0),
 )
