@@ -13,6 +13,7 @@ from .builtin.ai_sdk import AI_SDK_PRUNE, MASTRA_TOOL_CALL_FILTER
 from .builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING
 from .builtin.claude_code import CLAUDE_CODE
 from .builtin.codex import CODEX
+from .builtin.deepagents import DEEPAGENTS
 from .builtin.flue import FLUE
 from .builtin.flue_2 import FLUE_2
 from .builtin.gemini_cli import GEMINI_CLI
@@ -56,6 +57,7 @@ POLICIES: tuple[Policy, ...] = (
     OPENAI_AGENTS_TRIMMER,
     OPENAI_AGENTS_COMPACTION,
     OPENAI_AGENTS_SERVER,
+    DEEPAGENTS,
     MASTRA_TOOL_CALL_FILTER,
 )
 """Every built-in policy, the plainest first."""

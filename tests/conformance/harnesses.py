@@ -18,7 +18,8 @@ from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.registry import find_policy
 from inspector.policies.trigger import Reason
-from inspector.session.blocks import Block, ToolOutput
+from inspector.session.blocks import Block, Text, ToolOutput
+from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.summaries.write import checkpoint_from_text
 from inspector.tokens.ledger import count_tokens
@@ -82,13 +83,18 @@ def plan_case(
     plan = make_plan(session, count_tokens(session, "chars4_utf16"), policy, edits, window=window, reason=reason)
     triggered = bool(plan.verdict.fires) if fires is None else fires
     if not triggered or not (plan.place is not None or plan.outcome.changed.any()):
-        return False, [_whole(session, number) for number in range(len(session.entries))]
+        return False, [_whole(session, int(index)) for index in session.live.entries]
     return True, list(_read_left(session, plan))
 
 
 def _whole(session: Session, number: int) -> Left:
     entry = session.entries[number]
-    return Left(number, entry.role, dict(enumerate(entry.blocks)))
+    return Left(_number(entry.id), entry.role, dict(enumerate(entry.blocks)))
+
+
+def _number(name: str) -> int | None:
+    """The number of the input's message; a summary that was there before is none of them."""
+    return int(name[1:]) if name[1:].isdigit() else None
 
 
 def _read_left(session: Session, plan: Plan) -> Iterator[Left]:
@@ -104,7 +110,7 @@ def _read_left(session: Session, plan: Plan) -> Iterator[Left]:
         if first.summary or len(first.origin) != 1:
             found.append(Left(None, first.role, {0: first.block}))
             continue
-        number = session.index[first.origin[0].entry]
+        number = _number(first.origin[0].entry)
         parts = {piece.origin[0].block: piece.block for piece in several}
         found.append(Left(number, first.role, parts))
     yield from found
@@ -139,7 +145,7 @@ def _name(one: Left) -> str:
 
 
 def _told(one: Json) -> str:
-    return "new" if one.get("new") else str(one["from"])
+    return str(one["from"]) if "from" in one else "new"
 
 
 def _list(names: list[str]) -> str:
@@ -148,7 +154,7 @@ def _list(names: list[str]) -> str:
 
 def _compare_message(session: Session, one: Left, told: Json) -> Iterator[str]:
     assert one.source is not None
-    before = dict(enumerate(session.entries[one.source].blocks))
+    before = dict(enumerate(session[f"m{one.source}"].blocks))
     if told.get("same"):
         if dict(one.parts) != before:
             yield f": changed, expected the same ({sorted(one.parts)} of {len(before)} parts)"
@@ -158,15 +164,32 @@ def _compare_message(session: Session, one: Left, told: Json) -> Iterator[str]:
         elif any(before[index] != block for index, block in one.parts.items()):
             yield ".parts: rewritten, expected unchanged"
     elif "tool_calls" in told:
-        inputs = [{"id": b.id, "args": b.input} for b in one.parts.values() if b.kind == "tool_call"]
-        theirs = [{"id": call["id"], "args": call["args"]} for call in told["tool_calls"]]
-        if inputs != theirs:
-            yield f".tool_calls: {inputs}, expected {theirs}"
+        was_calls = [block for block in before.values() if block.kind == "tool_call"]
+        calls = [block for block in one.parts.values() if block.kind == "tool_call"]
+        for was_call, call, theirs in zip(was_calls, calls, told["tool_calls"], strict=True):
+            yield from _compare_input(was_call.input, call.input, theirs["args"])
+    elif "content" in told:
+        # What is said beside the calls: the reasoning is gone, the words are as they were.
+        mine = [block.text for block in one.parts.values() if block.kind in ("text", "reasoning")]
+        texts = [part["text"] for part in told["content"]]
+        if mine != texts:
+            yield f".content: {mine}, expected {texts}"
     elif "text" in told:
         was, now = _words(before), _words(one.parts)
         yield from compare_text(was, now, told["text"])
     elif dict(one.parts) == before and told.get("same") is False and set(told) - {"from", "same"}:
         yield f": the same, expected a change ({sorted(told)})"
+
+
+def _compare_input(was: Json, now: Json, told: Json) -> Iterator[str]:
+    if set(now) != set(told):
+        yield f".input: {sorted(now)}, expected {sorted(told)}"
+        return
+    for name, value in told.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict) and "input" in value[0]:
+            yield from compare_text(was[name], now[name], value)
+        elif now[name] != value:
+            yield f".input.{name}: {now[name]!r}, expected {value!r}"
 
 
 def _words(parts: Mapping[int, Block]) -> str:
@@ -198,7 +221,8 @@ def compare_text(was: str, now: str, segments: list[Json]) -> Iterator[str]:
         if longer and now[at : at + 4] == was[end : end + 4]:
             yield f".text: it goes on after {end}"
     kept = [segment for segment in segments if "input" in segment]
-    if not kept and was.strip() and was[:20] in now:
+    opaque = any("fixed" in segment for segment in segments)
+    if not kept and not opaque and was.strip() and was[:20] in now:
         yield ".text: it holds the beginning, expected nothing of it"
 
 
@@ -237,17 +261,21 @@ def check_mastra_filter(case: Json) -> Iterator[str]:
 
 def check_langchain_summary(case: Json) -> Iterator[str]:
     given, session = case["settings"], read_messages(case["input"])
-    kind, amount = given["keep"]
+    settings = _keeps(given["keep"]) | _triggers(given["trigger"])
+    window = given.get("model_max_input_tokens") or 0
+    done = plan_case(session, "langchain-summarization", settings, window=window)
+    yield from compare(session, done, case["output"])
+
+
+def _keeps(pair: list[Any]) -> Json:
+    kind, amount = pair
     keep = {
         "share": amount if kind == "fraction" else 0.3,
         "amount": None if kind == "fraction" else amount,
         "of": "window",
         "measure": "messages" if kind == "messages" else "langchain",
     }
-    settings = {f"keep-recent-share.{knob}": value for knob, value in keep.items()} | _triggers(given["trigger"])
-    window = given.get("model_max_input_tokens") or 0
-    done = plan_case(session, "langchain-summarization", settings, window=window)
-    yield from compare(session, done, case["output"])
+    return {f"keep-recent-share.{knob}": value for knob, value in keep.items()}
 
 
 def _triggers(given: Any) -> Json:
@@ -271,6 +299,46 @@ def _condition(kind: str, value: Any) -> Json:
     measure = "messages" if kind == "messages" else "langchain"
     size = {"ratio": value} if kind == "fraction" else {"tokens": value, "at_least": True}
     return {"measure": measure, **size}
+
+
+def check_deepagents(case: Json) -> Iterator[str]:
+    """The last request of the call: state keeps every message, and an earlier summary stands in a request."""
+    given, output, event = case["settings"], case["output"], case["input"].get("earlier_event")
+    messages = case["input"]["messages"]
+    bound = "bound" in str(case["case"])
+    session = read_messages(messages, model="claude-opus-5-5" if bound else None)
+    if event:
+        session = _summarised(session, event["cutoff_index"])
+    settings = {} if given["factory"] else _triggers(given["trigger"]) | _keeps(given["keep"])
+    own = given.get("truncate_args_settings") or {}
+    if own:
+        settings["shorten-inputs.trigger_messages"] = own["trigger"][1]
+        settings["shorten-inputs.newest"] = own["keep"][1]
+        settings["shorten-inputs.limit"] = own.get("max_length", 2_000)
+    else:
+        settings["shorten-inputs.enabled"] = False
+    reason: Reason = "overflow" if given["handler_overflows_first"] else "auto"
+    window = given.get("model_max_input_tokens") or 0
+    fires = True if reason == "overflow" else None
+    done = plan_case(session, "deepagents", settings, window=window, reason=reason, fires=fires)
+    if done[0] != (output["fired"] or len(output["requests"]) > 1):
+        yield f".fired: {done[0]}, expected {output['fired']}"
+    if not done[0]:
+        # The inputs of calls are shortened before every request, whatever fires.
+        only = {f"{kind}.enabled": False for kind in ("keep-recent-share", "summarise-older")}
+        _, left = plan_case(session, "deepagents", settings | only, window=window, fires=True)
+        done = (done[0], left)
+    yield from compare(session, done, output | {"fired": done[0]}, output["requests"][-1])
+
+
+def _summarised(session: Session, cutoff: int) -> Session:
+    """The session with an earlier summary in the place of what is before `cutoff`."""
+    first, last = session.entries[:cutoff], session.entries[cutoff:]
+    boundary = Boundary(kind="compact", summary=SUMMARY)
+    summary = Entry(id="summary", parent=first[-1].id, kind="compaction", boundary=boundary)
+    summary = summary.model_copy(update={"blocks": (Text(text=SUMMARY),)})
+    moved = last[0].model_copy(update={"parent": summary.id})
+    return session.model_copy(update={"entries": (*first, summary, moved, *last[1:])})
 
 
 def check_langchain_clear(case: Json) -> Iterator[str]:
@@ -395,6 +463,7 @@ def _is_cleared(session: Session, one: Left) -> bool:
 
 
 CHECKS: dict[str, Check] = {
+    "deepagents-summarization": check_deepagents,
     "opencode": check_opencode,
     "openai-agents-compaction": check_openai_compaction,
     "openai-agents-server-side": check_openai_server,

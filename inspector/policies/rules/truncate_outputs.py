@@ -41,6 +41,7 @@ class TruncateOutputs(Rule):
         None, ge=0, le=LARGE, description="Characters kept of a longer one, and no picture; none keeps the limit"
     )
     turns: int = Field(0, ge=0, le=LARGE, description="User messages, the newest, from which on outputs stay")
+    trailing: bool = Field(False, description="Only outputs that no other message follows")
     tools: tuple[str, ...] = Field((), description="Tools whose outputs are shortened; none named are all")
     decided: dict[str, int] = Field(
         {}, description="Calls whose output was truncated before, and the limit it was truncated to"
@@ -51,6 +52,7 @@ class TruncateOutputs(Rule):
         kept = self.phrase if self.preview is None else (
             "tool outputs of more than {limit} characters keep the first {preview}"
         )
+        kept = f"{kept} at the end" if self.trailing else kept
         return f"{kept}, before the newest {{turns}} user messages" if self.turns else kept
 
     def decisions(self, table: Table) -> dict[str, int]:
@@ -62,6 +64,9 @@ class TruncateOutputs(Rule):
         rows, decided = np.zeros(len(table.tokens), bool), self.decisions(table)
         rows[_find_rows(self, table, decided)] = True
         rows &= table.live.position < _find_recent(table, self.turns)
+        if self.trailing:
+            others = np.bincount(table.live.position[table.kind != TOOL_OUTPUT], minlength=len(table.live))
+            rows &= table.live.position > max(np.flatnonzero(others), default=-1)
         if self.tools:
             rows = from_tools(table, rows, self.tools)
         key = ("truncate", self.limit, self.form, self.preview, tuple(sorted(decided.items())))

@@ -1,0 +1,65 @@
+"""Shorten inputs: long texts that older calls wrote to files keep their first characters."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ...session.blocks import KINDS, Block, ToolCall
+from ...session.tree import Bools
+from ...text import plural
+from ..base_rule import Rule
+from ..part import LARGE
+from ..shorten import from_tools
+from ..table import TRUNCATED, Claim, Decision, Rewrite, Table
+
+TOOL_CALL = KINDS.index("tool_call")
+
+
+class ShortenInputs(Rule):
+    """A text of more than `limit` characters in the input of a call keeps its first `preview` ones.
+
+    Only calls of these `tools` before the newest messages are touched, and only from so many messages on. It is
+    done before every request, and before anything else a compaction does.
+    """
+
+    title: ClassVar[str] = "Shorten inputs of calls"
+    phrase: ClassVar[str] = "texts of more than {limit} characters in calls before the newest {newest} messages go"
+    source: ClassVar[str] = "deepagents 0.7.32, truncate_args_settings"
+    early: ClassVar[bool] = True
+
+    kind: Literal["shorten-inputs"] = "shorten-inputs"
+    limit: int = Field(2_000, ge=0, le=LARGE, description="Characters that one text of an input may have")
+    preview: int = Field(20, ge=0, le=LARGE, description="Characters kept of a longer one")
+    tools: tuple[str, ...] = Field(
+        ("write_file", "edit_file"), description="Tools whose calls are shortened; none named are all"
+    )
+    newest: int = Field(20, ge=0, le=LARGE, description="Messages, the newest, whose calls stay")
+    trigger_messages: int = Field(20, ge=0, le=LARGE, description="Shortens only a context of so many messages")
+
+    def decide(self, table: Table) -> Decision:
+        """Claim the calls with a long text, wherever the cut is."""
+        n = len(table.live)
+        if n < self.trigger_messages:
+            some = plural(n, "message is", "messages are")
+            return Decision(why=f"{some} fewer than the {self.trigger_messages:,} from which inputs shorten.")
+        rows: Bools = (table.kind == TOOL_CALL) & (table.live.position < n - self.newest)
+        if self.tools:
+            rows = from_tools(table, rows, self.tools)
+
+        def make(block: Block, row: int) -> Block:
+            if not isinstance(block, ToolCall) or not isinstance(block.input, dict):
+                return block
+            given = {name: self._shorten(value) for name, value in block.input.items()}
+            return block if given == block.input else block.model_copy(update={"input": given})
+
+        claim = Claim(np.asarray(rows), TRUNCATED, rewrite=Rewrite(make, (self.kind, self.limit, self.preview)))
+        return Decision(older=claim, kept=claim)
+
+    def _shorten(self, value: Any) -> Any:
+        if not isinstance(value, str) or len(value) <= self.limit:
+            return value
+        short = f"{value[: self.preview]}[… {len(value) - self.preview:,} characters left out …]"
+        return short if len(short) < len(value) else value
