@@ -12,6 +12,7 @@ from ..errors import PolicyError, expect
 from .builtin.ai_sdk import AI_SDK_PRUNE, MASTRA_TOOL_CALL_FILTER
 from .builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING
 from .builtin.claude_code import CLAUDE_CODE
+from .builtin.cline import CLINE
 from .builtin.codex import CODEX
 from .builtin.deepagents import DEEPAGENTS
 from .builtin.flue import FLUE
@@ -58,6 +59,7 @@ POLICIES: tuple[Policy, ...] = (
     OPENAI_AGENTS_COMPACTION,
     OPENAI_AGENTS_SERVER,
     DEEPAGENTS,
+    CLINE,
     MASTRA_TOOL_CALL_FILTER,
 )
 """Every built-in policy, the plainest first."""

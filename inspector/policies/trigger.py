@@ -19,7 +19,7 @@ from ..tokens.counters.measures import COUNTS
 from .part import LARGE, PolicyPart
 
 Measure = Literal[
-    "usage", "assembled", "chars4_utf16", "tiered", "langchain", "messages", "candidates", "invocations"
+    "usage", "assembled", "chars4_utf16", "tiered", "langchain", "cline", "messages", "candidates", "invocations"
 ]
 """What is held against a threshold: the size that the provider reported last ("usage"), the whole request as
 counted ("assembled"), a published estimate of whole messages, or how many messages, items other than a user's
@@ -293,6 +293,7 @@ def judge_trigger(trigger: Condition, measured: Measured, window: Number) -> Ver
         source = {
             **dict.fromkeys(COUNTS, "counted"),
             "langchain": "by its own estimate, characters / 4 and 3 a message",
+            "cline": "by its own estimate, characters of JSON / 3",
             "assembled": "the request as counted",
             "tiered": "by its own estimate, characters / 4",
             "chars4_utf16": "by its own estimate, characters / 4",

@@ -22,6 +22,7 @@ from inspector.session.blocks import Block, Text, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.summaries.write import checkpoint_from_text
+from inspector.tokens.counters import find_counter
 from inspector.tokens.ledger import count_tokens
 
 from .compare import Found, Outcome
@@ -462,7 +463,33 @@ def _is_cleared(session: Session, one: Left) -> bool:
     return any(b.kind == "tool_output" and b != before[at] for at, b in one.parts.items())
 
 
+def check_cline(case: Json) -> Iterator[str]:
+    """The agentic strategy. The basic one, which needs no model, has no policy."""
+    given, session = case["settings"], read_messages(case["input"])
+    if given["strategy"] == "basic" or given["mode"] == "overflow_recovery" or given["summariser_fails"]:
+        yield "no policy for the basic strategy"
+        return
+    known = given["model_info"]
+    limit = min(known.get(name, 10**9) for name in ("maxInputTokens", "contextWindow"))
+    limit = 0.9 * limit if "maxInputTokens" not in known and known else limit if known else 0
+    trigger = find_policy("cline").trigger
+    size = given["estimate_of_request"]
+    mine = sum(map(find_counter("cline").weigh or len, session.entries))
+    # The system prompt and the frame of the request are 17 tokens, and each message is rounded here.
+    plain = all(set(message) <= {"id", "role", "content"} for message in case["input"])
+    if plain and abs(mine + 17 - size) > len(session.entries) + 2:
+        yield f".estimate_of_request: {mine + 17}, expected {size}"
+    fires = trigger.fires(size, limit) or given["mode"] == "manual"
+    settings = {"keep-recent-share.amount": given.get("preserveRecentTokens")}
+    if given["summariser_empty"]:
+        fires = False  # an empty answer is no summary
+    window = int(limit)
+    done = plan_case(session, "cline", settings, window=window, fires=fires)
+    yield from compare(session, done, case["output"])
+
+
 CHECKS: dict[str, Check] = {
+    "cline": check_cline,
     "deepagents-summarization": check_deepagents,
     "opencode": check_opencode,
     "openai-agents-compaction": check_openai_compaction,

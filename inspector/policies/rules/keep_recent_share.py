@@ -53,7 +53,7 @@ class KeepRecentShare(Rule):
     kind: Literal["keep-recent-share"] = "keep-recent-share"
     share: float = Field(0.3, ge=0, le=1, description="Share kept after the cut")
     amount: int | None = Field(None, ge=0, le=LARGE, description="A fixed amount kept instead of the share")
-    measure: Literal["messages", "characters", "tokens", "langchain", "ai-sdk"] = Field(
+    measure: Literal["messages", "characters", "tokens", "langchain", "ai-sdk", "cline"] = Field(
         "tokens",
         description="What is added up: messages, characters of their JSON, counted tokens or an estimate of "
         "them",
@@ -66,6 +66,9 @@ class KeepRecentShare(Rule):
     lowest: int | None = Field(None, ge=0, le=LARGE, description="A share of tokens is never less than that")
     highest: int | None = Field(None, ge=0, le=LARGE, description="A share of tokens is never more than that")
     turns: int | None = Field(None, ge=0, le=LARGE, description="At most so many turns are kept; none set: any")
+    newest_prompt: bool = Field(
+        False, description="The user's newest message is kept, unless nothing is before it"
+    )
     not_all: bool = Field(False, description="Where everything would be kept, nothing is")
     least: bool = Field(False, description="Keep at least that much, otherwise at most")
     keep_last: bool = Field(
@@ -115,6 +118,10 @@ class KeepRecentShare(Rule):
         if self.not_all and place <= max(table.start, first):
             place = n
         place = _snap(self.snap, table, place, first)
+        if self.newest_prompt:
+            opens = np.flatnonzero(table.live.opens)
+            prompt = int(opens[-1]) if len(opens) else 0
+            place = min(place, prompt) if prompt > max(table.start, first) else place
         if not self.empty and not any(_says(table, position) for position in range(max(place, 0), n)):
             words = np.flatnonzero(_speaking(table))[::-1].tolist()
             place = next((position for position in words if _says(table, position)), first)
@@ -162,7 +169,7 @@ def _amount(rule: KeepRecentShare, table: Table) -> int | None:
 def _add_up(rule: KeepRecentShare, table: Table, first: int) -> Longs:
     n = len(table.live)
     weights = np.ones(n, np.int64)
-    if rule.measure in ("langchain", "ai-sdk"):
+    if rule.measure in ("langchain", "ai-sdk", "cline"):
         weights = table.weights(rule.measure).astype(np.int64)
     elif (rule.of != "history" and rule.amount is None) or rule.measure == "tokens":
         weights = np.bincount(table.live.position, table.tokens, n).astype(np.int64)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...session.blocks import Block, Image, ToolCall, ToolOutput
+from ...session.blocks import Block, Image, Reasoning, ToolCall, ToolOutput
 from ...session.entries import Entry
 from ...session.json_text import stringify
 from ...session.tree import Ints
@@ -80,6 +80,29 @@ def weigh_ai_sdk(entry: Entry) -> int:
     return round(sum(utf16_length(text) + 1 for text in written) / 4)
 
 
+def weigh_cline(entry: Entry) -> int:
+    """Tokens of a message as characters / 3 of its JSON in Anthropic's form, as Cline estimates it."""
+    content = [_anthropic(block) for block in entry.blocks]
+    role = "user" if entry.role == "tool" else entry.role
+    written = stringify({"id": entry.id, "role": role, "content": content})
+    return round((utf16_length(written) + 1) / 3)
+
+
+def _anthropic(block: Block) -> dict[str, Any]:
+    match block:
+        case ToolCall():
+            return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+        case ToolOutput():
+            parts = [_anthropic(part) for part in block.parts]
+            return {"type": "tool_result", "tool_use_id": block.call_id, "content": parts}
+        case Reasoning():
+            return {"type": "thinking", "thinking": block.text, "signature": block.signature or ""}
+        case Image():
+            return {"type": "image", "mediaType": block.media_type, "data": block.data or block.url}
+        case _:
+            return {"type": "text", "text": block.text}
+
+
 def count_candidates(entry: Entry) -> int:
     """Items of the Responses API that are neither a user's message nor a compaction: words of a message are one,
     and each call, output and reasoning is one."""
@@ -105,6 +128,7 @@ def _measure(name: str, title: str, weigh: Callable[[Entry], int], one: Callable
 MEASURES: tuple[Counter, ...] = (
     _measure("langchain", "characters / 4 and 3 a message", weigh_langchain, lambda t: -(-len(t) // 4) + 3),
     _measure("ai-sdk", "characters / 4 of JSON", weigh_ai_sdk, lambda text: round((len(text) + 56) / 4)),
+    _measure("cline", "characters / 3 of JSON", weigh_cline, lambda text: round((len(text) + 60) / 3)),
     _measure("candidates", "items other than user messages", count_candidates, lambda text: 0),
     _measure("invocations", "turns that a user opened", count_invocations, lambda text: 0),
 )
