@@ -19,6 +19,7 @@ from inspector.planning.plan import Plan, make_plan
 from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Edits, Policy, Stage
 from inspector.policies.rules import RULES, find_rule, kind_of
+from inspector.policies.rules.prune_parts import PrunedCalls
 from inspector.policies.table import FATES
 from inspector.policies.trigger import Measure, Target, Trigger
 from inspector.session.session import Session
@@ -39,6 +40,16 @@ KNOBS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "share": st.floats(0, 2),
         "prefix_share": st.floats(0, 2),
         "cap": st.integers(0, 20_000),
+    },
+    "prune-parts": {
+        "calls": st.lists(
+            st.builds(
+                PrunedCalls,
+                newest=st.integers(0, 6),
+                tools=st.lists(st.sampled_from(TOOLS), max_size=2, unique=True).map(tuple),
+            ),
+            max_size=2,
+        ).map(tuple)
     },
 }
 

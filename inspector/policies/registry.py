@@ -14,6 +14,7 @@ from .builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING
 from .builtin.claude_code import CLAUDE_CODE
 from .builtin.cline import CLINE
 from .builtin.codex import CODEX
+from .builtin.crewai import CREWAI
 from .builtin.deepagents import DEEPAGENTS
 from .builtin.flue import FLUE
 from .builtin.flue_2 import FLUE_2
@@ -60,6 +61,7 @@ POLICIES: tuple[Policy, ...] = (
     OPENAI_AGENTS_SERVER,
     DEEPAGENTS,
     CLINE,
+    CREWAI,
     MASTRA_TOOL_CALL_FILTER,
 )
 """Every built-in policy, the plainest first."""

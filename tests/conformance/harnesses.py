@@ -488,7 +488,27 @@ def check_cline(case: Json) -> Iterator[str]:
     yield from compare(session, done, case["output"])
 
 
+def check_crewai(case: Json) -> Iterator[str]:
+    """The window that is given already is 0.85 of the model's."""
+    given, session = case["settings"], read_messages(case["input"])
+    trigger = find_policy("crewai").trigger.model_copy(update={"ratio": 1.0})
+    fires = trigger.fires(given["estimate_of_input"], given["usable_window"])
+    refused = bool(given.get("forced_by_refusal"))
+    # A model that fails, or whose window is too small for the request, leaves everything as it was.
+    failed = given.get("model_fails") or case["output"].get("error") is not None
+    done = plan_case(
+        session,
+        "crewai",
+        {},
+        window=given["usable_window"],
+        reason="overflow" if refused else "auto",
+        fires=(fires or refused) and not failed,
+    )
+    yield from compare(session, done, case["output"])
+
+
 CHECKS: dict[str, Check] = {
+    "crewai": check_crewai,
     "cline": check_cline,
     "deepagents-summarization": check_deepagents,
     "opencode": check_opencode,
