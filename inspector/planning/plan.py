@@ -28,7 +28,6 @@ from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_contex
 from ..policies.table import COUNTED, FATES, SUMMARISED, Bytes, Decision, Summary, Table
 from ..policies.trigger import (
     Condition,
-    Measure,
     Measured,
     Reason,
     Verdict,
@@ -524,19 +523,11 @@ class Plan(Framed, Drawable):
         return join_verdicts(trigger.join, [self._judge(one) for one in (trigger, *trigger.also)])
 
     def _judge(self, trigger: Condition) -> Verdict:
-        measured = self.measured
-        if trigger.measure != "usage":
-            size = self._weigh_before(trigger.measure)
+        measured, measure = self.measured, trigger.measure
+        if measure != "usage":
+            size = self.before if measure in COUNTED else self.table.weigh(measure)
             measured = Measured(size, 0, size, None)
         return judge_trigger(trigger, measured, self.table.window)
-
-    def _weigh_before(self, measure: Measure) -> int:
-        """The whole context by a measure."""
-        if measure in COUNTED:
-            return self.before
-        if measure == "messages":
-            return len(self.table.live)
-        return int(self.table.weights(measure).sum())
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

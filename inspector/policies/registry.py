@@ -16,6 +16,7 @@ from .builtin.cline import CLINE
 from .builtin.codex import CODEX
 from .builtin.crewai import CREWAI
 from .builtin.deepagents import DEEPAGENTS
+from .builtin.deepseek_harness import DEEPSEEK_HARNESS, DEEPSEEK_HARNESS_PRUNER
 from .builtin.flue import FLUE
 from .builtin.flue_2 import FLUE_2
 from .builtin.gemini_cli import GEMINI_CLI
@@ -28,6 +29,7 @@ from .builtin.opencode import OPENCODE
 from .builtin.openhands import OPENHANDS
 from .builtin.pi import PI
 from .builtin.recorded import RECORDED
+from .builtin.strands import STRANDS_SUMMARIZING
 from .builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WIKI
 from .core import SWITCHES
 from .harness import BUNDLED, TOOL
@@ -61,6 +63,9 @@ POLICIES: tuple[Policy, ...] = (
     OPENAI_AGENTS_SERVER,
     DEEPAGENTS,
     CLINE,
+    STRANDS_SUMMARIZING,
+    DEEPSEEK_HARNESS,
+    DEEPSEEK_HARNESS_PRUNER,
     CREWAI,
     MASTRA_TOOL_CALL_FILTER,
 )

@@ -19,7 +19,16 @@ from ..tokens.counters.measures import COUNTS
 from .part import LARGE, PolicyPart
 
 Measure = Literal[
-    "usage", "assembled", "chars4_utf16", "tiered", "langchain", "cline", "messages", "candidates", "invocations"
+    "usage",
+    "assembled",
+    "chars4_utf16",
+    "tiered",
+    "langchain",
+    "cline",
+    "deepseek",
+    "messages",
+    "candidates",
+    "invocations",
 ]
 """What is held against a threshold: the size that the provider reported last ("usage"), the whole request as
 counted ("assembled"), a published estimate of whole messages, or how many messages, items other than a user's
@@ -55,6 +64,7 @@ class Condition(PolicyPart):
     )
     ratio: float | None = Field(None, description="Share of the window that triggers instead", gt=0, le=1)
     strict: bool = Field(False, description="Only more than the share triggers, not the share itself")
+    whole: bool = Field(False, description="The share is rounded down to whole tokens")
     tokens: int | None = Field(
         None, description="A fixed size above which it triggers instead", ge=0, le=LARGE
     )
@@ -96,7 +106,9 @@ class Condition(PolicyPart):
         if self.tokens is not None:
             return self.tokens
         base = self.base(window)
-        return base * self.ratio if self.ratio is not None else base - self.reserve_tokens
+        if self.ratio is None:
+            return base - self.reserve_tokens
+        return int(base * self.ratio) if self.whole else base * self.ratio
 
     def fires(self, tokens: Number, window: Number) -> bool:
         """Whether a context of `tokens` triggers a compaction; never when the window is unknown (0)."""
@@ -111,8 +123,9 @@ class Trigger(Condition):
 
     With `join` any, one that is met is enough; with all, every one has to be.
 
-    >>> Trigger(tokens=50, measure="messages", at_least=True, join="all", also=(Condition(ratio=0.5),)).sentence
-    'compact when the context holds at least 50 messages and when the context fills 0.5 of the window'
+    >>> Trigger(tokens=50, measure="messages", at_least=True, join="all",
+    also=(Condition(ratio=0.5),)).sentence 'compact when the context holds at least 50 messages and when
+    the context fills 0.5 of the window'
     """
 
     check: Check = Field("reply", description="When it is looked at")
@@ -146,6 +159,7 @@ class Target(PolicyPart):
     kind: Literal["target"] = "target"
     ratio: float = Field(0.5, description="Share of the window that is low enough", gt=0, le=1)
     tokens: int | None = Field(None, description="A size that is low enough instead", ge=0, le=LARGE)
+    below: bool = Field(False, description="Only less than the share is low enough, not the share itself")
     recovery: float | None = Field(
         None,
         description="Share that is low enough after a refusal: of the context, at most of the window",
@@ -163,7 +177,7 @@ class Target(PolicyPart):
         """Tokens that are low enough, rounded down, where `base` counts as the window; None if that is 0."""
         if self.tokens is not None:
             return self.tokens
-        return int(base * self.ratio) if base > 0 else None
+        return int(base * self.ratio) - self.below if base > 0 else None
 
     def limit_after(self, refused: Number, base: Number) -> int | None:
         """The same after the provider refused a context of so many tokens.
@@ -294,6 +308,7 @@ def judge_trigger(trigger: Condition, measured: Measured, window: Number) -> Ver
             **dict.fromkeys(COUNTS, "counted"),
             "langchain": "by its own estimate, characters / 4 and 3 a message",
             "cline": "by its own estimate, characters of JSON / 3",
+            "deepseek": "by its own estimate, characters / 4, 4 a block and 4 a message",
             "assembled": "the request as counted",
             "tiered": "by its own estimate, characters / 4",
             "chars4_utf16": "by its own estimate, characters / 4",
@@ -315,8 +330,8 @@ def judge_trigger(trigger: Condition, measured: Measured, window: Number) -> Ver
 
 
 def join_verdicts(join: Literal["any", "all"], verdicts: Sequence[Verdict]) -> Verdict:
-    """The verdict of several triggers: the first, with what they say together. Nothing is known as long as one
-    that decides is not.
+    """The verdict of several triggers: the first, with what they say together. Nothing is known as long as
+    one that decides is not.
 
     >>> rests, fires = (Verdict(fires, 8, 10, "…") for fires in (False, True))
     >>> [join_verdicts(join, [rests, fires]).fires for join in ("any", "all")]

@@ -35,6 +35,8 @@ def read_messages(messages: Iterable[Json], *, compacted: bool = False, **more: 
 def _read_message(message: Json) -> Json:
     if "info" in message:
         return _read_opencode(message)
+    if "event" in message:
+        message = {"role": message["event"].partition("/")[0], "content": message["data"]["content"]}
     kind = message.get("type")
     if kind in _ITEMS:
         role, read = _ITEMS[kind]
@@ -55,16 +57,39 @@ def _read_message(message: Json) -> Json:
     return {"role": role, "blocks": blocks}
 
 
+def _read_bedrock(part: Json) -> Block | None:
+    """A part as Bedrock and Strands write it: one key says what it is."""
+    if "toolUse" in part:
+        use = part["toolUse"]
+        return ToolCall(id=use["toolUseId"], name=use["name"], input=use["input"])
+    if "toolResult" in part:
+        result = part["toolResult"]
+        parts = [{"type": "text", "text": one.get("text", json.dumps(one))} for one in result["content"]]
+        return _output(result["toolUseId"], parts, None)
+    if "reasoningContent" in part:
+        told = part["reasoningContent"].get("reasoningText", {})
+        return Reasoning(text=told.get("text", ""), signature=told.get("signature"))
+    if "image" in part and "type" not in part:
+        return Image(media_type=part["image"].get("format"))
+    return Text(text=part["text"]) if "text" in part and "type" not in part else None
+
+
 def read_part(part: Json) -> Block:
     """One part of a message, as AI SDK, Anthropic, LangChain and OpenAI write it."""
+    if (bedrock := _read_bedrock(part)) is not None:
+        return bedrock
     match part.get("type"):
         case "text" | "output_text" | "input_text":
             return Text(text=part["text"])
         case "reasoning" | "thinking":
             words = next(str(part[k]) for k in ("text", "thinking", "reasoning") if k in part)
             return Reasoning(text=words, signature=part.get("signature"))
+        case "tool-call" if "arguments" in part:
+            return ToolCall(id=part["id"], name=part["name"], input=_parse(part["arguments"]))
         case "tool-call":
             return ToolCall(id=part["toolCallId"], name=part["toolName"], input=part["input"])
+        case "tool-result" if "content" in part:
+            return _output(part["toolCallId"], part["content"], None)
         case "tool_use":
             return ToolCall(id=part["id"], name=part["name"], input=part["input"])
         case "call":

@@ -1,4 +1,5 @@
-"""Vercel AI SDK, pruneMessages, and Mastra's ToolCallFilter: parts of older messages go without a placeholder.
+"""Vercel AI SDK, pruneMessages, and Mastra's ToolCallFilter: parts of older messages go without a
+placeholder.
 
 Source: the npm packages ai 7.0.173 and @mastra/core 1.71.0, run on the messages of golden vectors (`python -m
 tests.conformance harnesses PATH`). Neither triggers by itself: the user calls `pruneMessages`, usually before
@@ -31,7 +32,7 @@ AI_SDK_PRUNE = Policy(
 MASTRA_TOOL_CALL_FILTER = Policy(
     name="mastra-tool-call-filter",
     title="Mastra, ToolCallFilter",
-    source="@mastra/core 1.71.0, ToolCallFilter as by default: on every request all earlier calls (Apache-2.0)",
+    source="@mastra/core 1.71.0, ToolCallFilter by default: on every request all calls (Apache-2.0)",
     trigger=Trigger(tokens=0, measure="assembled", check="request"),
     harness=Harness(recover=False, reset=False),
     rules=(KeepSystem(), PruneParts(calls=(PrunedCalls(),), unit="steps")),

@@ -1,8 +1,9 @@
 """CrewAI: above 0.85 of the window everything but the system messages becomes one message of the user.
 
-Source: crewai 1.15.30 (MIT), run on the messages of golden vectors (`python -m tests.conformance harnesses PATH`).
-It measures (characters + 3) / 4 of all contents together. Not reproduced: system messages move to the front; the
-messages are written up in chunks, four at a time; a call that nothing answers is written up too.
+Source: crewai 1.15.30 (MIT), run on the messages of golden vectors (`python -m tests.conformance harnesses
+PATH`). It measures (characters + 3) / 4 of all contents together. Not reproduced: system messages move to
+the front; the messages are written up in chunks, four at a time; a call that nothing answers is written up
+too.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """LangChain's three ways: SummarizationMiddleware, trim_messages and ClearToolUsesEdit.
 
 Source: langchain 1.5.2 and langchain-core 1.8.4 (MIT), run on the messages of golden vectors (`python -m
-tests.conformance harnesses PATH`). `tests/policies/test_peers.py` runs the ones that are installed on the same
-messages and compares what they keep. The middleware has no trigger of its own: that of deepagents stands here.
-A list of triggers is `trigger.also`, a dict of them `trigger.also` with `trigger.join` "all", each at its
-threshold too.
+tests.conformance harnesses PATH`). `tests/policies/test_peers.py` runs the ones that are installed on the
+same messages and compares what they keep. The middleware has no trigger of its own: that of deepagents
+stands here. A list of triggers is `trigger.also`, a dict of them `trigger.also` with `trigger.join` "all",
+each at its threshold too.
 
 Said differently here: pairs stay whole where the real cut leaves an output without its call (the published
 default of trim_messages; issue 38352 of the middleware). Where trim_messages finds no user's words within
@@ -12,8 +12,9 @@ its tokens and keeps no message at all, the last turn stays. An output shorter t
 
 Not reproduced: LangChain's own estimate scaled by usage and with 3.3 characters a token for Claude, for which
 the ledger's counter stands (`trigger.measure` and `keep-recent-share.measure` "langchain" is the estimate
-unscaled); that the summariser is shown only the last 4,000 tokens of what it writes up, and after a refusal its
-two ends. `clear_at_least` is `drop-old-outputs.enough`: the clearing stops as soon as enough is gone.
+unscaled); that the summariser is shown only the last 4,000 tokens of what it writes up, and after a
+refusal its two ends. `clear_at_least` is `drop-old-outputs.enough`: the clearing stops as soon as enough
+is gone.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""OpenAI Agents SDK: the output trimmer, compaction by the Responses API, and compaction by the server itself.
+"""OpenAI Agents SDK: the output trimmer, compaction by the Responses API, and compaction by the server
+itself.
 
-Source: openai-agents 0.24.0 (MIT), run on the messages of golden vectors (`python -m tests.conformance harnesses
-PATH`). What the service writes is encrypted; that it keeps the user's messages is what its answers show.
+Source: openai-agents 0.24.0 (MIT), run on the messages of golden vectors (`python -m tests.conformance
+harnesses PATH`). What the service writes is encrypted; that it keeps the user's messages is what its
+answers show.
 
 Not reproduced: that a compaction is put off while a tool's output is still to be sent; that a history which
-cannot be restored is an error before the call. Server-side, the windows that the package knows by the names of
-models are those that a session tells.
+cannot be restored is an error before the call. Server-side, the windows that the package knows by the
+names of models are those that a session tells.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ OPENAI_AGENTS_TRIMMER = Policy(
     name="openai-agents-trimmer",
     title="OpenAI Agents SDK, ToolOutputTrimmer",
     source=(
-        "openai-agents 0.24.0, ToolOutputTrimmer: on every request, outputs of more than 500 characters before "
-        "the last 2 user messages keep 200 (MIT)"
+        "openai-agents 0.24.0, ToolOutputTrimmer: on every request, outputs of more than 500 characters "
+        "before the last 2 user messages keep 200 (MIT)"
     ),
     trigger=Trigger(tokens=0, measure="assembled", check="request"),
     harness=_NO_RECOVERY,
@@ -37,7 +39,7 @@ OPENAI_AGENTS_TRIMMER = Policy(
 OPENAI_AGENTS_COMPACTION = Policy(
     name="openai-agents-compaction",
     title="OpenAI Agents SDK, compaction session",
-    source="openai-agents 0.24.0, OpenAIResponsesCompactionSession: from 10 items that are no user's on (MIT)",
+    source="openai-agents 0.24.0, OpenAIResponsesCompactionSession: 10 items not the user's (MIT)",
     trigger=Trigger(tokens=10, at_least=True, measure="candidates"),
     harness=_NO_RECOVERY,
     rules=(KeepUserWords(tokens=LARGE), SummariseOlder(split_turns=False, limited=False)),
@@ -47,10 +49,10 @@ OPENAI_AGENTS_SERVER = Policy(
     name="openai-agents-server",
     title="OpenAI Agents SDK, server-side compaction",
     source=(
-        "openai-agents 0.24.0, capability Compaction: compact_threshold is 0.9 of a known model's window, else "
-        "240,000 (MIT)"
+        "openai-agents 0.24.0, capability Compaction: compact_threshold is 0.9 of a known model's window, "
+        "else 240,000 (MIT)"
     ),
-    trigger=Trigger(ratio=0.9, unknown_window=266_667, check="request"),
+    trigger=Trigger(ratio=0.9, whole=True, unknown_window=266_667, check="request"),
     harness=_NO_RECOVERY,
     rules=(SummariseAll(by="provider"),),
 )

@@ -1,11 +1,11 @@
 """opencode: the newest turns stay within a budget, everything older becomes one summary.
 
-Source: opencode-ai 1.18.33, the real program run on the sessions of golden vectors (`python -m tests.conformance
-harnesses PATH`). `compaction.prune` is `drop-old-outputs.enabled`; it is off there too.
+Source: opencode-ai 1.18.33, the real program run on the sessions of golden vectors (`python -m
+tests.conformance harnesses PATH`). `compaction.prune` is `drop-old-outputs.enabled`; it is off there too.
 
 opencode keeps free what the model states as its longest output, or 20,000 tokens of a stated input limit
-(`trigger.reserve_tokens`); 20,000 stands here, since a session tells neither. Not reproduced: the summary is the
-assistant's answer to a short fixed question there, and the prompt that was refused is said again.
+(`trigger.reserve_tokens`); 20,000 stands here, since a session tells neither. Not reproduced: the summary
+is the assistant's answer to a short fixed question there, and the prompt that was refused is said again.
 """
 
 from __future__ import annotations

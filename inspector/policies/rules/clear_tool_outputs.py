@@ -100,7 +100,10 @@ class DropOldOutputs(Clearing):
     )
     turns: int = Field(0, ge=0, le=LARGE, description="User messages, the newest, from which on outputs stay")
     enough: int | None = Field(
-        None, ge=0, le=LARGE, description="Tokens after which, oldest first, no more is cleared; none clears all"
+        None,
+        ge=0,
+        le=LARGE,
+        description="Tokens after which, oldest first, no more is cleared; none clears all",
     )
     only_longer: bool = Field(True, description="An output that is no longer than the stub stays")
     nearest_call: bool = Field(
@@ -183,7 +186,9 @@ def _find_outputs(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Bool
         rows[table.live.pairs[-rule.keep :, 1]] = False
     if getattr(rule, "only_longer", True):
         stub = ToolOutput(call_id="", parts=(Text(text=STUB),))
-        rows &= table.tokens > _STUB_TOKENS.of(table.ledger, lambda: int(table.ledger.count_blocks([stub])[0]))
+        rows &= table.tokens > _STUB_TOKENS.of(
+            table.ledger, lambda: int(table.ledger.count_blocks([stub])[0])
+        )
     return rows & ~from_tools(table, rows, rule.exclude_tools)
 
 

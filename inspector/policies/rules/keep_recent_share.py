@@ -23,6 +23,9 @@ from ..base_rule import Rule
 from ..part import LARGE
 from ..table import VERBATIM, Claim, Decision, Table
 
+ESTIMATES = ("langchain", "ai-sdk", "cline", "deepseek")
+"""Measures that are a published estimate of whole messages."""
+
 Snap = Literal["none", "call", "words", "turn", "forwards", "backwards"]
 
 _SNAPS: dict[str, str] = {
@@ -53,7 +56,7 @@ class KeepRecentShare(Rule):
     kind: Literal["keep-recent-share"] = "keep-recent-share"
     share: float = Field(0.3, ge=0, le=1, description="Share kept after the cut")
     amount: int | None = Field(None, ge=0, le=LARGE, description="A fixed amount kept instead of the share")
-    measure: Literal["messages", "characters", "tokens", "langchain", "ai-sdk", "cline"] = Field(
+    measure: Literal["messages", "characters", "tokens", "langchain", "ai-sdk", "cline", "deepseek"] = Field(
         "tokens",
         description="What is added up: messages, characters of their JSON, counted tokens or an estimate of "
         "them",
@@ -63,9 +66,11 @@ class KeepRecentShare(Rule):
         description="What the share is a share of; of the window and of the trigger's threshold it is "
         "counted in tokens",
     )
-    lowest: int | None = Field(None, ge=0, le=LARGE, description="A share of tokens is never less than that")
-    highest: int | None = Field(None, ge=0, le=LARGE, description="A share of tokens is never more than that")
-    turns: int | None = Field(None, ge=0, le=LARGE, description="At most so many turns are kept; none set: any")
+    lowest: int | None = Field(None, ge=0, le=LARGE, description="The share is never less than that")
+    highest: int | None = Field(None, ge=0, le=LARGE, description="The share is never more than that")
+    turns: int | None = Field(
+        None, ge=0, le=LARGE, description="At most so many turns are kept; none set: any"
+    )
     newest_prompt: bool = Field(
         False, description="The user's newest message is kept, unless nothing is before it"
     )
@@ -106,6 +111,12 @@ class KeepRecentShare(Rule):
             why = "The model's window is not known, so no share of it is."
             return Decision(why=why, older=spare, kept=spare)
         before = walk.total * (1 - self.share) if amount < 0 else walk.total - amount
+        if self.amount is None:
+            if self.lowest is not None and walk.total <= self.lowest and not self.not_all:
+                why = "There is nothing to compact: all of it is less than what always stays."
+                return Decision(why=why, older=spare, kept=spare)
+            before = min(before, walk.total - (self.lowest or 0))
+            before = before if self.highest is None else max(before, walk.total - self.highest)
         # A call keeps all its results, so a limit between two of them lies before the first.
         inside = self.snap == "call" and self.measure == "messages"
         place = walk.place(before, self.least or inside)
@@ -157,8 +168,7 @@ def _amount(rule: KeepRecentShare, table: Table) -> int | None:
         whole = table.trigger.threshold(table.window) if rule.of == "threshold" else table.window
         if not table.trigger.base(table.window) or whole <= 0:
             return None
-        amount = max(int(whole * rule.share), 1, rule.lowest or 0)
-        amount = amount if rule.highest is None else min(amount, rule.highest)
+        amount = max(int(whole * rule.share), 1)
     else:
         amount = rule.amount
     if rule.with_system:
@@ -169,7 +179,7 @@ def _amount(rule: KeepRecentShare, table: Table) -> int | None:
 def _add_up(rule: KeepRecentShare, table: Table, first: int) -> Longs:
     n = len(table.live)
     weights = np.ones(n, np.int64)
-    if rule.measure in ("langchain", "ai-sdk", "cline"):
+    if rule.measure in ESTIMATES:
         weights = table.weights(rule.measure).astype(np.int64)
     elif (rule.of != "history" and rule.amount is None) or rule.measure == "tokens":
         weights = np.bincount(table.live.position, table.tokens, n).astype(np.int64)

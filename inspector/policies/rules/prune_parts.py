@@ -1,4 +1,5 @@
-"""Prune parts: reasoning and calls with their results leave older messages, and nothing stands in their place."""
+"""Prune parts: reasoning and calls with their results leave older messages, and nothing stands in their
+place."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ REQUEST, RESPONSE = "tool-approval-request", "tool-approval-response"
 
 
 class PrunedCalls(Value):
-    """Calls that go: all but those of the `newest` messages or steps, of the `tools` named, or of every tool."""
+    """Calls that go: all but those of the `newest` messages or steps, of the `tools` named, or of every
+    tool."""
 
     newest: int = Field(0, ge=0, le=LARGE)
     tools: tuple[str, ...] = ()
@@ -41,13 +43,17 @@ class PruneParts(Rule):
 
     kind: Literal["prune-parts"] = "prune-parts"
     reasoning: int | None = Field(
-        None, ge=0, le=LARGE, description="Messages, the newest, that keep their reasoning; none set keeps all"
+        None,
+        ge=0,
+        le=LARGE,
+        description="Messages, the newest, that keep their reasoning; none set keeps all",
     )
     calls: tuple[PrunedCalls, ...] = Field(
         (), description="Which calls go with their results: all but those of the newest, of some tools or all"
     )
     unit: Literal["messages", "steps"] = Field(
-        "messages", description="Whether the newest messages are counted, or the newest steps that call a tool"
+        "messages",
+        description="Whether the newest messages are counted, or the newest steps that call a tool",
     )
 
     @property
@@ -82,7 +88,9 @@ class PruneParts(Rule):
         first = len(table.live) - item.newest
         if self.unit == "steps":
             steps = np.unique(table.live.position[table.kind == TOOL_CALL])
-            first = int(steps[-item.newest]) if 0 < item.newest <= len(steps) else (0 if item.newest else first)
+            first = (
+                int(steps[-item.newest]) if 0 < item.newest <= len(steps) else (0 if item.newest else first)
+            )
         kept = {call for row, call in calls.items() if table.live.position[row] >= first}
         tools = {calls[row]: tool_of(table, row) for row in calls if table.kind[row] != UNKNOWN}
         rows = np.zeros(len(table.tokens), bool)

@@ -21,12 +21,14 @@ TOOL_CALL = KINDS.index("tool_call")
 class ShortenInputs(Rule):
     """A text of more than `limit` characters in the input of a call keeps its first `preview` ones.
 
-    Only calls of these `tools` before the newest messages are touched, and only from so many messages on. It is
-    done before every request, and before anything else a compaction does.
+    Only calls of these `tools` before the newest messages are touched, and only from so many messages on.
+    It is done before every request, and before anything else a compaction does.
     """
 
     title: ClassVar[str] = "Shorten inputs of calls"
-    phrase: ClassVar[str] = "texts of more than {limit} characters in calls before the newest {newest} messages go"
+    phrase: ClassVar[str] = (
+        "texts of more than {limit} characters in calls before the newest {newest} messages go"
+    )
     source: ClassVar[str] = "deepagents 0.7.32, truncate_args_settings"
     early: ClassVar[bool] = True
 
@@ -37,7 +39,9 @@ class ShortenInputs(Rule):
         ("write_file", "edit_file"), description="Tools whose calls are shortened; none named are all"
     )
     newest: int = Field(20, ge=0, le=LARGE, description="Messages, the newest, whose calls stay")
-    trigger_messages: int = Field(20, ge=0, le=LARGE, description="Shortens only a context of so many messages")
+    trigger_messages: int = Field(
+        20, ge=0, le=LARGE, description="Shortens only a context of so many messages"
+    )
 
     def decide(self, table: Table) -> Decision:
         """Claim the calls with a long text, wherever the cut is."""
@@ -55,7 +59,9 @@ class ShortenInputs(Rule):
             given = {name: self._shorten(value) for name, value in block.input.items()}
             return block if given == block.input else block.model_copy(update={"input": given})
 
-        claim = Claim(np.asarray(rows), TRUNCATED, rewrite=Rewrite(make, (self.kind, self.limit, self.preview)))
+        claim = Claim(
+            np.asarray(rows), TRUNCATED, rewrite=Rewrite(make, (self.kind, self.limit, self.preview))
+        )
         return Decision(older=claim, kept=claim)
 
     def _shorten(self, value: Any) -> Any:

@@ -38,8 +38,12 @@ class TruncateOutputs(Rule):
     limit: int = Field(30_000, ge=0, le=LARGE, description="Characters of text that one output may have")
     form: Form = Field("head", description="What is kept of a longer one")
     preview: int | None = Field(
-        None, ge=0, le=LARGE, description="Characters kept of a longer one, and no picture; none keeps the limit"
+        None,
+        ge=0,
+        le=LARGE,
+        description="Characters kept of a longer one, and no picture; none keeps the limit",
     )
+    tail: int = Field(0, ge=0, le=LARGE, description="With a preview, characters of the end kept besides")
     turns: int = Field(0, ge=0, le=LARGE, description="User messages, the newest, from which on outputs stay")
     trailing: bool = Field(False, description="Only outputs that no other message follows")
     tools: tuple[str, ...] = Field((), description="Tools whose outputs are shortened; none named are all")
@@ -49,8 +53,14 @@ class TruncateOutputs(Rule):
 
     @property
     def template(self) -> str:
-        kept = self.phrase if self.preview is None else (
-            "tool outputs of more than {limit} characters keep the first {preview}"
+        kept = (
+            self.phrase
+            if self.preview is None
+            else (
+                "tool outputs of more than {limit} characters keep the first {preview} and the last {tail}"
+                if self.tail
+                else "tool outputs of more than {limit} characters keep the first {preview}"
+            )
         )
         kept = f"{kept} at the end" if self.trailing else kept
         return f"{kept}, before the newest {{turns}} user messages" if self.turns else kept
@@ -69,15 +79,16 @@ class TruncateOutputs(Rule):
             rows &= table.live.position > max(np.flatnonzero(others), default=-1)
         if self.tools:
             rows = from_tools(table, rows, self.tools)
-        key = ("truncate", self.limit, self.form, self.preview, tuple(sorted(decided.items())))
+        key = ("truncate", self.limit, self.form, self.preview, self.tail, tuple(sorted(decided.items())))
 
         def make(block: Block, row: int) -> Block:
             if not isinstance(block, ToolOutput):
                 return block
             text = block.text
             if self.preview is not None:
-                short = text[: self.preview] + _mark(len(text) - self.preview)
-                shorter = len(short) < _count_payload(block)
+                end = text[len(text) - self.tail :] if self.tail else ""
+                short = text[: self.preview] + _mark(len(text) - self.preview - self.tail) + end
+                shorter = len(short) < _count_payload(block) and len(text) >= self.preview + self.tail
                 return block.model_copy(update={"parts": (Text(text=short),)}) if shorter else block
             short = shorten(text, decided.get(block.call_id, self.limit), self.form)
             return block if short == text else replace_text(block, short)

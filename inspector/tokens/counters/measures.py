@@ -1,5 +1,5 @@
-"""What published triggers hold against their thresholds besides tokens of a provider: whole messages weighed by a
-formula, or counted. No session is counted with them; a policy names one as its measure.
+"""What published triggers hold against their thresholds besides tokens of a provider: whole messages
+weighed by a formula, or counted. No session is counted with them; a policy names one as its measure.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ IMAGE_TOKENS = 85
 
 
 def weigh_langchain(entry: Entry) -> int:
-    """Tokens of a message as `count_tokens_approximately` of langchain-core 1.8.4 counts it: characters / 4 of
-    role, content, calls and names, rounded up, and 3 more; each output is a message of its own."""
+    """Tokens of a message as `count_tokens_approximately` of langchain-core 1.8.4 counts it: characters /
+    4 of role, content, calls and names, rounded up, and 3 more; each output is a message of its own."""
     outputs = [block for block in entry.blocks if isinstance(block, ToolOutput)]
     rest = [block for block in entry.blocks if not isinstance(block, ToolOutput)]
     total = sum(_round("tool", *_parts(o.parts), len(o.call_id) + len(o.name or "")) for o in outputs)
@@ -59,7 +59,8 @@ def _round(role: str, characters: int, pictures: int, more: int) -> int:
 
 
 def weigh_ai_sdk(entry: Entry) -> int:
-    """Tokens of a message as characters / 4 of the JSON that AI SDK makes of it, its outputs a message apart."""
+    """Tokens of a message as characters / 4 of the JSON that AI SDK makes of it, its outputs a message
+    apart."""
     said: list[dict[str, Any]] = []
     given: list[dict[str, Any]] = []
     for block in entry.blocks:
@@ -103,9 +104,22 @@ def _anthropic(block: Block) -> dict[str, Any]:
             return {"type": "text", "text": block.text}
 
 
+def weigh_deepseek(entry: Entry) -> int:
+    """Tokens of a message as DeepSeek's harness estimates it: UTF-16 units / 4 of each block, rounded up,
+    and 4 more for each block and for the message."""
+    return 4 + sum(map(_weigh_block, entry.blocks))
+
+
+def _weigh_block(block: Block) -> int:
+    if isinstance(block, ToolOutput):
+        return 4 + sum(map(_weigh_block, block.parts))
+    text = block.name + stringify(block.input) if isinstance(block, ToolCall) else block.text
+    return 4 - (-utf16_length(text) // 4)
+
+
 def count_candidates(entry: Entry) -> int:
-    """Items of the Responses API that are neither a user's message nor a compaction: words of a message are one,
-    and each call, output and reasoning is one."""
+    """Items of the Responses API that are neither a user's message nor a compaction: words of a message
+    are one, and each call, output and reasoning is one."""
     if entry.kind == "compaction":
         return 0
     apart = sum(block.kind in ("tool_call", "tool_output", "reasoning") for block in entry.blocks)
@@ -129,6 +143,9 @@ MEASURES: tuple[Counter, ...] = (
     _measure("langchain", "characters / 4 and 3 a message", weigh_langchain, lambda t: -(-len(t) // 4) + 3),
     _measure("ai-sdk", "characters / 4 of JSON", weigh_ai_sdk, lambda text: round((len(text) + 56) / 4)),
     _measure("cline", "characters / 3 of JSON", weigh_cline, lambda text: round((len(text) + 60) / 3)),
+    _measure(
+        "deepseek", "characters / 4, 4 a block and 4 a message", weigh_deepseek, lambda t: 8 - (-len(t) // 4)
+    ),
     _measure("candidates", "items other than user messages", count_candidates, lambda text: 0),
     _measure("invocations", "turns that a user opened", count_invocations, lambda text: 0),
 )
