@@ -73,7 +73,7 @@ def hash_policy(policy: Policy) -> str:
     >>> hash_policy(flue) == hash_policy(flue.configured({"trigger.enabled": False}))
     False
     """
-    content = policy.model_dump(mode="json", exclude={"title", "source"})
+    content = policy.model_dump(mode="json", exclude={"title", "version", "source"})
     return sha256(dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 

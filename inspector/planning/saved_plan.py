@@ -268,7 +268,7 @@ def _hash_decisions(plan: Plan, saved: dict[str, Any] | None = None) -> str:
     `saved` is the policy of a file: a setting that its version did not have stands at its default, and was
     not hashed. Before 0.2 the harness and its own tool were called otherwise.
     """
-    policy = plan.policy.model_dump(mode="json", exclude={"name", "title", "source"})
+    policy = plan.policy.model_dump(mode="json", exclude={"name", "title", "version", "source"})
     if saved is not None:
         if FORMER in saved:
             policy[FORMER] = {**policy.pop("harness"), "kind": FORMER}

@@ -7,6 +7,7 @@ from .registry import POLICIES as POLICIES
 from .registry import add_policy as add_policy
 from .registry import find_policy as find_policy
 from .registry import find_tool as find_tool
+from .registry import list_policies as list_policies
 from .registry import swap_tool as swap_tool
 from .base_rule import Rule as Rule
 from .rules import add_rule as add_rule

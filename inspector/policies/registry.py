@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from ..errors import PolicyError, expect
+from ..text import html_table
 from .builtin.ai_sdk import AI_SDK_PRUNE, MASTRA_TOOL_CALL_FILTER
 from .builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING
 from .builtin.claude_code import CLAUDE_CODE
@@ -90,9 +91,23 @@ def _from_packages() -> tuple[Policy, ...]:
     return tuple(policies)
 
 
-def list_policies() -> tuple[Policy, ...]:
-    """Every policy: the built-in ones, those of other packages, and those of one's own."""
-    return (*POLICIES, *_from_packages(), *_own.values())
+class PolicyList(tuple[Policy, ...]):
+    """Policies in order. A notebook shows them as a table with the version and the source of each."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        rows = [(policy.name, policy.version, policy.source) for policy in self]
+        return html_table(("policy", "version", "source"), rows)
+
+
+def list_policies() -> PolicyList:
+    """Every policy: the built-in ones, those of other packages, and those of one's own.
+
+    >>> [policy.version for policy in list_policies() if policy.name in ("opencode", "deepagents")]
+    ['1.18.33', '0.7.32']
+    """
+    return PolicyList((*POLICIES, *_from_packages(), *_own.values()))
 
 
 def add_policy(policy: Policy | dict[str, Any]) -> Policy:

@@ -123,9 +123,9 @@ class Trigger(Condition):
 
     With `join` any, one that is met is enough; with all, every one has to be.
 
-    >>> Trigger(tokens=50, measure="messages", at_least=True, join="all",
-    also=(Condition(ratio=0.5),)).sentence 'compact when the context holds at least 50 messages and when
-    the context fills 0.5 of the window'
+    >>> half = Condition(ratio=0.5)
+    >>> Trigger(tokens=50, measure="messages", at_least=True, join="all", also=(half,)).sentence
+    'compact when the context holds at least 50 messages and when the context fills 0.5 of the window'
     """
 
     check: Check = Field("reply", description="When it is looked at")

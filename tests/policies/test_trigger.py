@@ -8,11 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.formats.readers import read_session
+from inspector.planning.plan import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.registry import find_policy
 from inspector.policies.trigger import TailWeight, Target, Trigger
 from inspector.session.entries import Entry
+from inspector.tokens.ledger import count_tokens
 from tests.test_cuts import build, user
+
+USER = {"role": "user", "content": "Name a prime."}
 
 
 @pytest.mark.parametrize("tokens", [0, 500])
@@ -100,3 +105,60 @@ def test_a_published_share_fires_only_where_more_than_it_is_filled(policy: str) 
 def test_the_smallest_window_is_one_and_none_is_unknown() -> None:
     trigger = Trigger(ratio=1)
     assert [trigger.fires(5, window) for window in (0, 1, 5, 6)] == [False, True, True, False]
+
+
+@given(st.integers(0, 500), st.integers(0, 500), st.booleans())
+def test_at_least_fires_at_a_fixed_size_and_a_reserve_and_leaves_shares_alone(
+    size: int, threshold: int, at_least: bool
+) -> None:
+    fixed = Trigger(tokens=threshold, at_least=at_least)
+    reserve = Trigger(reserve_tokens=1_000 - threshold, at_least=at_least)
+    expected = size >= threshold if at_least else size > threshold
+    assert fixed.fires(size, 0) == reserve.fires(size, 1_000) == expected
+    assert fixed.above == reserve.above == (not at_least)
+    for strict in (False, True):
+        share = Trigger(ratio=0.5, strict=strict)
+        assert share.model_copy(update={"at_least": at_least}).above == share.above == strict
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=4), st.integers(0, 9))
+def test_joined_conditions_fire_as_any_or_all_of_them_do(given: list[tuple[int, bool]], size: int) -> None:
+    session = read_session([{"role": "user", "content": f"word {n}"} for n in range(size)] or [USER])
+    size = len(session.live)
+    first, *rest = [
+        {"tokens": tokens, "at_least": at_least, "measure": "messages"} for tokens, at_least in given
+    ]
+    fires = [size >= tokens if at_least else size > tokens for tokens, at_least in given]
+    for join, expected in (("any", any(fires)), ("all", all(fires))):
+        policy = {"name": "mine", "trigger": {**first, "join": join, "also": rest}}
+        verdict = make_plan(session, count_tokens(session), policy).verdict
+        assert (verdict.fires, verdict.sentence.count("messages (counted)")) == (expected, len(given))
+
+
+def test_a_condition_that_nothing_tells_decides_nothing() -> None:
+    session = read_session([USER])
+    unknown, met = {"ratio": 0.5}, {"tokens": 0, "measure": "messages"}
+    for join, expected in (("any", True), ("all", None)):
+        policy = {"name": "mine", "trigger": {**unknown, "join": join, "also": [met]}}
+        assert make_plan(session, count_tokens(session), policy, window=0).verdict.fires is expected
+    policy = {"name": "mine", "trigger": {**unknown, "unknown_window": 4}}
+    assert make_plan(session, count_tokens(session), policy, window=0).verdict.fires is True
+
+
+def test_candidates_and_invocations_are_counted_by_items_and_by_turns() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "ls", "input": {}}
+    answer = {"type": "tool_result", "tool_use_id": "t", "content": "a.py"}
+    rows = [
+        USER,
+        {"role": "assistant", "content": [{"type": "text", "text": "Let me see."}, call]},
+        {"role": "user", "content": [answer]},
+        {"role": "assistant", "content": "a.py"},
+        USER,
+    ]
+    session = read_session(rows)
+    for measure, count in (("candidates", 4), ("invocations", 2), ("messages", 5)):
+        for tokens, fires in ((count, True), (count + 1, False)):
+            trigger = {"measure": measure, "tokens": tokens, "at_least": True}
+            plan = make_plan(session, count_tokens(session), {"name": "mine", "trigger": trigger})
+            assert plan.verdict.fires is fires, (measure, plan.verdict.sentence)
+            assert plan.verdict.tokens == count

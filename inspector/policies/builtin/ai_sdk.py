@@ -20,6 +20,7 @@ from ..trigger import Trigger
 AI_SDK_PRUNE = Policy(
     name="ai-sdk-prune",
     title="Vercel AI SDK, pruneMessages",
+    version="7.0.173",
     source=(
         "npm ai 7.0.173, pruneMessages with reasoning 'before-last-message' and toolCalls "
         "'before-last-2-messages'; 100,000 tokens as in its documentation (Apache-2.0)"
@@ -32,6 +33,7 @@ AI_SDK_PRUNE = Policy(
 MASTRA_TOOL_CALL_FILTER = Policy(
     name="mastra-tool-call-filter",
     title="Mastra, ToolCallFilter",
+    version="1.71.0",
     source="@mastra/core 1.71.0, ToolCallFilter by default: on every request all calls (Apache-2.0)",
     trigger=Trigger(tokens=0, measure="assembled", check="request"),
     harness=Harness(recover=False, reset=False),

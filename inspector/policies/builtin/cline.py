@@ -22,6 +22,7 @@ from ..trigger import Trigger
 CLINE = Policy(
     name="cline",
     title="Cline, agentic",
+    version="0.0.86",
     source="@cline/core 0.0.86, agentic: 0.9 of the input limit, at most 20,000 tokens stay (Apache-2.0)",
     trigger=Trigger(ratio=0.9, unknown_window=128_000, measure="cline", check="request"),
     harness=Harness(recover=False, retries=0, reset=False),

@@ -26,6 +26,7 @@ from ..trigger import Trigger
 CODEX = Policy(
     name="codex",
     title="Codex CLI, local compaction",
+    version="0100b103",
     source="openai/codex at 0100b103: 90 % of the window, 20,000 tokens of user messages (Apache-2.0)",
     trigger=Trigger(ratio=0.9, check="outputs"),
     harness=Harness(recover=False, reset=False),

@@ -17,6 +17,7 @@ from ..trigger import Trigger
 CREWAI = Policy(
     name="crewai",
     title="CrewAI",
+    version="1.15.30",
     source="crewai 1.15.30: respect_context_window, above 0.85 of the window (MIT)",
     trigger=Trigger(ratio=0.85, strict=True, measure="chars4_utf16", check="request"),
     harness=Harness(retries=0, reset=False),

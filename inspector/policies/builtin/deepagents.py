@@ -24,6 +24,7 @@ from ..trigger import Trigger
 DEEPAGENTS = Policy(
     name="deepagents",
     title="deepagents, SummarizationMiddleware",
+    version="0.7.32",
     source="deepagents 0.7.32, create_summarization_middleware: 0.85 of the window, 0.10 of it stays (MIT)",
     trigger=Trigger(ratio=0.85, unknown_window=200_000, measure="assembled", check="request"),
     harness=Harness(recover=True, retries=2, reset=False),

@@ -35,6 +35,7 @@ _RULES = (
 DEEPSEEK_HARNESS = Policy(
     name="deepseek-harness",
     title="DeepSeek Harness",
+    version="0.1.0-rc.8",
     source=_SOURCE,
     trigger=Trigger(ratio=0.8, whole=True, measure="deepseek", check="request"),
     harness=Harness(retries=0, reset=False, adopt="smaller"),

@@ -23,6 +23,7 @@ from ..trigger import Trigger
 FLUE = Policy(
     name="flue",
     title="Flue (May 2026)",
+    version="dbaa9eff",
     source="withastro/flue at dbaa9eff, as shipped in @flue/runtime 0.5.3 (Apache-2.0)",
     trigger=Trigger(reserve_tokens=16_384),
     harness=Harness(retries=0, reset=False, dialect="flue"),

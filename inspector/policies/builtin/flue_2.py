@@ -19,6 +19,7 @@ from ..trigger import Trigger
 FLUE_2 = Policy(
     name="flue-2",
     title="Flue 2 (August 2026)",
+    version="2.0.3",
     source="withastro/flue at bf86b872, v2.0.3 (Apache-2.0)",
     trigger=Trigger(reserve_tokens=20_000),
     harness=Harness(retries=0, reset=False, dialect="flue-2"),

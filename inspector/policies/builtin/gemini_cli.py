@@ -22,6 +22,7 @@ from ..trigger import Trigger
 GEMINI_CLI = Policy(
     name="gemini-cli",
     title="Gemini CLI, chat compression",
+    version="02b2885c",
     source="google-gemini/gemini-cli at 02b2885c: half the window, 30 %, 50,000 of outputs (Apache-2.0)",
     trigger=Trigger(ratio=0.5, check="request"),
     harness=Harness(recover=False, retries=0, reset=False, adopt="smaller"),

@@ -29,6 +29,7 @@ from ..trigger import Trigger
 INSPECT_EDIT = Policy(
     name="inspect-edit",
     title="Inspect, CompactionEdit",
+    version="0.3.285",
     source="inspect_ai 0.3.285, CompactionEdit: threshold 0.9, 1 thinking turn, 3 tool uses (MIT)",
     trigger=Trigger(ratio=0.9, strict=True, measure="assembled", check="request"),
     harness=Harness(recover=False, reset=False),
@@ -43,6 +44,7 @@ INSPECT_EDIT = Policy(
 INSPECT_TRIM = Policy(
     name="inspect-trim",
     title="Inspect, CompactionTrim",
+    version="0.3.285",
     source="inspect_ai 0.3.285, CompactionTrim: threshold 0.9, preserve 0.8 (MIT)",
     trigger=Trigger(ratio=0.9, strict=True, measure="assembled", check="request"),
     harness=Harness(recover=False, reset=False),

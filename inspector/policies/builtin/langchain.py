@@ -31,6 +31,7 @@ from ..trigger import Trigger
 LANGCHAIN_SUMMARIZATION = Policy(
     name="langchain-summarization",
     title="LangChain, SummarizationMiddleware",
+    version="1.5.2",
     source="langchain 1.5.2, SummarizationMiddleware with keep=('messages', 20); trigger of deepagents (MIT)",
     trigger=Trigger(ratio=0.85, measure="assembled", check="request"),
     harness=Harness(recover=False, retries=2, reset=False),
@@ -44,6 +45,7 @@ LANGCHAIN_SUMMARIZATION = Policy(
 LANGCHAIN_TRIM = Policy(
     name="langchain-trim",
     title="LangChain, trim_messages",
+    version="langchain-core 1.7.2",
     source=(
         "langchain-core 1.7.2, trim_messages with strategy='last', start_on='human', include_system=True; "
         "max_tokens has no default there (MIT)"
@@ -62,6 +64,7 @@ LANGCHAIN_TRIM = Policy(
 LANGCHAIN_CLEAR = Policy(
     name="langchain-clear",
     title="LangChain, ClearToolUsesEdit",
+    version="1.5.2",
     source="langchain 1.5.2, ContextEditingMiddleware with ClearToolUsesEdit(trigger=100_000, keep=3) (MIT)",
     trigger=Trigger(tokens=100_000, measure="chars4_utf16", check="request"),
     harness=Harness(recover=False, reset=False),

@@ -44,6 +44,7 @@ def _trigger(measure: str) -> Trigger:
 MINI_CLAUDE_CODE = Policy(
     name="mini-claude-code",
     title="mini-claude-code (June 2026)",
+    version="60a3bef",
     source=SOURCE,
     # What the estimate leaves out is counted: calls, system prompt and tools (TIERED §11 h).
     trigger=_trigger("assembled"),
@@ -72,6 +73,7 @@ MINI_CLAUDE_CODE = Policy(
 MINI_CLAUDE_CODE_COMPAT = Policy(
     name="mini-claude-code-compat",
     title="mini-claude-code (June 2026), as published",
+    version="60a3bef",
     source=SOURCE,
     trigger=_trigger("tiered"),
     target=TARGET,

@@ -27,6 +27,7 @@ _NO_RECOVERY = Harness(recover=False, reset=False)
 OPENAI_AGENTS_TRIMMER = Policy(
     name="openai-agents-trimmer",
     title="OpenAI Agents SDK, ToolOutputTrimmer",
+    version="0.24.0",
     source=(
         "openai-agents 0.24.0, ToolOutputTrimmer: on every request, outputs of more than 500 characters "
         "before the last 2 user messages keep 200 (MIT)"
@@ -39,6 +40,7 @@ OPENAI_AGENTS_TRIMMER = Policy(
 OPENAI_AGENTS_COMPACTION = Policy(
     name="openai-agents-compaction",
     title="OpenAI Agents SDK, compaction session",
+    version="0.24.0",
     source="openai-agents 0.24.0, OpenAIResponsesCompactionSession: 10 items not the user's (MIT)",
     trigger=Trigger(tokens=10, at_least=True, measure="candidates"),
     harness=_NO_RECOVERY,
@@ -48,6 +50,7 @@ OPENAI_AGENTS_COMPACTION = Policy(
 OPENAI_AGENTS_SERVER = Policy(
     name="openai-agents-server",
     title="OpenAI Agents SDK, server-side compaction",
+    version="0.24.0",
     source=(
         "openai-agents 0.24.0, capability Compaction: compact_threshold is 0.9 of a known model's window, "
         "else 240,000 (MIT)"

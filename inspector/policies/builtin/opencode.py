@@ -21,6 +21,7 @@ from ..trigger import Trigger
 OPENCODE = Policy(
     name="opencode",
     title="opencode",
+    version="1.18.33",
     source="opencode-ai 1.18.33: a quarter of what is usable stays, from 2,000 to 15,000 tokens (MIT)",
     trigger=Trigger(reserve_tokens=20_000, at_least=True, check="outputs"),
     harness=Harness(reset=False),

@@ -23,6 +23,7 @@ from ..trigger import Trigger
 OPENHANDS = Policy(
     name="openhands",
     title="OpenHands, LLMSummarizingCondenser",
+    version="1.58.0",
     source="openhands-sdk 1.58.0: max_size 240, keep_first 2, minimum_progress 0.1 (MIT)",
     trigger=Trigger(tokens=240, measure="messages", check="request"),
     harness=Harness(retries=0, reset=False),

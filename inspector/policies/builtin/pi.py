@@ -26,6 +26,7 @@ from ..trigger import Trigger
 PI = Policy(
     name="pi",
     title="pi 1.5.2",
+    version="1.5.2",
     source="@earendil-works/pi-coding-agent 1.5.2 (MIT)",
     trigger=Trigger(reserve_tokens=16_384, check="outputs"),
     harness=Harness(reset=False, dialect="pi"),

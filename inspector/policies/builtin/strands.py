@@ -17,6 +17,7 @@ from ..trigger import Trigger
 STRANDS_SUMMARIZING = Policy(
     name="strands-summarizing",
     title="Strands, summarizing",
+    version="1.62.0",
     source="strands-agents 1.62.0, SummarizingConversationManager: 0.3 of the messages, 10 stay (Apache-2.0)",
     trigger=Trigger(enabled=False, ratio=0.7, measure="assembled", check="request"),
     harness=Harness(retries=0, reset=False),

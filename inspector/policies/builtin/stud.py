@@ -22,6 +22,7 @@ _WARNING = "stud-cli wiki, Compaction Warning"
 STUD_WIKI = Policy(
     name="stud-wiki-1.1",
     title="stud-cli wiki 1.1.0",
+    version="1.1.0",
     source=_SOURCE,
     contract=CONTRACT,
     trigger=AT_80,

@@ -47,7 +47,10 @@ FAMILIES = (
     Family(AGENTS, ("flue-2",), ("flue",)),
     Family(AGENTS, ("pi",), ("pi",)),
     Family(AGENTS, ("codex",), ("codex",)),
+    Family(AGENTS, ("opencode",), ("opencode",)),
+    Family(AGENTS, ("cline",), ("cline",)),
     Family(AGENTS, ("gemini-cli",), ("gemini-cli",)),
+    Family(AGENTS, ("deepseek-harness", "deepseek-harness-pruner")),
     Family(AGENTS, ("openhands",), ("openhands",)),
     Family(AGENTS, ("mini-claude-code", "mini-claude-code-compat"), ("mini-claude-code",)),
     Family(
@@ -56,7 +59,13 @@ FAMILIES = (
         ("stud", "stud-cli"),
     ),
     Family(LIBRARIES, ("anthropic-context-editing",)),
+    Family(LIBRARIES, ("ai-sdk-prune",)),
+    Family(LIBRARIES, ("openai-agents-compaction", "openai-agents-server", "openai-agents-trimmer")),
     Family(LIBRARIES, ("langchain-summarization", "langchain-trim", "langchain-clear"), ("langchain",)),
+    Family(LIBRARIES, ("deepagents",)),
+    Family(LIBRARIES, ("strands-summarizing",)),
+    Family(LIBRARIES, ("crewai",)),
+    Family(LIBRARIES, ("mastra-tool-call-filter",)),
     Family(LIBRARIES, ("inspect-edit", "inspect-trim"), ("inspect",)),
     Family(LIBRARIES, ("keep-recent-turns",)),
 )
@@ -118,7 +127,7 @@ def list_choices(plan: Plan) -> PoliciesReply:
     >>> session = open_demo()
     >>> reply = list_choices(make_plan(session, count_tokens(session), "flue"))
     >>> [(group.label, len(group.families)) for group in reply.groups[:3]]
-    [("this session's harness", 1), ('coding agents', 8), ('libraries and APIs', 4)]
+    [("this session's harness", 1), ('coding agents', 11), ('libraries and APIs', 10)]
     """
     rows: dict[str, list[PolicyFamily]] = {group: [] for group in GROUPS}
     for group, family in _families(plan):
