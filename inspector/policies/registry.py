@@ -146,7 +146,8 @@ def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
     if not isinstance(policy, str):
         expect("find_policy", policy=(policy, str, Policy, Mapping))
         return _take_rules(read_policy(policy))
-    for known in (*list_policies(), RECORDED):
+    every: tuple[Policy, ...] = (*list_policies(), RECORDED)
+    for known in every:
         if known.name == policy:
             return known
     if policy.lstrip()[:1] in ("{", "["):
