@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .errors import expect
+from .errors import EditError, expect
 from .session.live import Live
 from .session.session import Session
 from .session.tree import ROLES, Bools, Ints
@@ -192,7 +192,16 @@ class CutPoints:
     def __len__(self) -> int:
         return len(self.legal)
 
-    def __getitem__(self, place: int) -> CutPoint:
+    def __getitem__(self, place: int | str) -> CutPoint:
+        """The verdict on a place, by its number or by the first entry that it keeps ("end" keeps none).
+
+        Raises `EditError` for an entry that is not in the context, `IndexError` for a number beyond the last.
+        """
+        if isinstance(place, str):
+            if place not in self.ids:
+                names = f"{self.ids[0]} to {self.ids[-2]}" if len(self) > 1 else "none"
+                raise EditError("cut", place, f"no such entry in this context (its entries: {names})")
+            place = self.ids.index(place)
         place = range(len(self))[place]
         reason = int(self.reason[place])
         rule = CUT_RULES[reason] if reason >= 0 else None

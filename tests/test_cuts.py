@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from inspector.cuts import find_cuts
+from inspector.errors import EditError
+from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context
 from inspector.planning.plan import make_plan
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
@@ -141,3 +143,16 @@ def test_the_nearest_legal_place(place: int, nearest: int) -> None:
 def test_an_empty_context_has_one_place_and_no_legal_cut() -> None:
     cuts = find_cuts(Session(format="test"))
     assert (len(cuts), cuts.nearest(0)) == (1, None)
+
+
+def test_a_place_is_found_by_the_entry_that_it_keeps_and_an_unknown_one_is_named() -> None:
+    session = read_session([{"role": role, "content": "word"} for role in ("user", "assistant") * 3])
+    cuts = find_cuts(session)
+    for cut in cuts:
+        assert cuts[cut.entry] == cut == cuts[cut.place]
+    assert cuts["end"].place == len(session.live)
+    for unknown in ("e5", "m7", ""):
+        with pytest.raises(EditError, match=f"cut '{unknown}': no such entry in this context.* m1 to m6"):
+            cuts[unknown]
+    with pytest.raises(EditError, match="its entries: none"):
+        find_cuts(Session(format="test"))["m1"]

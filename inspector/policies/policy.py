@@ -78,7 +78,10 @@ class Policy(Value):
     def _rename(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        return _read_reasoning(_rename_harness(data) if FORMER in data else data)
+        data = _read_reasoning(_rename_harness(data) if FORMER in data else data)
+        if "rules" not in data:
+            return data
+        return {**data, "rules": _read_rules(f"{data.get('name', 'policy')!s:.60}", data["rules"])}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -379,17 +382,8 @@ def read_policy(data: Any, settings: Mapping[str, str] | None = None) -> Policy:
         said = "this is its JSON as text; pass the parsed object" if text else "an object is needed"
         raise PolicyError(f"{data!s:.60}", said)
     name = f"{data.get('name', 'policy')!s:.60}"
-    given = data["rules"] if "rules" in data else _default_rules(data)
-    if not isinstance(given, list | tuple) or not all(isinstance(item, dict) for item in given):
-        raise PolicyError(name, "rules: a list of objects is needed")
-    models = [_find_model(name, index, item) for index, item in enumerate(given)]
-    if len(set(models)) < len(models):
-        raise PolicyError(name, "rules: two of one kind cannot be told apart by their settings")
-    rules = tuple(
-        _read_part(name, f"rules[{index}]", model, item)
-        for index, (model, item) in enumerate(zip(models, given, strict=True))
-    )
-    usual: dict[str, Any] = {} if "rules" in data or not given else AT_80.model_dump()
+    rules = data["rules"] if "rules" in data else _default_rules(data)
+    usual: dict[str, Any] = {} if "rules" in data or not rules else AT_80.model_dump()
     trigger = _read_part(name, "trigger", Trigger, data.get("trigger", usual))
     policy = _read_part(name, "", Policy, {**data, "rules": rules, "trigger": trigger})
     policy = policy.configured(read_settings(settings or {}))
@@ -402,6 +396,18 @@ def _default_rules(data: dict[str, Any]) -> list[dict[str, Any]]:
     engine = harness.get("engine") if isinstance(harness, dict) else getattr(harness, "engine", None)
     by_tool = isinstance(engine, str) and engine.startswith("tool")
     return [] if by_tool else [rule.model_dump() for rule in core_rules()]
+
+
+def _read_rules(policy: str, given: Any) -> tuple[Rule, ...]:
+    """Rules, each as it is or from its JSON form. Raises `PolicyError` naming the field that is wrong."""
+    if not isinstance(given, list | tuple) or not all(isinstance(item, dict | Rule) for item in given):
+        raise PolicyError(policy, "rules: a list of objects is needed")
+    return tuple(
+        item
+        if isinstance(item, Rule)
+        else _read_part(policy, f"rules[{index}]", _find_model(policy, index, item), item)
+        for index, item in enumerate(given)
+    )
 
 
 def _find_model(policy: str, index: int, item: dict[str, Any]) -> type[Rule]:

@@ -55,8 +55,9 @@ def replay(
     """Live the session on the path to its leaf again under a policy. Pure: nothing is changed or asked.
 
     `ledger` is by default the counter fitted to what the session's provider reported. `window` (tokens)
-    replaces the one the session or its model tells. Raises `PolicyError` for a policy or setting that does
-    not exist, `EditError` for an act at an entry that is not on the path.
+    replaces the one the session or its model tells. A request above the window is refused, as a provider
+    does, unless the scenario has a provider that accepts it. Raises `PolicyError` for a policy or setting
+    that does not exist, `EditError` for an act at an entry that is not on the path.
 
     `tell` is called with the share that is done, from 0 to 1, some hundred times at most; what it raises
     (`Stopped`) ends the replay.
@@ -350,10 +351,13 @@ class _Replay:
         if self.gate.first_above is not None:
             above = plural(self.gate.above_window, "request was", "requests were")
             step, turn = self.gate.first_above
+            done, other = (
+                ("accepts", "refuses") if self.scenario.provider == "accepts" else ("refuses", "accepts")
+            )
             self.log.note(
                 "above_window",
                 f"{above} larger than the window, first in turn {turn + 1}, which this provider "
-                "accepts. One that refuses can be set in the scenario.",
+                f'{done}. The scenario {{"provider": "{other}"}} has it otherwise.',
                 step,
             )
 

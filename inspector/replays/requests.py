@@ -31,8 +31,8 @@ Trouble = Overflow | Literal["max_output"]
 
 class RequestGate:
     """`refusals` wait for the next request; `composed` counts all requests, those that are refused too;
-    `above_window` those that were sent although they were too large, from `first_above` on: a step and its
-    turn."""
+    `above_window` those that were larger than the window, sent or refused as the scenario has it, from
+    `first_above` on: a step and its turn."""
 
     def __init__(self, actions: ContextActions, scenario: Scenario, by_provider: bool) -> None:
         self.actions, self.scenario, self.by_provider = actions, scenario, by_provider
@@ -61,8 +61,7 @@ class RequestGate:
                 # What was refused at this size is refused again.
                 self.refusals.insert(0, refusal)
         if 0 < self.context.window < sent.size:
-            self.above_window += 1
-            self.first_above = self.first_above or (self.log.step, self.log.turn)
+            self._count_above()
         self.actions.ran, self.actions.prefix = 0, sent.size
         # An override is for one request, whether it was needed or not.
         self.harness_state.override = False
@@ -84,8 +83,14 @@ class RequestGate:
     def _refusal(self, size: int) -> Trouble | None:
         if self.refusals:
             return self.refusals.pop(0)
-        refuses = self.scenario.provider == "refuses" and 0 < self.context.window < size
-        return "token_overflow" if refuses else None
+        if self.scenario.provider == "accepts" or not 0 < self.context.window < size:
+            return None
+        self._count_above()
+        return "token_overflow"
+
+    def _count_above(self) -> None:
+        self.above_window += 1
+        self.first_above = self.first_above or (self.log.step, self.log.turn)
 
     def _pass_gate(self) -> None:
         """A request that is not composed waits for the user."""

@@ -77,7 +77,7 @@ class Scenario(Value):
 
     `user` is what the user does when a request is refused; `consents` is the answer of who is asked first,
     before a compaction as before a /reset.
-    `tool` says whether a compaction tool is registered. A `provider` that "refuses" does so by itself with
+    `tool` says whether a compaction tool is registered. A `provider` that "refuses", the default, refuses
     every request above the window; one that "accepts" refuses only where an act says so.
 
     >>> from inspector import read_session, replay
@@ -93,7 +93,7 @@ class Scenario(Value):
     user: Literal["compacts", "waits", "overrides", "resets"] = "compacts"
     consents: bool = True
     tool: bool = True
-    provider: Provider = "accepts"
+    provider: Provider = "refuses"
 
     def equip(self, harness: Harness) -> Harness:
         """The harness as it is here: one whose tool is not registered has nothing that compacts (S1-38)."""

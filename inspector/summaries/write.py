@@ -173,7 +173,11 @@ def _ask_all(
 
 def _ask(summariser: Summariser, job: SummaryJob, session: Session) -> Reply:
     reply = summariser(job, session)
-    return Reply(text=reply) if isinstance(reply, str) else reply
+    if isinstance(reply, str):
+        return Reply(text=reply)
+    if not isinstance(reply, Reply):
+        raise ArgumentError("summarise", f"what {name_of(summariser)} returns", reply, "a text or a Reply")
+    return reply
 
 
 def _stop(summariser: Summariser) -> None:

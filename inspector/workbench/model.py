@@ -99,10 +99,7 @@ class WorkbenchModel:
         self.file = ""
         self.ledger = count_tokens(session, counter) if ledger is None else ledger
         self.history: History = trace_history(session, self.ledger)
-        given = read_scenario(scenario)
-        # A provider does refuse what exceeds its window; that it accepts it is a what-if, to be asked for.
-        refuses = {} if "provider" in given.model_fields_set else {"provider": "refuses"}
-        self.scenario = given.model_copy(update=refuses)
+        self.scenario = read_scenario(scenario)
         self.plan: Plan
         self.other: Plan | DrawnPlan | None = None
         self.refused: InspectorError | None = None

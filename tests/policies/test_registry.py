@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from pydantic import ValidationError
@@ -13,7 +13,14 @@ from inspector.planning.plan import Plan, make_plan
 from inspector.policies.builtin.stud import STUD_WARNING, STUD_WIKI
 from inspector.policies.harness import Harness
 from inspector.policies.policy import Policy
-from inspector.policies.registry import add_policy, configure_policy, find_policy, find_tool, swap_tool
+from inspector.policies.registry import (
+    add_policy,
+    configure_policy,
+    find_policy,
+    find_tool,
+    list_policies,
+    swap_tool,
+)
 from inspector.policies.table import FATES
 from inspector.replays.engine import replay
 from inspector.wire.checks import check_context
@@ -193,3 +200,19 @@ def test_no_policy_of_ones_own_takes_the_name_of_a_built_in_one(parts: tuple[str
     """However the name was made."""
     with pytest.raises(PolicyError, match="a built-in policy has this name"):
         add_policy({"name": "".join(parts), "rules": []})
+
+
+@pytest.mark.parametrize("policy", list_policies(), ids=lambda policy: policy.name)
+@pytest.mark.parametrize("mode", ["python", "json"])
+def test_a_policy_is_read_again_from_what_it_dumps(policy: Policy, mode: Literal["python", "json"]) -> None:
+    again = Policy.model_validate(policy.model_dump(mode=mode))
+    assert again == policy and [type(rule) for rule in again.rules] == [type(rule) for rule in policy.rules]
+    changed = policy.model_copy(update={"name": "mine", "title": "", "rules": policy.rules[::-1]})
+    assert Policy.model_validate(changed.model_dump(mode=mode)).rules == policy.rules[::-1]
+
+
+def test_a_dumped_policy_with_a_wrong_rule_names_it() -> None:
+    dumped = find_policy("flue").model_dump()
+    dumped["rules"][1]["tokenz"] = 1
+    with pytest.raises(PolicyError, match=r"'flue': rules\[1\]\.tokenz"):
+        Policy.model_validate(dumped)

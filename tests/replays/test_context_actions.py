@@ -13,19 +13,20 @@ from tests.replays.test_engine import WARNING, at, event, kinds, live, make_poli
 def test_S0_106_passes_that_come_to_nothing_stop_automatic_ones_until_someone_acts() -> None:
     # Of 240 tokens 214 are kept, and the summary takes 30: ten come and ten go, 4 % of all.
     stalls = make_policy(keep=22, budget=30)
-    alone = live(turns(40), stalls, window=300)
+    accepts = {"provider": "accepts"}
+    alone = live(turns(40), stalls, accepts, window=300)
     assert [item.reason for item in alone.adopted] == ["auto", "auto"]
     assert kinds(alone, "no_progress") == ["no_progress"] and kinds(alone)[-1] == "no_progress"
     assert any("automatic ones stop until someone acts" in one.sentence for one in alone.findings)
     stalled = next(one for one in alone.events if one.kind == "no_progress")
     # The user acts ten turns later: from then on it compacts by itself again, until it stalls again.
-    acts = {"acts": [{"at": f"e{2 * (stalled.turn or 0) + 20}", "do": "compact"}]}
-    acted = live(turns(40), stalls, acts, window=300)
+    acts = at(f"e{2 * (stalled.turn or 0) + 20}", "compact")
+    acted = live(turns(40), stalls, acts | accepts, window=300)
     assert [item.reason for item in acted.adopted][:4] == ["auto", "auto", "manual", "auto"]
     assert acted.adopted[2].turn == (stalled.turn or 0) + 10
     # It is the user's word that counts: a /compact that finds nothing to compact arms it as well.
     next_question = f"e{2 * (stalled.turn or 0) + 2}"
-    idle = live(turns(40), stalls, at(next_question, "compact"), window=300)
+    idle = live(turns(40), stalls, at(next_question, "compact") | accepts, window=300)
     assert [item.reason for item in idle.adopted] == ["auto", "auto", "auto"]
     assert idle.adopted[2].turn == (stalled.turn or 0) + 1
 
@@ -37,7 +38,7 @@ def test_S0_106_a_pass_that_helps_does_not_count() -> None:
 
 def test_S0_106_a_summary_that_grows_is_told_and_ends_automatic_passes() -> None:
     # Summaries as long as what they are copied from: 27 tokens, then 38, and 240 tokens become 252.
-    scenario = {"writer": {"oversize": 0}} | at("e46", "compact")
+    scenario = {"writer": {"oversize": 0}, "provider": "accepts"} | at("e46", "compact")
     run = live(turns(60), make_policy(keep=22, budget=30), scenario, window=300)
     assert [(item.reason, item.written) for item in run.adopted] == [("manual", 27), ("auto", 38)]
     assert run.adopted[1].after >= 0.95 * run.adopted[1].before
@@ -83,7 +84,8 @@ def test_after_many_tries_in_vain_the_next_waits_until_the_context_has_grown_by_
     trigger = {"tokens": 60, "measure": "assembled", "check": "request"}
     policy = read_policy({"name": "mine", "trigger": trigger, "rules": rules})
     asked = [say("user", 1) for _ in range(5_000)]
-    run = live(talk(*asked, *(entry for _ in range(90) for entry in turn())), policy, window=1_000)
+    session = talk(*asked, *(entry for _ in range(90) for entry in turn()))
+    run = live(session, policy, {"provider": "accepts"}, window=1_000)
     assert len(run.adopted) > 1
     for one, following in pairwise(run.adopted):
         assert following.before >= one.after * 1.02

@@ -289,7 +289,7 @@ def test_a_policy_that_never_looks_at_a_full_context_says_when_it_looks(policy: 
             for role in ("user", "assistant")
         ]
     )
-    run = replay(session, policy, window=30_000, ledger=count_tokens(session))
+    run = replay(session, policy, {"provider": "accepts"}, window=30_000, ledger=count_tokens(session))
     assert ("it looks only at a tool's outputs" in found(run, "never_looked")) is told
     assert bool(run.compactions) is not told
 
@@ -370,9 +370,9 @@ def test_S0_105_in_the_end_it_is_cut_to_its_budget() -> None:
 
 def test_S2_6_the_breaker_stops_automatic_compaction_and_not_the_users() -> None:
     policy = make_policy(conduct=Harness(retries=0, breaker=3))
-    run = live(turns(15), policy, {"writer": {"fails": 99}})
+    run = live(turns(15), policy, {"writer": {"fails": 99}, "provider": "accepts"})
     assert kinds(run, "failed", "breaker_opened") == ["failed"] * 3 + ["breaker_opened"]
-    acts = {"acts": [{"at": "e26", "do": "compact"}], "writer": {"fails": 3}}
+    acts = at("e26", "compact") | {"writer": {"fails": 3}, "provider": "accepts"}
     assert [item.reason for item in live(turns(15), policy, acts).adopted] == ["manual"]
 
 
@@ -449,7 +449,8 @@ def test_S1_3_a_threshold_that_the_head_crosses_alone_is_said_to_be_so() -> None
 
 def test_S1_30_who_is_asked_and_says_no_is_asked_again_only_when_it_is_crossed_again() -> None:
     policy = make_policy(conduct=Harness(mode="ask"))
-    assert kinds(live(turns(12), policy, {"consents": False})) == ["threshold_hit", "asked"]
+    refuses = {"consents": False, "provider": "accepts"}
+    assert kinds(live(turns(12), policy, refuses)) == ["threshold_hit", "asked"]
     assert kinds(live(turns(9), policy), "asked", "completed") == ["asked", "completed"]
 
 
@@ -631,10 +632,10 @@ def test_S2_36_an_automatic_failure_goes_on_to_reactive_only_when_the_provider_r
 
 def test_S2_9_S2_21_above_the_window_nothing_is_reactive_until_the_provider_refuses() -> None:
     never = make_policy(Trigger(enabled=False))
-    run = live(turns(12), never)
+    run = live(turns(12), never, {"provider": "accepts"})
     assert run.compactions == () and run.status == "finished"
     assert "2 requests were larger than the window" in run.findings[-1].sentence
-    refused = live(turns(12), never, {"provider": "refuses"})
+    refused = live(turns(12), never)
     assert [item.reason for item in refused.adopted] == ["overflow"]
     assert (refused.sent <= WINDOW).all()
 
@@ -739,7 +740,8 @@ def test_S3_22_a_lower_target_compacts_less_often() -> None:
     settings = {"trigger.budget": 6_000, "trigger.measure": "assembled"}
 
     def count(ratio: float) -> int:
-        run = live(session, "mini-claude-code", settings=settings | {"target.ratio": ratio})
+        settled = settings | {"target.ratio": ratio}
+        run = live(session, "mini-claude-code", {"provider": "accepts"}, settings=settled)
         return len(run.adopted)
 
     assert 0 < count(0.5) < count(0.7)
@@ -1009,7 +1011,8 @@ def test_a_kept_plan_stands_on_a_session_of_its_own_and_can_be_made_again() -> N
     told = [entry.model_copy(update={"usage": Usage(input=900, output=9)}) for entry in turn()[1:]]
     session = talk(*(entry for _ in range(12) for entry in (turn()[0], *told)))
     acts = [{"at": "e9", "do": "switch", "window": 60}, {"at": "e10", "do": "compact"}]
-    run = live(session, make_policy(OFF), {"acts": [*acts, {"at": "e18", "do": "compact"}]})
+    acts.append({"at": "e18", "do": "compact"})
+    run = live(session, make_policy(OFF), {"acts": acts, "provider": "accepts"})
     first, second = (item.plan for item in run.adopted)
     assert first.session.window == second.session.window == 60
     assert all(entry.usage is None for entry in second.session.entries)

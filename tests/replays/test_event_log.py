@@ -184,12 +184,20 @@ def test_S0_93_the_exported_audit_holds_every_event_however_many(
 ) -> None:
     path = tmp_path / "long.json"
     save_session(turns(2_600), path)
-    options = ["--counter", "chars4_utf16", "--window", "10", "--scenario", '{"user": "overrides"}']
+    options = [
+        "--counter",
+        "chars4_utf16",
+        "--window",
+        "10",
+        "--scenario",
+        '{"user": "overrides", "provider": "accepts"}',
+    ]
     assert main(["replay", str(path), "--policy", "stud-warning", "--json", *options]) == 0
     exported = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     session = open_session(path)
     ledger = count_tokens(session, "chars4_utf16")
-    run = replay(session, "stud-warning", {"user": "overrides"}, ledger=ledger, window=10)
+    scenario = {"user": "overrides", "provider": "accepts"}
+    run = replay(session, "stud-warning", scenario, ledger=ledger, window=10)
     assert len(exported) == len(run.events) > 5_000
     for one, record in zip(run.events, exported, strict=True):
         check_record(one, record)

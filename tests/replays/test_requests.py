@@ -44,7 +44,7 @@ def test_S1_6_the_fill_is_looked_at_once_for_each_request_before_it_is_sent() ->
     assert live(talk(*turn(4, 81)), WARNING).events == ()
     assert live(talk(*turn(4, 81), say("user", 1)), WARNING).events == ()
     # What is refused is looked at once: two requests above 95 %, two refusals.
-    run = live(turns(12), WARNING, {"user": "overrides"})
+    run = live(turns(12), WARNING, {"user": "overrides", "provider": "accepts"})
     looked = [(one.step, one.data["ratio"]) for one in run.events if one.kind == "refused"]
     sent = [(step, size / 100) for step, size in enumerate(run.sent.tolist()) if size >= 95]
     assert looked == [(21, 1.04), (23, 1.14)][-len(looked) :] == sent

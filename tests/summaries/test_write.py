@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
+from inspector.demo import open_demo
+from inspector.errors import ArgumentError
 from inspector.formats.sealed import Sealed
 from inspector.planning.plan import Plan, make_plan
 from inspector.planning.summary_jobs import Checkpoint, Reply, SummaryJob
 from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
+from inspector.summaries.compaction import compact
 from inspector.summaries.write import summarise, with_files
+from inspector.tokens.ledger import count_tokens
 from tests.planning.test_plan import FIVE_TURNS, count
 from tests.planning.test_stand_in import SESSION
 from tests.test_cuts import build, say, user
@@ -106,3 +111,15 @@ def test_behind_a_summary_each_turn_is_asked_for_and_stands_for_itself() -> None
     ]
     # The summary before is the first of what is live, so e2 stands at 1.
     assert plan.divide(Checkpoint(text="one\n\ntwo")) == [("one", 0, 3), ("two", 3, 6)]
+
+
+@pytest.mark.parametrize("answer", [{"text": "All is well."}, None, 3, b"All is well."])
+def test_a_summariser_that_returns_no_text_and_no_reply_is_named(answer: object) -> None:
+    def mine(job: SummaryJob, session: Session) -> Any:
+        return answer
+
+    session = open_demo()
+    plan = make_plan(session, count_tokens(session), "flue", reason="manual")
+    for call in (lambda: summarise(plan, mine), lambda: compact(session, "flue", mine)):
+        with pytest.raises(ArgumentError, match="what mine returns must be a text or a Reply, not"):
+            call()
