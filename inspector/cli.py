@@ -167,7 +167,11 @@ def make_parser() -> ArgumentParser:
         help="the context's size by an estimate, at once; no policy is planned unless one is named",
     )
     plan.add_argument("--json", action="store_true", help="as JSON")
-    lived.add_argument("--json", action="store_true", help="every event as JSON, one a line")
+    lived.add_argument(
+        "--json",
+        action="store_true",
+        help="every event as JSON, one a line; `record` is what the harness itself would write",
+    )
     lived.add_argument("--scenario", metavar="JSON", help="what happens from outside, as a JSON object")
     check.add_argument("--select", default="", metavar="CODES", help="codes or their beginnings: CI001,CI002")
     check.add_argument("--ignore", default="", metavar="CODES", help="codes to leave out")
@@ -359,7 +363,10 @@ def _replay(asked: Namespace) -> list[str]:
         raise EditError("scenario", asked.scenario, f"it is no JSON: {error}") from None
     ledger = _count(asked, session)
     run = replay(session, asked.policy, scenario, ledger=ledger, window=asked.window)
-    return [json.dumps(event.to_json()) for event in run.events] if asked.json else [repr(run)]
+    if not asked.json:
+        return [repr(run)]
+    dialect = run.policy.harness.dialect
+    return [json.dumps(event.to_json() | {"record": event.record_in(dialect)}) for event in run.events]
 
 
 def _lint(asked: Namespace) -> list[str]:

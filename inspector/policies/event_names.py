@@ -6,7 +6,12 @@ and errors of the public documentation), TIERED §5 and §7, FLUE §9, §11 and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .harness import Dialect
+
+Fields = Mapping[str, "str | Mapping[str, str]"]
+"""Fields of a record by their names there: where each is found, or the same for a record within it."""
 
 _STUD_WIKI = {
     "threshold_hit": "CompactionThresholdHit",
@@ -71,7 +76,7 @@ LOGGED: tuple[Dialect, ...] = ("mini-claude-code",)
 """Systems whose command line prints a line for a compaction, tagged with the event's name (TIERED §5)."""
 
 REASONS: dict[Dialect, dict[str, str]] = {
-    "stud-wiki": {"auto": "threshold", "manual": "explicit", "overflow": "overflow"},
+    "stud-wiki": {"auto": "threshold", "manual": "explicit", "overflow": "post-failure"},
     "claude-code": {"auto": "auto", "manual": "manual", "overflow": "auto"},
     "mini-claude-code": {"auto": "proactive", "manual": "manual", "overflow": "reactive"},
     "flue": {"auto": "threshold", "manual": "manual", "overflow": "overflow"},
@@ -88,26 +93,30 @@ BY_REASON: dict[tuple[str, str, str], str | None] = {
 """Names that depend on the reason: /compact is told otherwise there, and the way out of a refusal not at all
 (TIERED §5, §7, vector 077)."""
 
-_MINI = {"beforeTokens": "before", "afterTokens": "after", "turn": "turn"}
-_PI_START = {"reason": "reason", "estimatedTokens": "estimated", "willRetry": "willRetry"}
+_MINI = {"beforeTokens": "estimated", "afterTokens": "estimated_after", "turn": "loop_turn"}
+_FLUE_START = {"reason": "reason", "estimatedTokens": "estimated"}
+_FLUE_END: Fields = {
+    "messagesBefore": "messages_before",
+    "messagesAfter": "messages_after",
+    "usage": {"input": "asked", "output": "written"},
+}
+_PI_START = {**_FLUE_START, "willRetry": "willRetry"}
 _PI_END = {"reason": "reason", "willRetry": "willRetry"}
-_S0 = {
-    "provider": "provider",
-    "beforeTokens": "before",
-    "afterTokens": "after",
-    "correlationId": "correlation",
-    "trigger": "reason",
-    "retention": "retention",
+_STUD = {"beforeTokens": "before", "afterTokens": "after", "correlationId": "correlation"}
+_S0 = {"provider": "provider", **_STUD}
+_S0_MORE = {
+    "started": {"trigger": "reason"},
+    "completed": {"trigger": "reason", "deterministic": "deterministic", "retention": "retention"},
+    "failed": {"trigger": "reason", "error": "error", "cause": "cause"},
+    "reasoning_downgraded": {"blocks": "blocks"},
+    "summary_oversize": {"size": "size", "budget": "budget"},
+    "double_ran": {"core": "core", "wire": "wire"},
 }
-_S1 = {"ratio": "ratio", "beforeTokens": "before", "afterTokens": "after", "correlationId": "correlation"}
-_STUD_FIELDS: dict[tuple[Dialect, str], dict[str, str]] = {
-    **{("stud-wiki", kind): _S0 for kind in ("threshold_hit", "started", "completed", "failed")},
-    **{("stud-warning", kind): _S1 for kind in ("warned", "required", "overridden")},
-    ("stud-warning", "applied"): {"tool": "tool", **_S1},
-    ("stud-wiki", "reasoning_downgraded"): {"blocks": "blocks"},
-    ("stud-wiki", "summary_oversize"): {"size": "size", "budget": "budget"},
+_STUD_FIELDS: dict[tuple[Dialect, str], Fields] = {
+    **{("stud-wiki", kind): {**_S0, **_S0_MORE.get(kind, {})} for kind in _STUD_WIKI},
+    **{("stud-warning", kind): {"tool": "tool", "ratio": "ratio", **_STUD} for kind in _STUD_WARNING},
 }
-FIELDS: dict[tuple[Dialect, str], dict[str, str]] = {
+FIELDS: dict[tuple[Dialect, str], Fields] = {
     **_STUD_FIELDS,
     **{("stud-merged", kind): fields for (_, kind), fields in _STUD_FIELDS.items()},
     ("mini-claude-code", "completed"): {"reason": "reason", **_MINI},
@@ -115,15 +124,16 @@ FIELDS: dict[tuple[Dialect, str], dict[str, str]] = {
     ("stud-code", "completed"): {"originalTokens": "before", "compactedTokens": "after"},
     ("claude-code", "started"): {"trigger": "reason"},
     ("claude-code", "completed"): {"trigger": "reason", "pre_tokens": "before"},
-    ("flue", "started"): _PI_START,
-    ("flue", "completed"): _PI_END,
-    ("flue-2", "started"): _PI_START,
-    ("flue-2", "completed"): _PI_END,
+    ("flue", "started"): _FLUE_START,
+    ("flue", "completed"): _FLUE_END,
+    ("flue-2", "started"): _FLUE_START,
+    ("flue-2", "completed"): _FLUE_END,
+    ("flue-2", "failed"): {"error": "error"},
     ("pi", "started"): _PI_START,
     ("pi", "completed"): _PI_END,
 }
 """What a system's own record holds, and where that is found here: a field of the event or of its data.
 
-Only fields a replay can know: durations and message counts of FLUE §9 are left out. `willRetry` is what S4
-has the compaction run with (S4-18, S4-23).
+Only fields that can be known: Flue's duration (FLUE §9) is left out. In a replay the usage is what the
+summariser was asked and what it wrote, as counted; pi's `willRetry` is what S4 has the compaction run with.
 """

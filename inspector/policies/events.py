@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from .event_names import BY_REASON, FIELDS, NAMES, REASONS
+from .event_names import BY_REASON, FIELDS, NAMES, REASONS, Fields
 from .harness import STATES, Dialect, name_state
 
 Channel = Literal["audit", "diagnostic", "event"]
@@ -77,6 +77,8 @@ KINDS: dict[str, Kind] = {
 _BRACES = re.compile(r"\{(\w+)\}")
 _WORD = re.compile(r"[\w.:/@+\-\[\]()#]{0,120}", re.ASCII)
 _NO_WORD = re.compile(r"[^\w.:/@+\-\[\]()#]+", re.ASCII)
+SIZES = ("beforeTokens", "afterTokens")
+"""What published records call the context's tokens before and after."""
 BY_RULES = "rules"
 """The provider of a compaction that calls no summariser."""
 RULES = ("verbatim", "summarised", "dropped", "cleared")
@@ -138,8 +140,15 @@ class AuditEvent:
         if name is None:
             return None
         fields = FIELDS.get((dialect, self.kind), {})
-        record = {theirs: self._value(ours, dialect) for theirs, ours in fields.items()}
-        return {"type": name, **{theirs: value for theirs, value in record.items() if value is not None}}
+        return {"type": name, **self._fill(fields, dialect)}
+
+    def _fill(self, fields: Fields, dialect: Dialect) -> dict[str, Any]:
+        """The fields of a record that are known; a record within it stands if any field of it is."""
+        record = {
+            theirs: self._value(ours, dialect) if isinstance(ours, str) else self._fill(ours, dialect) or None
+            for theirs, ours in fields.items()
+        }
+        return {theirs: value for theirs, value in record.items() if value is not None}
 
     def _value(self, name: str, dialect: Dialect) -> Any:
         """A field by name, else the payload's entry; words in braces are filled."""
@@ -158,8 +167,15 @@ class AuditEvent:
         return None if None in words.values() else _BRACES.sub(lambda found: str(words[found[1]]), name)
 
     def line_in(self, dialect: Dialect) -> str:
-        """One line of a log: the system's own name in brackets, then the figures (S3-25)."""
-        return f"[{self.name_in(dialect) or self.kind}] {self._figures}".rstrip()
+        """One line of a log: the system's own name in brackets, then the figures of its own record, or of the
+        event where that has none (S3-25)."""
+        record = self.record_in(dialect) or {}
+        name = record.pop("type", self.kind)
+        sizes = [f"{record.pop(key):,}" for key in SIZES if key in record]
+        if not sizes:
+            return f"[{name}] {self._figures}".rstrip()
+        told = (f"{key} {value}" for key, value in record.items() if isinstance(value, int | float | str))
+        return f"[{name}] {', '.join((' -> '.join(sizes) + ' tokens', *told))}"
 
     @property
     def sentence(self) -> str:
@@ -173,13 +189,16 @@ class AuditEvent:
     def _figures(self) -> str:
         tokens = " -> ".join(f"{n:,}" for n in (self.before, self.after) if n is not None)
         parts = [f"{tokens} tokens"] if tokens else []
+        own = [self.data[key] for key in ("estimated", "estimated_after") if key in self.data]
+        if own:
+            parts.append(f"{' -> '.join(f'{n:,}' for n in own)} by the harness's own estimate")
         for key, value in self.data.items():
-            if key == "stage":
+            if key in ("stage", "estimated", "estimated_after"):
                 continue
             if key == "ratio" and value is not None:
                 parts.append(f"{value:.0%} of the window")
             elif isinstance(value, int | float | str) and not isinstance(value, bool):
-                parts.append(f"{key} {value if isinstance(value, str) else f'{value:,}'}")
+                parts.append(f"{key.replace('_', ' ')} {value if isinstance(value, str) else f'{value:,}'}")
         if self.turn is not None:
             parts.append(f"turn {self.turn + 1}")
         return ", ".join(parts)

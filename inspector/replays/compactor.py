@@ -68,8 +68,8 @@ class Compactor:
         self.harness_state.begin(reason)
         data: dict[str, Any] = {"reason": reason, "willRetry": reason == "overflow"}
         data |= {} if plan.summarises else {"provider": BY_RULES}
-        estimated = {"estimated": int(plan.measured.tokens)}
-        self.log.record("started", before, None, **data, **estimated, **({"by": by} if by else {}))
+        data["estimated"] = self.context.estimate(plan)
+        self.log.record("started", before, None, **data, **({"by": by} if by else {}))
         tries = ask_summariser(
             plan, self.harness_state.harness, self.harness_state.counts, self.fails, self.writer.oversize
         )
@@ -112,17 +112,23 @@ class Compactor:
         downgraded = int((reasoning & (plan.fate == SUMMARISED)).sum())
         if downgraded:
             self.log.record("reasoning_downgraded", blocks=downgraded)
-        name = f"{self._name}-{len(self.compactions) + 1}"
+        name, messages = f"{self._name}-{len(self.compactions) + 1}", self.context.entries
         self.context.carry(plan, carry_entries(plan, name, tries.written if plan.summarises else None))
         after = self.context.size
-        self.log.record("prefix_reset", before=before, after=after, reason=plan.reason, prefix=kept.tokens)
+        own = {"estimated": data["estimated"], "estimated_after": self.context.estimated}
+        own["loop_turn"] = self.context.loop_turn
+        reset = {"reason": plan.reason, "prefix": kept.tokens, **own}
+        self.log.record("prefix_reset", before=before, after=after, **reset)
         self._keep(plan, plan.reason, before, after, kept, tries, adopted=True)
         ratio = self.context.ratio
-        told = {"calls": tries.calls, "asked": tries.asked, "written": tries.written} if tries.calls else {}
+        told: dict[str, Any] = {**own, "messages_before": messages, "messages_after": self.context.entries}
+        told["deterministic"] = plan.deterministic
+        if tries.calls:
+            told |= {"calls": tries.calls, "asked": tries.asked, "written": tries.written}
         if reasoning.any():
             told["retention"] = self._count_reasoning(plan)
         filled = {} if ratio is None else {"ratio": ratio}
-        self.log.record("completed", before=before, after=after, **data, **told, **filled)
+        self.log.record("completed", before=before, after=after, **(data | told | filled))
         if self.harness_state.harness.tool is not None:
             tool = write_word(self.harness_state.harness.tool)
             self.log.record("applied", before=before, after=after, tool=tool, **filled)
@@ -148,7 +154,7 @@ class Compactor:
                 moved = min(number, row.get("verbatim", 0))
                 if moved:
                     row["verbatim"], row["cleared"] = row["verbatim"] - moved, row["cleared"] + moved
-        return {str(turn): row for turn, row in counted.items()}
+        return {f"turn-{turn + 1}": row for turn, row in counted.items()}
 
     def _look_for_floor(self, plan: Plan) -> None:
         """Whether no cut at all would get below the trigger."""

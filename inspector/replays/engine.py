@@ -342,6 +342,7 @@ class _Replay:
         """What is known only at the end."""
         self._tell_idle()
         self._tell_unseen()
+        self._tell_downstream()
         if self.wire_edits is not None and self.wire_edits.edited:
             self.log.note(
                 "wire",
@@ -375,6 +376,18 @@ class _Replay:
             f"The context reached {most:,} {unit}, and the policy fires {than} {limit:,.0f}; it looks only "
             f"at {name_check(trigger.check)}, and never did so then.",
         )
+
+    def _tell_downstream(self) -> None:
+        """From where on the run is one of many that could follow (S0-70, S0-71)."""
+        adopted = (item for item in self.compactor.compactions if item.adopted)
+        first = next((item for item in adopted if not item.plan.deterministic), None)
+        if first is not None:
+            self.log.note(
+                "downstream",
+                f"From turn {first.turn + 1} on everything follows a summary that a model writes. Another "
+                "run may get another summary from the same history, and other turns after it.",
+                first.step,
+            )
 
     def _tell_idle(self) -> None:
         """Acts that nothing came of: not possible, nothing to do, or no request left for them."""

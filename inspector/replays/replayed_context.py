@@ -13,9 +13,10 @@ import numpy as np
 from ..planning.plan import Plan, plan_moment
 from ..policies.policy import Edits, Policy
 from ..policies.table import COUNTED
-from ..policies.trigger import Measure, Reason
+from ..policies.trigger import Measure, Reason, TailWeight
 from ..session.entries import Entry
 from ..session.session import Session
+from ..tokens.counters import chars4_utf16
 from ..tokens.ledger import Ledger
 from ..tokens.moment import Moment, find_moment
 from ..tokens.outside import Outside, Part
@@ -49,6 +50,7 @@ class ReplayedContext:
         self._carried_withheld: tuple[int, ...] = ()
         self._passing = False
         self._last: int | None = None
+        self._heard = 0
         self._model: str | None = None
         self._moment: tuple[Session, Ledger] | None = None
         self._planned: Moment | None = None
@@ -71,7 +73,7 @@ class ReplayedContext:
         self._stays += self._withheld[number]
         self.position += 1
         if self._reports[number]:
-            self._last = self.size
+            self._last, self._heard = self.size, self.position
 
     @property
     def hidden(self) -> int:
@@ -114,6 +116,29 @@ class ReplayedContext:
         if self.measure not in COUNTED:
             return self._own
         return self._last if self.measure == "usage" and self._last is not None else self.size
+
+    @property
+    def estimated(self) -> int:
+        """Tokens in the context by the policy's own measure; by the ledger where that counts messages."""
+        return self.size if self.measure == "messages" else self.value
+
+    def estimate(self, plan: Plan) -> int:
+        """Tokens in the context before a plan, as its harness estimates them.
+
+        By usage that is the last report, which of a changed context is what the provider would say of it, and
+        characters / 4 of what came since; of everything, if nothing was reported (FLUE §4).
+        """
+        if self.measure != "usage":
+            return self.estimated
+        since = self.entries if self._last is None else self.position - self._heard
+        tail = TailWeight(plan.session, chars4_utf16.weigh)
+        return (self._last or 0) + tail.weigh(min(since, len(plan.session.live)))
+
+    @property
+    def loop_turn(self) -> int:
+        """The number of the last request in its turn, from 0: what mini-claude-code calls a turn."""
+        turn = self.life.turn[: self.position]
+        return max(int(self.life.requests[: self.position][turn == turn[-1:]].sum()) - 1, 0)
 
     @property
     def ratio(self) -> float | None:

@@ -92,6 +92,23 @@ def since_compaction(session: Session) -> int:
     return len(live) - after
 
 
+def count_loop_turns(session: Session) -> int:
+    """The number of the last reply in its turn, from 0: what mini-claude-code calls a turn.
+
+    >>> from inspector import read_session
+    >>> roles = ("user", "assistant", "user", "assistant", "assistant")
+    >>> count_loop_turns(read_session([{"role": role, "content": "…"} for role in roles]))
+    1
+    """
+    replies = 0
+    for position in reversed(session.path):
+        entry = session.entries[position]
+        if entry.opens_turn:
+            break
+        replies += entry.role == "assistant" and entry.kind == "message"
+    return max(replies - 1, 0)
+
+
 def pair_calls(session: Session) -> dict[BlockRef, BlockRef]:
     """Call to output on a session's path, as a provider pairs them: the next output of the call's id."""
     open_calls: dict[str, BlockRef] = {}

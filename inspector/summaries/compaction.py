@@ -22,11 +22,11 @@ from ..planning.summary_jobs import Checkpoint, find_turns
 from ..policies.events import BY_RULES, AuditEvent, write_word
 from ..policies.policy import Edits, Policy
 from ..policies.rules.truncate_outputs import DECISIONS
-from ..policies.table import SUMMARISED
-from ..policies.trigger import Reason
+from ..policies.table import COUNTED, SUMMARISED
+from ..policies.trigger import Measure, Reason
 from ..redaction.cut import cut_text
 from ..session.blocks import Number
-from ..session.queries import find_parent
+from ..session.queries import count_loop_turns, find_parent
 from ..session.session import Session
 from ..text import printed
 from ..tokens.ledger import Ledger, count_tokens
@@ -219,9 +219,9 @@ def compact(
     if truncated := find_truncated(core):
         extra[DECISIONS] = truncated
     after = record_plan(plan, checkpoint, name, extra)
-    boundary = after[name].boundary
-    report("completed", None if boundary is None else boundary.tokens_after)
-    return replace(start, after=after, checkpoint=checkpoint, entry=name)
+    done = replace(start, after=after, checkpoint=checkpoint, entry=name)
+    report.complete(done)
+    return done
 
 
 _TAKES_EMPTY = ("flue", "flue-2", "pi")
@@ -278,7 +278,32 @@ class _EventReporter:
         """Tokens of the context, counted like what is left."""
         return live_context(self.plan.session, self.plan.ledger).tokens
 
-    def __call__(self, kind: str, after: Number | None = None, **more: str) -> None:
+    def complete(self, done: CompactionResult) -> None:
+        """Report that the compaction stands, with what the harness's own record says of it."""
+        if self.on_event is None:
+            return
+        boundary = None if done.entry is None else done.after[done.entry].boundary
+        live = self.plan.session.live
+        more: dict[str, Any] = {
+            "estimated_after": _estimate(done.after, done.ledger, self.plan.policy.trigger.measure),
+            "loop_turn": count_loop_turns(self.plan.session),
+            "messages_before": len(live),
+            "messages_after": len(done.after.live),
+        }
+        usage = None if done.checkpoint is None else done.checkpoint.usage
+        if usage is not None:
+            more |= {"asked": int(usage.prompt), "written": int(usage.output)}
+        self("completed", None if boundary is None else boundary.tokens_after, **more)
+
+    @cached_property
+    def estimated(self) -> int:
+        """Tokens of the context as the harness estimates them."""
+        measure = self.plan.policy.trigger.measure
+        if measure == "usage":
+            return int(self.plan.measured.tokens)
+        return _estimate(self.plan.session, self.plan.ledger, measure)
+
+    def __call__(self, kind: str, after: Number | None = None, **more: Any) -> None:
         if self.on_event is None:
             return
         session, reason = self.plan.session, self.plan.reason
@@ -296,11 +321,18 @@ class _EventReporter:
             data={
                 "reason": reason,
                 "willRetry": reason == "overflow",
-                "estimated": int(self.plan.measured.tokens),
+                "estimated": self.estimated,
                 **more,
             },
         )
         self.on_event(event)
+
+
+def _estimate(session: Session, ledger: Ledger, measure: Measure) -> int:
+    """Tokens of the context by a policy's own measure; by the ledger where that counts messages."""
+    if measure in COUNTED or measure == "messages":
+        return live_context(session, ledger).tokens
+    return int(ledger.weights(measure)[session.live.entries].sum())
 
 
 def _write(plan: Plan, summariser: Summariser | Checkpoint | None) -> Checkpoint:

@@ -118,7 +118,22 @@ def test_flue_names_the_two_events_around_the_call() -> None:
     assert event("failed").name_in("flue-2") == "compaction", "and 2.0.3 closes once per start (FLUE §13.1)"
 
 
-@pytest.mark.parametrize("dialect", ["flue", "flue-2", "pi"])
+def test_S4_18_S4_23_flue_s_records_have_its_own_fields_and_no_others() -> None:
+    """The start tells the reason and the estimate, the end both counts and the usage (FLUE §9)."""
+    more = {"estimated": 8_100, "messages_before": 12, "messages_after": 4, "asked": 700, "written": 90}
+    for reason, name in (("auto", "threshold"), ("overflow", "overflow"), ("manual", "manual")):
+        start, end = (
+            event(kind, after=4_000, reason=reason, willRetry=reason == "overflow", **more).record_in("flue")
+            for kind in ("started", "completed")
+        )
+        assert start == {"type": "compaction_start", "reason": name, "estimatedTokens": 8_100}
+        usage = {"input": 700, "output": 90}
+        assert end == {"type": "compaction", "messagesBefore": 12, "messagesAfter": 4, "usage": usage}
+    unknown = event("completed", reason="auto", messages_before=12, messages_after=4).record_in("flue")
+    assert unknown is not None and "usage" not in unknown
+
+
+@pytest.mark.parametrize("dialect", ["pi"])
 def test_S4_18_S4_23_reason_and_will_retry_are_in_the_record(dialect: Dialect) -> None:
     for reason, name, retry in (("auto", "threshold", False), ("overflow", "overflow", True)):
         for kind in ("started", "completed"):
@@ -128,12 +143,13 @@ def test_S4_18_S4_23_reason_and_will_retry_are_in_the_record(dialect: Dialect) -
 
 
 def test_S3_21_the_loop_event_holds_reason_before_after_and_turn() -> None:
-    assert event("completed", after=4_000, reason="auto").record_in("mini-claude-code") == {
+    own = {"estimated": 8_100, "estimated_after": 3_300, "loop_turn": 2}
+    assert event("completed", after=4_000, reason="auto", **own).record_in("mini-claude-code") == {
         "type": "compaction",
         "reason": "proactive",
-        "beforeTokens": 9_000,
-        "afterTokens": 4_000,
-        "turn": 7,
+        "beforeTokens": 8_100,
+        "afterTokens": 3_300,
+        "turn": 2,
     }
 
 

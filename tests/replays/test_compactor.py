@@ -190,14 +190,16 @@ def row(**counts: int) -> dict[str, int]:
 
 def test_S0_97_the_breakdown_has_a_row_for_each_turn_with_reasoning() -> None:
     assert breakdown(thoughtful(DROPS)) == {
-        "0": row(dropped=2),
-        "1": row(summarised=1),
-        "3": row(verbatim=1),
-        "4": row(verbatim=1),
+        "turn-1": row(dropped=2),
+        "turn-2": row(summarised=1),
+        "turn-4": row(verbatim=1),
+        "turn-5": row(verbatim=1),
     }
+    # The turns are named as the event's own is.
+    assert {*breakdown(thoughtful(DROPS))} <= {f"turn-{turn.number + 1}" for turn in THOUGHTS.turns}
     # Beside it the provider clears all thinking but that of the last turn that has any: history keeps it.
     both = thoughtful(DROPS, {"kind": "clear-thinking", "keep": 1})
-    assert breakdown(both) == breakdown(thoughtful(DROPS)) | {"3": row(cleared=1)}
+    assert breakdown(both) == breakdown(thoughtful(DROPS)) | {"turn-4": row(cleared=1)}
     run = live(THOUGHTS, both, at("e10", "compact"))
     stored = {FATES[code] for code in run.adopted[0].plan.fate.tolist()}
     assert "cleared" not in stored and DROPPED in run.adopted[0].plan.fate

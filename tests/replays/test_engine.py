@@ -470,13 +470,16 @@ def test_S0_15_S4_62_a_refusal_at_40_percent_is_recovered_from_and_asked_again_o
 def test_S4_8_S4_18_S4_23_S4_24_only_an_overflow_is_followed_by_a_retry(reason: str) -> None:
     flue = find_policy("flue").configured(FLUE)
     acts: dict[str, Any] = {"manual": at("e9", "compact"), "overflow": at("e9", "token_overflow")}
-    run = live(turns(9 if reason == "threshold" else 5), flue, acts.get(reason))
+    session = turns(9 if reason == "threshold" else 5)
+    run = live(session, flue, acts.get(reason))
+    stood = session.entries if reason == "threshold" else session.entries[:-1]
+    # Nothing was reported, so all of it is characters / 4, rounded up for each message (FLUE §2).
     assert event(run, "started").record_in("flue") == {
         "type": "compaction_start",
         "reason": reason,
-        "estimatedTokens": {"threshold": 90, "manual": 44, "overflow": 44}[reason],
-        "willRetry": reason == "overflow",
+        "estimatedTokens": sum(-(-len(entry.text) // 4) for entry in stood),
     }
+    assert event(run, "started").data["willRetry"] == (reason == "overflow")
     assert event(run, "completed").data["willRetry"] is (reason == "overflow")
     *before, last = requests(run)
     assert set(before) == {1} and last == (2 if reason == "overflow" else 1)
@@ -645,7 +648,7 @@ def test_S2_22_too_many_bytes_are_not_cured_while_pictures_stay() -> None:
     session = talk(*turn(), say("user", 4, picture), say("assistant", 6))
     run = live(session, scenario=at("e3", "byte_overflow"))
     assert event(run, "byte_overflow").data["status"] == 413
-    assert [found.kind for found in run.findings] == ["bytes_stay"]
+    assert [found.kind for found in run.findings] == ["bytes_stay", "downstream"]
     assert event(live(session, scenario=at("e3", "token_overflow")), "token_overflow").data["status"] == 400
 
 

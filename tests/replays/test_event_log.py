@@ -136,6 +136,14 @@ def lives() -> list[Run]:
     ]
 
 
+STUD_WARNING_NAMES = {
+    "warned": "CompactionWarning",
+    "required": "CompactionRequired",
+    "overridden": "CompactionOverridden",
+    "applied": "CompactionApplied",
+}
+
+
 def check_record(event: AuditEvent, record: dict[str, Any]) -> None:
     """Whether a record of an exported list is the event, field by field."""
     names = (
@@ -150,9 +158,14 @@ def check_record(event: AuditEvent, record: dict[str, Any]) -> None:
         "before",
         "after",
     )
-    assert record.keys() == {*names, "data"}
+    assert record.keys() == {*names, "data", "record"}
     assert [record[name] for name in names] == [getattr(event, name) for name in names]
     assert record["data"] == json.loads(json.dumps(dict(event.data)))
+    # What the harness itself writes: stud's warning flow names four moments.
+    name = STUD_WARNING_NAMES.get(event.kind)
+    assert (record["record"] or {}).get("type") == name
+    if name is not None:
+        assert record["record"]["correlationId"] == f"turn-{(event.turn or 0) + 1}"
 
 
 def test_S0_93_every_kind_of_event_is_in_the_list_that_is_drawn_with_all_it_tells() -> None:
@@ -203,3 +216,34 @@ def test_S0_93_the_exported_audit_holds_every_event_however_many(
         check_record(one, record)
     picture, _ = draw_run(run)
     assert (len(picture.events), picture.counts.events) == (5_000, len(run.events))
+
+
+@pytest.mark.parametrize("deed", ["compact", "token_overflow", None])
+def test_S0_98_the_exported_audit_speaks_stud_s_words_with_stud_s_fields(
+    deed: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The threshold, /compact and a refusal have a word each; a model's summary is said not to repeat."""
+    path = tmp_path / "talk.json"
+    save_session(turns(14), path)
+    acts = [] if deed is None else [{"at": "e17", "do": deed}]
+    options = ["--window", "110" if deed is None else "1000", "--scenario", json.dumps({"acts": acts})]
+    command = ["replay", str(path), "--policy", "stud-wiki-1.1", "--counter", "chars4_utf16"]
+    assert main([*command, "--json", *options]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    records = [line["record"] for line in lines if line["record"] is not None]
+    start, end = (
+        [one for one in records if one["type"] == f"Compaction{name}"] for name in ("Started", "Completed")
+    )
+    words = {"compact": "explicit", "token_overflow": "post-failure", None: "threshold"}
+    assert start and len(start) == len(end)
+    for one in start + end:
+        assert one["trigger"] == words[deed]
+        assert {"provider", "beforeTokens", "correlationId"} <= one.keys()
+    assert all(one["deterministic"] is False and one["afterTokens"] > 0 for one in end)
+    assert any(one["type"] == "CompactionThresholdHit" for one in records) is (deed is None)
+    assert main([*command, *options]) == 0
+    turn = int(end[0]["correlationId"].removeprefix("turn-"))
+    assert f"From turn {turn} on everything follows a summary that a model writes" in capsys.readouterr().out
+    deterministic = [*command[:3], "stud-wiki-deterministic", *command[4:]]
+    assert main([*deterministic, *options]) == 0
+    assert "summary that a model writes" not in capsys.readouterr().out

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ...policies.events import AuditEvent
 from ...policies.harness import STATES, Dialect, find_actions
 from ...policies.table import COUNTED
-from ...replays.run import Compaction, Run, RunNote
+from ...replays.run import Compaction, Run
 from ...replays.scenario import Provider
 from ...text import plural
 from ...tokens.bill import Bill
@@ -171,7 +171,7 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
     recorded = sum(boundary.kind == "compact" for _, boundary in run.session.boundaries)
     bill, note = _price(run)
     events = sorted(run.events, key=lambda event: event.step or 0)[:MOST_EVENTS]
-    findings = list_findings(run)
+    findings = sorted(run.findings, key=lambda finding: finding.step)
     payload = RunPayload(
         seq=seq,
         policy=run.policy.name,
@@ -203,19 +203,6 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
         columns=pack.columns,
     )
     return DrawnRun(payload, pack.data)
-
-
-def list_findings(run: Run) -> list[RunNote]:
-    """A run's findings in order, and from where on it is one of many that could follow (S0-70, S0-71)."""
-    first = next((item for item in run.adopted if not item.plan.deterministic), None)
-    if first is None:
-        return list(run.findings)
-    sentence = (
-        "From here on everything follows a summary that a model writes. Another run may get another summary "
-        "from the same history, and other turns after it."
-    )
-    found = [*run.findings, RunNote("downstream", first.step, sentence)]
-    return sorted(found, key=lambda finding: finding.step)
 
 
 def _words(name: str) -> str:
@@ -299,11 +286,11 @@ def _list_details(event: AuditEvent, run: Run) -> list[tuple[str, str]]:
 def _say_retention(turn: str, fates: dict[str, int]) -> str:
     """What became of a turn's reasoning.
 
-    >>> _say_retention("0", {"summarised": 1, "dropped": 0, "verbatim": 2})
+    >>> _say_retention("turn-1", {"summarised": 1, "dropped": 0, "verbatim": 2})
     'turn 1: 1 summarised, 2 kept'
     """
     parts = [f"{blocks} {label_of(fate)}" for fate, blocks in fates.items() if blocks > 0]
-    return f"turn {int(turn) + 1}: {', '.join(parts)}"
+    return f"{turn.replace('-', ' ')}: {', '.join(parts)}"
 
 
 def _say_value(value: Any) -> str:
