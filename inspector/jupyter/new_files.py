@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any, cast
 from uuid import uuid4
 
+import numpy as np
 from msgspec.structs import replace
 
 from ..errors import EditError, InspectorError
@@ -19,8 +20,11 @@ from ..formats.exports.writers import ALL_FORMATS, Format, export_session
 from ..formats.manifest import dump_manifest
 from ..formats.readers import read_session
 from ..planning.plan import Plan
+from ..policies.table import POINTER
+from ..session.blocks import ToolOutput
 from ..session.session import Session
 from ..summaries.compaction import compact
+from ..summaries.record import stored_part
 from ..text import plural, printable
 from ..workbench.model import WorkbenchModel
 from ..workbench.opening import list_marks
@@ -141,6 +145,8 @@ def _compact(model: WorkbenchModel, file: str) -> NewFile:
         Labelled("holds", plural(len(done.after.path), "entry", "entries")),
         *_tell_summary(plan),
     ]
+    missing = _tell_missing(plan, file)
+    lines += missing
     if session.format in FORKS:
         written = export_session(done.after, cast(Format, session.format))
         again = read_session(bytes(written), "the compacted session", session.format)
@@ -157,6 +163,7 @@ def _compact(model: WorkbenchModel, file: str) -> NewFile:
         lines.append(Labelled("size", f"{len(content):,} bytes"))
         lines += [Labelled("not in it", loss) for loss in losses]
         sentence = MANIFEST.format(name=target)
+    sentence = " ".join([sentence, *(f"{_sentence(line.label)}" for line in missing)])
     return NewFile(NewFilePreview("compacted", target, lines, [], "", ""), content, sentence)
 
 
@@ -180,6 +187,23 @@ def _tell_summary(plan: Plan) -> list[Labelled]:
     if not plan.summary_tokens:
         return []
     return [Labelled("summary", PLACEHOLDER if plan.checkpoint is None else "the one that was written")]
+
+
+def _tell_missing(plan: Plan, file: str) -> list[Labelled]:
+    """Where the outputs are whose pointers name files: those are not written with the session."""
+    core = stored_part(plan)
+    codes = [code for code, rule in enumerate(core.policy.rules) if rule.names_files]
+    rows = np.flatnonzero((core.fate == POINTER) & np.isin(core.outcome.rule, codes))
+    outputs = [block for row in rows.tolist() if isinstance(block := core.table.block(row), ToolOutput)]
+    lacking = sum(output.artifact is None for output in outputs)
+    if not lacking:
+        return []
+    were, they = ("output is", "its") if lacking == 1 else ("outputs are", "their")
+    where = printable(PurePath(file).name) or "the session that was compacted"
+    words = (
+        f"{lacking} {were} replaced by the path of a file that is not written; {they} text stays in {where}"
+    )
+    return [Labelled("files", words)]
 
 
 def _go_on(format: str, id: str, name: str) -> str:

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..errors import EditError, PolicyError
 from ..policies.table import (
-    CLEARED,
     COUNTED,
     DROPPED,
     FATES,
@@ -355,7 +354,7 @@ def find_edit(table: Table, side: SideFates) -> int:
     """
     rules = table.rules
     own = [code for code, rule in enumerate(rules) if not rule.by_provider]
-    changed = (side.fate != VERBATIM) & (side.fate != CLEARED) & (side.rule != BY_WITHHELD)
+    changed = (side.fate != VERBATIM) & (side.rule != BY_WITHHELD)
     edited = np.flatnonzero(changed & (np.isin(side.rule, own) | (side.rule < 0)))
     return int(edited[0]) if len(edited) else len(side.fate)
 

@@ -40,6 +40,8 @@ class Rule(PolicyPart):
     """It says where the cut stands; a policy has use for one such rule at a time."""
     keeps: ClassVar[bool] = False
     """It claims blocks to stay as they are, so it goes before rules that change any."""
+    names_files: ClassVar[bool] = False
+    """Its pointers name files that hold the outputs; deciding does not write them."""
     takes: ClassVar[bool] = False
     """It takes whatever is left before the cut; of two such rules the second finds nothing."""
 

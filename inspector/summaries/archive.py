@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ..planning.plan import Plan
-from ..policies.table import CLEARED, VERBATIM
+from ..policies.table import VERBATIM
 from ..session.tree import Bools
+from .record import edits_request
 
 Scope = Literal["changed", "slice"]
 """Only entries that lose something, or all between what is kept at the beginning and the cut."""
@@ -27,7 +28,8 @@ def list_archived(plan: Plan, scope: Scope = "changed") -> tuple[str, ...]:
     live = plan.table.live
     wanted = _find_slice(plan) if scope == "slice" else np.zeros(len(live), bool)
     if scope == "changed":
-        wanted[live.position[(plan.fate != VERBATIM) & (plan.fate != CLEARED)]] = True
+        wire = [code for code, rule in enumerate(plan.policy.rules) if edits_request(rule)]
+        wanted[live.position[(plan.fate != VERBATIM) & ~np.isin(plan.outcome.rule, wire)]] = True
     entries = plan.session.entries
     return tuple(entries[i].id for i in live.entries[wanted].tolist())
 

@@ -151,3 +151,44 @@ def test_other_harnesses(tmp_path: Path, path: Path) -> None:
     told = " ".join(line["label"] for line in preview["lines"] if line["id"] == "not in it")
     assert not lost or told, lost
     assert written.format == open_session(file).format
+
+
+@pytest.mark.parametrize(
+    ("rules", "missing"),
+    [
+        ([{"kind": "spill-outputs"}], 2),
+        ([{"kind": "budget-outputs", "tokens": 1_000, "characters": 200}], 2),
+        ([{"kind": "spill-outputs", "budget": 65_000}], 1),
+        ([{"kind": "keep-recent-turns", "turns": 1}, {"kind": "summarise-older"}], 0),
+    ],
+)
+def test_it_is_said_where_the_outputs_are_whose_pointers_name_files(
+    tmp_path: Path, rules: list[dict[str, Any]], missing: int
+) -> None:
+    """Outputs that are too large become pointers to files, and saving the session writes none of these."""
+    rows: list[dict[str, Any]] = [{"role": "user", "content": "Run the checks."}]
+    for number, size in enumerate((60_000, 900, 70_000)):
+        call = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": "make"}}
+        output = {
+            "type": "tool_result",
+            "tool_use_id": f"t{number}",
+            "content": f"{number} ok\n" * (size // 5),
+        }
+        rows += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [output]}]
+        rows += [{"role": "assistant", "content": "Done."}, {"role": "user", "content": "Go on."}]
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps({"messages": rows}), "utf-8")
+    workbench = Workbench(path, {"name": "mine", "rules": rules})
+    preview = ask(workbench, "preview_file", kind="compacted", at="")
+    told = tell(preview)
+    assert ("files" in told) is bool(missing)
+    if missing:
+        some, they = ("2 outputs are", "their") if missing > 1 else ("1 output is", "its")
+        assert told["files"] == (
+            f"{some} replaced by the path of a file that is not written; {they} text stays in talk.json"
+        )
+    reply = ask(workbench, "write_file", name=preview["name"])
+    assert ("text stays in talk.json." in json.dumps(reply)) is bool(missing)
+    written = Path(reply["path"])
+    names = {place.name for place in tmp_path.rglob("*.txt")}
+    assert names == set() and written.parent == tmp_path

@@ -110,7 +110,7 @@ def kept(plan: Plan) -> set[str]:
 def emptied(plan: Plan) -> set[str]:
     """Entries of which an output was emptied."""
     pieces = build_context(plan.session, plan).pieces
-    return {ref.entry for piece in pieces for ref in piece.origin if piece.fate == "truncated"}
+    return {ref.entry for piece in pieces for ref in piece.origin if piece.fate == "cleared"}
 
 
 def calls_of(entry: Entry) -> list[ToolCall]:

@@ -32,11 +32,13 @@ from inspector.policies.table import FATES
 from inspector.session.blocks import Block, BlockRef, Image, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
+from inspector.summaries.archive import list_archived
 from inspector.summaries.compaction import compact
 from inspector.summaries.record import stored_context
 from inspector.summaries.write import write_checkpoint
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
+from inspector.workbench.payloads.surfaces import describe_surfaces
 from tests.strategies import sessions
 from tests.test_checklist_s0 import blocks_of, chain, count, fates_of, model, plan_of, shown, talk, user
 from tests.test_laws import LENGTH, calls_and_outputs
@@ -82,9 +84,15 @@ def test_all_but_the_newest_tool_uses_are_cleared_and_their_calls_stay() -> None
     assert plan.before - plan.after == 2 * (8 - 4)
 
 
-def test_a_client_s_clearing_lasts_and_says_so_by_another_fate() -> None:
-    plan = plan_of(USES, policy(DropOldOutputs(keep=3)))
-    assert fates_of(plan, "tool_output")[:2] == ["truncated", "truncated"]
+def test_a_client_s_clearing_is_called_so_and_lasts_and_is_archived() -> None:
+    plan, sent = (plan_of(USES, policy(rule)) for rule in (DropOldOutputs(keep=3), ClearToolOutputs(keep=3)))
+    assert fates_of(plan, "tool_output")[:2] == fates_of(sent, "tool_output")[:2] == ["cleared", "cleared"]
+    # What the provider clears in a request stands in the history; what the client clears is lost to it.
+    assert (len(list_archived(plan)), list_archived(sent)) == (2, ())
+    request, none = describe_surfaces(sent), describe_surfaces(plan)
+    assert request is not None and request.wire.cleared == 2 and not request.manifest.changed and none is None
+    both = describe_surfaces(plan_of(USES, policy(DropOldOutputs(keep=4), ClearToolOutputs(keep=3))))
+    assert both is not None and both.wire.cleared == 1, "of the two that are cleared, the provider clears one"
     assert len(stored_context(USES, plan).pieces) == len(blocks_of(USES))
     assert [piece.block.text for piece in stored_context(USES, plan).pieces if piece.fate != "verbatim"] == [
         STUB,
@@ -179,8 +187,8 @@ def test_without_a_number_what_is_older_than_the_cut_is_dropped() -> None:
     assert fates_of(plan_of(session, rules), "tool_output") == ["verbatim"] * 6  # two words each
     long = chain(*(entry for n in range(6) for entry in [user(f"q {n}"), *use(f"c{n}")]))
     plan = plan_of(long, rules)
-    assert fates_of(plan, "tool_output") == ["truncated"] * 2 + ["verbatim"] * 4
-    assert [code for code in fates(plan) if code not in ("verbatim", "truncated")] == []
+    assert fates_of(plan, "tool_output") == ["cleared"] * 2 + ["verbatim"] * 4
+    assert [code for code in fates(plan) if code not in ("verbatim", "cleared")] == []
 
 
 # -- reasoning --------------------------------------------------------------------------------------------

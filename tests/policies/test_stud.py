@@ -331,7 +331,7 @@ def test_S0_30_a_turn_that_is_pinned_has_no_summary_and_one_that_was_summarised_
 def test_S0_75_the_deterministic_mode_drops_older_outputs_and_keeps_all_else() -> None:
     session = heard(6)
     plan = plan_of(session, STUD_DETERMINISTIC)
-    assert fates_of(plan, "tool_output") == ["truncated"] * 2 + ["verbatim"] * 4
+    assert fates_of(plan, "tool_output") == ["cleared"] * 2 + ["verbatim"] * 4
     for kind in ("text", "reasoning", "tool_call"):
         assert set(fates_of(plan, kind)) == {"verbatim"}
     assert plan.jobs == ()
@@ -355,7 +355,7 @@ def test_S0_75_the_deterministic_mode_leaves_long_calls_and_words_of_older_turns
     ]
     session = session.model_copy(update={"entries": tuple(entries)})
     plan = plan_of(session, STUD_DETERMINISTIC)
-    assert fates_of(plan, "tool_output") == ["truncated"] * 2 + ["verbatim"] * 4
+    assert fates_of(plan, "tool_output") == ["cleared"] * 2 + ["verbatim"] * 4
     left = [block for piece in build_context(session, plan).pieces if (block := piece.block)]
     assert [block.input for block in left if isinstance(block, ToolCall)] == [long] * 6
 
@@ -363,7 +363,7 @@ def test_S0_75_the_deterministic_mode_leaves_long_calls_and_words_of_older_turns
 EFFECTS: dict[Any, dict[str, set[str]]] = {
     "summarise": {"reasoning": {"summarised"}, "tool_output": {"summarised"}, "text": {"summarised"}},
     "drop-reasoning": {"reasoning": {"dropped"}, "tool_output": {"summarised"}, "text": {"summarised"}},
-    "drop-old-outputs": {"reasoning": {"verbatim"}, "tool_output": {"truncated"}, "text": {"verbatim"}},
+    "drop-old-outputs": {"reasoning": {"verbatim"}, "tool_output": {"cleared"}, "text": {"verbatim"}},
 }
 """What each mode makes of the blocks of a turn that is older than the window."""
 
@@ -427,7 +427,7 @@ def test_S0_19_with_a_target_that_outputs_meet_no_message_is_touched() -> None:
     policy = STUD_WIKI.in_mode("outputs-first")
     enough = plan_of(session, policy, settings={"target.tokens": count(session).count_context() - 12})
     assert set(fates_of(enough, "text")) == {"verbatim"}
-    assert fates_of(enough, "tool_output")[:2] == ["truncated"] * 2
+    assert fates_of(enough, "tool_output")[:2] == ["cleared"] * 2
     assert [(stage.name, stage.ran) for stage in enough.stages] == [("outputs", True), ("summary", False)]
     more = plan_of(session, policy, settings={"target.tokens": 10})
     assert fates(more)[:12] == ["summarised"] * 12

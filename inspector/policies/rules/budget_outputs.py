@@ -37,6 +37,8 @@ class BudgetOutputs(Rule):
     )
     source: ClassVar[str] = "Gemini CLI 02b2885c, chatCompressionService.ts (PEERS §1)"
 
+    names_files: ClassVar[bool] = True
+
     kind: Literal["budget-outputs"] = "budget-outputs"
     tokens: int = Field(
         50_000, ge=0, le=LARGE, description="Tokens of tool outputs that stay whole, by Gemini CLI's estimate"

@@ -18,7 +18,7 @@ from ...tokens.memo import Memo
 from ..base_rule import Rule
 from ..part import LARGE
 from ..shorten import TOOL_OUTPUT, from_tools, output_lengths
-from ..table import CLEARED, TRUNCATED, Claim, Decision, Rewrite, Table
+from ..table import CLEARED, Claim, Decision, Rewrite, Table
 
 _STUB_TOKENS: Memo[int] = Memo()
 
@@ -78,7 +78,7 @@ class ClearToolOutputs(Clearing):
 
     def decide(self, table: Table) -> Decision:
         """Claim them on both sides of the cut."""
-        return _clear(self, table, CLEARED)
+        return _clear(self, table)
 
 
 class DropOldOutputs(Clearing):
@@ -132,10 +132,10 @@ class DropOldOutputs(Clearing):
 
     def decide(self, table: Table) -> Decision:
         """Claim them before the cut, or with `keep` on both sides."""
-        return _clear(self, table, TRUNCATED)
+        return _clear(self, table)
 
 
-def _clear(rule: ClearToolOutputs | DropOldOutputs, table: Table, fate: int) -> Decision:
+def _clear(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Decision:
     """Claim the outputs that may go, and the calls whose inputs go with them."""
     why = _not_yet(rule, table)
     if why:
@@ -150,7 +150,7 @@ def _clear(rule: ClearToolOutputs | DropOldOutputs, table: Table, fate: int) -> 
         if gain < least:
             some = plural(gain, "token")
             return Decision(why=f"{some} could be cleared, fewer than the {least:,} that must go.")
-    claim = Claim(rows, fate, rewrite=Rewrite(empty, key=("clear-tool-outputs",)))
+    claim = Claim(rows, CLEARED, rewrite=Rewrite(empty, key=("clear-tool-outputs",)))
     everywhere = not isinstance(rule, DropOldOutputs) or rule.everywhere
     return Decision(older=claim, kept=claim if everywhere else None)
 

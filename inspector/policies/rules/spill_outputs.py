@@ -34,6 +34,7 @@ class SpillOutputs(Rule):
     )
 
     early: ClassVar[bool] = True
+    names_files: ClassVar[bool] = True
 
     kind: Literal["spill-outputs"] = "spill-outputs"
     budget: int = Field(50_000, ge=0, le=LARGE, description="Characters that a message's outputs may have")

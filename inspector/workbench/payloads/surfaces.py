@@ -43,7 +43,8 @@ def describe_surfaces(plan: Plan) -> SurfacesPayload | None:
     stored = stored_part(plan)
     changes = changes_stored(stored)
     kept = stored.after if changes else plan.before
-    cleared = int(np.count_nonzero(plan.fate == CLEARED))
+    wire = [code for code, rule in enumerate(plan.policy.rules) if edits_request(rule)]
+    cleared = int(np.count_nonzero((plan.fate == CLEARED) & np.isin(plan.outcome.rule, wire)))
     return SurfacesPayload(
         ManifestPayload(kept, changes),
         WirePayload(plan.after, cleared, kept - plan.after, IN_FLIGHT),
