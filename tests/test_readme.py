@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 
 import inspector
+from inspector.policies import list_rules
 from inspector.policies.registry import list_policies
+from inspector.policies.rules import kind_of
 from tests.loopback import Loopback
 from tests.shared import SHARED, needs_shared
 
@@ -25,11 +27,14 @@ ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "notebooks" / "guide"
 README = ROOT / "README.md"
 PAGES = [
-    GUIDE / f"{name}.md" for name in re.findall(r"^[a-z]+$", (GUIDE / "index.md").read_text("utf-8"), re.M)
+    GUIDE / f"{name}.md" for name in re.findall(r"^[a-z-]+$", (GUIDE / "index.md").read_text("utf-8"), re.M)
 ]
 REAL = SHARED / "sessions" / "claude-code--context-evaluator" / "cc-1compact-417l.jsonl"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SHOWN = re.compile(r"^(\w[\w.]*) +# (\w+\(.*\))$", re.MULTILINE)
+
+
+PRINTED = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def find_blocks(pages: list[Path]) -> list[tuple[str, str]]:
@@ -88,6 +93,43 @@ def test_every_block_of_the_guide_runs_as_printed(provider: Loopback) -> None:
     for expression, text in printed:
         assert re.fullmatch(re.escape(text).replace("…", ".*"), repr(values[expression]))
     assert provider.asked, "the guide has a model asked, and nothing was"
+
+
+SEEDS = sorted(GUIDE.glob("seeds-*.md"))
+
+
+def test_what_a_page_of_a_published_description_prints_is_what_it_shows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names: dict[str, object] = {"__name__": "guide"}
+    assert len(SEEDS) == 5
+    for page in [page for page in PAGES if page in SEEDS]:
+        blocks = BLOCK.findall(text := page.read_text("utf-8"))
+        shown = PRINTED.findall(text)
+        assert [block for block, _ in shown] == blocks, f"{page.name}: every cell shows what it prints"
+        for block, printed in shown:
+            run(block, page.name, names)
+            assert capsys.readouterr().out == printed, page.name
+
+
+@pytest.mark.parametrize("page", SEEDS, ids=lambda page: page.stem)
+def test_the_terms_beside_a_description_s_own_are_those_of_the_package(page: Path) -> None:
+    """Rules, settings, events and public functions that the middle column of a table names."""
+    kinds = {kind_of(rule) for rule in list_rules()}
+    parts = {part.kind: set(type(part).model_fields) for policy in list_policies() for part in policy.parts}
+    cells = " ".join(
+        row.split("|")[2] for row in page.read_text("utf-8").splitlines() if row.startswith("| ")
+    )
+    terms = re.findall(r"`([a-z][\w.-]*)", cells)
+    assert len(terms) > 5
+    for term in terms:
+        owner, _, name = term.partition(".")
+        if owner in parts and name:
+            assert name in parts[owner], term
+        elif owner in ("summaries", "policies", "tokens") and name:
+            assert hasattr(getattr(inspector, owner), name), term
+        elif "-" in term and not term.startswith("drop-old-outputs"):
+            assert term in kinds or term in {policy.name for policy in list_policies()}, term
 
 
 @needs_shared
