@@ -167,12 +167,9 @@ def make_parser() -> ArgumentParser:
         help="the context's size by an estimate, at once; no policy is planned unless one is named",
     )
     plan.add_argument("--json", action="store_true", help="as JSON")
-    lived.add_argument(
-        "--json",
-        action="store_true",
-        help="every event as JSON, one a line; `record` is what the harness itself would write",
-    )
-    lived.add_argument("--scenario", metavar="JSON", help="what happens from outside, as a JSON object")
+    lived.add_argument("--json", action="store_true", help="each event and the harness's own record, as JSON")
+    outside = 'what happens, as a JSON object; {"provider": "accepts"} lets requests above the window pass'
+    lived.add_argument("--scenario", metavar="JSON", help=outside)
     check.add_argument("--select", default="", metavar="CODES", help="codes or their beginnings: CI001,CI002")
     check.add_argument("--ignore", default="", metavar="CODES", help="codes to leave out")
     check.add_argument("--format", default="text", choices=REPORTS, help="default: text")

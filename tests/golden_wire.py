@@ -178,7 +178,7 @@ def draw_manual() -> dict[str, Drawn]:
     ledger = count_tokens(session, "chars4_utf16")
     history = trace_history(session, ledger)
     plan = make_plan(session, ledger, MANUAL.name, window=ROOMY)
-    compact = {"acts": [{"at": "m9", "do": "compact"}]}
+    compact = {"acts": [{"at": "m9", "do": "compact"}], "provider": "accepts"}
     run = replay(session, MANUAL.name, compact, ledger=ledger, history=history, window=NARROW)
     return {
         "manual_scene": draw_scene(plan, history),

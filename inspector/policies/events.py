@@ -77,8 +77,10 @@ KINDS: dict[str, Kind] = {
 _BRACES = re.compile(r"\{(\w+)\}")
 _WORD = re.compile(r"[\w.:/@+\-\[\]()#]{0,120}", re.ASCII)
 _NO_WORD = re.compile(r"[^\w.:/@+\-\[\]()#]+", re.ASCII)
+OWN = ("estimated", "estimated_after", "messages_before", "messages_after")
+"""Figures of the harness itself; the sentence about an event names its estimate apart."""
 SIZES = ("beforeTokens", "afterTokens")
-"""What published records call the context's tokens before and after."""
+"""Names of the tokens before and after in published records."""
 BY_RULES = "rules"
 """The provider of a compaction that calls no summariser."""
 RULES = ("verbatim", "summarised", "dropped", "cleared")
@@ -143,7 +145,7 @@ class AuditEvent:
         return {"type": name, **self._fill(fields, dialect)}
 
     def _fill(self, fields: Fields, dialect: Dialect) -> dict[str, Any]:
-        """The fields of a record that are known; a record within it stands if any field of it is."""
+        """The known fields of a record; a nested record is included if any of its fields is known."""
         record = {
             theirs: self._value(ours, dialect) if isinstance(ours, str) else self._fill(ours, dialect) or None
             for theirs, ours in fields.items()
@@ -174,8 +176,8 @@ class AuditEvent:
         sizes = [f"{record.pop(key):,}" for key in SIZES if key in record]
         if not sizes:
             return f"[{name}] {self._figures}".rstrip()
-        told = (f"{key} {value}" for key, value in record.items() if isinstance(value, int | float | str))
-        return f"[{name}] {', '.join((' -> '.join(sizes) + ' tokens', *told))}"
+        more = (f"{key} {value}" for key, value in record.items() if isinstance(value, int | float | str))
+        return f"[{name}] {', '.join((' -> '.join(sizes) + ' tokens', *more))}"
 
     @property
     def sentence(self) -> str:
@@ -189,11 +191,11 @@ class AuditEvent:
     def _figures(self) -> str:
         tokens = " -> ".join(f"{n:,}" for n in (self.before, self.after) if n is not None)
         parts = [f"{tokens} tokens"] if tokens else []
-        own = [self.data[key] for key in ("estimated", "estimated_after") if key in self.data]
-        if own:
+        own = [self.data[key] for key in OWN[:2] if key in self.data]
+        if own and own != [n for n in (self.before, self.after) if n is not None]:
             parts.append(f"{' -> '.join(f'{n:,}' for n in own)} by the harness's own estimate")
         for key, value in self.data.items():
-            if key in ("stage", "estimated", "estimated_after"):
+            if key in ("stage", *OWN):
                 continue
             if key == "ratio" and value is not None:
                 parts.append(f"{value:.0%} of the window")

@@ -50,7 +50,7 @@ class ReplayedContext:
         self._carried_withheld: tuple[int, ...] = ()
         self._passing = False
         self._last: int | None = None
-        self._heard = 0
+        self._reported_at = 0
         self._model: str | None = None
         self._moment: tuple[Session, Ledger] | None = None
         self._planned: Moment | None = None
@@ -73,7 +73,7 @@ class ReplayedContext:
         self._stays += self._withheld[number]
         self.position += 1
         if self._reports[number]:
-            self._last, self._heard = self.size, self.position
+            self._last, self._reported_at = self.size, self.position
 
     @property
     def hidden(self) -> int:
@@ -130,7 +130,7 @@ class ReplayedContext:
         """
         if self.measure != "usage":
             return self.estimated
-        since = self.entries if self._last is None else self.position - self._heard
+        since = self.entries if self._last is None else self.position - self._reported_at
         tail = TailWeight(plan.session, chars4_utf16.weigh)
         return (self._last or 0) + tail.weigh(min(since, len(plan.session.live)))
 
