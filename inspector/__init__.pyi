@@ -31,7 +31,7 @@ from .policies.trigger import Trigger as Trigger
 from .policies.base_rule import Rule as Rule
 from .policies.custom_rule import rule as rule
 from .planning.plan import Plan as Plan
-from .planning.plan import make_plan as make_plan
+from .planning.planner import make_plan as make_plan
 from .planning.context import Context as Context
 from .planning.context import Piece as Piece
 from .planning.assemble import live_context as live_context

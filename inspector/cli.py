@@ -309,7 +309,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
     from .workbench.payloads.sections import ALL_SECTIONS, sum_sections
 
     before, after = sum_sections(plan)
-    fates = Counter(plan.fate.tolist())
+    fates = Counter(plan.fate[plan.outcome.is_history].tolist())
     return {
         "policy": plan.policy.name,
         "at": plan.session.leaf,
@@ -343,6 +343,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "blocks": {fate: fates[code] for code, fate in enumerate(FATES) if fates[code]},
         "lost": [str(ref) for ref in plan.lost],
         "summaries": len(plan.jobs),
+        "deterministic": plan.deterministic,
         "notes": list(plan.notes),
         "counter": plan.ledger.source,
         "spec": plan.spec_json,

@@ -10,7 +10,8 @@ from typing import Any, get_args
 import numpy as np
 from pydantic import ValidationError
 
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Policy, Stage
 from inspector.policies.rules import RULES, kind_of

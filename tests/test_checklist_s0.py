@@ -12,7 +12,8 @@ from inspector.errors import PolicyError
 from inspector.files import save_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint, SummaryJob
 from inspector.policies.policy import Edits, read_policy
 from inspector.policies.registry import find_policy

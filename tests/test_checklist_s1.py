@@ -8,7 +8,7 @@ import pytest
 
 from inspector.files import open_session, save_session
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.policies.trigger import Trigger
 from inspector.replays.engine import replay

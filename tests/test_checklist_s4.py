@@ -18,7 +18,8 @@ from inspector.errors import EditError
 from inspector.files import open_session, save_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint, Reply, SummaryJob
 from inspector.policies.custom_rule import BlockView, rule
 from inspector.policies.events import AuditEvent
@@ -625,7 +626,8 @@ def test_S4_87_the_two_events_stand_around_the_summariser_s_call(reason: Reason)
         reason=reason,
         on_event=log.append,
     )
-    start, asked, end = log
+    start, asked, *_, end = log
+    assert [one.kind for one in log if one != "asked" and one.name_in("flue")] == ["started", "completed"]
     told = {"manual": "manual", "auto": "threshold", "overflow": "overflow"}[reason]
     retry = {"reason": told, "willRetry": reason == "overflow"}
     assert asked == "asked"
@@ -651,11 +653,11 @@ def test_S4_87_a_summariser_that_fails_ends_no_compaction_and_the_failure_is_tol
     assert not compact(talk(6), POLICY, write, edits=edits, on_event=log.append).done
     with pytest.raises(TimeoutError):
         compact(talk(6), POLICY, fall, edits=edits, on_event=log.append)
-    assert [(event.kind, event.data.get("error")) for event in log] == [
-        ("started", None),
-        ("failed", "SummarizeFailed"),
-        ("started", None),
-        ("failed", "TimeoutError"),
+    assert [(event.kind, event.data.get("error"), event.data.get("cause")) for event in log] == [
+        ("started", None, None),
+        ("failed", "ContextOverflow", "SummarizeFailed"),
+        ("started", None, None),
+        ("failed", "ContextOverflow", "TimeoutError"),
     ]
     assert [event.name_in("flue") for event in log] == ["compaction_start", None] * 2
     compact(talk(1), POLICY, write, on_event=log.append)

@@ -14,8 +14,9 @@ from inspector.errors import PolicyError
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.diff.contexts import diff_contexts, patch_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
 from inspector.planning.plan_words import NOT_DETERMINISTIC
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.harness import Harness
 from inspector.policies.policy import Edits, Policy

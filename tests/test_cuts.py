@@ -8,7 +8,7 @@ from inspector.cuts import find_cuts
 from inspector.errors import EditError
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session

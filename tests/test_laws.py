@@ -15,7 +15,8 @@ from inspector.cuts import find_cuts
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
 from inspector.planning.diff.contexts import diff_contexts, patch_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Edits, Policy, Stage
 from inspector.policies.rules import RULES, find_rule, kind_of

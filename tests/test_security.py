@@ -12,7 +12,7 @@ import pytest
 from inspector.files import open_session
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.diff.contexts import diff_contexts, patch_context
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.session.session import Session
 from inspector.text import printable
 from inspector.tokens.history import trace_history

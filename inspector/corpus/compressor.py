@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, Protocol
 from ..formats.readers import read_session
 from ..planning.assemble import build_context
 from ..planning.context import Context
-from ..planning.plan import Plan, make_plan
+from ..planning.plan import Plan
+from ..planning.planner import make_plan
 from ..policies.policy import Policy
 from ..policies.registry import find_policy
 from ..summaries.extractive.summariser import TOKENS, ExtractiveSummariser

@@ -25,7 +25,8 @@ from ..facts.outcomes import CODE, IN_FULL
 from ..facts.regret import Regret, find_regret, sum_regret
 from ..facts.trace import trace_plan, trace_recorded
 from ..facts.traced import Trace
-from ..planning.plan import Plan, make_plan
+from ..planning.plan import Plan
+from ..planning.planner import make_plan
 from ..policies.builtin.recorded import RECORDED
 from ..policies.policy import Policy
 from ..session.session import Session

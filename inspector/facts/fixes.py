@@ -125,7 +125,7 @@ def find_fixes(plan: Plan, traced: TracedFact) -> tuple[Fix, ...]:
     >>> from inspector.facts.facts import find_facts
     >>> from inspector.tokens.ledger import count_tokens
     >>> from inspector.facts.trace import trace_facts
-    >>> from inspector.planning.plan import make_plan
+    >>> from inspector.planning.planner import make_plan
     >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue", {"cut": "end"})
     >>> traced = trace_facts(find_facts(session), plan)[LOST_PATH]

@@ -48,7 +48,7 @@ def trace_facts(facts: Facts, plan: Plan, *, placeholder: bool = True) -> Trace:
     >>> from inspector.demo import open_demo
     >>> from inspector.facts.facts import find_facts
     >>> from inspector.tokens.ledger import count_tokens
-    >>> from inspector.planning.plan import make_plan
+    >>> from inspector.planning.planner import make_plan
     >>> session = open_demo()
     >>> plan = make_plan(session, count_tokens(session), "flue")
     >>> len(trace_facts(find_facts(session), plan)) > 100

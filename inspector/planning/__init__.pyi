@@ -7,7 +7,7 @@ from .diff.contexts import diff_contexts as diff_contexts
 from .diff.contexts import patch_context as patch_context
 from .diff.lines import diff_text as diff_text
 from .plan import Plan as Plan
-from .plan import make_plan as make_plan
+from .planner import make_plan as make_plan
 from .saved_plan import SavedPlan as SavedPlan
 from .summary_jobs import Checkpoint as Checkpoint
 from .summary_jobs import SummaryJob as SummaryJob

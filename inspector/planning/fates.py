@@ -152,8 +152,14 @@ class SideFates:
     @property
     def changed(self) -> Bools:
         """bool[m]: the block is not what it was; what is never sent does not count."""
-        changed: Bools = (self.fate != VERBATIM) & (self.rule != BY_WITHHELD)
+        changed: Bools = (self.fate != VERBATIM) & self.is_history
         return changed
+
+    @property
+    def is_history(self) -> Bools:
+        """bool[m]: all but reasoning of a harness that keeps none in its history."""
+        kept: Bools = self.rule != BY_WITHHELD
+        return kept
 
 
 Claims = Sequence[tuple[int, Claim]]

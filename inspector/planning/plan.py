@@ -11,36 +11,27 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
 from ..cuts import CutPoint, CutPoints
-from ..errors import EditError, OtherSession, PolicyError, expect
+from ..errors import EditError
 from ..formats.summary_wording import shown_summary
 from ..mixins import Drawable, Framed, ask
 from ..policies.builtin.recorded import RECORDED
-from ..policies.own_policy import find_own_policy
-from ..policies.policy import Edits, Policy, check_reason, check_window, read_edits
+from ..policies.policy import Edits, Policy
 from ..policies.registry import configure_policy
 from ..policies.rules.collapse import Collapse, CollapsedSegment, find_segments
 from ..policies.rules.keep_recent_tokens import KeepRecentTokens, measure_context
-from ..policies.table import COUNTED, FATES, SUMMARISED, Bytes, Decision, Summary, Table
-from ..policies.trigger import (
-    Condition,
-    Measured,
-    Reason,
-    Verdict,
-    join_verdicts,
-    judge_trigger,
-)
+from ..policies.table import COUNTED, FATES, SUMMARISED, VERBATIM, Bytes, Decision, Summary, Table
+from ..policies.trigger import Condition, Measured, Reason, Verdict, join_verdicts, judge_trigger
 from ..session.blocks import KINDS, BlockRef
 from ..session.session import Session
 from ..session.tree import Bools
 from ..text import printed
-from ..tokens.ledger import Ledger, count_tokens
+from ..tokens.ledger import Ledger
 from ..tokens.memo import Memo
-from ..tokens.moment import Moment, find_moment
+from ..tokens.moment import Moment
 from ..tokens.outside import Outside, PartName
 from ..tokens.reattached import ATTACHING
 from ..tokens.reattached import MOST as MOST_ATTACHED
@@ -48,12 +39,7 @@ from ..tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from ..tokens.rows import SECTIONS
 from .as_recorded import find_recorded
 from .cut_table import CutTable, find_edited_place
-from .fates import (
-    DECIDERS,
-    SideFates,
-    find_lost,
-    find_pinned,
-)
+from .fates import DECIDERS, SideFates, find_lost, find_pinned
 from .kept_prefix import KeptPrefix, find_prefix
 from .left_outside import leave_outside, takes, weigh_more
 from .notice import PlacedNotice
@@ -82,7 +68,7 @@ class Plan(Framed, Drawable):
     ('m3', ['m1/0', 'm2/0'])
     >>> plan.with_summary(checkpoint_from_text("The first was seven."))
     Plan(keep-recent-turns: cut at m3 (turn 2), 10 -> 9 tokens;
-         blocks: 1 verbatim, 2 summarised; summary by pasted)
+         blocks: 1 verbatim, 2 summarised; summary by pasted; not deterministic)
     """
 
     session: Session
@@ -198,6 +184,8 @@ class Plan(Framed, Drawable):
         moment, given = self.table.moment, self.table.moment.given
         if given is not None:
             return Measured(given.reported, given.reported, 0, None)
+        if moment.whole is not None:
+            return Measured(self.before, 0, self.before, None)
         key = (how.estimate, how.fresh_usage, how.start)
         return _MEASURED.of(moment, lambda: measure_context(self.table, how), *key)
 
@@ -222,7 +210,7 @@ class Plan(Framed, Drawable):
     @cached_property
     def lost(self) -> tuple[BlockRef, ...]:
         """The blocks that are no longer verbatim in the context; the session keeps them (S1-32)."""
-        return find_lost(self.table, self.fate)
+        return find_lost(self.table, np.where(self.outcome.is_history, self.fate, VERBATIM))
 
     @cached_property
     def prefix(self) -> KeptPrefix:
@@ -492,9 +480,11 @@ class Plan(Framed, Drawable):
         if alike and edits.cut is not None and self.policy.name != RECORDED.name:
             tiers = self.tiers.at_cut(find_edited_place(self.table, edits.cut))
             return replace(self, edits=edits, tiers=tiers, depth=tiers.stop(), checkpoint=None)
+        # A reason that nobody gave is that of the policy as the edits make it.
+        reason = None if self.reason == self.policy.own_reason else self.reason
         window = self.table.given_window
         return plan_moment(
-            self.table.moment, self.policy, edits, session=self.session, window=window, reason=self.reason
+            self.table.moment, self.policy, edits, session=self.session, window=window, reason=reason
         )
 
     def with_summary(self, checkpoint: Checkpoint | None) -> Plan:
@@ -518,16 +508,19 @@ class Plan(Framed, Drawable):
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Whether the policy's trigger fires for the context as it stands."""
+        """Whether the policy fires by itself for the present context."""
         trigger = self.policy.trigger
         return join_verdicts(trigger.join, [self._judge(one) for one in (trigger, *trigger.also)])
 
     def _judge(self, trigger: Condition) -> Verdict:
-        measured, measure = self.measured, trigger.measure
-        if measure != "usage":
-            size = self.before if measure in COUNTED else self.table.weigh(measure)
+        measured = self.measured
+        if self.table.moment.whole is not None and trigger.measure == "usage":
+            # What was reported is of requests that held reasoning.
+            trigger = trigger.model_copy(update={"measure": "assembled"})
+        if trigger.measure != "usage":
+            size = self.table.weigh(trigger.measure, self.before)
             measured = Measured(size, 0, size, None)
-        return judge_trigger(trigger, measured, self.table.window)
+        return judge_trigger(trigger, measured, self.table.window, self.policy.own_reason)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -557,95 +550,6 @@ class Plan(Framed, Drawable):
         return told
 
 
-def make_plan(
-    session: Session,
-    ledger: Ledger | str | Policy | dict[str, Any] | None = None,
-    policy: str | Policy | dict[str, Any] | None = None,
-    edits: Edits | dict[str, Any] | None = None,
-    *,
-    cut: str | None = None,
-    window: int | None = None,
-    reason: Reason = "auto",
-    contract: str | None = None,
-) -> Plan:
-    """Plan a compaction of the context at the session's leaf. Nothing is changed and no model is called.
-
-    Args:
-        session: The session, at the point in time to plan for.
-        ledger: The session's tokens; counted if None. The policy may stand here instead:
-            `make_plan(session, "flue")`.
-        policy: A name, a `Policy` or its JSON; by default the policy of the harness that wrote the session,
-            "flue" if there is none. "recorded" is the compaction that the file holds right after this point,
-            with its cut and its summary, so that an edit changes what really happened.
-        edits: The cut, pins and settings that replace those of the policy.
-        cut: Short for `edits={"cut": …}`: the first entry that is kept, "turn 5", or "end".
-        window: Tokens of the model's window, in place of what the session or its model tells.
-        reason: What asked for the compaction, which decides the stages that may run. A cut by hand and
-            "manual" (/compact) run at least one.
-        contract: The contract that the policy has to keep, as a plan's `spec_json` tells it (S0-1).
-
-    Raises:
-        PolicyError: No such policy or setting, another contract, or no recorded compaction follows.
-        EditError: A cut or pin points at nothing, or the cut is not valid.
-        OtherSession: The ledger counted another session.
-
-    >>> from inspector import count_tokens, read_session
-    >>> session = read_session([{"role": role, "content": "…"} for role in ("user", "assistant") * 5])
-    >>> ledger = count_tokens(session)
-    >>> make_plan(session, ledger, "keep-recent-turns").cut.entry  # of five turns the last four
-    'm3'
-    >>> one_turn = {"settings": {"keep-recent-turns.turns": 1}}
-    >>> make_plan(session, ledger, "keep-recent-turns", one_turn).cut.entry
-    'm9'
-    >>> make_plan(session, "keep-recent-turns", cut="turn 3").cut.entry
-    'm5'
-    """
-    expect("make_plan", session=(session, Session), cut=(cut, str, None))
-    if policy is None and isinstance(ledger, str | Policy | dict):
-        ledger, policy = None, ledger
-    expect("make_plan", ledger=(ledger, Ledger, None))
-    if not isinstance(ledger, Ledger):
-        ledger = _find_ledger(session)
-    if policy is None:
-        policy = find_own_policy(session) or "flue"
-    changed = read_edits(edits)
-    changed = changed if cut is None else changed.model_copy(update={"cut": cut})
-    if changed.cut is not None and (turn := session.find_turn(changed.cut)) is not None:
-        first = session.path[turn.first]
-        if first not in session.live.entries:
-            raise EditError("cut", changed.cut, "the context no longer holds it: a compaction took it")
-        changed = changed.model_copy(update={"cut": session.entries[first].id})
-    check_window(window)
-    check_reason(reason)
-    plan = plan_moment(
-        find_moment(session, ledger), policy, changed, session=session, window=window, reason=reason
-    )
-    if contract is not None and contract != plan.policy.contract:
-        kept = plan.policy.contract or "none"
-        raise PolicyError(
-            plan.policy.name, f"the contract {contract!r:.60} is asked for, and it keeps {kept}"
-        )
-    return plan
-
-
-_LEDGER: list[ref[Ledger]] = []
-"""The ledger that was counted last for a plan, as long as something uses it."""
-
-
-def _find_ledger(session: Session) -> Ledger:
-    """Return the tokens of a session, counted before if a plan of the same session still has them."""
-    ledger = _LEDGER[0]() if _LEDGER else None
-    try:
-        if ledger is not None:
-            ledger.check(session)
-            return ledger
-    except OtherSession:
-        pass
-    ledger = count_tokens(session)
-    _LEDGER[:] = [ref(ledger)]
-    return ledger
-
-
 def plan_moment(
     moment: Moment,
     policy: str | Policy | dict[str, Any],
@@ -653,12 +557,16 @@ def plan_moment(
     *,
     session: Session | None = None,
     window: int | None = None,
-    reason: Reason = "auto",
+    reason: Reason | None = None,
 ) -> Plan:
     """`make_plan` for a moment: one that knows figures of its own keeps them. `session` is the plan's."""
     session = session or moment.session
     configured = configure_policy(policy, edits.settings)
-    table = Table(session, moment, configured.rules, configured.trigger, window, reason)
+    whole = moment.whole or moment
+    moment = whole if configured.harness.send_reasoning else whole.bare
+    table = Table(
+        session, moment, configured.rules, configured.trigger, window, reason or configured.own_reason
+    )
     pinned = find_pinned(table, edits.pins)
     by_hand = None if edits.cut is None else find_edited_place(table, edits.cut)
     recorded = find_recorded(session, moment.cuts) if configured.name == RECORDED.name else None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..policies.builtin.recorded import RECORDED
+from ..policies.harness import find_double
 from ..policies.policy import NO_CONTRACT, Edits, Policy
 from ..policies.registry import POLICIES, configure_policy
 from ..policies.table import FATES, VERBATIM
@@ -16,8 +17,9 @@ from ..session.session import Session
 from ..session.tree import SYSTEM, USER
 from ..text import plural
 from ..tokens.memo import Memo
+from ..tokens.models import name_entry
 from ..tokens.reattached import MOST as MOST_ATTACHED
-from .fates import BY_BOUND, BY_PAIR, BY_WITHHELD, STANDS, describe_ends, describe_lost
+from .fates import BY_BOUND, BY_PAIR, STANDS, describe_ends, describe_lost
 from .plan import Plan
 from .summary_jobs import CAME_WHOLE
 
@@ -36,7 +38,7 @@ def write_spec(plan: Plan) -> dict[str, Any]:
     }
     if plan.table.given_window is not None:
         spec["window"] = plan.table.given_window
-    if plan.reason != "auto":
+    if plan.reason != plan.policy.own_reason:
         spec["reason"] = plan.reason
     if plan.policy.contract:
         spec["contract"] = plan.policy.contract
@@ -63,7 +65,7 @@ def write_recipe(plan: Plan, short: bool = False) -> str:
         parts.append(repr(plan.edits))
     if plan.table.given_window is not None:
         parts.append(f"window={plan.table.given_window}")
-    if plan.reason != "auto":
+    if plan.reason != plan.policy.own_reason:
         parts.append(f"reason={plan.reason!r}")
     # What the file records is found there again.
     given = plan.checkpoint is not None and plan.policy.name != RECORDED.name
@@ -88,7 +90,7 @@ def shorten_name(session: Session, name: str | None) -> str | None:
 
 def write_line(plan: Plan) -> str:
     """What a reader of a notebook sees of a plan."""
-    counts = Counter(plan.fate.tolist())
+    counts = Counter(plan.fate[plan.outcome.is_history].tolist())
     fates = ", ".join(f"{counts[code]} {fate}" for code, fate in enumerate(FATES) if counts[code])
     if plan.cut is None:
         left = f"{plan.after:,} tokens stay"
@@ -101,7 +103,8 @@ def write_line(plan: Plan) -> str:
     written = "" if plan.checkpoint is None else f"; summary by {plan.checkpoint.by}"
     return (
         f"Plan({plan.policy.name}: cut at {plan.cut.entry}{turn}, {plan.before:,} -> {plan.after:,} "
-        f"tokens{_span(plan)}; blocks: {fates or 'none'}{written}{'' if plan.fits else '; does not fit'})"
+        f"tokens{_span(plan)}; blocks: {fates or 'none'}{written}{'' if plan.fits else '; does not fit'}"
+        f"{'' if plan.deterministic else '; not deterministic'})"
     )
 
 
@@ -150,9 +153,11 @@ def describe_plan(plan: Plan) -> list[str]:
     torn = plan.tier.unpaired or (cut is not None and cut.rule not in PAIRS)
     if cut is not None and not cut.legal and torn and not STANDS[plan.fate[plan.is_older]].all():
         notes.append(f"{plan.policy.title or plan.policy.name} cuts where a provider refuses: {cut.sentence}")
-    if withheld := int((plan.outcome.rule == BY_WITHHELD).sum()):
-        some = plural(withheld, "reasoning block is", "reasoning blocks are")
-        notes.append(f"{some} left out: this harness sends no reasoning.")
+    if withheld := int((~plan.outcome.is_history).sum()):
+        some = plural(withheld, "block", "blocks")
+        notes.append(f"This harness keeps no reasoning: {some} of it in the file, none in the context.")
+    if plan.policy.is_double:
+        notes += [notice.sentence for notice in find_double(*[[name_entry(plan.session)]] * 2)]
     bound = int((plan.outcome.rule == BY_BOUND).sum())
     if bound:
         notes.append(
@@ -205,7 +210,7 @@ def describe_plan(plan: Plan) -> list[str]:
         notes.append(CAME_WHOLE)
     if plan.checkpoint is not None and plan.checkpoint.truncated:
         notes.append("The summary came out longer than its budget and was cut to it: its end is missing.")
-    if lossy := describe_lost(plan.fate):
+    if lossy := describe_lost(plan.fate[plan.outcome.is_history]):
         notes.append(lossy)
     for decision in plan.decisions:
         notes.extend(decision.notes)

@@ -29,7 +29,8 @@ from ..session.session import Session
 from ..tokens.counter import Counter
 from ..tokens.counters import COUNTERS, ESTIMATE, find_counter
 from ..tokens.ledger import Ledger, count_tokens
-from .plan import Plan, make_plan
+from .plan import Plan
+from .planner import make_plan
 
 FORMAT: Literal["compaction-plan/1"] = "compaction-plan/1"
 LONGEST = 60

@@ -16,10 +16,9 @@ from ..formats.sealed import Sealed
 from ..policies.table import Summary, Table, find_start
 from ..session.blocks import Chars, Value
 from ..session.entries import Entry, Usage
+from ..session.queries import NO_HISTORY
+from ..session.queries import TURN_CONTEXT as TURN_CONTEXT
 from ..session.tree import Bools
-
-NO_HISTORY = "No prior history."
-TURN_CONTEXT = "\n\n---\n\n**Turn Context (split turn):**\n\n"
 
 
 class SummaryJob(Value):
@@ -83,7 +82,8 @@ class Checkpoint(Value):
 
     `covers` are the blocks it was written from, as references; `deterministic` says that the same blocks give
     the same text again. `turns` are the parts of `text` where one was written for each older turn, in their
-    order. `sealed` is the provider's block, where the provider compacted. `provider`, `model`, `prompt`,
+    order. `calls` is how often a summariser was asked for it, 0 where that is not known. `sealed` is the
+    provider's block, where the provider compacted. `provider`, `model`, `prompt`,
     `truncated` and `oversize` are as in its replies. Whoever wrote it, it is untrusted text.
 
     >>> Checkpoint(text="All tests pass.", by="me").provenance()
@@ -97,6 +97,7 @@ class Checkpoint(Value):
     covers: tuple[Chars, ...] = ()
     deterministic: bool = False
     turns: tuple[Chars, ...] = ()
+    calls: int = 0
     sealed: Sealed | None = None
     provider: Chars | None = None
     model: Chars | None = None
@@ -109,6 +110,8 @@ class Checkpoint(Value):
         names = ("provider", "model", "prompt")
         fields: dict[str, Any] = {"by": self.by, "deterministic": self.deterministic}
         fields |= {name: value for name in names if (value := getattr(self, name)) is not None}
+        if self.calls > 1:
+            fields["calls"] = self.calls
         if self.oversize:
             fields["oversize"] = [one.model_dump() for one in self.oversize]
         return fields | ({"truncated": True} if self.truncated else {})

@@ -112,9 +112,11 @@ _S0_MORE = {
     "summary_oversize": {"size": "size", "budget": "budget"},
     "double_ran": {"core": "core", "wire": "wire"},
 }
+_S1 = {"ratio": "ratio", **_STUD}
 _STUD_FIELDS: dict[tuple[Dialect, str], Fields] = {
     **{("stud-wiki", kind): {**_S0, **_S0_MORE.get(kind, {})} for kind in _STUD_WIKI},
-    **{("stud-warning", kind): {"tool": "tool", "ratio": "ratio", **_STUD} for kind in _STUD_WARNING},
+    **{("stud-warning", kind): {"tool": "tool", **_S1} for kind in _STUD_WARNING},
+    ("stud-wiki", "double_configured"): {"providerEntry": "provider_entry"},
 }
 FIELDS: dict[tuple[Dialect, str], Fields] = {
     **_STUD_FIELDS,

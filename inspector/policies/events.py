@@ -42,8 +42,9 @@ KINDS: dict[str, Kind] = {
     "refused": Kind("event", "A request was not composed: the session is paused"),
     "deferred": Kind("event", "A compaction was put off"),
     "forced": Kind("event", "A state machine asked for a compaction"),
-    "token_overflow": Kind("event", "The provider refused the request: too many tokens"),
-    "byte_overflow": Kind("event", "The provider refused the request: too many bytes"),
+    "token_overflow": Kind("event", "The provider refused the request: too many tokens, by the API HTTP 400"),
+    "byte_overflow": Kind("event", "The provider refused the request: too many bytes, by the API HTTP 413"),
+    "overran": Kind("event", "The provider took more than the window, which is an overflow to this harness"),
     "max_output": Kind("event", "The reply ran into its limit of tokens and was not taken"),
     "leaf_removed": Kind("event", "The failed reply was taken off the path"),
     "switched": Kind("event", "Another model or another window from now on"),
@@ -66,7 +67,9 @@ KINDS: dict[str, Kind] = {
     ),
     "no_progress": Kind("diagnostic", "Compactions no longer make the context smaller"),
     "irreducible": Kind("diagnostic", "What may never be compacted is already above the threshold"),
-    "double_configured": Kind("audit", "The harness and the provider both compact on one provider entry"),
+    "double_configured": Kind(
+        "audit", "The harness and the provider both compact on one provider entry", ("provider_entry",)
+    ),
     "double_ran": Kind("event", "The harness and the provider both compacted on one turn", ("core", "wire")),
     "reset_asked": Kind("event", "The user was asked whether /reset may clear the history"),
     "suggested": Kind("diagnostic", "Nothing compacts here: /reset is the way back"),

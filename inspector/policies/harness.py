@@ -103,6 +103,22 @@ class Harness(PolicyPart):
     breaker: int = Field(
         0, ge=0, le=100, description="Failures in a row that stop automatic compaction; 0 never"
     )
+    fatal: bool = Field(
+        False, description="Whether a turn ends with an error when its automatic compaction fails"
+    )
+    growth: int = Field(
+        0,
+        ge=0,
+        le=100,
+        description="Summaries in a row, each larger than the last, that stop automatic compaction; 0 never",
+    )
+    silent_overflow: bool = Field(
+        False,
+        description="Whether a reply to more than the window is an overflow too: taken off and asked again",
+    )
+    one_switch: bool = Field(
+        False, description="Whether switching the trigger off ends recovery from refusals as well"
+    )
     reset: bool = Field(True, description="Whether /reset exists")
     adopt: Literal["always", "smaller"] = Field(
         "always", description="Whether a result that is not smaller is adopted all the same"
@@ -352,11 +368,15 @@ def find_actions(harness: Harness, state: State) -> tuple[str, ...]:
 
 
 class HarnessNote(NamedTuple):
-    """Something to know. `kind` is the kind of event it is; a warning never stops a session (S0-57)."""
+    """Something to know. `kind` is the kind of event it is; a warning never stops a session (S0-57).
+
+    `entry` is the provider entry that it is about, if it is about one.
+    """
 
     kind: str
     severity: Literal["warning", "diagnostic"]
     sentence: str
+    entry: str | None = None
 
 
 def check_thresholds(name: str, harness: Harness, trigger: float | None = None) -> None:
@@ -390,22 +410,27 @@ def find_double(core: Iterable[str], wire: Iterable[str]) -> tuple[HarnessNote, 
             f"On provider entry {entry!r} both the harness and the provider's context management compact. "
             "The session goes on: its history is what the harness makes of it, the provider edits requests "
             "only. Switch off the harness' compaction, or switch off context management, or accept both.",
+            entry,
         )
         for entry in sorted(set(core) & set(wire))
     )
 
 
 def lint(
-    name: str, harness: Harness, trigger: float | None = None, wire: bool | Iterable[str] = False
+    name: str,
+    harness: Harness,
+    trigger: float | None = None,
+    wire: bool | Iterable[str] = False,
+    entry: str = "main",
 ) -> tuple[HarnessNote, ...]:
     """What to know about policy `name` before it runs.
 
     `wire` says whether its rules edit requests at the wire, or on which provider entries; its own history
-    is compacted on "main". Raises `PolicyError` as `check_thresholds` does.
+    is compacted on `entry`. Raises `PolicyError` as `check_thresholds` does.
     """
     check_thresholds(name, harness, trigger)
-    edited = (["main"] if wire else []) if isinstance(wire, bool) else wire
-    core = [] if harness.engine == "none" else ["main"]
+    edited = ([entry] if wire else []) if isinstance(wire, bool) else wire
+    core = [] if harness.engine == "none" else [entry]
     notices = [*find_double(core, edited)]
     if harness.engine == "none" and harness.require is not None:
         notices.append(HarnessNote("suggested", "diagnostic", suggest(harness)))

@@ -50,8 +50,9 @@ class Policy(Value):
 
     With `stages` the rules named in one take part only from that stage on, and what a later stage decides
     stands over an earlier one's decision. A `target` ends the stages as soon as it is met. Rules in no stage
-    always take part and come first. `version` is that of the system it was held to. `mode` is the mode of core
-    that it is in, if one was chosen; `contract` the published contract that it keeps, of those known here.
+    always take part and come first. `version` is that of the system it was held to. `mode` is the mode of
+    core that it is in, if one was chosen; `contract` the published contract that it keeps, of those known
+    here.
 
     >>> from inspector import find_policy
     >>> mine = Policy(name="mine", trigger=Trigger(ratio=0.7), rules=find_policy("keep-recent-turns").rules)
@@ -105,6 +106,33 @@ class Policy(Value):
         """What has settings and is no rule: the trigger, the target if there is one, the harness."""
         target = () if self.target is None else (self.target,)
         return (self.trigger, *target, self.harness)
+
+    @property
+    def running(self) -> Harness:
+        """The harness as it runs: with one switch for both, a trigger that is off ends recovery too.
+
+        >>> from inspector import find_policy
+        >>> [find_policy(name).configured({"trigger.enabled": False}).running.recover
+        ...  for name in ("flue", "flue-2")]
+        [False, True]
+        """
+        if self.harness.one_switch and not self.trigger.enabled:
+            return self.harness.model_copy(update={"recover": False})
+        return self.harness
+
+    @property
+    def is_double(self) -> bool:
+        """Whether the harness compacts its history and the provider edits its requests besides (S0-55)."""
+        on = [rule for rule in self.rules if rule.enabled]
+        core = [rule for rule in on if not rule.locked and not rule.wire]
+        # What the provider itself writes up is no second surface.
+        own = self.harness.engine != "none" and not any(rule.by_provider for rule in core)
+        return own and bool(core) and any(rule.wire for rule in on)
+
+    @property
+    def own_reason(self) -> Reason:
+        """The default reason of a compaction: automatic, or the user's /compact if only that starts one."""
+        return "manual" if self.harness.mode == "manual" else "auto"
 
     @property
     def parts(self) -> tuple[PolicyPart, ...]:
@@ -345,9 +373,9 @@ def check_window(window: object) -> None:
         raise PolicyError("window", f"{window!r} is no number of tokens; 0 says that it is unknown")
 
 
-def check_reason(reason: str) -> None:
-    """Raise `PolicyError` unless it is one of those a compaction is planned for."""
-    if reason not in get_args(Reason):
+def check_reason(reason: str | None) -> None:
+    """Raise `PolicyError` unless it is one of those a compaction is planned for, or none is given."""
+    if reason is not None and reason not in get_args(Reason):
         raise PolicyError("reason", f"{reason!r} is none", get_args(Reason))
 
 

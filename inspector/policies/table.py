@@ -115,8 +115,10 @@ class Table:
         """int32[n]: live entries weighed by a published estimate, such as "chars4_utf16"."""
         return self.moment.weights(measure)
 
-    def weigh(self, measure: str) -> int:
-        """The whole context by such an estimate, or how many messages it has."""
+    def weigh(self, measure: str, tokens: int) -> int:
+        """The whole context, of so many tokens, by a policy's own measure."""
+        if measure in COUNTED:
+            return tokens
         return len(self.live) if measure == "messages" else int(self.weights(measure).sum())
 
     def tail(self, measure: str) -> TailWeight:

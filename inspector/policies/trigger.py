@@ -37,6 +37,9 @@ Check = Literal["reply", "outputs", "request"]
 """When it is looked at: after a reply that leaves no call open, after the outputs of calls, or before every
 request."""
 
+Reason = Literal["auto", "manual", "overflow"]
+"""Why a compaction is planned: the harness' own check, the user's /compact, or a provider's refusal."""
+
 
 class Condition(PolicyPart):
     """A threshold, and what is held against it. The first of these that is given decides.
@@ -285,11 +288,11 @@ def measure_usage(session: Session, tail: TailWeight | None = None) -> Measured:
     return Measured(total, 0, total, None)
 
 
-def judge_trigger(trigger: Condition, measured: Measured, window: Number) -> Verdict:
+def judge_trigger(trigger: Condition, measured: Measured, window: Number, reason: Reason = "auto") -> Verdict:
     """Whether the trigger fires for what was measured, in a window of so many tokens (0: unknown).
 
     A trigger that goes by provider usage looks at that alone: what is estimated of later messages does not
-    fire it (S4-29).
+    fire it (S4-29). With the `reason` "manual" only the user starts a compaction, and it never fires.
 
     >>> judge_trigger(Trigger(reserve_tokens=2_000), Measured(8_500, 8_001, 499, 3), 10_000).fires
     True
@@ -322,6 +325,9 @@ def judge_trigger(trigger: Condition, measured: Measured, window: Number) -> Ver
             f"{measured.usage_tokens:,.0f} by provider usage, {measured.trailing_tokens:,.0f} estimated since"
         )
     than = "above" if trigger.above else "at"
+    if fires and reason == "manual":
+        size = f"{tokens:,.0f} {unit} ({source}) are {than} {threshold:,.0f}"
+        return Verdict(False, tokens, threshold, f"Waits for the user's /compact: {size}.")
     sentence = (
         f"{'Fires' if fires else 'Does not fire'}: {tokens:,.0f} {unit} ({source}); "
         f"it fires {than} {threshold:,.0f}."
@@ -343,7 +349,3 @@ def join_verdicts(join: Literal["any", "all"], verdicts: Sequence[Verdict]) -> V
     decisive = join == "any"
     fires = decisive if decisive in said else None if None in said else not decisive
     return verdicts[0]._replace(fires=fires, sentence=" ".join(verdict.sentence for verdict in verdicts))
-
-
-Reason = Literal["auto", "manual", "overflow"]
-"""Why a compaction is planned: the harness' own check, the user's /compact, or a provider's refusal."""

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import EditError, expect
+from ..policies.events import write_word
 from ..policies.harness import STATES, lint
 from ..policies.policy import Policy, check_window
 from ..policies.registry import configure_policy
@@ -25,7 +26,7 @@ from ..session.session import Session
 from ..text import plural
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
-from ..tokens.models import published_window, window_of
+from ..tokens.models import name_entry, published_window, window_of
 from ..tokens.recorded_sizes import find_recorded_sizes
 from .compactor import Compactor
 from .context_actions import ContextActions
@@ -33,8 +34,8 @@ from .early_rules import EarlyRules
 from .event_log import EventLog
 from .harness_state import HarnessState
 from .replayed_context import ReplayedContext
-from .requests import RequestGate, Stop
-from .run import Run, Status
+from .requests import RequestGate
+from .run import Run, Status, Stop
 from .scenario import Scenario, ScenarioEvent, read_scenario
 from .timeline import find_life, take_out
 from .versus_recorded import compare_recorded, find_moments, name_check
@@ -113,7 +114,7 @@ class _Replay:
     ) -> None:
         self.session, self.ledger, self.policy, self.history = session, ledger, policy, history
         self.scenario, self.window = scenario, window
-        self.harness = harness = scenario.equip(policy.harness)
+        self.harness = harness = scenario.equip(policy.running)
         core, on_wire = split_off_edits(policy)
         # What the provider itself writes up is no second surface.
         self.by_provider = any(getattr(rule, "by", "") == "provider" for rule in core.rules if rule.enabled)
@@ -219,7 +220,7 @@ class _Replay:
             self.log.stand_at(refusal)
             # Where compactions made the context smaller than the one that was refused, it is not refused.
             if not self.context.changed or self.context.size >= refusal.tokens:
-                self.gate.refuse(refusal.kind, recorded=True)
+                self.gate.refuse(refusal.kind, recorded=True, status=refusal.status)
         if number == len(self.life):
             return
         self.log.stand(number, arrived=False)
@@ -328,10 +329,19 @@ class _Replay:
     def _lint(self) -> None:
         trigger = self.policy.trigger
         share = trigger.ratio if trigger.tokens is None and trigger.budget is None else None
-        double = self.wire_edits is not None and self.compactor.able and not self.by_provider
-        for notice in lint(self.policy.name, self.harness, share if trigger.enabled else None, double):
-            self.log.record(notice.kind)
+        share = share if trigger.enabled else None
+        entry = name_entry(self.session)
+        for notice in lint(self.policy.name, self.harness, share, self.policy.is_double, entry):
+            named: dict[str, Any] = {}
+            if notice.entry is not None:
+                named["provider_entry"] = write_word(notice.entry)
+            self.log.record(notice.kind, **named)
             self.log.note(notice.kind, notice.sentence)
+        if self.policy.running.recover != self.policy.harness.recover:
+            self.log.note(
+                "one_switch",
+                "The trigger is switched off, and in this harness that ends recovery from refusals too.",
+            )
         by_window = trigger.enabled and trigger.tokens is None and self.harness.engine != "none"
         if by_window and not trigger.base(self.window):
             self.log.note(
@@ -342,7 +352,8 @@ class _Replay:
         """What is known only at the end."""
         self._tell_idle()
         self._tell_unseen()
-        self._tell_downstream()
+        self._report_failed()
+        self._report_written()
         if self.wire_edits is not None and self.wire_edits.edited:
             self.log.note(
                 "wire",
@@ -377,10 +388,24 @@ class _Replay:
             f"at {name_check(trigger.check)}, and never did so then.",
         )
 
-    def _tell_downstream(self) -> None:
-        """From where on the run is one of many that could follow (S0-70, S0-71)."""
-        adopted = (item for item in self.compactor.compactions if item.adopted)
-        first = next((item for item in adopted if not item.plan.deterministic), None)
+    def _report_failed(self) -> None:
+        """Report compactions that failed for good."""
+        failed = [event for event in self.log.events if event.kind == "failed"]
+        if not failed:
+            return
+        first, calls = failed[0], sum(event.data["calls"] for event in failed)
+        many = plural(len(failed), "compaction failed", "compactions failed")
+        self.log.note(
+            "failed",
+            f"{many}, first in turn {(first.turn or 0) + 1}: the summariser failed "
+            f"{plural(calls, 'time')}, and the context stayed as it was.",
+            first.step,
+        )
+
+    def _report_written(self) -> None:
+        """Report the first step that depends on what a model writes (S0-70, S0-71)."""
+        written = (item for item in self.compactor.compactions if item.adopted)
+        first = next((item for item in written if not item.plan.deterministic), None)
         if first is not None:
             self.log.note(
                 "downstream",
@@ -433,7 +458,7 @@ class _Replay:
             state=c["state"].astype(np.uint8),
             events=tuple(self.log.events),
             compactions=tuple(self.compactor.compactions),
-            findings=tuple(self.log.findings),
+            findings=tuple(sorted(self.log.findings, key=lambda finding: finding.step)),
             against=tuple(compare_recorded(self.life, history, self.policy, self.window, self._sizes())),
             status=status,
             why=why,

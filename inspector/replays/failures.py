@@ -43,8 +43,9 @@ class FailureCounts(NamedTuple):
 
     `calls`: failed summariser calls of the running compaction. `failures`: automatic compactions that
     failed in a row. `recoveries`: tried since a request was last accepted, or the user spoke; `repeats`: the
-    same after replies that ran into their limit, which are counted apart (TIERED §5). `stalled`: a pass came
-    to nothing and no one has acted since.
+    same after replies that ran into their limit, which are counted apart (TIERED §5). `grown`: passes in a
+    row whose summary was larger than the one before. `stalled`: passes came to nothing and no one has acted
+    since.
     """
 
     calls: int = 0
@@ -52,6 +53,7 @@ class FailureCounts(NamedTuple):
     recoveries: int = 0
     stalled: bool = False
     repeats: int = 0
+    grown: int = 0
 
     def start(self) -> FailureCounts:
         """A compaction starts."""
@@ -69,13 +71,22 @@ class FailureCounts(NamedTuple):
         """The compaction failed. Only automatic ones count towards the breaker."""
         return self._replace(failures=self.failures + (reason == "auto"))
 
-    def succeed(self, stalled: bool = False) -> FailureCounts:
-        """The compaction stands; `stalled` if it came to nothing."""
-        return self._replace(failures=0, stalled=stalled)
+    def succeed(self, stalled: bool = False, grew: bool = False) -> FailureCounts:
+        """The compaction succeeded; `stalled` if it came to nothing, `grew` if its summary is larger than the
+        last."""
+        return self._replace(failures=0, stalled=stalled, grown=self.grown + 1 if grew else 0)
+
+    def is_growing(self, harness: Harness) -> bool:
+        """Whether so many summaries in a row grew that the harness stops (S0-106).
+
+        >>> FailureCounts(grown=2).is_growing(Harness(growth=2)), FailureCounts(grown=2).is_growing(Harness())
+        (True, False)
+        """
+        return 0 < harness.growth <= self.grown
 
     def act(self) -> FailureCounts:
         """The user, or a state machine, intervenes: automatic compaction may be tried again."""
-        return self._replace(failures=0, stalled=False)
+        return self._replace(failures=0, stalled=False, grown=0)
 
     def recover(self) -> FailureCounts:
         """A recovery from a refused request is tried."""

@@ -22,6 +22,7 @@ from ..policies.trigger import Reason, Trigger
 from .event_log import EventLog
 from .failures import CompactionPass, FailureCounts, no_progress
 from .replayed_context import ReplayedContext
+from .run import Stop
 
 
 class HarnessState:
@@ -112,19 +113,22 @@ class HarnessState:
 
     def succeed(self, summary: int, before: int, after: int) -> None:
         """A compaction stands. `summary` is 0 where none is written: then nothing can grow."""
-        now = CompactionPass(summary, before, after)
-        stalled = summary > 0 and no_progress(self._pass, now)
+        now, last = CompactionPass(summary, before, after), self._pass
+        came_to_nothing = summary > 0 and no_progress(last, now)
         self._pass = now
-        self.counts = self.counts.succeed(stalled)
-        if stalled:
-            self.log.record("no_progress", before=before, after=after)
-            self.log.note_once(
-                "no_progress",
-                "Two compactions in a row came to nothing; automatic ones stop until someone acts.",
-            )
+        counts = self.counts.succeed(grew=last is not None and summary > last.summary > 0)
+        self.counts = counts._replace(stalled=came_to_nothing or counts.is_growing(self.harness))
+        if last is not None and self.counts.stalled:
+            self.log.record("no_progress", before=before, after=after, summary=summary, last=last.summary)
+            why = "Two compactions in a row came to nothing"
+            if counts.is_growing(self.harness):
+                why = f"The summary grew in {counts.grown} compactions in a row, last from "
+                why += f"{last.summary:,} to {summary:,} tokens"
+            self.log.note_once("no_progress", f"{why}; automatic ones stop until someone acts.")
 
-    def fail(self, reason: Reason) -> None:
-        """A compaction failed."""
+    def fail(self, reason: Reason, *, refused: bool = False) -> None:
+        """A compaction failed; `refused` says that the provider is going to refuse the request that waits for
+        it. Raises `Stop` where the turn ends with that (S0-102)."""
         self.counts = self.counts.fail(reason)
         if self.counts.is_open(self.harness):
             self.log.record_once("breaker_opened", failures=self.counts.failures)
@@ -132,6 +136,13 @@ class HarnessState:
                 "breaker_opened",
                 f"{self.counts.failures} automatic compactions failed in a row; no more are tried.",
             )
+        fatal = reason == "auto" and self.harness.fatal
+        # Else the provider's answer, which is still to come, ends it.
+        if fatal or reason != "auto" or not refused:
+            self.finish()
+        if fatal:
+            self.log.record("surfaced", error="ContextOverflow", cause="SummarizeFailed")
+            raise Stop("failed", "The turn ended with ContextOverflow: the compaction it waited for failed.")
 
     def forget(self) -> None:
         """The history was cleared: everything starts over."""

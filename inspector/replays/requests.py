@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from ..policies.harness import State, find_actions
+from ..policies.harness import LEVELS, State, find_actions
+from ..session.entries import Usage
+from ..session.overflow import is_overflow, read_stop
 from .context_actions import ContextActions
-from .run import Status
+from .run import Stop
 from .scenario import Scenario
 from .timeline import Overflow
 
-
-class Stop(Exception):
-    """The life ends here: paused until somebody acts, or failed."""
-
-    def __init__(self, status: Status, why: str) -> None:
-        self.status, self.why = status, why
+STATUS: dict[Overflow, int] = {"token_overflow": 400, "byte_overflow": 413}
+"""What the API's documentation says of each; seed 002 says 413 of both (CLAUDE §1.3)."""
 
 
 class SentRequest(NamedTuple):
@@ -25,7 +23,7 @@ class SentRequest(NamedTuple):
     prefix: int
 
 
-Trouble = Overflow | Literal["max_output"]
+Trouble = Overflow | Literal["max_output", "overran"]
 """What becomes of a request that gets no reply which is taken."""
 
 
@@ -47,7 +45,7 @@ class RequestGate:
         self.actions.prepare()
         self.harness_state.measure()
         if self.harness_state.trigger.check == "request":
-            self.actions.check(refused=bool(self.refusals))
+            self.actions.check(refused=self._refused_next())
         self._pass_gate()
         sent = self._compose()
         while (refusal := self._refusal(sent.size)) is not None:
@@ -57,9 +55,12 @@ class RequestGate:
             else:
                 self.refuse(refusal)
             sent = self._compose()
-            if sent.size >= before or self.context.size >= held:
+            if refusal != "overran" and (sent.size >= before or self.context.size >= held):
                 # What was refused at this size is refused again.
                 self.refusals.insert(0, refusal)
+        if self.harness_state.state not in LEVELS:
+            # A compaction failed, and the provider took the request all the same.
+            self.harness_state.finish()
         if 0 < self.context.window < sent.size:
             self._count_above()
         self.actions.ran, self.actions.prefix = 0, sent.size
@@ -80,17 +81,42 @@ class RequestGate:
             size = max(size - saved, 0)
         return SentRequest(size, min(self.actions.prefix, size))
 
+    def _refused_next(self) -> bool:
+        """Whether the next request is refused, unless a compaction makes it smaller first."""
+        return bool(self.refusals) or self._is_too_large(self.context.asked)
+
+    def _is_too_large(self, size: int) -> bool:
+        return self.scenario.provider != "accepts" and 0 < self.context.window < size
+
     def _refusal(self, size: int) -> Trouble | None:
         if self.refusals:
             return self.refusals.pop(0)
-        if self.scenario.provider == "accepts" or not 0 < self.context.window < size:
-            return None
-        self._count_above()
-        return "token_overflow"
+        if self._is_too_large(size):
+            self._count_above()
+            return "token_overflow"
+        return "overran" if self._overruns(size) else None
 
     def _count_above(self) -> None:
         self.above_window += 1
         self.first_above = self.first_above or (self.log.step, self.log.turn)
+
+    def _overruns(self, size: int) -> bool:
+        """Whether the harness takes the reply that comes now for an overflow, once (FLUE §11, §12).
+
+        Its measure is the usage of the reply, or the size of the request if the context was changed.
+        """
+        context, life, counts = self.context, self.context.life, self.harness_state.counts
+        able = counts.may_compact(self.harness, "overflow", self.harness.mode != "auto")
+        if not self.harness.silent_overflow or counts.recoveries or not able:
+            return False
+        reply, prompt = life.entry(context.position), life.prompt[context.position].item()
+        usage = reply.usage or Usage(output=life.output[context.position].item())
+        # What is read from the cache or sent anew, and not what is written to the cache (FLUE §12).
+        read = usage.input + usage.cache_read
+        read = size if context.changed or prompt < 0 else min(read or prompt, prompt)
+        usage = Usage(input=read, output=usage.output)
+        stopped = "toolUse" if life.open[context.position + 1] else read_stop(reply)
+        return is_overflow(stopped, None, usage, context.window)
 
     def _pass_gate(self) -> None:
         """A request that is not composed waits for the user."""
@@ -128,16 +154,18 @@ class RequestGate:
             return False
         return True
 
-    def refuse(self, kind: Overflow, *, recorded: bool = False) -> None:
-        """The provider refuses. In mode auto the harness recovers from it; else the user is asked, or told of
-        it and offered what there is to do (S1-30).
+    def refuse(
+        self, kind: Overflow | Literal["overran"], *, recorded: bool = False, status: int | None = None
+    ) -> None:
+        """The provider refuses, or the harness takes its reply for an overflow. In mode auto the harness
+        recovers from it; else the user is asked, or informed and offered the actions there are (S1-30).
 
         A second refusal in a row surfaces (S4-59). One that the file records ends no life: the file tells how
-        it went on. Raises `Stop` otherwise.
+        it went on. `status` is the one in the file, by default the documented one. Raises `Stop` otherwise.
         """
         context, harness_state, counts = self.context, self.harness_state, self.harness_state.counts
-        self.log.record(kind, before=context.size, status=400 if kind == "token_overflow" else 413)
-        self.log.record("leaf_removed")
+        data = {} if kind == "overran" else {"status": status or STATUS[kind]}
+        self._take_off(kind, **data)
         why = "the recovery did not help" if counts.recoveries else "nothing recovers from that here"
         if counts.may_compact(self.harness, "overflow", self._consents_to_recover()):
             harness_state.deferred, harness_state.counts = False, counts.recover()
@@ -160,7 +188,15 @@ class RequestGate:
                 raise Stop("paused", "The provider refused the request; the session waits for its user.")
         self.log.record("surfaced", error="ContextOverflow")
         if not recorded:
-            raise Stop("failed", f"The provider refused the request, and {why}.")
+            what = "reply took more than the window" if kind == "overran" else "provider refused the request"
+            raise Stop("failed", f"The {what}, and {why}.")
+
+    def _take_off(self, kind: Trouble, **data: int) -> None:
+        """Remove the failed reply from the path; a compaction that failed before it ends here (S2-36)."""
+        self.log.record(kind, before=self.context.size, **data)
+        self.log.record("leaf_removed")
+        if self.harness_state.state not in LEVELS:
+            self.harness_state.finish(refused=True)
 
     def _consents_to_recover(self) -> bool:
         """The user's answer, where the harness asks before it recovers from a refusal."""
@@ -183,8 +219,7 @@ class RequestGate:
         `Stop` when it was tried already, nothing can be compacted, or the session waits for its user.
         """
         harness_state, counts = self.harness_state, self.harness_state.counts
-        self.log.record("max_output", before=self.context.size)
-        self.log.record("leaf_removed")
+        self._take_off("max_output")
         why, able = "asking again did not help", counts.may_repeat(self.harness)
         if self.harness.mode != "auto" and not (able and self._agrees()):
             self.log.record("refused", ratio=self.context.ratio, actions=self._offer("blocking"))

@@ -26,6 +26,13 @@ from .scenario import Scenario
 Status = Literal["finished", "paused", "failed"]
 
 
+class Stop(Exception):
+    """The run ends here: paused until somebody acts, or failed."""
+
+    def __init__(self, status: Status, why: str) -> None:
+        self.status, self.why = status, why
+
+
 @dataclass(frozen=True, eq=False)
 class Compaction:
     """One compaction of a run. `plan` is an ordinary plan, on the replayed context as a session of its own.

@@ -84,7 +84,7 @@ class Scenario(Value):
     >>> answer = {"role": "assistant", "content": "It is short."}
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
     >>> both = [Scenario(provider=does) for does in ("refuses", "accepts")]
-    >>> [replay(session, "flue", scenario, window=4).status for scenario in both]
+    >>> [replay(session, "pi", scenario, window=4).status for scenario in both]
     ['failed', 'finished']
     """
 

@@ -6,18 +6,21 @@ is to tell of it (S0-101 to S0-105).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..planning.plan import Plan
-from ..planning.summary_jobs import TIGHTER
+from ..planning.summary_jobs import TIGHTER, Oversize
 from ..policies.harness import Harness
 from ..policies.table import SUMMARISED
 from .failures import FailureCounts
 
 
 class SimulatedAnswer(NamedTuple):
-    """Calls made, tokens asked by them together, and of the summary that stands; `told` are events' kinds and
-    payloads, in order. `stands` is False when the summariser failed for good."""
+    """Calls made, tokens asked by them together, and of the final summary.
+
+    `retried` calls failed and were repeated, and `oversize` are answers that were too long. `stands` is
+    False when the summariser failed for good.
+    """
 
     counts: FailureCounts
     fails: int
@@ -25,7 +28,8 @@ class SimulatedAnswer(NamedTuple):
     calls: int = 0
     asked: int = 0
     written: int = 0
-    told: tuple[tuple[str, dict[str, Any]], ...] = ()
+    retried: int = 0
+    oversize: tuple[Oversize, ...] = ()
 
 
 def ask_summariser(
@@ -38,15 +42,15 @@ def ask_summariser(
     """
     if not plan.summarises:
         return SimulatedAnswer(counts, fails)
-    told: list[tuple[str, dict[str, Any]]] = []
+    too_long: list[Oversize] = []
     counts, jobs = counts.start(), max(len(plan.jobs), 1)
     share = int(plan.table.tokens[plan.fate == SUMMARISED].sum())
     calls = asked = 0
     while fails > 0:
         fails, calls, asked, counts = fails - 1, calls + 1, asked + share // jobs, counts.miss()
         if not counts.may_retry(harness):
-            return SimulatedAnswer(counts, fails, False, calls, asked, 0, tuple(told))
-        told.append(("retried", {"error": "SummarizeFailed", "attempt": calls}))
+            return SimulatedAnswer(counts, fails, False, calls, asked, retried=calls - 1)
+    retried = calls
     calls, asked, size = calls + jobs, asked + share, plan.summary_tokens
     budget = find_budget(plan)
     if oversize and budget:
@@ -54,14 +58,12 @@ def ask_summariser(
         size = int(limit * oversize)
         while size > budget and attempt <= TIGHTER:
             limit //= 2
-            data = {"size": size, "budget": budget, "attempt": attempt, "limit": limit}
-            told.append(("summary_oversize", data))
+            too_long.append(Oversize(size=size, budget=budget, limit=limit))
             calls, asked, attempt, size = calls + jobs, asked + share, attempt + 1, int(limit * oversize)
         if size > budget:
-            told.append(("summary_oversize", {"size": size, "budget": budget, "attempt": attempt}))
-            told.append(("summary_truncated", {"size": size, "budget": budget}))
+            too_long.append(Oversize(size=size, budget=budget))
             size = budget
-    return SimulatedAnswer(counts, fails, True, calls, asked, size, tuple(told))
+    return SimulatedAnswer(counts, fails, True, calls, asked, size, retried, tuple(too_long))
 
 
 def find_budget(plan: Plan) -> int:

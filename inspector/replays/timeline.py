@@ -15,7 +15,7 @@ from ..policies.table import COUNTED
 from ..policies.trigger import Measure
 from ..session.entries import Entry, is_tokens
 from ..session.live import UNSEEN
-from ..session.overflow import classify_refusal
+from ..session.overflow import classify_refusal, find_status
 from ..session.session import Session
 from ..session.tree import ASSISTANT, COMPACTION, MESSAGE, MICRO, NOTE, Bools, Ints
 from ..tokens.counter import Longs
@@ -28,13 +28,15 @@ Overflow = Literal["token_overflow", "byte_overflow"]
 
 
 class Refusal(NamedTuple):
-    """A request the provider refused in the file: the failed reply, and tokens of the context it was for."""
+    """A request the provider refused in the file: the failed reply, and tokens of the context it was for;
+    `status` is the HTTP status that its text begins with, None without one."""
 
     kind: Overflow
     entry: int
     step: int
     turn: int
     tokens: int
+    status: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +166,8 @@ def find_life(session: Session, ledger: Ledger, history: History, measure: Measu
     )
     for i, kind in refused:
         size = int(full[i] + hidden[max(i - 1, 0)])
-        told = Refusal(kind, int(path[i]), int(history.step[i]), int(turn[i]), size)
+        status = find_status(session.entries[path[i]].error)
+        told = Refusal(kind, int(path[i]), int(history.step[i]), int(turn[i]), size, status)
         life.refusals.setdefault(int(np.searchsorted(seen, i)), []).append(told)
     return life
 

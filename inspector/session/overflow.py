@@ -11,7 +11,7 @@ import re
 from typing import Literal
 
 from .blocks import Number
-from .entries import Usage
+from .entries import Entry, Usage
 
 Version = Literal["pi-ai 0.73.0", "pi-ai 0.83.0", "pi 1.5.2"]
 VERSIONS: tuple[Version, ...] = ("pi-ai 0.73.0", "pi-ai 0.83.0", "pi 1.5.2")
@@ -59,6 +59,7 @@ _PROMPT = re.compile(
     "|".join(p for p, _ in _PHRASES if "413" not in p and p != "request_too_large") + r"|prompt_too_long",
     re.I,
 )
+_STATUS = re.compile(r"^(?:[\w .-]*\bAPI error:? \(?)?([45]\d\d)\b", re.I)
 _EXCLUDE = re.compile("|".join(_EXCLUDED), re.I)
 _MATCH = tuple(re.compile("|".join(p for p, since in _PHRASES if since <= v), re.I) for v in range(3))
 
@@ -90,6 +91,30 @@ def is_overflow(
     if stop_reason == "stop":
         return read > window
     return stop_reason == "length" and usage.output == 0 and read >= 0.99 * window
+
+
+def read_stop(reply: Entry) -> str | None:
+    """Why a reply ended, by the words that Flue and pi have for the stop reasons of providers.
+
+    >>> [read_stop(Entry(id="m", stop_reason=reason)) for reason in ("end_turn", "max_tokens", "error", None)]
+    ['stop', 'length', 'error', 'stop']
+    """
+    reason = (reply.stop_reason or "").lower()
+    if reason in ("error", "aborted"):
+        return reason
+    if any(block.kind == "tool_call" for block in reply.blocks):
+        return "toolUse"
+    return "length" if reason in ("length", "max_tokens") else "stop"
+
+
+def find_status(error: str | None) -> int | None:
+    """The HTTP status that an error's text begins with; None if there is none.
+
+    >>> find_status("413 prompt is too long"), find_status("API Error: 400 {}"), find_status("too long")
+    (413, 400, None)
+    """
+    match = _STATUS.match(error or "")
+    return int(match[1]) if match else None
 
 
 def classify_refusal(

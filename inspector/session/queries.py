@@ -15,11 +15,31 @@ from .speakers import Speech, find_speech, who_speaks
 from .tree import COMPACTION
 
 _WRITTEN = ("compaction", "branch_summary")
+NO_HISTORY = "No prior history."
+TURN_CONTEXT = "\n\n---\n\n**Turn Context (split turn):**\n\n"
+"""What Flue and pi write in the place of an empty history, and before the beginning of a split turn."""
 
 
 def is_summary(entry: Entry) -> bool:
     """Whether a model wrote this entry up of what stood before it."""
     return entry.kind in _WRITTEN and any(block.text for block in entry.blocks)
+
+
+def count_calls(entry: Entry) -> int:
+    """How many calls of a summariser a recorded compaction took: as recorded, else two for a split turn.
+
+    >>> from inspector.session.entries import Boundary
+    >>> split = Boundary(summary=f"So far.{TURN_CONTEXT}This turn began with a question.")
+    >>> count_calls(Entry(id="c1", kind="compaction", boundary=split))
+    2
+    """
+    if entry.boundary is None:
+        return 1
+    calls = entry.boundary.extra.get("calls")
+    if isinstance(calls, int) and not isinstance(calls, bool) and calls > 0:
+        return calls
+    history, mark, _ = (entry.boundary.summary or "").partition(TURN_CONTEXT)
+    return 2 if mark and history.strip() != NO_HISTORY else 1
 
 
 def is_sealed(entry: Entry) -> bool:

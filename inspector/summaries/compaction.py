@@ -8,29 +8,45 @@ Flue's (FLUE §9, §11).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from ..errors import EditError, expect
 from ..mixins import Drawable
 from ..planning.assemble import live_context
 from ..planning.context import Context
-from ..planning.plan import Plan, make_plan
+from ..planning.plan import Plan
+from ..planning.planner import make_plan
 from ..planning.summary_jobs import Checkpoint, find_turns
 from ..policies.events import BY_RULES, AuditEvent, write_word
 from ..policies.policy import Edits, Policy
 from ..policies.rules.truncate_outputs import DECISIONS
-from ..policies.table import COUNTED, SUMMARISED
+from ..policies.table import CLEARED, COUNTED, SUMMARISED
 from ..policies.trigger import Measure, Reason
 from ..redaction.cut import cut_text
-from ..session.blocks import Number
+from ..session.overflow import is_overflow, read_stop
 from ..session.queries import count_loop_turns, find_parent
 from ..session.session import Session
-from ..text import printed
+from ..text import plural, printed
 from ..tokens.ledger import Ledger, count_tokens
+from ..tokens.models import window_of
 from .archive import list_archived
+from .audit import (
+    REASONING,
+    CompactionEvent,
+    OwnFigures,
+    Work,
+    describe_reason,
+    fail_compaction,
+    finish_compaction,
+    list_oversize,
+    start_compaction,
+)
 from .record import (
     changes_stored,
     find_truncated,
@@ -111,6 +127,11 @@ class CompactionResult(Drawable):
         return list_archived(stored_part(self.plan)) if self.done else ()
 
     @property
+    def calls(self) -> int:
+        """Calls of the summariser: two for a split turn with a history (S4-47), more if one was too long."""
+        return 0 if self.checkpoint is None else self.checkpoint.calls
+
+    @property
     def fork(self) -> str:
         """Where the session forks, as lines: the leaf that was taken off, the compaction, what continues it.
 
@@ -145,6 +166,9 @@ class CompactionResult(Drawable):
         # What the boundary says stood before is as the provider reported it; this is counted both times.
         before, left = self.plan.before, self.promised.tokens
         gone = f", {self.failed} taken off the path" if self.failed else ""
+        written = self.checkpoint is not None and not self.checkpoint.deterministic
+        gone += f", {plural(self.calls, 'call')} of the summariser" if self.calls > 1 else ""
+        gone += ", not deterministic" if written else ""
         return f"CompactionResult({self.plan.policy.name}: {self.entry}, {before:,} -> {left:,} tokens{gone})"
 
 
@@ -163,14 +187,15 @@ def compact(
     """Compact the context at the session's leaf, and hand back what came of it; the session stays as it is.
 
     `summariser` answers the plan's jobs; a `Checkpoint` is what somebody wrote already, to which the policy's
-    lists of files are added (S4-45), and None writes the stand-in. `failed` is the reply that was refused:
-    when it is the leaf, it is taken off the path before anything is planned (S4-60, S4-61). A summariser that
+    lists of files are added (S4-45), and None writes the stand-in. `failed` is the reply that was refused,
+    by default a leaf that failed or overflowed: when it is the leaf, it is taken off the path before anything
+    is planned (S4-60, S4-61). A summariser that
     fails, or nothing to compact, is an outcome and no error: nothing is appended (S4-50).
 
     `on_event` is called with `started` before the summariser is, and with `completed` once the entry stands,
-    or with `failed` (S4-87); tokens in them are those of the entry's boundary. Nothing is told where there is
-    nothing to compact. Raises as `make_plan` does, `EditError` for a `failed` that is no entry, and whatever
-    the summariser raises.
+    or with `failed` (S4-87), and with the events between them, as in a replay; tokens in them are those of
+    the entry's boundary. There are no events if there is nothing to compact. Raises as `make_plan` does,
+    `EditError` for a `failed` that is no entry, and whatever the summariser raises.
 
     >>> from inspector import open_demo
     >>> session = open_demo()
@@ -183,7 +208,8 @@ def compact(
     expect("compact", edits=(edits, Edits, Mapping, None), policy=(policy, str, Policy, Mapping))
     if summariser is not None and not callable(summariser):
         expect("compact", summariser=(summariser, Checkpoint))
-    before, taken = _take_off(session, failed) if reason == "overflow" else (session, None)
+    size = window if window is not None else window_of(session).tokens or 0
+    before, taken = _take_off(session, failed, size) if reason == "overflow" else (session, None)
     ledger = ledger if ledger is not None else count_tokens(session)
     asked = edits if isinstance(edits, Edits) or edits is None else dict(edits)
     named = policy if isinstance(policy, str | Policy) else dict(policy)
@@ -192,19 +218,21 @@ def compact(
     core = stored_part(plan)
     if not changes_stored(core):
         return replace(start, why=plan.why or "The policy finds nothing to compact.")
-    report = _EventReporter(plan, on_event, core.summarises, summariser)
-    report("started")
+    report = _EventReporter(plan, core, on_event, summariser)
+    report.start(taken)
     try:
         checkpoint = _write(core, summariser) if core.summarises else None
     except Exception as fault:
-        report("failed", report.before, error=write_word(type(fault).__name__))
+        report.fail(type(fault).__name__)
         raise
-    if checkpoint is not None and checkpoint.error is not None:
-        report("failed", report.before, error="SummarizeFailed")
-        return replace(start, checkpoint=checkpoint, why=checkpoint.error)
-    if checkpoint is not None and (unusable := find_unusable(core, checkpoint)):
-        report("failed", report.before, error="SummarizeFailed")
-        return replace(start, checkpoint=checkpoint, why=unusable)
+    if checkpoint is not None:
+        report.report(list_oversize(checkpoint.oversize))
+        if checkpoint.error is not None:
+            report.fail()
+            return replace(start, checkpoint=checkpoint, why=checkpoint.error)
+        if unusable := find_unusable(core, checkpoint):
+            report.fail() if _is_empty(checkpoint) else report.discard(checkpoint)
+            return replace(start, checkpoint=checkpoint, why=unusable)
     name = _free_name(session)
     extra: dict[str, Any] = {
         "policy": plan.policy.name,
@@ -220,7 +248,7 @@ def compact(
         extra[DECISIONS] = truncated
     after = record_plan(plan, checkpoint, name, extra)
     done = replace(start, after=after, checkpoint=checkpoint, entry=name)
-    report.complete(done)
+    report.finish(done)
     return done
 
 
@@ -235,7 +263,7 @@ def find_unusable(plan: Plan, checkpoint: Checkpoint) -> str:
     that only adopts smaller contexts, such as Gemini CLI, discards any other result.
     """
     harness = plan.policy.harness
-    if checkpoint.sealed is None and not checkpoint.text.strip() and harness.dialect not in _TAKES_EMPTY:
+    if _is_empty(checkpoint) and harness.dialect not in _TAKES_EMPTY:
         return "The summary is empty."
     if harness.adopt == "smaller":
         after = promise_context(plan, checkpoint).tokens
@@ -244,27 +272,31 @@ def find_unusable(plan: Plan, checkpoint: Checkpoint) -> str:
     return ""
 
 
+def _is_empty(checkpoint: Checkpoint) -> bool:
+    return checkpoint.sealed is None and not checkpoint.text.strip()
+
+
 class _EventReporter:
-    """Report the events of a compaction.
+    """Report the events of a compaction, with the payloads that a replay gives them.
 
     Args:
         plan: The plan.
+        core: The part of it that is stored.
         on_event: The function to call with each event; None reports nothing.
-        summarises: Whether a summary is written.
         summariser: The summariser, or the summary; None for the placeholder.
     """
 
     def __init__(
         self,
         plan: Plan,
+        core: Plan,
         on_event: Callable[[AuditEvent], None] | None,
-        summarises: bool,
         summariser: Summariser | Checkpoint | None,
     ) -> None:
-        self.plan, self.on_event = plan, on_event
+        self.plan, self.core, self.on_event = plan, core, on_event
         self.provider: str = BY_RULES
         self.model: str | None = None
-        if summarises:
+        if core.summarises:
             if isinstance(summariser, Checkpoint):
                 named = summariser.provider or summariser.by
             else:
@@ -278,23 +310,6 @@ class _EventReporter:
         """Tokens of the context, counted like what is left."""
         return live_context(self.plan.session, self.plan.ledger).tokens
 
-    def complete(self, done: CompactionResult) -> None:
-        """Report that the compaction stands, with what the harness's own record says of it."""
-        if self.on_event is None:
-            return
-        boundary = None if done.entry is None else done.after[done.entry].boundary
-        live = self.plan.session.live
-        more: dict[str, Any] = {
-            "estimated_after": _estimate(done.after, done.ledger, self.plan.policy.trigger.measure),
-            "loop_turn": count_loop_turns(self.plan.session),
-            "messages_before": len(live),
-            "messages_after": len(done.after.live),
-        }
-        usage = None if done.checkpoint is None else done.checkpoint.usage
-        if usage is not None:
-            more |= {"asked": int(usage.prompt), "written": int(usage.output)}
-        self("completed", None if boundary is None else boundary.tokens_after, **more)
-
     @cached_property
     def estimated(self) -> int:
         """Tokens of the context as the harness estimates them."""
@@ -303,29 +318,83 @@ class _EventReporter:
             return int(self.plan.measured.tokens)
         return _estimate(self.plan.session, self.plan.ledger, measure)
 
-    def __call__(self, kind: str, after: Number | None = None, **more: Any) -> None:
+    def start(self, failed: str | None) -> None:
+        """The compaction starts, without the reply `failed`, which was removed from the path."""
+        if self.on_event is not None:
+            self.report([CompactionEvent("leaf_removed", None, None, {})] * (failed is not None))
+            self.report([start_compaction(self.core, self.before, self.estimated)])
+
+    def fail(self, cause: str = "SummarizeFailed") -> None:
+        """The summariser failed."""
+        if self.on_event is not None:
+            self.report([fail_compaction(self.core, self.before, max(len(self.core.jobs), 1), cause)])
+
+    def discard(self, checkpoint: Checkpoint) -> None:
+        """The result is not smaller and is discarded."""
+        if self.on_event is not None:
+            after = promise_context(self.core, checkpoint).tokens
+            self.report([CompactionEvent("discarded", self.before, after, describe_reason(self.core))])
+
+    def finish(self, done: CompactionResult) -> None:
+        """The compaction succeeded."""
         if self.on_event is None:
             return
-        session, reason = self.plan.session, self.plan.reason
+        core, session = self.core, self.plan.session
+        checkpoint, boundary = (
+            done.checkpoint,
+            None if done.entry is None else done.after[done.entry].boundary,
+        )
+        after = 0 if boundary is None else int(boundary.tokens_after or 0)
+        calls = 0 if checkpoint is None else checkpoint.calls
+        asked = int(core.table.tokens[core.fate == SUMMARISED].sum()) * calls // max(len(core.jobs), 1)
+        written = core.with_summary(checkpoint).summary_tokens if checkpoint is not None else 0
+        turns = {
+            session.entries[session.path[at]].id: turn.number
+            for turn in session.turns
+            for at in range(turn.first, turn.last + 1)
+        }
+        harness = self.plan.policy.running
+        usage = None if checkpoint is None else checkpoint.usage
+        work = Work(calls, asked, written)
+        if usage is not None:
+            work = Work(calls, int(usage.prompt), int(usage.output))
+        own = OwnFigures(
+            self.estimated,
+            _estimate(done.after, done.ledger, self.plan.policy.trigger.measure),
+            count_loop_turns(self.plan.session),
+            len(self.plan.session.live),
+            len(done.after.live),
+        )
+        cleared = self._count_cleared()
+        self.report(finish_compaction(core, harness, self.before, after, work, own, turns.get, cleared))
+
+    def _count_cleared(self) -> Counter[str]:
+        """By entry, how many blocks of reasoning the provider clears from the request."""
+        table, session = self.plan.table, self.plan.session
+        rows = np.flatnonzero((table.kind == REASONING) & (self.plan.fate == CLEARED))
+        return Counter(ref.entry for ref in session.live_refs(rows))
+
+    def report(self, events: Iterable[CompactionEvent]) -> None:
+        """Report events as those of the turn at the leaf."""
+        if self.on_event is None:
+            return
+        session = self.plan.session
         leaf = session[session.leaf] if session.leaf in session.index else None
         turn = max(len(session.turns) - 1, 0)
-        event = AuditEvent(
-            kind,
-            turn=turn,
-            entry=None if leaf is None else leaf.id,
-            correlation=f"turn-{turn + 1}",
-            provider=self.provider,
-            model=self.model,
-            before=self.before,
-            after=None if after is None else int(after),
-            data={
-                "reason": reason,
-                "willRetry": reason == "overflow",
-                "estimated": self.estimated,
-                **more,
-            },
-        )
-        self.on_event(event)
+        for event in events:
+            self.on_event(
+                AuditEvent(
+                    event.kind,
+                    turn=turn,
+                    entry=None if leaf is None else leaf.id,
+                    correlation=f"turn-{turn + 1}",
+                    provider=self.provider,
+                    model=self.model,
+                    before=event.before,
+                    after=event.after,
+                    data=event.data,
+                )
+            )
 
 
 def _estimate(session: Session, ledger: Ledger, measure: Measure) -> int:
@@ -357,10 +426,14 @@ def _tell_entry(session: Session, name: str) -> str:
     return f"{entry.role}: " + (" ".join(words[:400].split())[:60] or entry.kind)
 
 
-def _take_off(session: Session, failed: str | None) -> tuple[Session, str | None]:
+def _take_off(session: Session, failed: str | None, window: int) -> tuple[Session, str | None]:
     """The session before a failed reply, if that is its leaf; the reply stays in the tree."""
     if failed is None:
-        return session, None
+        leaf = session[session.leaf] if session.leaf in session.index else None
+        stopped = None if leaf is None or leaf.role != "assistant" else read_stop(leaf)
+        if leaf is None or not (stopped == "error" or is_overflow(stopped, leaf.error, leaf.usage, window)):
+            return session, None
+        failed = leaf.id
     if failed not in session.index:
         raise EditError("failed", failed, "no such entry in this session")
     entry = session[failed]

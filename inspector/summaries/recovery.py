@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..errors import EditError
+from ..policies.builtin.flue import FLUE
+from ..policies.policy import Policy
 from ..policies.trigger import Trigger
 from ..session.blocks import Number
 from ..session.entries import Entry
-from ..session.overflow import Version, classify_refusal, is_overflow
+from ..session.overflow import Version, classify_refusal, is_overflow, read_stop
 from ..session.session import Session
 from ..tokens.models import window_of
 from .compaction import RETRY, CompactionResult
@@ -44,17 +46,17 @@ class Judgement:
 
 def judge_reply(
     session: Session,
-    trigger: Trigger,
+    policy: Policy | Trigger,
     *,
     window: Number | None = None,
     status: int | None = None,
     version: Version = "pi-ai 0.73.0",
     recovers: bool | None = None,
 ) -> Judgement:
-    """What has to follow the reply at the leaf.
+    """What has to follow the reply at the leaf: what a replay under the policy does there.
 
-    `status` is the HTTP status of a refusal, where it is known. `recovers` None follows the trigger: switched
-    off, it recovers from nothing either (FLUE §11).
+    A trigger alone stands for Flue's policy: switched off, it recovers from nothing either (FLUE §11).
+    `status` is the HTTP status of a refusal, where it is known. `recovers` None follows the policy.
 
     >>> from inspector import read_session
     >>> told = "prompt is too long: 250000 tokens > 200000 maximum"
@@ -63,26 +65,29 @@ def judge_reply(
     >>> session = session.with_entries((*session.entries, refused), "m2")
     >>> judge_reply(session, Trigger())
     Judgement(follows='recover', sentence='The context does not fit.', kind='token_overflow', failed='m2')
-    >>> judge_reply(session, Trigger(enabled=False)).follows
-    'surface'
+    >>> judge_reply(session, Trigger(enabled=False)).sentence
+    'The context does not fit, and recovery is switched off with the trigger.'
     """
     leaf = session[session.leaf] if session.leaf in session.index else None
     if leaf is None or leaf.role != "assistant" or leaf.kind != "message":
         return Judgement("nothing", "The session does not end with a reply.")
-    willing = trigger.enabled if recovers is None else recovers
+    if isinstance(policy, Trigger):
+        policy = FLUE.model_copy(update={"trigger": policy})
+    trigger, harness = policy.trigger, policy.running
+    willing = harness.recover if recovers is None else recovers
     if leaf.stop_reason == "aborted":
         return Judgement("nothing", "The reply was aborted.")
     size = window if window is not None else window_of(session).tokens or 0
     kind = classify_refusal(status, leaf.error) if leaf.stop_reason == "error" else None
-    full = is_overflow(
-        leaf.stop_reason, leaf.error, leaf.usage, size, provider=leaf.provider, version=version
-    )
+    usage = leaf.usage if harness.silent_overflow else None
+    full = is_overflow(read_stop(leaf), leaf.error, usage, size, provider=leaf.provider, version=version)
     if kind is None and full:
         kind = "token_overflow"
     if kind is not None:
         told = "The context does not fit" if kind == "token_overflow" else "The request has too many bytes"
         if not willing:
-            return Judgement("surface", f"{told}, and recovery is switched off.", kind)
+            how = "off with the trigger" if recovers is None and policy.harness.recover else "off"
+            return Judgement("surface", f"{told}, and recovery is switched {how}.", kind)
         if was_recovered(session, leaf.id):
             return Judgement("surface", f"{told}, and it was recovered from once already.", kind)
         return Judgement("recover", f"{told}.", kind, leaf.id)

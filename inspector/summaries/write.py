@@ -223,6 +223,7 @@ def write_checkpoint(jobs: Sequence[SummaryJob], replies: Sequence[Reply], appen
         told[name] = ", ".join(values) or None
     told["truncated"] = any(reply.truncated for reply in replies)
     told["oversize"] = tuple(one for reply in replies for one in reply.oversize)
+    told["calls"] = len(replies) + sum(one.limit is not None for one in told["oversize"])
     return Checkpoint(text=text + appendix, usage=usage, turns=several, **told)
 
 

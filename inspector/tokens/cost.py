@@ -190,7 +190,7 @@ def price_spent(
     return Bill(
         requests,
         groups[SUMMARY],
-        len(groups[SUMMARY].tokens),
+        len(groups[SUMMARY].tokens) + spent.more_calls,
         prices=tuple(used),
         notes=(
             *_describe_stated(is_stated),

@@ -68,6 +68,15 @@ def name_maker(model: str | None) -> str | None:
     return "anthropic" if find_claude(model) is not None else None
 
 
+def name_entry(session: Session) -> str:
+    """The provider entry that answers in a session: the first that a reply names, else who makes the model,
+    else "main"."""
+    for entry in session.entries:
+        if named := entry.provider or name_maker(entry.model):
+            return named
+    return name_maker(session.model) or "main"
+
+
 def is_same(one: str | None, other: str | None) -> bool:
     """Whether two names are of one model: as they stand, or by family and version.
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+import numpy as np
+
 from ..cuts import CutPoints, find_cuts
+from ..session.blocks import REASONING
 from ..session.live import Live
+from ..session.queries import without_reasoning
 from ..session.session import Session
 from ..session.tree import Ints
-from .ledger import Ledger
+from .ledger import Ledger, count_tokens
 from .memo import Memo, Memory, column
 from .models import Window, window_of
 from .outside import Outside
@@ -30,12 +34,14 @@ LATELY = 16
 class Moment:
     """Columns over the n entries and m blocks in the context at a session's leaf. They are read-only.
 
-    `given` stands in the place of what the session's replies report: a replay knows its own figures.
+    `given` stands in the place of what the session's replies report: a replay knows its own figures. `whole`
+    is the moment that this one leaves the reasoning out of, in which it takes no tokens.
     """
 
     session: Session
     ledger: Ledger
     given: Outside | None = None
+    whole: Moment | None = field(default=None, repr=False)
     memory: Memory = field(default_factory=Memory, init=False, repr=False)
 
     @column
@@ -51,7 +57,8 @@ class Moment:
     @column
     def tokens(self) -> Ints:
         """int32[m]: tokens by the ledger's counter."""
-        return _lock_writes(self.ledger.live_tokens(self.session))
+        tokens = self.ledger.live_tokens(self.session)
+        return _lock_writes(tokens if self.whole is None else np.where(self.kind == REASONING, 0, tokens))
 
     @column
     def section(self) -> Bytes:
@@ -76,7 +83,16 @@ class Moment:
     @column
     def outside(self) -> Outside:
         """What a request of this context holds that the file does not."""
+        if self.whole is not None:
+            return self.whole.outside.without(self.kind == REASONING)
         return find_outside(self.session, self.ledger) if self.given is None else self.given
+
+    @property
+    def bare(self) -> Moment:
+        """The same without reasoning, for a harness that keeps none; itself if there is no reasoning."""
+        if self.whole is not None or not (self.kind == REASONING).any():
+            return self
+        return _BARE.of(self, lambda: Moment(self.session, self.ledger, self.given, self))
 
     @property
     def beyond(self) -> int:
@@ -88,10 +104,14 @@ class Moment:
 
         Raises `CounterError` for a name that does not exist.
         """
-        return self.ledger.weights(measure)[self.live.entries]
+        ledger = self.ledger
+        if self.whole is not None:
+            ledger = count_tokens(without_reasoning(self.session), ledger.counter)
+        return ledger.weights(measure)[self.live.entries]
 
 
 _MOMENTS: Memo[Moment] = Memo(LATELY)
+_BARE: Memo[Moment] = Memo()
 _GIVEN: Memo[dict[str | None, Outside]] = Memo()
 
 

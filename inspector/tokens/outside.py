@@ -5,11 +5,12 @@ Values only; `weighed_path.py` finds them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..session.tree import Bools
 from ..text import brief
 from .counter import Longs
 
@@ -90,6 +91,17 @@ class Outside:
     def tokens(self) -> int:
         """All of it."""
         return sum(part.tokens for part in self.parts.values())
+
+    def without(self, rows: Bools) -> Outside:
+        """The same for a request without these live blocks: without their withheld tokens.
+
+        >>> Outside(withheld=Part(7, 7, 9), spread=np.array([3, 4])).without(np.array([True, False])).tokens
+        4
+        """
+        spread = np.where(rows, 0, self.spread)
+        less, part = int(self.spread.sum() - spread.sum()), self.withheld
+        part = part._replace(tokens=part.tokens - less, low=part.low - less, high=part.high - less).within()
+        return replace(self, withheld=part, spread=spread)
 
     @property
     def low(self) -> int:

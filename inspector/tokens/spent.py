@@ -15,6 +15,7 @@ import numpy as np
 
 from ..session.blocks import fields_of
 from ..session.entries import MOST_TOKENS, Entry, StatedTotal, Terms, Usage
+from ..session.queries import count_calls
 from ..session.session import Session
 from ..text import plural, printable
 from .counter import Longs
@@ -56,6 +57,7 @@ class Spent:
         snapshots: number of replies whose output was counted with `counter`. Their usage reports `reported`
             tokens in total; `counted` is the sum of the counts.
         split: some usage reports the lifetime of cache writes.
+        more_calls: calls of summarisers beyond one a row, where a compaction reports the sum of several.
     """
 
     whose: list[int] = field(default_factory=list)
@@ -71,6 +73,7 @@ class Spent:
     counted: int = 0
     split: bool = False
     counter: str = SNAPSHOTS
+    more_calls: int = 0
 
 
 def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: Longs | None = None) -> Spent:
@@ -94,6 +97,7 @@ def find_spent(session: Session, ttl: TTL, counter: str = SNAPSHOTS, *, known: L
         if cost or not requests:
             parts = fields["input"] + fields["cache_read"] + fields["cache_write"]
             spent.whose.append(whose)
+            spent.more_calls += count_calls(entry) - 1 if whose == SUMMARY else 0
             spent.entry.append(at)
             spent.model.append(model)
             spent.tokens.append(_split(fields, ttl, None if parts else request_tokens(usage)))

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from ..errors import EditError, InspectorError, PolicyError
-from ..planning.plan import Plan, make_plan
+from ..planning.plan import Plan
+from ..planning.planner import make_plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.builtin.recorded import RECORDED
 from ..policies.own_policy import find_own_policy

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..cuts import END
 from ..errors import PolicyError
-from ..planning.plan import Plan, make_plan
+from ..planning.plan import Plan
+from ..planning.planner import make_plan
 from ..policies.builtin.recorded import RECORDED
 from ..policies.own_policy import find_own_policy
 from ..policies.policy import Edits, Policy

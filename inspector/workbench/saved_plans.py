@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import PlanError, PolicyError
-from ..planning.plan import make_plan
+from ..planning.planner import make_plan
 from ..planning.saved_plan import SavedPlan, count_added, read_plan
 from ..policies.registry import POLICIES, add_policy, configure_policy, find_policy
 from ..redaction.cut import cut_text

@@ -29,7 +29,7 @@ from inspector import open_session
 from inspector.facts.facts import find_facts
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.facts.trace import trace_facts
 session = open_session(sys.argv[1])
 session.path, session.tree

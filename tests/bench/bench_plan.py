@@ -25,7 +25,8 @@ from long_session import SIZE, make_langchain, make_messages, make_pi, make_sess
 from outside import Missing, time_pi
 
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.session.garbage import paused_gc
 from inspector.session.session import Session
 from inspector.tokens.counters import openai

@@ -23,7 +23,7 @@ from inspector.facts.outcomes import IN_FULL, OUTCOMES
 from inspector.facts.trace import trace_facts, trace_recorded
 from inspector.facts.traced import TIERS, Trace
 from inspector.formats.readers import read_session
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from tests.bench.foreign import read_others

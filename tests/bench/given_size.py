@@ -19,7 +19,8 @@ from inspector.facts.extract.collect import BY, KINDS
 from inspector.facts.facts import Facts
 from inspector.facts.trace import trace_plan, trace_recorded
 from inspector.files import open_session
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.summaries.write import checkpoint_from_text, summarise

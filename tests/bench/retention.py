@@ -22,7 +22,7 @@ from inspector.corpus.columns import COUNTED, sum_kept
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.trace import trace_facts, trace_recorded
 from inspector.facts.traced import TIERS, Trace
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.registry import POLICIES
 from inspector.tokens.history import trace_history

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from inspector.corpus.compressor import Compressor, find_largest
 from inspector.files import open_session
 from inspector.formats.readers import read_session
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens

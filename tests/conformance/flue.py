@@ -13,7 +13,8 @@ from typing import Any
 
 from inspector.errors import EmptySession
 from inspector.formats.readers import read_session
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.policies.builtin.flue import FLUE
 from inspector.policies.builtin.flue_2 import FLUE_2

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.trigger import Reason
 from inspector.session.blocks import Block, ToolOutput
 from inspector.session.session import Session

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits
 from inspector.policies.rules.keep_recent_tokens import walk_back
 from inspector.session.session import Session

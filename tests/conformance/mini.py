@@ -13,7 +13,8 @@ from inspector.errors import EmptySession
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context
 from inspector.planning.context import Piece
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits
 from inspector.policies.trigger import Reason
 from inspector.session.session import Session

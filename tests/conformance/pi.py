@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from inspector.errors import EmptySession
 from inspector.formats.readers import read_session
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import SummaryJob
 from inspector.policies.builtin.pi import VERSIONS
 from inspector.policies.pi_estimate import Estimate, measure_fresh, weigh_message

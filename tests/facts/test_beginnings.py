@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.facts.beginnings import find_beginning, find_longest, read_backwards
 from inspector.facts.lint.check import lint
 from inspector.facts.trace import trace_plan, trace_recorded
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.tokens.ledger import count_tokens
 from tests.facts.test_explain import compact, use
 from tests.test_cuts import build, say, user

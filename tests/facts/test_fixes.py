@@ -20,7 +20,7 @@ from inspector.facts.trace import trace_facts, trace_recorded
 from inspector.facts.traced import Fix
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry

@@ -16,7 +16,8 @@ from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.trace import trace_again
 from inspector.facts.traced import TracedFact
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.session.blocks import BlockRef, Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session

@@ -17,7 +17,7 @@ from inspector.facts.lint.check import lint
 from inspector.facts.mentions import SearchText, find_paths, find_runs
 from inspector.facts.trace import trace_recorded
 from inspector.files import open_session
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session

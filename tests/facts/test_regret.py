@@ -13,7 +13,7 @@ from inspector.demo import CONSTRAINT, LOST_PATH
 from inspector.facts.facts import find_facts
 from inspector.facts.regret import find_regret, sum_regret
 from inspector.facts.trace import trace_recorded
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session

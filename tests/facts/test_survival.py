@@ -26,7 +26,7 @@ from inspector.facts.facts import find_facts
 from inspector.facts.mentions import Mention, SearchText, make_pattern
 from inspector.facts.remaining import stand_plan
 from inspector.facts.trace import trace_facts, trace_recorded
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.registry import POLICIES, find_policy
 from inspector.session.blocks import ToolCall
 from inspector.session.entries import Entry

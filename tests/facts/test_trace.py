@@ -31,7 +31,7 @@ from inspector.facts.trace import (
 )
 from inspector.facts.traced import TIERS, Trace, TracedFact
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy, read_policy
 from inspector.policies.registry import list_policies
 from inspector.replays.decay import measure_decay

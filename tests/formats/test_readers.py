@@ -25,7 +25,7 @@ from inspector.formats.readers import READERS, read_session
 from inspector.formats.requests import anthropic_messages
 from inspector.formats.sealed import Sealed
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.session.blocks import Document, Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
 from inspector.session.entries import Boundary, Cost, Entry, Provided, Usage
 from inspector.session.session import Session

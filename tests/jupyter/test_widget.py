@@ -19,7 +19,7 @@ from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, PolicyError, ReadError
 from inspector.files import open_session
 from inspector.jupyter.widget import Workbench
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits
 from inspector.replays.engine import replay
 from inspector.session.session import Session

@@ -7,7 +7,7 @@ import pytest
 from inspector.demo import LOST_PATH, open_demo
 from inspector.errors import PolicyError
 from inspector.facts.trace import trace_recorded
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits
 from inspector.policies.registry import list_policies
 from inspector.session.blocks import Text

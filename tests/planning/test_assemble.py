@@ -10,7 +10,8 @@ from inspector.demo import open_demo
 from inspector.errors import EditError, OtherSession
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context, Piece
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.rules.carry_file_operations import FileOperations, collect
 from inspector.session.blocks import BlockRef, Text, ToolCall, ToolOutput

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from inspector.demo import open_demo
 from inspector.planning.diff.pieces import MOST_CHARS, find_pieces
 from inspector.planning.fates import STANDS
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits
 from inspector.policies.table import FATES
 from inspector.session.blocks import Text, ToolCall, ToolOutput

@@ -14,7 +14,8 @@ from inspector.errors import PolicyError
 from inspector.formats.sealed import Sealed
 from inspector.planning.assemble import build_context
 from inspector.planning.fates import BY_BOUND, BY_END, BY_NONE, BY_PAIR, BY_PIN, BY_WITHHELD
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies import rules as room
 from inspector.policies.base_rule import Rule

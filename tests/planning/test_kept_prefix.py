@@ -10,7 +10,8 @@ import pytest
 from inspector.cli import main
 from inspector.formats.manifest import dump_manifest
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.session.blocks import Text
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.payloads.base_payload import to_json

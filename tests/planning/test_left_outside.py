@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry, Usage

@@ -7,7 +7,8 @@ import pytest
 
 from inspector.errors import EditError, OtherSession, PolicyError
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan, plan_moment
+from inspector.planning.plan import Plan, plan_moment
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.policy import Edits, read_policy
 from inspector.policies.registry import POLICIES, add_policy, find_policy

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
 from inspector.planning.plan_words import shorten_name, write_recipe, write_spec
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import CAME_WHOLE, Checkpoint
 from inspector.policies.registry import find_policy
 from inspector.session.entries import Entry
@@ -44,7 +45,7 @@ def test_the_line_says_where_the_cut_stands_and_what_is_left() -> None:
     after = 24 + longer.summary_tokens
     assert repr(longer) == (
         f"Plan(keep-recent-turns: cut at e2 (turn 2), 30 -> {after} tokens, larger than before; "
-        "blocks: 8 verbatim, 2 summarised)"
+        "blocks: 8 verbatim, 2 summarised; not deterministic)"
     )
     assert f"This makes the context larger, by {after - 30} tokens: nothing is won by it." in longer.notes
 
@@ -56,7 +57,8 @@ def test_the_line_of_a_plan_without_a_cut_says_why_or_what_changes() -> None:
     silent = plan_by(
         {"kind": "keep-system"}, on=(user(), call("a", signed=True), answer("a")), harness=SILENT
     )
-    assert repr(silent) == "Plan(mine: no cut, 4 -> 3 tokens; blocks: 3 verbatim, 1 dropped)"
+    # Reasoning of a harness that keeps none is nowhere: neither before nor among what is dropped.
+    assert repr(silent) == "Plan(mine: no cut, 3 tokens stay)"
 
 
 SILENT = {"send_reasoning": False}
@@ -64,11 +66,12 @@ SILENT = {"send_reasoning": False}
 
 def test_the_line_says_who_wrote_and_that_it_does_not_fit() -> None:
     plan = plan_by(LAST, {"kind": "summarise-older"}, trigger={"tokens": 3})
-    assert (
-        repr(plan).endswith("2 summarised; does not fit)") and "What is left would trigger" in plan.notes[-3]
-    )
+    assert repr(plan).endswith("2 summarised; does not fit; not deterministic)")
+    assert "What is left would trigger" in plan.notes[-3]
     written = plan.with_summary(Checkpoint(text="only this", by="a friend"))
-    assert repr(written).endswith("2 summarised; summary by a friend; does not fit)")
+    assert repr(written).endswith("2 summarised; summary by a friend; does not fit; not deterministic)")
+    alike = plan.with_summary(Checkpoint(text="only this", by="a rule", deterministic=True))
+    assert repr(alike).endswith("2 summarised; summary by a rule; does not fit)")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +148,9 @@ def test_what_the_sixth_rule_drops_is_not_said_to_be_withheld() -> None:
 def test_reasoning_that_no_request_holds_is_counted() -> None:
     on = (user(), call("a", signed=True), answer("a"), call("b", signed=True), answer("b"), say())
     plan = plan_by({"kind": "keep-system"}, on=on, harness=SILENT)
-    assert plan.notes[0] == "2 reasoning blocks are left out: this harness sends no reasoning."
+    assert plan.notes[0] == (
+        "This harness keeps no reasoning: 2 blocks of it in the file, none in the context."
+    )
 
 
 @pytest.mark.parametrize(("policy", "told"), [("mini-claude-code-compat", True), ("mini-claude-code", False)])

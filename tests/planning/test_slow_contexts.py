@@ -10,7 +10,8 @@ import pytest
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Piece
 from inspector.planning.diff.contexts import Change, Insert, Keep, Remove, diff_contexts, patch_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.table import FATES
 from inspector.replays.carry import carry_entries, chain, count_carried, join_ledger

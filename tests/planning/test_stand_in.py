@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.stand_in import MARKER, OMITTED, SPLIT, extract_line
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.registry import POLICIES
 from inspector.session.blocks import Text, ToolCall, ToolOutput, build
 from inspector.session.entries import Entry

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
 from inspector.policies.harness import level_of, lint
 from inspector.policies.policy import Policy

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from inspector.formats.summary_wording import shown_summary
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint, Reply
 from inspector.policies.builtin.pi import VERSIONS
 from inspector.policies.pi_estimate import weigh_message

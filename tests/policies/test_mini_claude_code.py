@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.pointers import write_pointer
 from inspector.policies.policy import Edits
 from inspector.policies.registry import find_policy

@@ -36,7 +36,7 @@ AT_LEAST_ONE = {
     "condense-middle.tokens",
 }
 """Of these nothing at all would be no policy: the current turn always stays, half of no events is none."""
-MOST = {"harness.recoveries": 100, "harness.retries": 100, "harness.breaker": 100}
+MOST = {"harness.recoveries": 100, "harness.retries": 100, "harness.breaker": 100, "harness.growth": 100}
 MOST |= {"summarise-older.share": 100, "summarise-older.prefix_share": 100}
 
 

@@ -19,7 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.table import FATES
 from inspector.policies.trigger import Reason
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput

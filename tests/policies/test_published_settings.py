@@ -40,6 +40,7 @@ LEAST: dict[str, tuple[float, float]] = {
     "harness.recoveries": (0, 100),
     "harness.retries": (0, 100),
     "harness.breaker": (0, 100),
+    "harness.growth": (0, 100),
 }
 """The least and the most of each number; of a count that is not here, none and `MOST`."""
 UNBOUNDED: tuple[str, ...] = ("summarise-older.cap",)
@@ -155,6 +156,10 @@ DEFAULTS: dict[str, Any] = {
     "harness.recoveries": 1,
     "harness.retries": 2,
     "harness.breaker": 0,
+    "harness.fatal": False,
+    "harness.growth": 0,
+    "harness.silent_overflow": False,
+    "harness.one_switch": False,
     "harness.reset": True,
     "harness.adopt": "always",
     "harness.send_reasoning": True,
@@ -171,6 +176,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     },
     "flue": {
         "harness.retries": 0,
+        "harness.silent_overflow": True,
+        "harness.one_switch": True,
         "harness.reset": False,
         "harness.dialect": "flue",
         "rules": "keep-system keep-recent-tokens carry-file-operations summarise-older",
@@ -178,6 +185,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "flue-2": {
         "trigger.reserve_tokens": 20000,
         "harness.retries": 0,
+        "harness.silent_overflow": True,
         "harness.reset": False,
         "harness.dialect": "flue-2",
         "keep-recent-tokens.tokens": 8000,
@@ -351,6 +359,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "trigger.measure": "assembled",
         "trigger.check": "request",
         "harness.reset": False,
+        "harness.fatal": True,
+        "harness.growth": 2,
         "harness.dialect": "stud-wiki",
         "drop-reasoning.enabled": False,
         "drop-old-outputs.enabled": False,
@@ -364,6 +374,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "trigger.measure": "assembled",
         "trigger.check": "request",
         "harness.reset": False,
+        "harness.fatal": True,
+        "harness.growth": 2,
         "harness.dialect": "stud-wiki",
         "drop-reasoning.enabled": False,
         "summarise-older.enabled": False,
@@ -398,6 +410,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "harness.warn": 0.8,
         "harness.require": 0.95,
         "harness.recover": False,
+        "harness.fatal": True,
+        "harness.growth": 2,
         "harness.dialect": "stud-merged",
         "drop-reasoning.enabled": False,
         "drop-old-outputs.enabled": False,

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from inspector.errors import PolicyError
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.builtin.stud import STUD_WARNING, STUD_WIKI
 from inspector.policies.harness import Harness
 from inspector.policies.policy import Policy

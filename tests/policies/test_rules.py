@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Reply
 from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Policy, Stage

@@ -15,7 +15,8 @@ from inspector.files import open_session, save_plan, save_session
 from inspector.formats.manifest import dump_manifest
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import CAME_WHOLE, Checkpoint, SummaryJob
 from inspector.policies.base_rule import Rule
 from inspector.policies.builtin.claude_code import CLAUDE_CODE
@@ -145,7 +146,8 @@ def test_S0_25_S0_116_reasoning_is_sent_unless_the_profile_says_that_it_is_not()
         assert {plan.rule_of(row) for row, b in enumerate(blocks_of(session)) if b.kind == "reasoning"} == {
             "withheld"
         }
-        assert any("6 reasoning blocks are left out" in note for note in plan.notes)
+        assert any("6 blocks of it in the file, none in the context" in note for note in plan.notes)
+        assert plan.before == plan_of(without_reasoning(session), told()).before
         told_all = asked(plan)
         assert "question 0" in told_all
         assert "thought" not in told_all

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.rules.shorten_user_words import cut_middle
 from inspector.policies.shorten import (
     cut_units,

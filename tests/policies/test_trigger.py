@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats.readers import read_session
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.registry import find_policy
 from inspector.policies.trigger import TailWeight, Target, Trigger

@@ -33,7 +33,7 @@ _INSIDE = (
     "prefix_reset",
     *(_ENDS := ("completed", "failed", "discarded")),
 )
-_REFUSALS = ("token_overflow", "byte_overflow", "max_output")
+_REFUSALS = ("token_overflow", "byte_overflow", "max_output", "overran")
 
 
 def check_order(events: Iterable[AuditEvent], conduct: Harness | None = None) -> list[str]:

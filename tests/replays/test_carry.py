@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import read_policy
 from inspector.replays.carry import carry_entries
 from inspector.session.blocks import Text, ToolCall, ToolOutput

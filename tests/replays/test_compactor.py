@@ -302,7 +302,8 @@ def test_S0_125_the_rows_of_1_0_0_hold_in_the_profile_of_1_1(thought: bool) -> N
     for fails, adopted in ((2, 1), (3, 0)):
         run = live(session, STUD_WIKI, {"writer": {"fails": fails, "oversize": 0}})
         assert (len(run.adopted), run.compactions[0].calls) == (adopted, 3)
-    assert event(run, "failed").data["error"] == "ContextOverflow" and run.context[-1] == 92
+    assert event(run, "failed").data["error"] == "ContextOverflow" and run.context[-1] == 86
+    assert run.status == "failed" and event(run, "surfaced").data["error"] == "ContextOverflow"
     # S0-120: the four kinds of the first version.
     names = {one.name_in("stud-wiki") for one in [*run.events, *live(session, STUD_WIKI, AS_PLANNED).events]}
     assert {f"Compaction{word}" for word in ("ThresholdHit", "Started", "Completed", "Failed")} <= names

@@ -11,7 +11,7 @@ import pytest
 from inspector.errors import EditError
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context, live_context
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.events import AuditEvent
 from inspector.policies.harness import STATES, Harness, write_banner
 from inspector.policies.policy import Policy, read_policy
@@ -575,9 +575,9 @@ def test_S4_16_S4_22_an_overflow_comes_before_the_threshold(recorded: bool) -> N
 @pytest.mark.parametrize("enabled", [True, False])
 def test_S4_74_an_overflow_is_recovered_from_with_the_trigger_on_or_off(enabled: bool) -> None:
     settings = FLUE | {"trigger.enabled": enabled}
-    run = live(turns(5), "flue", at("e9", "token_overflow"), settings=settings)
+    run = live(turns(5), "flue-2", at("e9", "token_overflow"), settings=settings)
     assert [item.reason for item in run.adopted] == ["overflow"]
-    full = live(turns(9), "flue", settings=settings)
+    full = live(turns(9), "flue-2", settings=settings)
     assert [item.reason for item in full.adopted] == (["auto"] if enabled else [])
 
 

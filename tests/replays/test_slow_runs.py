@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.planning.assemble import live_context
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.replays.carry import CarriedEntry, carry_entries, chain
 from inspector.replays.engine import replay
 from inspector.replays.run import Compaction, Run

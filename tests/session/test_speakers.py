@@ -14,7 +14,7 @@ from inspector.formats.exports.writers import export_session
 from inspector.formats.harnesses.claude_code.agents import READER
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import read_session
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.queries import describe_words

@@ -9,7 +9,8 @@ import pytest
 from inspector.demo import open_demo
 from inspector.errors import EditError, Stopped
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import TURN_CONTEXT, Checkpoint, Reply, SummaryJob
 from inspector.policies.table import SUMMARISED
 from inspector.session.blocks import BlockRef

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from inspector.demo import CONSTRAINT, open_demo
 from inspector.facts.grounding import check_grounding, gather_sources
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import SummaryJob
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry

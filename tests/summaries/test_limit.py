@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.files import open_session
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Reply, SummaryJob
 from inspector.session.entries import Usage
 from inspector.session.session import Session

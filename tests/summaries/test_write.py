@@ -10,7 +10,8 @@ import pytest
 from inspector.demo import open_demo
 from inspector.errors import ArgumentError
 from inspector.formats.sealed import Sealed
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint, Reply, SummaryJob
 from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from inspector.files import open_session
 from inspector.formats.readers import read_session
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session

@@ -16,7 +16,8 @@ import pytest
 from inspector.demo import open_demo
 from inspector.errors import OtherSession
 from inspector.facts.trace import trace_facts
-from inspector.planning.plan import make_plan, plan_moment
+from inspector.planning.plan import plan_moment
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits
 from inspector.session.session import Session
 from inspector.tokens.ledger import Ledger, count_tokens

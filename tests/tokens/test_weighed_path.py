@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from inspector.files import open_session, read_session
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry, Source, Usage
 from inspector.session.session import Session

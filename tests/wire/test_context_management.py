@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from inspector.errors import PolicyError
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.base_rule import Rule
 from inspector.policies.builtin.anthropic_context_editing import ANTHROPIC_CONTEXT_EDITING as EDITING
 from inspector.policies.builtin.claude_code import CLAUDE_CODE

@@ -17,7 +17,7 @@ from inspector.facts.extract.collect import KINDS
 from inspector.facts.outcomes import MISSING, OUTCOMES
 from inspector.facts.trace import trace_facts
 from inspector.formats.readers import read_session
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies import registry as policies
 from inspector.policies.registry import names_of_policies
 from inspector.session.blocks import Text, ToolCall, ToolOutput

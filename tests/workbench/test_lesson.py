@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from inspector.cuts import CUT_RULES
 from inspector.demo import open_demo
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits, Policy
 from inspector.policies.registry import names_of_policies
 from inspector.policies.table import VERBATIM

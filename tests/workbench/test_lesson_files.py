@@ -11,7 +11,8 @@ import pytest
 from inspector.demo import open_demo
 from inspector.errors import LessonError
 from inspector.facts.trace import trace_facts
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.testing import check_lesson
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.lessons.bundled import find_lesson, is_about, list_lessons, make_session, read_link

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, InspectorError, Stopped
 from inspector.formats.readers import read_session
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies import registry as policies
 from inspector.policies.registry import add_policy, find_policy, names_of_policies
 from inspector.session.session import Session

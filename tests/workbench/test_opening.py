@@ -12,7 +12,8 @@ import pytest
 from inspector import lint, open_session, read_session, replay
 from inspector.demo import open_demo
 from inspector.errors import EditError, InspectorError, PolicyError
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.own_policy import find_own_policy
 from inspector.policies.policy import Edits
 from inspector.session.blocks import Text, ToolCall, ToolOutput

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from inspector import InspectorError, open_session
 from inspector.demo import open_demo
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.table import CLEARED, DROPPED, FATES, SUMMARISED, VERBATIM
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry, Usage

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from inspector.demo import open_demo
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.events import KINDS, AuditEvent
 from inspector.policies.harness import STATES, Harness
 from inspector.policies.policy import Policy

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.payloads.summary import list_models
 from tests.replays.test_engine import WORDS, make_policy, say, talk

@@ -21,7 +21,8 @@ from ...errors import expect
 from ...faults import Faults
 from ...planning.assemble import build_context, live_context
 from ...planning.context import Context
-from ...planning.plan import Plan, make_plan
+from ...planning.plan import Plan
+from ...planning.planner import make_plan
 from ...policies.policy import Policy
 from ...policies.table import VERBATIM
 from ...redaction.cut import cut_text

@@ -6,8 +6,8 @@ Satisfies S4-26 to S4-31 and S4-36 to S4-49.
 Known defects, kept: tool outputs at the very end that fill the budget leave the walk stuck (FLUE §6), so that
 a larger budget can keep less, the one exception to S4-73; a cut right after a turn's first message loses the
 summary before (FLUE §10.3); a good reply whose input exceeds the window is taken for an overflow and deleted
-(FLUE §11). `enabled: false` also ended overflow recovery, against S4-74; here the trigger and
-`harness.recover` are two switches, and Flue's is both.
+(FLUE §11). `enabled: false` also ends overflow recovery, against S4-74: its one switch is for both. A policy
+with two has `harness.one_switch` off.
 """
 
 from __future__ import annotations
@@ -26,6 +26,6 @@ FLUE = Policy(
     version="dbaa9eff",
     source="withastro/flue at dbaa9eff, as shipped in @flue/runtime 0.5.3 (Apache-2.0)",
     trigger=Trigger(reserve_tokens=16_384),
-    harness=Harness(retries=0, reset=False, dialect="flue"),
+    harness=Harness(retries=0, silent_overflow=True, one_switch=True, reset=False, dialect="flue"),
     rules=(KeepSystem(), KeepRecentTokens(tokens=20_000), CarryFileOperations(), SummariseOlder()),
 )

@@ -3,7 +3,7 @@
 Held to golden vectors of the real functions: the same plans as the pin's in every case, its defects included.
 Satisfies S4-29, S4-30, S4-37 to S4-41, S4-71 and S4-74: switching the trigger off leaves overflow recovery
 on, and a /compact exists. 2.0.3 still deletes a good reply whose input exceeds the window and asks again;
-2.1.0 keeps it and retries only what stopped in error. That is the harness' doing (`harness.recover`).
+2.1.0 keeps it and retries only what stopped in error, as with `harness.silent_overflow` off.
 """
 
 from __future__ import annotations
@@ -22,6 +22,6 @@ FLUE_2 = Policy(
     version="2.0.3",
     source="withastro/flue at bf86b872, v2.0.3 (Apache-2.0)",
     trigger=Trigger(reserve_tokens=20_000),
-    harness=Harness(retries=0, reset=False, dialect="flue-2"),
+    harness=Harness(retries=0, silent_overflow=True, reset=False, dialect="flue-2"),
     rules=(KeepSystem(), KeepRecentTokens(tokens=8_000), CarryFileOperations(), SummariseOlder()),
 )

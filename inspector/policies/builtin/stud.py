@@ -26,7 +26,7 @@ STUD_WIKI = Policy(
     source=_SOURCE,
     contract=CONTRACT,
     trigger=AT_80,
-    harness=Harness(mode="auto", engine="core", reset=False, dialect="stud-wiki"),
+    harness=Harness(mode="auto", engine="core", fatal=True, growth=2, reset=False, dialect="stud-wiki"),
     mode="summarise",
     rules=core_rules(4),
 )
@@ -46,7 +46,16 @@ STUD_MERGED = Policy(
     title="stud-cli, both pages",
     source=f"{_SOURCE}; Compaction Warning; merged as in STUD §12",
     trigger=AT_80,
-    harness=Harness(mode="ask", engine="core", warn=0.8, require=0.95, recover=False, dialect="stud-merged"),
+    harness=Harness(
+        mode="ask",
+        engine="core",
+        warn=0.8,
+        require=0.95,
+        recover=False,
+        fatal=True,
+        growth=2,
+        dialect="stud-merged",
+    ),
     mode="summarise",
     rules=core_rules(4),
 )

@@ -16,7 +16,8 @@ from ...cuts import END, find_cuts
 from ...errors import EditError, LessonError
 from ...facts.regret import find_regret, sum_regret
 from ...facts.traced import Trace
-from ...planning.plan import Plan, make_plan
+from ...planning.plan import Plan
+from ...planning.planner import make_plan
 from ...policies.policy import Edits
 from ...redaction.cut import cut_text
 from ...session.session import Session

@@ -17,7 +17,8 @@ from ...errors import InspectorError
 from ...faults import Faults
 from ...planning.diff.pieces import find_pieces
 from ...planning.fates import STANDS, SideFates
-from ...planning.plan import Plan, make_plan
+from ...planning.plan import Plan
+from ...planning.planner import make_plan
 from ...policies.policy import Edits, Policy
 from ...redaction.cut import cut_text
 from ...redaction.redact import Redactor

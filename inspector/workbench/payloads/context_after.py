@@ -14,7 +14,8 @@ from msgspec import field
 
 from ...planning.assemble import build_context
 from ...planning.context import Context, Piece
-from ...planning.plan import Plan, make_plan
+from ...planning.plan import Plan
+from ...planning.planner import make_plan
 from ...policies.policy import Policy
 from ...redaction.cut import cut_text
 from ...session.queries import describe_words, pair_calls

@@ -134,6 +134,9 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
     name = short_title(plan.policy)
     if verdict.fires:
         return f"{name} would compact here: it does {where}", limit if counted else None
+    if verdict.tokens is not None and trigger.fires(verdict.tokens, plan.table.window):
+        # Only the user starts one.
+        return f"{name} compacts by /compact only", limit if counted else None
     headroom = find_headroom(plan)
     turns = 0 if headroom is None else headroom.turns or 0
     to_go = f"about {plural(turns, 'turn')} to go, " if turns else ""

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from ...errors import InspectorError, PolicyError
 from ...planning.as_recorded import find_recorded
-from ...planning.plan import Plan, make_plan
+from ...planning.plan import Plan
+from ...planning.planner import make_plan
 from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits, Policy
 from ...policies.registry import POLICIES, list_policies

@@ -13,8 +13,9 @@ import numpy as np
 
 from ...errors import InspectorError
 from ...planning.fates import STANDS
-from ...planning.plan import Plan, make_plan
+from ...planning.plan import Plan
 from ...planning.plan_words import PAIRS
+from ...planning.planner import make_plan
 from ...policies.rules.keep_recent_tokens import KeepRecentTokens
 from ...policies.table import CLEARED, DROPPED, FATES, POINTER, SUMMARISED, TRUNCATED, VERBATIM, Bytes, Table
 from ...text import plural

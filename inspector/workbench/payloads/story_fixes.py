@@ -15,7 +15,8 @@ from msgspec import UNSET, UnsetType
 from ...errors import InspectorError
 from ...facts.trace import trace_one
 from ...facts.traced import Fix
-from ...planning.plan import Plan, make_plan
+from ...planning.plan import Plan
+from ...planning.planner import make_plan
 from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
 from ...policies.rules.carry_file_operations import CarryFileOperations

@@ -16,7 +16,7 @@ from inspector.errors import EditError, PolicyError
 from inspector.facts.lint.check import lint
 from inspector.facts.lint.codes import LINT_CODES, SEVERITIES, LintFinding, LintReport, choose
 from inspector.facts.lint.report import FORMATS, find_line, write_github, write_json, write_text
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.rules.drop_older import DropOlder
 from inspector.session.blocks import Text, ToolCall, ToolOutput

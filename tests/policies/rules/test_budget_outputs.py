@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import read_policy
 from inspector.policies.rules.budget_outputs import BudgetOutputs, estimate
 from inspector.session.blocks import Text, ToolCall, ToolOutput

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from inspector.demo import open_demo
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.registry import find_policy, names_of_policies
 from inspector.policies.rules.carry_file_operations import CarryFileOperations, collect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Document, Image, Text
 from inspector.session.entries import Entry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from inspector.planning.plan import make_plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import read_policy
 from inspector.policies.table import FATES
 from inspector.session.blocks import Block, Reasoning, Text, ToolCall, ToolOutput

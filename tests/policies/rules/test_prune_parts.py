@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.rules.prune_parts import PrunedCalls, PruneParts
 from inspector.policies.rules.shorten_inputs import ShortenInputs

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.table import Claim, Decision
 from inspector.session.blocks import Block, Text, ToolOutput
 from tests.fixed_sessions import LENGTH, fixed_ledger, fixed_session

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.rules.budget_outputs import BudgetOutputs
 from inspector.policies.rules.condense_middle import CondenseMiddle
 from inspector.policies.rules.keep_recent_share import KeepRecentShare

@@ -1,0 +1,105 @@
+"""Make a plan: count the session if need be, choose the policy, and resolve the cut and the pins."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+from ..errors import EditError, OtherSession, PolicyError, expect
+from ..policies.own_policy import find_own_policy
+from ..policies.policy import Edits, Policy, check_reason, check_window, read_edits
+from ..policies.trigger import Reason
+from ..session.session import Session
+from ..tokens.ledger import Ledger, count_tokens
+from ..tokens.moment import find_moment
+from .plan import Plan, plan_moment
+
+
+def make_plan(
+    session: Session,
+    ledger: Ledger | str | Policy | dict[str, Any] | None = None,
+    policy: str | Policy | dict[str, Any] | None = None,
+    edits: Edits | dict[str, Any] | None = None,
+    *,
+    cut: str | None = None,
+    window: int | None = None,
+    reason: Reason | None = None,
+    contract: str | None = None,
+) -> Plan:
+    """Plan a compaction of the context at the session's leaf. Nothing is changed and no model is called.
+
+    Args:
+        session: The session, at the point in time to plan for.
+        ledger: The session's tokens; counted if None. The policy may stand here instead:
+            `make_plan(session, "flue")`.
+        policy: A name, a `Policy` or its JSON; by default the policy of the harness that wrote the session,
+            "flue" if there is none. "recorded" is the compaction that the file holds right after this point,
+            with its cut and its summary, so that an edit changes what really happened.
+        edits: The cut, pins and settings that replace those of the policy.
+        cut: Short for `edits={"cut": …}`: the first entry that is kept, "turn 5", or "end".
+        window: Tokens of the model's window, in place of what the session or its model tells.
+        reason: What asked for the compaction, which decides the stages that may run; by default the harness
+            itself, or the user if only the user starts one. A cut by hand and "manual" (/compact) run at
+            least one.
+        contract: The contract that the policy has to keep, as a plan's `spec_json` tells it (S0-1).
+
+    Raises:
+        PolicyError: No such policy or setting, another contract, or no recorded compaction follows.
+        EditError: A cut or pin points at nothing, or the cut is not valid.
+        OtherSession: The ledger counted another session.
+
+    >>> from inspector import count_tokens, read_session
+    >>> session = read_session([{"role": role, "content": "…"} for role in ("user", "assistant") * 5])
+    >>> ledger = count_tokens(session)
+    >>> make_plan(session, ledger, "keep-recent-turns").cut.entry  # of five turns the last four
+    'm3'
+    >>> one_turn = {"settings": {"keep-recent-turns.turns": 1}}
+    >>> make_plan(session, ledger, "keep-recent-turns", one_turn).cut.entry
+    'm9'
+    >>> make_plan(session, "keep-recent-turns", cut="turn 3").cut.entry
+    'm5'
+    """
+    expect("make_plan", session=(session, Session), cut=(cut, str, None))
+    if policy is None and isinstance(ledger, str | Policy | dict):
+        ledger, policy = None, ledger
+    expect("make_plan", ledger=(ledger, Ledger, None))
+    if not isinstance(ledger, Ledger):
+        ledger = _find_ledger(session)
+    if policy is None:
+        policy = find_own_policy(session) or "flue"
+    changed = read_edits(edits)
+    changed = changed if cut is None else changed.model_copy(update={"cut": cut})
+    if changed.cut is not None and (turn := session.find_turn(changed.cut)) is not None:
+        first = session.path[turn.first]
+        if first not in session.live.entries:
+            raise EditError("cut", changed.cut, "the context no longer holds it: a compaction took it")
+        changed = changed.model_copy(update={"cut": session.entries[first].id})
+    check_window(window)
+    check_reason(reason)
+    plan = plan_moment(
+        find_moment(session, ledger), policy, changed, session=session, window=window, reason=reason
+    )
+    if contract is not None and contract != plan.policy.contract:
+        kept = plan.policy.contract or "none"
+        raise PolicyError(
+            plan.policy.name, f"the contract {contract!r:.60} is asked for, and it keeps {kept}"
+        )
+    return plan
+
+
+_LEDGER: list[ref[Ledger]] = []
+"""The ledger that was counted last for a plan, as long as something uses it."""
+
+
+def _find_ledger(session: Session) -> Ledger:
+    """Return the tokens of a session, counted before if a plan of the same session still has them."""
+    ledger = _LEDGER[0]() if _LEDGER else None
+    try:
+        if ledger is not None:
+            ledger.check(session)
+            return ledger
+    except OtherSession:
+        pass
+    ledger = count_tokens(session)
+    _LEDGER[:] = [ref(ledger)]
+    return ledger
