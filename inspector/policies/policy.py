@@ -51,8 +51,7 @@ class Policy(Value):
     With `stages` the rules named in one take part only from that stage on, and what a later stage decides
     stands over an earlier one's decision. A `target` ends the stages as soon as it is met. Rules in no stage
     always take part and come first. `version` is that of the system it was held to. `mode` is the mode of
-    core that it is in, if one was chosen; `contract` the published contract that it keeps, of those known
-    here.
+    core that it is in, if one was chosen; `contract` the published contract that it keeps, if known here.
 
     >>> from inspector import find_policy
     >>> mine = Policy(name="mine", trigger=Trigger(ratio=0.7), rules=find_policy("keep-recent-turns").rules)

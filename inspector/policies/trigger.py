@@ -73,7 +73,7 @@ class Condition(PolicyPart):
     )
     budget: int | None = Field(None, description="Tokens that count as the window", ge=0, le=LARGE)
     unknown_window: int | None = Field(
-        None, ge=0, le=LARGE, description="Tokens that count as the window where nothing tells it"
+        None, ge=0, le=LARGE, description="Tokens that count as the window if it is not known"
     )
     at_least: bool = Field(False, description="A fixed size or reserve fires at the threshold itself too")
     measure: Measure = Field("usage", description="What is held against the threshold")
@@ -138,7 +138,9 @@ class Trigger(Condition):
     @property
     def template(self) -> str:
         joined = " and " if self.join == "all" else " or "
-        return joined.join((super().template, *(one.sentence.removeprefix("compact ") for one in self.also)))
+        return joined.join(
+            (super().template, *(condition.sentence.removeprefix("compact ") for condition in self.also))
+        )
 
 
 LEAST_RECOVERED = 1_000
@@ -345,7 +347,7 @@ def join_verdicts(join: Literal["any", "all"], verdicts: Sequence[Verdict]) -> V
     """
     if len(verdicts) == 1:
         return verdicts[0]
-    said = [verdict.fires for verdict in verdicts]
+    answers = [verdict.fires for verdict in verdicts]
     decisive = join == "any"
-    fires = decisive if decisive in said else None if None in said else not decisive
+    fires = decisive if decisive in answers else None if None in answers else not decisive
     return verdicts[0]._replace(fires=fires, sentence=" ".join(verdict.sentence for verdict in verdicts))

@@ -30,7 +30,7 @@ def check_ai_sdk(case: Json) -> Iterator[str]:
         "prune-parts.calls": calls,
     }
     # A message without parts is sent to nobody, and no context of ours holds one.
-    expected = [told for told in case["output"]["messages"] if told.get("parts") != []]
+    expected = [record for record in case["output"]["messages"] if record.get("parts") != []]
     done = plan_case(session, "ai-sdk-prune", settings, fires=True)
     yield from compare(session, done, case["output"], expected)
 
@@ -172,8 +172,8 @@ def check_openai_compaction(case: Json) -> Iterator[str]:
     done = plan_case(session, "openai-agents-compaction", settings, fires=fires)
     # The fake's second item has the words of its first, so the vector takes the one for the other.
     sealed = {index for index, item in enumerate(case["input"]) if item.get("type") == "compaction"}
-    told = case["output"]["messages"]
-    expected = [{"new": True} if fires is not False and t.get("from") in sealed else t for t in told]
+    record = case["output"]["messages"]
+    expected = [{"new": True} if fires is not False and t.get("from") in sealed else t for t in record]
     yield from compare(session, done, case["output"], expected)
 
 
@@ -191,9 +191,9 @@ def check_openai_server(case: Json) -> Iterator[str]:
     if own.get("type") == "static":
         trigger = trigger.model_copy(update={"tokens": own["threshold"]})
     window = (own.get("model_info") or {}).get("context_window") or WINDOWS.get(given["model"] or "", 0)
-    told = case["output"]["request"]["context_management"][0]["compact_threshold"]
-    if trigger.threshold(window) != told:
-        yield f".compact_threshold: {trigger.threshold(window)}, expected {told}"
+    record = case["output"]["request"]["context_management"][0]["compact_threshold"]
+    if trigger.threshold(window) != record:
+        yield f".compact_threshold: {trigger.threshold(window)}, expected {record}"
     if not case["output"]["messages"]:
         return
     left = [find_whole(session, index) for index in session.live.entries.tolist()]
@@ -221,10 +221,10 @@ def check_opencode(case: Json) -> Iterator[str]:
         settings |= {"drop-old-outputs.enabled": True, "keep-recent-share.enabled": False}
         settings["summarise-older.enabled"] = False
         _, left = plan_case(session, "opencode", settings, window=window, fires=True)
-        mine = [one.source for one in left if one.source is not None and _is_cleared(session, one)]
-        theirs = [cleared["from"] for cleared in output["outputs_cleared"]]
-        if mine != theirs:
-            yield f".outputs_cleared: {mine}, expected {theirs}"
+        ours = [one.source for one in left if one.source is not None and _is_cleared(session, one)]
+        real = [cleared["from"] for cleared in output["outputs_cleared"]]
+        if ours != real:
+            yield f".outputs_cleared: {ours}, expected {real}"
         return
     # Asked for by the user, or because the provider refused: the trigger has no say.
     refused = "REFUSE" in given["prompt"]
@@ -232,9 +232,9 @@ def check_opencode(case: Json) -> Iterator[str]:
     done = plan_case(session, "opencode", settings, window=window, fires=fires)
     if done[0] != output["fired"]:
         yield f".fired: {done[0]}, expected {output['fired']}"
-    told = output["compactions"][0]["tail_start"] if output["compactions"] else 0
+    record = output["compactions"][0]["tail_start"] if output["compactions"] else 0
     tail = [one.source for one in done[1] if one.source is not None]
-    expected = [] if told is None else list(range(told, len(session.entries)))
+    expected = [] if record is None else list(range(record, len(session.entries)))
     if tail != expected:
         yield f".tail: {tail}, expected {expected}"
     sent = [r["messages"] for r in output["requests"] if r["kind"] == "model"]
@@ -264,11 +264,11 @@ def check_cline(case: Json) -> Iterator[str]:
     limit = 0.9 * limit if "maxInputTokens" not in known and known else limit if known else 0
     trigger = find_policy("cline").trigger
     size = given["estimate_of_request"]
-    mine = sum(map(find_counter("cline").weigh or len, session.entries))
+    ours = sum(map(find_counter("cline").weigh or len, session.entries))
     # The system prompt and the frame of the request are 17 tokens, and each message is rounded here.
     plain = all(set(message) <= {"id", "role", "content"} for message in case["input"])
-    if plain and abs(mine + 17 - size) > len(session.entries) + 2:
-        yield f".estimate_of_request: {mine + 17}, expected {size}"
+    if plain and abs(ours + 17 - size) > len(session.entries) + 2:
+        yield f".estimate_of_request: {ours + 17}, expected {size}"
     fires = trigger.fires(size, limit) or given["mode"] == "manual"
     settings = {"keep-recent-share.amount": given.get("preserveRecentTokens")}
     if given["summariser_empty"]:
@@ -321,8 +321,8 @@ def check_deepseek(case: Json) -> Iterator[str]:
     given, session, output = case["settings"], read_messages(_list_of(case["input"])), case["output"]
     weigh = find_counter("deepseek").weigh
     assert weigh is not None
-    if "node_tokens" in given and (mine := [weigh(e) for e in session.entries]) != given["node_tokens"]:
-        yield f".node_tokens: {mine}, expected {given['node_tokens']}"
+    if "node_tokens" in given and (ours := [weigh(e) for e in session.entries]) != given["node_tokens"]:
+        yield f".node_tokens: {ours}, expected {given['node_tokens']}"
     pruner = given.get("pruner")
     policy = "deepseek-harness-pruner" if pruner else "deepseek-harness"
     settings: Json = {
@@ -340,7 +340,7 @@ def check_deepseek(case: Json) -> Iterator[str]:
     window = given["context_window"]
     trigger = find_policy(policy).trigger.model_copy(update={"ratio": given["thresholdRatio"]})
     fires = refused or (window is not None and trigger.fires(given["estimate_before"], window))
-    same = all(told.get("same") for told in output["messages"])
+    same = all(record.get("same") for record in output["messages"])
     if output.get("error") and same:
         if find_policy(policy).harness.adopt != "smaller":
             yield ".adopt: a result that is not smaller would be adopted"

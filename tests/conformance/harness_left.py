@@ -98,13 +98,13 @@ def compare(
     if fired != output["fired"]:
         yield f".fired: {fired}, expected {output['fired']}"
     messages = output["messages"] if expected is None else expected
-    mine, theirs = [_name(one) for one in left], [_told(one) for one in messages]
-    if mine != theirs:
-        yield f".messages: {_list(mine)}, expected {_list(theirs)}"
+    ours, real = [_name(one) for one in left], [_told(one) for one in messages]
+    if ours != real:
+        yield f".messages: {_list(ours)}, expected {_list(real)}"
         return
-    for one, told in zip(left, messages, strict=True):
+    for one, record in zip(left, messages, strict=True):
         if one.source is not None:
-            yield from (f".{one.source}{line}" for line in _compare_message(session, one, told, utf16))
+            yield from (f".{one.source}{line}" for line in _compare_message(session, one, record, utf16))
     if "summary_at" in output and fired:
         places = [index for index, one in enumerate(left) if one.source is None]
         if output["summary_at"] not in (None, *places):
@@ -123,46 +123,46 @@ def _list(names: list[str]) -> str:
     return " ".join(names)
 
 
-def _compare_message(session: Session, one: Left, told: Json, utf16: bool = False) -> Iterator[str]:
+def _compare_message(session: Session, one: Left, record: Json, utf16: bool = False) -> Iterator[str]:
     assert one.source is not None
     before = dict(enumerate(session[f"m{one.source}"].blocks))
-    if told.get("same"):
+    if record.get("same"):
         if dict(one.parts) != before:
             yield f": changed, expected the same ({sorted(one.parts)} of {len(before)} parts)"
-    elif "parts" in told:
-        if sorted(one.parts) != told["parts"]:
-            yield f".parts: {sorted(one.parts)}, expected {told['parts']}"
+    elif "parts" in record:
+        if sorted(one.parts) != record["parts"]:
+            yield f".parts: {sorted(one.parts)}, expected {record['parts']}"
         elif any(before[index] != block for index, block in one.parts.items()):
             yield ".parts: rewritten, expected unchanged"
-    elif "tool_calls" in told:
+    elif "tool_calls" in record:
         was_calls = [block for block in before.values() if block.kind == "tool_call"]
         calls = [block for block in one.parts.values() if block.kind == "tool_call"]
-        for was_call, call, theirs in zip(was_calls, calls, told["tool_calls"], strict=True):
-            yield from _compare_input(was_call.input, call.input, theirs["args"])
-    elif "content" in told:
-        # What is said beside the calls: the reasoning is gone, the words are as they were.
-        mine = [block.text for block in one.parts.values() if block.kind in ("text", "reasoning")]
-        texts = [part["text"] for part in told["content"]]
-        if mine != texts:
-            yield f".content: {mine}, expected {texts}"
-    elif "text" in told:
-        was, now = _words(before), _words(one.parts)
+        for was_call, call, real in zip(was_calls, calls, record["tool_calls"], strict=True):
+            yield from _compare_input(was_call.input, call.input, real["args"])
+    elif "content" in record:
+        # What is words beside the calls: the reasoning is gone, the words are as they were.
+        ours = [block.text for block in one.parts.values() if block.kind in ("text", "reasoning")]
+        texts = [part["text"] for part in record["content"]]
+        if ours != texts:
+            yield f".content: {ours}, expected {texts}"
+    elif "text" in record:
+        was, after = _words(before), _words(one.parts)
         if utf16:
-            was, now = _to_units(was), _to_units(now)
-        yield from compare_text(was, now, told["text"])
-    elif dict(one.parts) == before and told.get("same") is False and set(told) - {"from", "same"}:
-        yield f": the same, expected a change ({sorted(told)})"
+            was, after = _to_units(was), _to_units(after)
+        yield from compare_text(was, after, record["text"])
+    elif dict(one.parts) == before and record.get("same") is False and set(record) - {"from", "same"}:
+        yield f": the same, expected a change ({sorted(record)})"
 
 
-def _compare_input(was: Json, now: Json, told: Json) -> Iterator[str]:
-    if set(now) != set(told):
-        yield f".input: {sorted(now)}, expected {sorted(told)}"
+def _compare_input(was: Json, after: Json, record: Json) -> Iterator[str]:
+    if set(after) != set(record):
+        yield f".input: {sorted(after)}, expected {sorted(record)}"
         return
-    for name, value in told.items():
+    for name, value in record.items():
         if isinstance(value, list) and value and isinstance(value[0], dict) and "input" in value[0]:
-            yield from compare_text(was[name], now[name], value)
-        elif now[name] != value:
-            yield f".input.{name}: {now[name]!r}, expected {value!r}"
+            yield from compare_text(was[name], after[name], value)
+        elif after[name] != value:
+            yield f".input.{name}: {after[name]!r}, expected {value!r}"
 
 
 def _words(parts: Mapping[int, Block]) -> str:
@@ -180,26 +180,26 @@ def _to_units(text: str) -> str:
     return "".join(chr(data[at] | data[at + 1] << 8) for at in range(0, len(data), 2))
 
 
-def compare_text(was: str, now: str, segments: list[Json]) -> Iterator[str]:
+def compare_text(was: str, after: str, segments: list[Json]) -> Iterator[str]:
     """Hold a rewritten text to the segments of a vector: the spans of the input, in order and no longer."""
     at = 0
-    if now == was:
+    if after == was:
         yield ".text: as it was, expected rewritten"
         return
     for segment in segments:
         if "input" not in segment:
             continue
         start, end = segment["input"]
-        found = now.find(was[start:end], at)
+        found = after.find(was[start:end], at)
         if found < 0:
             yield f".text: the span {start}-{end} is not in it"
             return
         at = found + (end - start)
-        longer = end < len(was) and now[at : at + 1] == was[end]
+        longer = end < len(was) and after[at : at + 1] == was[end]
         # One equal character may be ours; the next but one tells.
-        if longer and now[at : at + 4] == was[end : end + 4]:
+        if longer and after[at : at + 4] == was[end : end + 4]:
             yield f".text: it goes on after {end}"
     kept = [segment for segment in segments if "input" in segment]
     opaque = any("fixed" in segment for segment in segments)
-    if not kept and not opaque and was.strip() and was[:20] in now:
+    if not kept and not opaque and was.strip() and was[:20] in after:
         yield ".text: it holds the beginning, expected nothing of it"

@@ -112,18 +112,18 @@ class DropOldOutputs(Clearing):
 
     @property
     def template(self) -> str:
-        spared = []
+        exceptions = []
         if self.keep is not None:
-            spared.append("of the {keep} newest tool uses")
+            exceptions.append("of the {keep} newest tool uses")
         if self.keep_tokens is not None:
-            spared.append("the newest with {keep_tokens} tokens")
+            exceptions.append("the newest with {keep_tokens} tokens")
         if self.turns:
-            spared.append("from the {turns} newest user messages on")
-        if not spared:
+            exceptions.append("from the {turns} newest user messages on")
+        if not exceptions:
             return self.phrase + self.once
-        if len(spared) == 1 and self.keep is not None:
+        if len(exceptions) == 1 and self.keep is not None:
             return "outputs of all but the {keep} newest tool uses leave a stub" + self.once
-        return f"tool outputs leave a stub, except those {' and those '.join(spared)}" + self.once
+        return f"tool outputs leave a stub, except those {' and those '.join(exceptions)}" + self.once
 
     @property
     def everywhere(self) -> bool:
@@ -193,7 +193,7 @@ def _find_outputs(rule: ClearToolOutputs | DropOldOutputs, table: Table) -> Bool
 
 
 def _limit(rule: DropOldOutputs, table: Table, rows: Bools) -> Bools:
-    """Those of `rows` that are cleared until enough is gone, and whose call is where it has to be."""
+    """Those of `rows` that are cleared until enough is gone, with the call in the right place."""
     if rule.nearest_call:
         live = table.live
         speaks = np.where(live.role == ASSISTANT, np.arange(len(live)), -1)
@@ -209,11 +209,11 @@ def _limit(rule: DropOldOutputs, table: Table, rows: Bools) -> Bools:
         rows = rows & (np.cumsum(sizes[::-1])[::-1] > rule.keep_tokens)
     if rule.enough is None:
         return rows
-    found = np.flatnonzero(rows)
-    left = table.ledger.count_blocks([empty(table.block(row), row) for row in found.tolist()])
-    gone = np.cumsum(table.tokens[found] - left)
+    candidates = np.flatnonzero(rows)
+    stubs = table.ledger.count_blocks([empty(table.block(row), row) for row in candidates.tolist()])
+    gone = np.cumsum(table.tokens[candidates] - stubs)
     out = np.zeros(len(rows), bool)
-    out[found[: int(np.searchsorted(gone, rule.enough, "left")) + 1]] = True
+    out[candidates[: int(np.searchsorted(gone, rule.enough, "left")) + 1]] = True
     return out
 
 

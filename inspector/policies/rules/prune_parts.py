@@ -1,5 +1,4 @@
-"""Prune parts: reasoning and calls with their results leave older messages, and nothing stands in their
-place."""
+"""Prune parts: reasoning and calls with their results leave older messages, without a placeholder."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ REQUEST, RESPONSE = "tool-approval-request", "tool-approval-response"
 
 
 class PrunedCalls(Value):
-    """Calls that go: all but those of the `newest` messages or steps, of the `tools` named, or of every
+    """Calls that go: all but the calls of the `newest` messages or steps, of the `tools` named, or of every
     tool."""
 
     newest: int = Field(0, ge=0, le=LARGE)
@@ -49,7 +48,7 @@ class PruneParts(Rule):
         description="Messages, the newest, that keep their reasoning; none set keeps all",
     )
     calls: tuple[PrunedCalls, ...] = Field(
-        (), description="Which calls go with their results: all but those of the newest, of some tools or all"
+        (), description="Calls that go with their results: by tool, except in the newest messages"
     )
     unit: Literal["messages", "steps"] = Field(
         "messages",
@@ -58,16 +57,16 @@ class PruneParts(Rule):
 
     @property
     def template(self) -> str:
-        said = [
-            f"{_name(item.tools)} go, except those of the newest {plural(item.newest, self.unit[:-1])}"
+        clauses = [
+            f"{_name(item.tools)} go, except in the newest {plural(item.newest, self.unit[:-1])}"
             if item.newest
             else f"{_name(item.tools)} go"
             for item in self.calls
         ]
         if self.reasoning is not None:
-            kept = f", except that of the newest {plural(self.reasoning, 'message')}"
-            said.append(f"reasoning goes{kept if self.reasoning else ''}")
-        return ("; ".join(said) or "no part goes").replace("{", "{{").replace("}", "}}")
+            exception = f", except in the newest {plural(self.reasoning, 'message')}"
+            clauses.append(f"reasoning goes{exception if self.reasoning else ''}")
+        return ("; ".join(clauses) or "no part goes").replace("{", "{{").replace("}", "}}")
 
     def decide(self, table: Table) -> Decision:
         """Claim the parts that go, on both sides of the cut."""
@@ -91,11 +90,11 @@ class PruneParts(Rule):
             first = (
                 int(steps[-item.newest]) if 0 < item.newest <= len(steps) else (0 if item.newest else first)
             )
-        kept = {call for row, call in calls.items() if table.live.position[row] >= first}
+        newest_ids = {call for row, call in calls.items() if table.live.position[row] >= first}
         tools = {calls[row]: tool_of(table, row) for row in calls if table.kind[row] != UNKNOWN}
         rows = np.zeros(len(table.tokens), bool)
         for row, call in calls.items():
-            rows[row] = call not in kept and (not item.tools or tools.get(call) in item.tools)
+            rows[row] = call not in newest_ids and (not item.tools or tools.get(call) in item.tools)
         return rows
 
 
@@ -105,14 +104,14 @@ def _name(tools: tuple[str, ...]) -> str:
 
 def _find_calls(table: Table) -> dict[int, str]:
     """The id of the call that each call, result and approval is about, by row."""
-    found: dict[int, str] = {}
+    calls: dict[int, str] = {}
     requests: dict[Any, str] = {}
     for row in np.flatnonzero(np.isin(table.kind, (TOOL_CALL, TOOL_OUTPUT, UNKNOWN))).tolist():
         block = table.block(row)
         call = _call_of(block, requests)
         if call:
-            found[row] = call
-    return found
+            calls[row] = call
+    return calls
 
 
 def _call_of(block: Block, requests: dict[Any, str]) -> str:

@@ -53,7 +53,7 @@ class TruncateOutputs(Rule):
 
     @property
     def template(self) -> str:
-        kept = (
+        clause = (
             self.phrase
             if self.preview is None
             else (
@@ -62,8 +62,8 @@ class TruncateOutputs(Rule):
                 else "tool outputs of more than {limit} characters keep the first {preview}"
             )
         )
-        kept = f"{kept} at the end" if self.trailing else kept
-        return f"{kept}, before the newest {{turns}} user messages" if self.turns else kept
+        clause = f"{clause} at the end" if self.trailing else clause
+        return f"{clause}, before the newest {{turns}} user messages" if self.turns else clause
 
     def decisions(self, table: Table) -> dict[str, int]:
         """The limits that were in force for the outputs of calls when they were truncated."""

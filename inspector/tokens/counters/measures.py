@@ -18,7 +18,7 @@ from ...text import utf16_length
 from ..counter import Counter
 
 IMAGE_TOKENS = 85
-"""What LangChain counts for a picture."""
+"""Tokens of a picture, as LangChain counts it."""
 
 
 def weigh_langchain(entry: Entry) -> int:
@@ -35,7 +35,7 @@ def weigh_langchain(entry: Entry) -> int:
         for block in rest
         if block.kind == "tool_call"
     ]
-    # Beside content in parts the calls are part of it, and are not counted once more.
+    # With content in parts the calls are part of it, and are not counted once more.
     more = len(repr(calls)) if calls and not listed else 0
     return total + _round(entry.role, *_parts(rest), more)
 
@@ -61,22 +61,22 @@ def _round(role: str, characters: int, pictures: int, more: int) -> int:
 def weigh_ai_sdk(entry: Entry) -> int:
     """Tokens of a message as characters / 4 of the JSON that AI SDK makes of it, its outputs a message
     apart."""
-    said: list[dict[str, Any]] = []
-    given: list[dict[str, Any]] = []
+    content_parts: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for block in entry.blocks:
         match block:
             case ToolCall():
                 call = {"toolCallId": block.id, "toolName": block.name, "input": block.input}
-                said.append({"type": "tool-call", **call})
+                content_parts.append({"type": "tool-call", **call})
             case ToolOutput():
                 value = {"type": "text", "value": block.text}
                 call = {"toolCallId": block.call_id, "toolName": block.name or "", "output": value}
-                given.append({"type": "tool-result", **call})
+                results.append({"type": "tool-result", **call})
             case _:
                 data = {"data": block.data or block.url} if isinstance(block, Image) else {"text": block.text}
-                said.append({"type": block.kind, **data})
-    parts = [(entry.role, said)] if said or not given else []
-    messages = [*parts, ("tool", given)] if given else parts
+                content_parts.append({"type": block.kind, **data})
+    parts = [(entry.role, content_parts)] if content_parts or not results else []
+    messages = [*parts, ("tool", results)] if results else parts
     written = (stringify({"role": role, "content": content}) for role, content in messages)
     return round(sum(utf16_length(text) + 1 for text in written) / 4)
 
@@ -132,9 +132,11 @@ def count_invocations(entry: Entry) -> int:
     return int(entry.opens_turn)
 
 
-def _measure(name: str, title: str, weigh: Callable[[Entry], int], one: Callable[[str], int]) -> Counter:
+def _measure(
+    name: str, title: str, weigh: Callable[[Entry], int], count_text: Callable[[str], int]
+) -> Counter:
     def count(texts: Sequence[str]) -> Ints:
-        return np.fromiter(map(one, texts), np.int32, len(texts))
+        return np.fromiter(map(count_text, texts), np.int32, len(texts))
 
     return Counter(name=name, title=title, count=count, about=lambda: f"{name}: {title}", weigh=weigh)
 
