@@ -327,6 +327,7 @@ def check_deepseek(case: Json) -> Iterator[str]:
     policy = "deepseek-harness-pruner" if pruner else "deepseek-harness"
     settings: Json = {
         "trigger.ratio": given["thresholdRatio"],
+        "trigger.measure": "deepseek",  # the vectors report no usage
         "keep-recent-share.share": given["retainRatio"],
     }
     if pruner:

@@ -583,7 +583,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "deepseek-harness": {
         "trigger.ratio": 0.8,
         "trigger.whole": True,
-        "trigger.measure": "deepseek",
+        "trigger.measure": "assembled",
         "trigger.check": "request",
         "harness.retries": 0,
         "harness.reset": False,
@@ -605,7 +605,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "deepseek-harness-pruner": {
         "trigger.ratio": 0.8,
         "trigger.whole": True,
-        "trigger.measure": "deepseek",
+        "trigger.measure": "assembled",
         "trigger.check": "request",
         "target.ratio": 0.8,
         "target.below": True,

@@ -3,8 +3,9 @@
 Source: DeepSeek Harness packages 0.1.0-rc.8 (npm), run on the events of golden vectors (`python -m
 tests.conformance harnesses PATH`). `deepseek-harness-pruner` is the same with its optional pruner: long
 outputs keep both ends, and nothing is summarised if that is enough. A summary that is not smaller is refused
-(`harness.adopt`). Not reproduced: the second attempt while the context is still above the threshold; it is
-measured by the usage of the last reply and an estimate of what came after, here by the estimate alone.
+(`harness.adopt`). Not reproduced: the second attempt while the context is still above the threshold. It is
+measured by the usage of the last reply and an estimate of what came after; without usage that estimate is
+`trigger.measure` "deepseek".
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ DEEPSEEK_HARNESS = Policy(
     title="DeepSeek Harness",
     version="0.1.0-rc.8",
     source=_SOURCE,
-    trigger=Trigger(ratio=0.8, whole=True, measure="deepseek", check="request"),
+    trigger=Trigger(ratio=0.8, whole=True, measure="assembled", check="request"),
     harness=Harness(retries=0, reset=False, adopt="smaller"),
     stages=(_SUMMARY, _LAST),
     rules=_RULES,

@@ -151,5 +151,5 @@ MEASURES: tuple[Counter, ...] = (
     _measure("candidates", "items other than user messages", count_candidates, lambda text: 0),
     _measure("invocations", "turns that a user opened", count_invocations, lambda text: 0),
 )
-COUNTS = ("messages", "candidates", "invocations")
-"""Measures that count things, not tokens."""
+COUNTS = {"messages": "message", "candidates": "item", "invocations": "turn"}
+"""Measures that count things, not tokens, and the name of one such thing."""

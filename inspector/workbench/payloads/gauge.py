@@ -20,6 +20,7 @@ from ...policies.registry import list_policies
 from ...policies.table import COUNTED
 from ...redaction.cut import cut_text
 from ...text import plural
+from ...tokens.counters.measures import COUNTS
 from ...tokens.memo import Memo
 from .base_payload import Labelled, Payload
 from .sections import format_tokens
@@ -91,7 +92,7 @@ def find_headroom(plan: Plan) -> TriggerHeadroom | None:
     left = int(limit - verdict.tokens)
     if left < 0 or not limit:
         return None
-    unit = "message" if trigger.measure == "messages" else "token"
+    unit = COUNTS.get(trigger.measure, "token")
     pace, turns = _find_pace(plan)
     until = "it fires" if trigger.enabled else "the window is full"
     return TriggerHeadroom(left, pace, int(left / pace) if turns and pace > 0 else None, unit, until)
@@ -126,8 +127,8 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
     limit = int(verdict.threshold)
     if counted:
         amount = format_tokens(limit)
-    elif trigger.measure == "messages":
-        amount = plural(limit, "message")
+    elif trigger.measure in COUNTS:
+        amount = plural(limit, COUNTS[trigger.measure])
     else:  # an estimate of its own is on another scale than the bar
         amount = f"{format_tokens(limit)} by its own estimate"
     where = f"{'above' if trigger.above else 'from'} {amount}"
