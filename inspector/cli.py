@@ -34,6 +34,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from .errors import CounterError, EditError, InspectorError, PolicyError
 from .facts.lint.codes import LINT_CODES, REPORTS
+from .paths import read_texts
+from .policies.settings_file import read_settings
 from .text import error_sentence, printable
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ FAILED, REFUSED, INTERRUPTED = 1, 2, 130
 LOADED = 100_000
 """New objects after which memory is looked through for the first time: more than a short command makes."""
 DEFAULT_COUNTER = "calibrated"
+UNNAMED = "(settings are for a policy: name it with --policy)"
+SETTINGS = "a settings.json with the policy's thresholds; of several the last counts"
 BY_LINE = ("text", "github")
 """Forms of a report that can follow one another."""
 DEMO_FILE = "demo.session.jsonl"  # by such a name JupyterLab opens it as a workbench
@@ -154,6 +158,8 @@ def make_parser() -> ArgumentParser:
         if command is export:
             first, default = "what a workbench opens on", "auto"
         command.add_argument("--policy", default=default, metavar="NAME", help=f"default: {first}")
+        if command is not export:
+            command.add_argument("--settings", action="append", default=[], metavar="FILE", help=SETTINGS)
         command.add_argument(
             "--counter", default=DEFAULT_COUNTER, metavar="NAME", help=f"default: {DEFAULT_COUNTER}"
         )
@@ -243,7 +249,7 @@ class _TellVersion(Action):
 
 
 def _show(asked: Namespace) -> list[str]:
-    if asked.estimate and not (asked.policy or asked.at or asked.cut or asked.window):
+    if asked.estimate and not (asked.policy or asked.settings or asked.at or asked.cut or asked.window):
         return _show_sizes(asked)
     from .tokens.cost import price_session
     from .workbench.payloads.sections import ALL_SECTIONS, LABELS, sum_sections
@@ -359,8 +365,8 @@ def _replay(asked: Namespace) -> list[str]:
         scenario = json.loads(asked.scenario or "{}")
     except ValueError as error:
         raise EditError("scenario", asked.scenario, f"it is no JSON: {error}") from None
-    ledger = _count(asked, session)
-    run = replay(session, asked.policy, scenario, ledger=ledger, window=asked.window)
+    options = {"settings": read_settings(read_texts(asked.settings)), "window": asked.window}
+    run = replay(session, asked.policy, scenario, ledger=_count(asked, session), **options)
     if not asked.json:
         return [repr(run)]
     dialect = run.policy.harness.dialect
@@ -397,10 +403,13 @@ def _lint_file(arguments: Namespace) -> list[str]:
     findings = report_uncompacted(session, rules) if plain else None
     if findings is None:
         from .facts.lint.check import lint
+        from .policies.registry import configure_policy
 
         # With the default counter, the check counts tokens only if it needs them.
         ledger = None if arguments.counter == DEFAULT_COUNTER else _count(arguments, session)
-        findings = lint(session, arguments.policy, rules, ledger=ledger, window=arguments.window)
+        settings = read_settings(read_texts(arguments.settings))
+        policy = configure_policy(arguments.policy or UNNAMED, settings) if settings else arguments.policy
+        findings = lint(session, policy, rules, ledger=ledger, window=arguments.window)
     arguments.code = FAILED if not findings.ok else REFUSED if findings.faults else 0
     return FORMATS[arguments.format](findings, session, arguments.file, arguments.fixes)
 
@@ -561,7 +570,7 @@ def _open(asked: Namespace) -> WorkbenchModel:
     session = _read(asked)
     ledger = _count(asked, session)
     model = WorkbenchModel(session, asked.policy or "flue", window=asked.window, ledger=ledger)
-    inputs = {"cut": asked.cut or ""}
+    inputs = {"cut": asked.cut or "", "settings": read_settings(read_texts(asked.settings))}
     if asked.at is not None:
         inputs["at"] = asked.at
     model.answer(inputs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -74,3 +75,8 @@ def is_shown(place: Path, home: Path) -> bool:
     relative = place.relative_to(home)
     inside = place.resolve().parent == home.resolve() / relative.parent
     return inside and not any(part[0] == "." for part in relative.parts) and place.is_file()
+
+
+def read_texts(paths: Iterable[str]) -> dict[str, str]:
+    """The texts of small files, by their paths."""
+    return {path: Path(path).read_text("utf-8") for path in paths}

@@ -85,7 +85,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
             "workbench corpus"
         ),
         "cli": (
-            "text errors session tokens demo policies planning files library facts replays workbench corpus"
+            "text errors paths session tokens demo policies planning files library facts replays workbench "
+            "corpus"
         ),
     }.items()
 }

@@ -174,7 +174,7 @@ class OpenDocument:
             inputs = {**inputs, **choose_saved(saved, self._file.session, source.name)}
         replay = bool(inputs.get("replay"))
         try:
-            first = controller.start(pick_inputs(inputs), replay, inputs.get("provider"))
+            first = controller.start(pick_inputs(inputs), replay, inputs.get("scenario"))
         except InspectorError as error:
             # What was decided last time may not fit the file any more; it opens all the same.
             first = {**controller.start({}, replay), "_error": describe_error(error)}
@@ -189,13 +189,13 @@ class OpenDocument:
     def change(self, inputs: Mapping[str, Any]) -> bytes:
         """Answer new inputs: a frame with the traits that differ from those of the screen."""
         with self.controller.lock:
-            before, known = self.rev, (*INPUTS, *SCREEN_ONLY, "replay", "provider")
+            before, known = self.rev, (*INPUTS, *SCREEN_ONLY, "replay", "scenario")
             with self._lock:
                 self._traits |= {name: inputs[name] for name in known if name in inputs}
             self._keep(
                 self.controller.set_inputs(
                     *(pick_inputs(inputs), self._traits["_seq"]),
-                    *(inputs.get("replay"), inputs.get("provider")),
+                    *(inputs.get("replay"), inputs.get("scenario")),
                 )
             )
             return self.frame(before)

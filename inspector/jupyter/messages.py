@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..replays.scenario import PROVIDERS
 from ..workbench.summary_writer import WRITERS
 
 READ, WRITE, EXECUTE = ("read", "contents"), ("write", "contents"), ("execute", "kernels")
@@ -37,7 +36,7 @@ class MessageType(NamedTuple):
 
 _PLACE: dict[str, Field] = {"place": int}
 _PAGE: dict[str, Field] = {"from?": int, "to?": int}
-_SUMMARY: dict[str, Field] = {"by": WRITERS, "model?": str, "focus?": str, "keep?": TEXTS}
+_SUMMARY: dict[str, Field] = {"by": WRITERS, "model?": str, "focus?": str, "additions?": str, "keep?": TEXTS}
 _FACT: dict[str, Field] = {"number": int, "kind?": str, "form?": str}
 
 QUESTIONS: dict[str, MessageType] = {
@@ -58,6 +57,7 @@ QUESTIONS: dict[str, MessageType] = {
     "grounding": MessageType(READ, {"row": int}),
     "losses": MessageType(READ, _PLACE),
     "rules": MessageType(READ),
+    "settings_file": MessageType(READ, {"name": str, "text": str}),
     "policies": MessageType(READ),
     "policy_results": MessageType(READ, {"from": int, "to": int}),
     "review": MessageType(READ),
@@ -86,7 +86,7 @@ INPUTS: dict[str, Field] = {
     "dock?": int,
     "_seq?": int,
     "replay?": bool,
-    "provider?": PROVIDERS,
+    "scenario?": dict,
 }
 """The inputs of a document that its controller does not validate."""
 

@@ -35,7 +35,7 @@ from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
 from ..replays.run import Run
-from ..replays.scenario import PROVIDERS, Scenario
+from ..replays.scenario import PROVIDERS, Scenario, read_scenario
 from ..session.session import Session
 from ..summaries.write import Summariser, checkpoint_from_text, summarise, with_files
 from ..text import printable
@@ -89,6 +89,7 @@ class Workbench(anywidget.AnyWidget):
         wb.look = "recorded:1"    # what the first recorded compaction left; "plan" is the plan's own
         wb.replay = True    # replay the whole session under the policy; wb.run is the result
         wb.lesson = "2.3"    # the third step of the second lesson, on the session that it is about
+        wb.scenario = {"acts": [{"at": "turn 9", "do": "compact"}]}    # what happens to it from outside
         wb.provider = "accepts"    # what if it took requests above the window? By default it refuses them
 
     With `follow` a file that is still being written is looked at about once a second, until `close`: the
@@ -116,8 +117,8 @@ class Workbench(anywidget.AnyWidget):
     at = t.Unicode("").tag(sync=True)
     versus = t.Dict().tag(sync=True)
     replay = t.Bool(False).tag(sync=True)
-    # What the provider of that replay does with a request above the window; that it accepts it is a what-if.
-    provider = t.Enum(PROVIDERS, "refuses").tag(sync=True)
+    # What happens from outside in that replay: a `Scenario` as JSON.
+    scenario = t.Dict().tag(sync=True)
     # Whose after is shown: "plan", or "recorded:1" for what the first recorded compaction left.
     look = t.Unicode("").tag(sync=True)
     # The tab of the dock that is open.
@@ -224,7 +225,7 @@ class Workbench(anywidget.AnyWidget):
             self._set({**first, "tab": opened if mode is None else _tab_of(mode)})
             self.observe(self._open_step, names="lesson")
             self.lesson = lesson
-            self.observe(self._replan, names=[*INPUTS, "_seq", "replay", "provider"])
+            self.observe(self._replan, names=[*INPUTS, "_seq", "replay", "scenario"])
             self.on_msg(self._reply)
             if self.comm is not None:
                 # The browser has put the widget away; `close` does not hear of that.
@@ -244,6 +245,17 @@ class Workbench(anywidget.AnyWidget):
     @mode.setter
     def mode(self, mode: str) -> None:
         self.tab = _tab_of(mode)
+
+    @property
+    def provider(self) -> str:
+        """What the provider of a replay does with a request above the window: `scenario["provider"]`."""
+        return str(self.scenario["provider"])
+
+    @provider.setter
+    def provider(self, provider: str) -> None:
+        if provider not in PROVIDERS:
+            raise t.TraitError(f"provider: {provider!r} is neither of {' and '.join(PROVIDERS)}")
+        self.scenario = {**self.scenario, "provider": provider}
 
     @property
     def session(self) -> Session:
@@ -365,9 +377,13 @@ class Workbench(anywidget.AnyWidget):
             if self._setting:
                 return
             inputs = {name: getattr(self, name) for name in INPUTS}
-            self._set(self._controller.set_inputs(inputs, self._seq, self.replay, self.provider))
+            self._set(self._controller.set_inputs(inputs, self._seq, self.replay, self.scenario))
             if self._controller.last_error is not None and not self._property_lock:
                 raise self._controller.last_error
+
+    @t.validate("scenario")
+    def _complete_scenario(self, proposal: Any) -> dict[str, Any]:
+        return read_scenario(proposal["value"]).model_dump(mode="json")
 
     @t.validate("lesson")
     def _check_lesson(self, proposal: Any) -> str:
@@ -386,7 +402,7 @@ class Workbench(anywidget.AnyWidget):
         with self._controller.lock:
             model = self._controller.model
             inputs = begin(*find_linked(model, self.lesson), model)
-            self._set(self._controller.set_inputs(inputs, self._seq, self.replay, self.provider))
+            self._set(self._controller.set_inputs(inputs, self._seq, self.replay, self.scenario))
             self.tab = "lesson"
 
     def _receive(self, traits: dict[str, Any]) -> None:

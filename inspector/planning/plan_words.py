@@ -55,9 +55,9 @@ def write_recipe(plan: Plan, short: bool = False) -> str:
 
     In a `short` one the moment is told by the beginning of its name, as `Session.at` takes it too.
     """
-    policy = plan.policy.name if _is_known(plan) else _shorten(plan.policy)
+    policy = plan.policy.name if _is_known(plan) else shorten_policy(plan.policy)
     parts = ["session", f"ledger, {policy!r}"]
-    if plan.session.leaf != _last_leaf(plan.session):
+    if plan.session.leaf != last_leaf(plan.session):
         leaf = plan.session.leaf
         name = _NAMES.of(plan.ledger, lambda: shorten_name(plan.session, leaf), leaf) if short else leaf
         parts[0] = f"session.at({name!r})"
@@ -121,7 +121,7 @@ def _is_known(plan: Plan) -> bool:
     return built_in is not None and configure_policy(built_in, plan.edits.settings) == plan.policy
 
 
-def _shorten(policy: Policy) -> dict[str, Any]:
+def shorten_policy(policy: Policy) -> dict[str, Any]:
     """The policy as JSON without what is so by default."""
     rules = [
         {"kind": rule.kind, **rule.model_dump(mode="json", exclude_defaults=True)} for rule in policy.rules
@@ -129,7 +129,7 @@ def _shorten(policy: Policy) -> dict[str, Any]:
     return {**policy.model_dump(mode="json", exclude_defaults=True), "rules": rules}
 
 
-def _last_leaf(session: Session) -> str | None:
+def last_leaf(session: Session) -> str | None:
     """The leaf a reader would set: the last entry of the file that is on no sidechain."""
     for entry in reversed(session.entries):
         if entry.sidechain is None and entry.kind != "micro":

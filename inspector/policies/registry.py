@@ -35,6 +35,7 @@ from .builtin.stud import STUD_DETERMINISTIC, STUD_MERGED, STUD_WARNING, STUD_WI
 from .core import SWITCHES
 from .harness import BUNDLED, TOOL
 from .policy import Policy, read_policy, rename_settings
+from .settings_file import read_settings
 
 POLICIES: tuple[Policy, ...] = (
     KEEP_RECENT_TURNS,
@@ -133,14 +134,23 @@ def names_of_policies() -> list[str]:
     return [policy.name for policy in list_policies()]
 
 
-def find_policy(policy: str | Policy | dict[str, Any]) -> Policy:
+def find_policy(
+    policy: str | Policy | dict[str, Any], *, settings: str | Mapping[str, str] | None = None
+) -> Policy:
     """A policy by name, as it is, or from its JSON form: the parsed object, not its text.
 
-    Raises `PolicyError` when there is none, with the name that is nearest.
+    `settings` is the text of a settings.json, or several by their names, the one that stands over the others
+    last: the thresholds in them are set on top. Raises `PolicyError` when there is no such policy, with the
+    name that is nearest, and naming a bad value in a settings file.
 
     >>> find_policy("flue").trigger.reserve_tokens, find_policy({"name": "mine", "rules": []}).rules
     (16384, ())
+    >>> find_policy("stud-warning", settings='{"compaction": {"warn": 0.7}}').harness.warn
+    0.7
     """
+    if settings is not None:
+        texts = {"settings": settings} if isinstance(settings, str) else settings
+        return find_policy(policy).configured(read_settings(texts)).settled()
     if isinstance(policy, Policy):
         return policy.settled()
     if not isinstance(policy, str):

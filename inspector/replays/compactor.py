@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,9 +34,13 @@ from .scenario import SimulatedSummariser
 from .simulated_summariser import SimulatedAnswer, ask_summariser, find_budget
 from .wire_edits import WireEdits
 
+ALWAYS = sys.maxsize
+"""Calls of a summariser that never works."""
+
 
 class Compactor:
-    """`compactions` are those that were begun; `fails` calls of the summariser are still to fail."""
+    """`compactions` are those that were begun; `fails` calls of the summariser are still to fail; `written`
+    are tokens of the last summary that stands."""
 
     def __init__(
         self,
@@ -48,7 +53,9 @@ class Compactor:
     ) -> None:
         self.policy, self.context, self.harness_state, self.log = policy, context, harness_state, log
         self.wire_edits = wire_edits
-        self.writer, self.fails = writer, writer.fails
+        self.writer = writer
+        self.fails = ALWAYS if writer.fails == "always" else writer.fails
+        self.written = 0
         self.compactions: list[Compaction] = []
         self.able = any(rule.enabled and not rule.locked for rule in policy.rules)
         self._name = context.free_name("summary")
@@ -67,13 +74,16 @@ class Compactor:
                     why = f"A compaction was forced and nothing came of it. {why}"
                 self.log.note_once("forced" if by else "nothing", why)
                 self._look_for_floor(plan)
+            elif reason == "manual":
+                self.log.note_once("no_effect", f"A /compact changes nothing here. {plan.why}".rstrip())
             return None
         before = self.context.size
         self.harness_state.begin(reason)
         estimated = self.context.estimate(plan)
         self._record(plan, [start_compaction(plan, before, estimated)], **({"by": by} if by else {}))
         tries = ask_summariser(
-            plan, self.harness_state.harness, self.harness_state.counts, self.fails, self.writer.oversize
+            *(plan, self.harness_state.harness, self.harness_state.counts, self.fails, self.writer.oversize),
+            least=int(self.written * self.writer.grows),
         )
         self.fails, self.harness_state.counts = tries.fails, tries.counts
         for attempt in range(1, tries.retried + 1):
@@ -99,6 +109,7 @@ class Compactor:
             self._record(plan, [CompactionEvent("discarded", before, left, describe_reason(plan))])
             self.harness_state.finish()
             return None
+        self.written = tries.written or self.written
         self._adopt(plan, before, kept, tries, estimated)
         return kept
 

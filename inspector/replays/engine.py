@@ -10,13 +10,12 @@ provider's own edits of them, `log` the events, `versus_recorded` what was recor
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import EditError, expect
+from ..errors import expect
 from ..policies.events import write_word
 from ..policies.harness import STATES, lint
 from ..policies.policy import Policy, check_window
@@ -28,7 +27,8 @@ from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.models import name_entry, published_window, window_of
 from ..tokens.recorded_sizes import find_recorded_sizes
-from .compactor import Compactor
+from .act_positions import place_acts
+from .compactor import ALWAYS, Compactor
 from .context_actions import ContextActions
 from .early_rules import EarlyRules
 from .event_log import EventLog
@@ -144,34 +144,19 @@ class _Replay:
         )
         self.gate = RequestGate(self.actions, scenario, self.by_provider)
         self.idle = {id(act): act for act in scenario.acts}
-        self.acts = self._place_acts()
+        self.acts = place_acts(scenario, session, history, self.life.at)
         self.waiting: list[ScenarioEvent] = []
         self.refusing: list[ScenarioEvent] = []
         self.overriding: ScenarioEvent | None = None
         names = ("entry", "context", "measured", "requests", "sent", "cached", "output", "state")
         self.columns = {name: [0] * len(history.turn) for name in names}
-        self.booked = 0
+        self.booked = self.answered = 0
         self.lived = np.zeros(len(history.turn), bool)
         # Lists, because they are looked at one by one.
         life = self.life
         self.step, self.requests, self.open = life.step.tolist(), life.requests.tolist(), life.open.tolist()
         self.output = life.output.tolist()
         self.looks = find_moments(life, policy.trigger.check).tolist()
-
-    def _place_acts(self) -> dict[int, list[ScenarioEvent]]:
-        """Acts by the number of the life's entry they come before: the next, where theirs is not lived."""
-        lived = {i: number for number, i in enumerate(self.life.at.tolist())}
-        where, coming = {}, 0
-        for i in self.history.path.tolist():
-            where[i] = lived.get(i, coming)
-            coming = where[i] + (i in lived)
-        found: dict[int, list[ScenarioEvent]] = defaultdict(list)
-        for act in self.scenario.acts:
-            number = where.get(self.session.index.get(act.at, -1), -1)
-            if number < 0:
-                raise EditError(act.do, act.at, "no such entry on the path that is lived again")
-            found[number].append(act)
-        return found
 
     # -- the life ---------------------------------------------------------------------------------
 
@@ -202,6 +187,7 @@ class _Replay:
         at = self.step[number]
         self._happens(number)
         if self.requests[number]:
+            self._check_cap()
             sent = self.gate.send()
             self.columns["sent"][at] += sent.size
             self.columns["cached"][at] += sent.prefix
@@ -213,6 +199,13 @@ class _Replay:
         if self.looks[number]:
             self.actions.check()
         self._record(at, number)
+
+    def _check_cap(self) -> None:
+        """Count a request. Raises `Stop` where the stage has made all that its cap allows."""
+        cap = self.scenario.turn_cap
+        if cap is not None and self.answered >= cap:
+            raise Stop("capped", f"The turn cap of {cap:,} was reached: the stage ends (capHit).")
+        self.answered += 1
 
     def _happens(self, number: int) -> None:
         """Refusals of the file, and what the scenario does, before the life's entry `number`."""
@@ -269,6 +262,10 @@ class _Replay:
             case "max_output":
                 self.gate.refusals.append(act.do)
                 self.refusing.append(act)
+            case "fail_once":
+                self.compactor.fails = max(self.compactor.fails, 1)
+            case "fail_always":
+                self.compactor.fails = ALWAYS
             case "override":
                 self.harness_state.override, self.overriding = True, act
             case "defer" if self.harness.machine == "none":

@@ -21,9 +21,11 @@ from ..session.tree import Ints
 from ..text import plural, printed
 from ..tokens.counter import Longs
 from ..tokens.ledger import Ledger
+from .recipe import write_recipe
 from .scenario import Scenario
 
-Status = Literal["finished", "paused", "failed"]
+Status = Literal["finished", "paused", "failed", "capped"]
+"""How a run ended; one that is "capped" made as many requests as its scenario allows."""
 
 
 class Stop(Exception):
@@ -182,6 +184,11 @@ class Run(Framed, Drawable):
         """The fullest the replayed context became."""
         held = int(self.context.max()) if len(self) else 0
         return max([held, *(item.before for item in self.adopted)])
+
+    @property
+    def recipe(self) -> str:
+        """The expression that makes this run again, by the default counter."""
+        return write_recipe(self.session, self.policy, self.scenario, self.window)
 
     @property
     def banners(self) -> tuple[Banner, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import Field, NonNegativeInt, ValidationError
 
 from ..errors import EditError
 from ..policies.harness import Harness
@@ -24,16 +24,19 @@ Deed = Literal[
     "defer",
     "release",
     "switch",
+    "fail_once",
+    "fail_always",
 ]
 """A provider's refusal for tokens (HTTP 400) or bytes (413), a reply that ran into its limit of tokens, the
 user's /compact or /reset, an override of one refused request, a state machine's word, another window or
-model."""
+model, a summariser whose next call fails, or every call from then on."""
 
 
 class ScenarioEvent(Value):
     """Something that happens right before the entry `at` arrives.
 
-    A refusal is of the request that entry answers, or of the next one; so is a reply that was cut off.
+    `at` is the name of an entry, or "turn 5" or "step 23", counted from 1 as in the workbench: its first
+    entry. A refusal is of the request that entry answers, or of the next one; so is a reply that was cut off.
     /compact, /reset and a forced compaction wait until every call that was made is answered. /reset is
     destructive: unless it comes `confirmed`, the user is asked, and nothing changes (S1-25). `window`
     (tokens), `model` and `provider` are those switched to.
@@ -58,6 +61,8 @@ class ScenarioEvent(Value):
 class SimulatedSummariser(Value):
     """How the summariser behaves: its first `fails` calls fail, and it writes `oversize` times its budget.
 
+    With `grows` each summary is so many times as long as the one before it.
+
     >>> from inspector import read_session
     >>> answer = {"role": "assistant", "content": "It is short."}
     >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
@@ -68,8 +73,9 @@ class SimulatedSummariser(Value):
     (0, [False])
     """
 
-    fails: int = Field(0, ge=0)
+    fails: NonNegativeInt | Literal["always"] = 0
     oversize: float = Field(0, ge=0, le=1000)
+    grows: float = Field(0, ge=0, le=10)
 
 
 class Scenario(Value):
@@ -78,7 +84,8 @@ class Scenario(Value):
     `user` is what the user does when a request is refused; `consents` is the answer of who is asked first,
     before a compaction as before a /reset.
     `tool` says whether a compaction tool is registered. A `provider` that "refuses", the default, refuses
-    every request above the window; one that "accepts" refuses only where an act says so.
+    every request above the window; one that "accepts" refuses only where an act says so. `turn_cap` ends the
+    run before a request that comes after so many: a stage of a state machine has such a cap.
 
     >>> from inspector import read_session, replay
     >>> answer = {"role": "assistant", "content": "It is short."}
@@ -94,6 +101,7 @@ class Scenario(Value):
     consents: bool = True
     tool: bool = True
     provider: Provider = "refuses"
+    turn_cap: int | None = Field(None, ge=1)
 
     def equip(self, harness: Harness) -> Harness:
         """The harness as it is here: one whose tool is not registered has nothing that compacts (S1-38)."""

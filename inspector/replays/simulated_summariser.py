@@ -33,12 +33,13 @@ class SimulatedAnswer(NamedTuple):
 
 
 def ask_summariser(
-    plan: Plan, harness: Harness, counts: FailureCounts, fails: int, oversize: float
+    plan: Plan, harness: Harness, counts: FailureCounts, fails: int, oversize: float, least: int = 0
 ) -> SimulatedAnswer:
     """Ask for everything the plan needs written up.
 
     `fails`: how many calls are still to fail. `oversize`: how many times its limit a summary is long; 0 for
-    as long as the stand-in. What is asked are the tokens written up; instructions are not counted.
+    as long as the stand-in. `least`: tokens that a summary has at least, up to its budget. What is asked
+    are the tokens written up; instructions are not counted.
     """
     if not plan.summarises:
         return SimulatedAnswer(counts, fails)
@@ -51,8 +52,10 @@ def ask_summariser(
         if not counts.may_retry(harness):
             return SimulatedAnswer(counts, fails, False, calls, asked, retried=calls - 1)
     retried = calls
-    calls, asked, size = calls + jobs, asked + share, plan.summary_tokens
+    calls, asked, size = calls + jobs, asked + share, max(plan.summary_tokens, least)
     budget = find_budget(plan)
+    if least and budget:
+        size = max(min(size, budget), plan.summary_tokens)
     if oversize and budget:
         limit, attempt = budget, 1
         size = int(limit * oversize)

@@ -18,7 +18,7 @@ from ..planning.plan import Plan
 from ..planning.summary_jobs import Checkpoint
 from ..policies.policy import Policy
 from ..replays.run import Run
-from ..replays.scenario import Provider, Scenario
+from ..replays.scenario import Scenario
 from ..session.garbage import paused_gc
 from ..session.session import Session
 from ..text import printable
@@ -111,17 +111,17 @@ class Controller:
             self._count()
 
     def start(
-        self, inputs: Mapping[str, Any], replay: bool = False, provider: Provider | None = None
+        self, inputs: Mapping[str, Any], replay: bool = False, scenario: dict[str, Any] | None = None
     ) -> Traits:
         """The first answer: every trait that there is to set. Raises what cannot be planned."""
         with paused_gc():
             traits = self.model.answer(inputs)
         self.last_error, self.replaying = self.model.refused, replay
-        if provider is not None:
-            self.model.choose_provider(provider)
+        if scenario is not None:
+            self.model.choose_scenario(scenario)
         if replay:
             traits |= self._replay()
-        return {**self.model.inputs, "replay": replay, "provider": self.model.scenario.provider, **traits}
+        return {**self.model.inputs, "replay": replay, "scenario": self._scenario, **traits}
 
     def begin(self, after: float = 0.0) -> None:
         """Start background work: from now on traits may be published. It waits so many seconds, or until the
@@ -133,7 +133,7 @@ class Controller:
         inputs: Mapping[str, Any],
         seq: int = 0,
         replay: bool | None = None,
-        provider: Provider | None = None,
+        scenario: dict[str, Any] | None = None,
     ) -> Traits:
         """The traits to set for these inputs; all of `model.inputs` among them where they changed.
 
@@ -143,23 +143,26 @@ class Controller:
             model, had, before = self.model, self.model.last_run, self.model.inputs
             self.last_error, self._seq = None, seq
             changed = any(inputs.get(name, value) != value for name, value in before.items())
-            traits = model.confirm(seq)
-            if changed:
+            was, traits = model.scenario, model.confirm(seq)
+            if changed or scenario not in (None, self._scenario):
                 try:
-                    traits = {**model.answer(inputs, seq), **model.inputs}
+                    if scenario is not None:
+                        model.choose_scenario(scenario)
+                    if changed:
+                        traits = {**model.answer(inputs, seq), **model.inputs}
                 except InspectorError as error:
-                    self.last_error = error
-                    stands = {**before, "replay": self.replaying, "provider": model.scenario.provider}
+                    self.last_error, model.scenario = error, was
+                    stands = {**before, "replay": self.replaying, "scenario": self._scenario}
                     return {**stands, **model.confirm(seq, str(error))}
-                self.last_error = model.refused
+                self.last_error = model.refused if changed else None
+                traits["scenario"] = self._scenario
+            if was != model.scenario:
+                traits["scenario"] = self._scenario
             turned = replay is not None and replay != self.replaying
             if turned:
                 self.replaying = not self.replaying
                 self._tasks.cancel("replay")
-            switched = provider is not None and provider != model.scenario.provider
-            if switched and provider is not None:
-                model.choose_provider(provider)
-            if self.replaying and (changed or turned or switched):
+            if self.replaying and (changed or turned or was != model.scenario):
                 traits |= self._replay()
             return traits | self._drop_run(had, traits)
 
@@ -279,6 +282,11 @@ class Controller:
         self.model.ledger.memory.clear()
         if self._ticker is not None:
             self._ticker.stop()
+
+    @property
+    def _scenario(self) -> dict[str, Any]:
+        scenario: dict[str, Any] = self.model.scenario.model_dump(mode="json")
+        return scenario
 
     @property
     def _counter_now(self) -> str | Counter:

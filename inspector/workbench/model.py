@@ -22,14 +22,21 @@ from ..policies.own_policy import find_own_policy
 from ..policies.policy import Edits, Policy
 from ..policies.registry import add_policy, configure_policy, find_policy, names_of_policies
 from ..redaction.cut import cut_text
+from ..replays.act_positions import check_acts
 from ..replays.engine import OnProgress, ReplayTask
 from ..replays.run import Run
-from ..replays.scenario import Provider, Scenario, read_scenario
+from ..replays.scenario import Scenario, read_scenario
 from ..session.session import Session
 from ..text import printable
 from ..tokens.history import History, trace_history
 from ..tokens.ledger import Ledger, count_tokens
-from .inputs import INPUTS, carry_over, check_inputs, describe_dropped, drop_edit
+from .inputs import (
+    INPUTS,
+    carry_over,
+    check_inputs,
+    describe_dropped,
+    drop_edit,
+)
 from .lessons.lesson import Lesson
 from .opening import (
     AUTO,
@@ -71,9 +78,10 @@ class WorkbenchModel:
     nobody did. `recorded` is what the file records right after the moment, `shown` the plan that is looked
     at: that one or `plan`. `other` is plan B: a `Plan`, the picture of a recorded compaction, or None.
     `refused` says why there is none where the inputs ask for one. `last_run` is the last replay, `scenario`
-    that of the next: unless told otherwise, its provider refuses what exceeds the window. `written` are the
-    summaries that were written here, `file` is the name of the session's file, "" where it has none;
-    `lessons` are those that were opened with it, where they are not the package's own.
+    that of the next: unless told otherwise, its provider refuses what exceeds the window. `replayed` are the
+    session and the history of a replay. `written` are the summaries that were written here, `file` is the
+    name of the session's file, "" where it has none; `lessons` are those that were opened with it, where
+    they are not the package's own.
 
     >>> from inspector import open_demo
     >>> model = WorkbenchModel(open_demo(), "keep-recent-turns")
@@ -100,6 +108,8 @@ class WorkbenchModel:
         self.file = ""
         self.ledger = count_tokens(session, counter) if ledger is None else ledger
         self.history: History = trace_history(session, self.ledger)
+        self.replayed = self.session, self.history
+        self._path: str | None = None
         self.scenario = read_scenario(scenario)
         self.plan: Plan
         self.other: Plan | DrawnPlan | None = None
@@ -188,6 +198,7 @@ class WorkbenchModel:
             # A run under another policy is no answer any more.
             self.last_run = None
         self.plan, self.inputs, self._drawn = plan, inputs, scene
+        self._follow_path(moment)
         self.choice, self.recorded = choice, recorded
         self._picture, self._answered, self._grew = answer["_plan"], True, False
         return answer | messages
@@ -197,10 +208,26 @@ class WorkbenchModel:
         answer: dict[str, Any] = {"_plan": {**self._picture, "seq": seq}}
         return {**answer, "_error": cut_text(error, MOST_WORDS)} if error else answer
 
-    def choose_provider(self, provider: Provider) -> None:
-        """What the provider of a replay does with a request above the window; the last replay stays until
-        another is run."""
-        self.scenario = self.scenario.model_copy(update={"provider": provider})
+    def choose_scenario(self, scenario: Scenario | dict[str, Any]) -> None:
+        """Set what happens from outside in the next replay; the last one stays until then.
+
+        Raises `EditError` for a scenario that cannot be replayed.
+        """
+        scenario = read_scenario(scenario)
+        check_acts(scenario, *self.replayed)
+        self.scenario = scenario
+
+    def _follow_path(self, moment: Session) -> None:
+        """Replay the whole session, or off its path, as in a sub-agent, the moment's own path. What happens
+        at a step of one path happens on no other."""
+        path = None if self.history.passes(moment) or not moment.path else moment.leaf
+        if path is None:
+            self.replayed = self.session, self.history
+        elif path != self._path or self.replayed[0].entries is not moment.entries:
+            self.replayed = moment, trace_history(moment, self.ledger)
+        if path != self._path:
+            self.scenario = self.scenario.model_copy(update={"acts": ()})
+        self._path = path
 
     def run_replay(
         self, inputs: Mapping[str, Any] | None = None, tell: OnProgress | None = None
@@ -218,11 +245,13 @@ class WorkbenchModel:
         if self._answers(inputs):
             return None
         policy = self._configure(inputs)
-        return ReplayTask(self.session, self.ledger, self.history, policy, self.scenario, self.window)
+        session, history = self.replayed
+        return ReplayTask(session, self.ledger, history, policy, self.scenario, self.window)
 
     def adopt_run(self, run: Run) -> dict[str, Any]:
-        """Take over a replay that was run elsewhere; the traits to set. One of another ledger is dropped."""
-        if run.ledger is not self.ledger:
+        """Take over a replay that was run elsewhere; the traits to set. One of another ledger, or of another
+        path, is dropped."""
+        if run.ledger is not self.ledger or run.session.leaf != self.replayed[0].leaf:
             return {}
         self.last_run = run
         return _traits("_run", *draw_run(run))
@@ -268,9 +297,10 @@ class WorkbenchModel:
     def _answers(self, inputs: Mapping[str, Any]) -> bool:
         """Whether the last replay is under these inputs."""
         last_run = self.last_run
-        return last_run is not None and (last_run.policy, last_run.scenario) == (
+        return last_run is not None and (last_run.policy, last_run.scenario, last_run.session.leaf) == (
             self._configure(inputs),
             self.scenario,
+            self.replayed[0].leaf,
         )
 
     def _moment(self, at: str) -> Session:

@@ -34,6 +34,7 @@ from .payloads.marks import GroundingReply, RegretReply, describe_grounding, des
 from .payloads.policies import PoliciesReply, PolicyResultsReply, find_results, list_choices
 from .payloads.rules import RulesReply, offer_rules
 from .payloads.search import SearchReply, find_keys, find_text, find_turns, share_rows
+from .payloads.settings_file import SettingsFileReply, read_file
 from .payloads.story import tell_story
 from .payloads.summaries import compare_summaries
 
@@ -150,6 +151,10 @@ def _policy_results(model: WorkbenchModel, query: Query) -> PolicyResultsReply:
     return find_results(model.plan, model.inputs["pins"], known, max(int(query["from"]), 0), int(query["to"]))
 
 
+def _settings_file(model: WorkbenchModel, query: Query) -> SettingsFileReply:
+    return read_file(model.plan.policy, str(query["name"]), str(query["text"]))
+
+
 def _review(model: WorkbenchModel, query: Query) -> ReviewReply:
     return review(model)
 
@@ -177,6 +182,7 @@ QUERIES: dict[str, Callable[[WorkbenchModel, Query], Payload]] = {
     "grounding": _grounding,
     "losses": describe_losses,
     "rules": _rules,
+    "settings_file": _settings_file,
     "policies": _policies,
     "policy_results": _policy_results,
     "review": _review,

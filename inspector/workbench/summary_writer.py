@@ -94,6 +94,8 @@ def explain_no_provider() -> str:
 MOST_AT_ONCE = 20_000
 """Characters of a text that one answer carries."""
 MOST_PASTED = 2_000_000
+PROVIDER = "context provider"
+"""Under this name stands what was typed for context providers."""
 KEY = "summary"
 WHAT = "Writing the summary"
 STOPPED = "Stopped; nothing of it was kept."
@@ -215,8 +217,13 @@ class SummaryWriter:
     def _make_summariser(self, plan: Plan, query: Mapping[str, Any], address: str) -> ClaudeSummariser:
         model = str(query["model"]).strip() or list_models(plan)[0]
         keep = [str(name) for name in query.get("keep", ())]
+        focus, added = str(query.get("focus", "")).strip(), str(query.get("additions", "")).strip()
         claude = ClaudeSummariser(
-            model, focus=str(query.get("focus", "")).strip(), keep=keep, base_url=address
+            model,
+            focus=focus,
+            additions={PROVIDER: added} if added else {},
+            keep=keep,
+            base_url=address,
         )
         if self._preview is not None:
             claude.remember(self._preview.claude)

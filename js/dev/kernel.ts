@@ -562,7 +562,7 @@ const describe = (session: Invented, columns: PackedColumn[]): ScenePayload => {
     windowSource: "The window is the model's published one.",
     sections: SECTIONS.map(([id, label]) => ({ id, label })),
     fates: FATES.map(id => ({ id, label: id })),
-    sides: SIDES.map((task, i) => ({ label: `sub ${i + 1}`, task, call: -1, tokens: 9000 })),
+    sides: SIDES.map((task, i) => ({ label: `sub ${i + 1}`, task, call: -1, tokens: 9000, end: "" })),
     lanes: ["user", "assistant", "reasoning", "tool_call", "tool_output"].map(id => ({
       id,
       label: id.replace("_", " "),

@@ -128,6 +128,7 @@ test("sidechains fold into one row, which adds them up", () => {
     task: "",
     call: -1,
     tokens: 10,
+    end: `s${i}`,
   }));
   const many = {
     ...scene,

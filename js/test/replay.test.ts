@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { MemoryHost } from "../dev/host";
 import { renderWorkbench } from "../src/layout/all-tabs";
 import type { Traits } from "../src/payloads/host";
-import { smallPlan, smallRun, smallScene } from "./small";
+import { SCENARIO, smallPlan, smallRun, smallScene, VALUES } from "./small";
 import { settle, until } from "./wait";
 
 const { wire: _scene, data: _scene_data, scene } = smallScene();
@@ -257,29 +257,57 @@ test("comma and point over a replay play no lesson", async () => {
   expect([chosen(), document.querySelector<HTMLElement>('[data-panel="lesson"]')?.hidden]).toEqual([3, true]);
 });
 
-test("the provider refuses by default; that it accepts is asked for, and the picture of before is marked as old", async () => {
-  const sentence = "1 request was larger than the window of 200 and was refused.";
-  const host = await open({ ...lived({ aboveWindow: sentence }), provider: "refuses" });
-  const pressed = () =>
-    [...find("provider").querySelectorAll("button")].map(button => button.getAttribute("aria-pressed"));
-  expect([pressed(), find("replay-above").textContent]).toEqual([["true", "false"], sentence]);
-  find("provider").querySelectorAll("button")[1]?.click();
+test("a setting of the scenario is sent whole, and the picture of before is marked as old", async () => {
+  const host = await open({ ...lived(), scenario: VALUES });
+  find("what-if").click();
   await frames();
-  expect([host.get("provider"), host.get("_seq"), pressed()]).toEqual(["accepts", 1, ["false", "true"]]);
+  const select = find("scenario-provider") as unknown as HTMLSelectElement;
+  expect([select.value, find("chosen").textContent]).toEqual(["refused", "nothing is changed from outside"]);
+  select.value = "accepted";
+  select.dispatchEvent(new Event("change", { bubbles: true }));
+  await frames();
+  const accepts = { ...VALUES, provider: "accepts" };
+  expect([host.get("scenario"), host.get("_seq"), select.value]).toEqual([accepts, 1, "accepted"]);
   expect(find("replay").getAttribute("aria-busy")).toBe("true");
   // The answer to the question before is not taken for this one's.
   host.receive(lived({ seq: 0, statusSentence: "Refused." }));
   await frames();
   expect(find("replay").getAttribute("aria-busy")).toBe("true");
-  host.receive(lived({ seq: 1, provider: "accepts", aboveWindow: "Accepted." }));
+  const without = { provider: "refuses" };
+  const chosen = [{ label: "Above the window: accepted", step: -1, without }];
+  host.receive(lived({ seq: 1, scenario: { ...SCENARIO, values: accepts, chosen } }));
   await frames();
-  expect([find("replay").hasAttribute("aria-busy"), find("replay-above").textContent]).toEqual([
-    false,
-    "Accepted.",
-  ]);
+  expect(find("replay").hasAttribute("aria-busy")).toBe(false);
+  find("chosen").querySelector("button")?.click();
+  await frames();
+  expect(host.get("scenario")).toEqual(VALUES);
 });
 
-test("where no window is known there is nothing to switch", async () => {
-  await open({ ...lived({ window: null, aboveWindow: "" }), provider: "refuses" });
-  expect(find("provider")).toBeNull();
+test("what happens at a step is added at its turn, or at the step within the turn", async () => {
+  const host = await open({ ...lived(), scenario: VALUES });
+  await press(find("sawtooth"), "Home");
+  await press(find("sawtooth"), "Enter");
+  await frames();
+  const offers = () => [...document.querySelectorAll<HTMLElement>('[data-testid="offer"]')];
+  expect(offers().map(({ textContent }) => textContent)).toEqual(["Compact", "Refuse"]);
+  expect(document.activeElement).toBe(offers()[0]);
+  offers()[1]?.click();
+  await press(find("sawtooth"), "ArrowRight");
+  offers()[0]?.click();
+  await frames();
+  expect(((host.get("scenario") ?? {}).acts as object[]).map(act => Object.values(act).slice(0, 2))).toEqual([
+    ["turn 1", "token_overflow"],
+    [expect.stringMatching(/^(turn|step) 2$/), "compact"],
+  ]);
+  find("scenario").dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  await frames();
+  expect([offers().length, document.activeElement]).toEqual([0, find("what-if")]);
+});
+
+test("without a kernel what was chosen is told, and nothing can be changed", async () => {
+  const chosen = [{ label: "turn 2: Compact", step: 2, without: { acts: [] } }];
+  const host = await open(lived({ scenario: { ...SCENARIO, chosen } }));
+  expect(host.get("scenario")).toBeUndefined();
+  expect(find("chosen").textContent).toBe("turn 2: Compact");
+  expect([find("what-if"), document.querySelector('[aria-label^="Remove"]')]).toEqual([null, null]);
 });

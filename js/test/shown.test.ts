@@ -158,6 +158,7 @@ test("S0-93 an event tells its provider, its model, what it belongs to and what 
     ...{ provider: "unknown", model: "nobody", correlation: "turn-3" },
     ...{ reason: "manual", willRetry: "no", calls: "1", asked: "83", written: "37", ratio: "1.615" },
     "reasoning by turn": "turn 1: 1 summarised; turn 2: 1 kept",
+    "for an archive": expect.stringMatching(/^\d+ entries, as they were, each once$/),
     "the user may": "/compact · /reset · continue · stop",
   });
   expect(await happened("double ran")).toMatchObject({ core: "46", wire: "64" });

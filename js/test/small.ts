@@ -56,7 +56,7 @@ export const smallScene = (): { wire: ScenePayload; data: DataView; scene: Scene
       { id: "user", label: "user", sections: [1] },
       { id: "tool_output", label: "tool output", sections: [4] },
     ],
-    sides: [{ label: "sub 1", task: "Look around.", call: -1, tokens: 400 }],
+    sides: [{ label: "sub 1", task: "Look around.", call: -1, tokens: 400, end: "s0" }],
     entryIds: ["e0", "e1", "e2", "e3", "e4"],
     reasons: [
       { rule: "pair", sentence: "An output would stand without its call.", error: "" },
@@ -269,7 +269,8 @@ export const smallRun = (
     policyTitle: "Plain",
     status: "finished",
     statusSentence: "6 steps replayed, 1 compaction.",
-    provider: "refuses",
+    stage: "",
+    scenario: SCENARIO,
     aboveWindow: "No request was larger than the window of 200.",
     first: 2,
     window: 200,
@@ -315,4 +316,27 @@ export const smallRun = (
     ...changes,
   };
   return { wire, data: bytes, run: decodeRun(wire, bytes) as Run };
+};
+
+export const VALUES = { acts: [] as object[], user: "compacts", provider: "refuses" };
+const compact = { do: "compact", confirmed: false };
+export const SCENARIO: RunPayload["scenario"] = {
+  values: VALUES,
+  chosen: [],
+  offers: [
+    { group: "The user", label: "Compact", act: compact },
+    { group: "The provider", label: "Refuse", act: { do: "token_overflow", confirmed: false } },
+  ],
+  controls: [
+    {
+      name: "provider",
+      label: "Above the window",
+      options: [
+        { label: "refused", part: { provider: "refuses" } },
+        { label: "accepted", part: { provider: "accepts" } },
+      ],
+    },
+  ],
+  hint: "",
+  code: "replay(session, 'plain')",
 };

@@ -171,17 +171,18 @@ def test_the_provider_refuses_by_default_and_that_it_accepts_is_asked_for(
     accepts = replay_session(session, "flue", {"provider": "accepts"})
     step = int((refuses.context != accepts.context).nonzero()[0][-1])
     replay(page)
-    switch = page.get_by_test_id("provider").get_by_role("button")
-    expect(switch.nth(0)).to_have_attribute("aria-pressed", "true")
+    page.get_by_test_id("what-if").click()
+    switch = page.get_by_test_id("scenario-provider")
+    expect(switch).to_have_value("refused")
     assert [event.kind for event in refuses.events].count("token_overflow") == 1
     assert read_above(page) == "1 request was larger than the window of 200,000 and was refused."
     expect(page.get_by_role("option", name="token overflow")).to_have_count(1)
     assert read_step(page, step) == (int(refuses.recorded[step]), int(refuses.context[step]))
 
-    switch.nth(1).focus()
-    page.keyboard.press("Enter")
+    switch.focus()
+    page.keyboard.press("ArrowDown")
     settle(page)
-    expect(switch.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(switch).to_have_value("accepted")
     above = int((accepts.sent > accepts.window).sum())
     assert above > 1
     assert read_above(page) == f"{above} requests were larger than the window of 200,000 and were accepted."
@@ -189,9 +190,9 @@ def test_the_provider_refuses_by_default_and_that_it_accepts_is_asked_for(
     assert read_step(page, step) == (int(accepts.recorded[step]), int(accepts.context[step]))
     assert workbench.provider == "accepts"
 
-    switch.nth(0).click()
+    page.get_by_role("button", name="Remove Above the window").click()
     settle(page)
-    expect(switch.nth(0)).to_have_attribute("aria-pressed", "true")
+    expect(switch).to_have_value("refused")
     assert read_step(page, step) == (int(refuses.recorded[step]), int(refuses.context[step]))
 
 
@@ -201,8 +202,8 @@ def test_the_list_of_events_is_gone_through_by_its_own_keys(page: Page, workbenc
     listed = page.get_by_test_id("events")
     assert len(events) > 4
     expect(listed.get_by_role("option")).to_have_count(len(events))
-    # From the chart by the keyboard alone: over both buttons beside the heading.
-    for _ in range(3):
+    # From the chart by the keyboard alone: over the scenario, and both buttons beside the heading.
+    for _ in range(5):
         page.keyboard.press("Tab")
     expect(listed).to_be_focused()
     page.keyboard.press("Home")
@@ -245,7 +246,7 @@ def test_nothing_in_the_replay_is_small_or_cut_off(page: Page, workbench: Workbe
         wait_until_still(page)
         assert page.get_by_test_id("replay").evaluate(FLAWS) == []
         assert find_sticking_out(page) <= 1
-        page.get_by_test_id("provider").scroll_into_view_if_needed()
+        page.get_by_test_id("scenario").scroll_into_view_if_needed()
         screenshot(page, f"replay-{width}-{'dark' if dark else 'light'}")
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.bare import WidgetServer, set_theme, wait_for_python
 from tests.browser.conftest import OpenWorkbench
-from tests.browser.hand import choose_policy, focus_workbench
+from tests.browser.hand import choose_policy, focus_workbench, open_tab
 from tests.browser.product import (
     Workbench,
     WorkbenchModel,
@@ -213,3 +213,25 @@ def test_an_exported_page_shows_an_added_rule_and_says_that_another_needs_a_kern
     choose_policy(page, "flue")
     expect(told).to_have_text(before)
     context.close()
+
+
+def test_a_settings_file_sets_the_thresholds_and_one_with_an_error_changes_nothing(
+    page: Page, workbench: Workbench
+) -> None:
+    workbench.policy = "stud-warning"
+    open_tab(page, "rules")
+    page.get_by_role("button", name="Load settings.json").wait_for()
+    chosen = page.get_by_test_id("settings-file")
+
+    def load(text: str) -> None:
+        chosen.set_input_files(
+            {"name": "settings.json", "mimeType": "application/json", "buffer": text.encode()}
+        )
+
+    load('{"compaction": {"warn": 0.61, "require": null}}')
+    expect(page.get_by_test_id("rules")).to_contain_text("2 settings differ from the published policy.")
+    wait_for_python(page)
+    assert workbench.settings == {"harness.warn": 0.61, "harness.require": None}
+    load('{"compaction": {"warn": 61}}')
+    expect(page.get_by_test_id("rules").get_by_role("alert")).to_contain_text("a share of the window")
+    assert workbench.settings == {"harness.warn": 0.61, "harness.require": None}

@@ -249,10 +249,11 @@ def test_a_replay_and_a_plan_b_come_with_the_answer(server: Server) -> None:
     both = server.change(opened, replay=True, versus={"policy": "claude-code"})
     assert both["_run"]["policy"] == "flue" and both["_run_data"]
     assert both["_other"]["policy"] == "claude-code" and both["_other"]["label"] and both["_other_data"]
-    assert (both["_run"]["provider"], server.change(opened, provider="accepts")["_run"]["provider"]) == (
-        "refuses",
-        "accepts",
-    )
+    accepts = server.change(opened, scenario={"provider": "accepts"})
+    runs = [one["_run"]["scenario"]["values"]["provider"] for one in (both, accepts)]
+    assert runs == ["refuses", "accepts"] and accepts["scenario"]["provider"] == "accepts"
+    refused = server.change(opened, scenario={"acts": [{"at": "turn 900", "do": "compact"}]})
+    assert "turn 900" in refused["_error"] and refused["scenario"]["acts"] == []
 
 
 def test_a_document_opens_as_it_was_left_and_also_where_that_no_longer_fits(server: Server) -> None:
@@ -569,8 +570,8 @@ def test_a_folder_gets_a_sentence(server: Server) -> None:
         ("open", {"path": "story.jsonl", "wanted": []}),
         ("open", {"path": "story.jsonl", "wanted": {"_seq": "1"}}),
         ("open", {"path": "story.jsonl", "wanted": {"replay": 1}}),
-        ("open", {"path": "story.jsonl", "wanted": {"provider": "perhaps"}}),
-        ("open", {"path": "story.jsonl", "wanted": {"provider": ["accepts"]}}),
+        ("open", {"path": "story.jsonl", "wanted": {"scenario": "perhaps"}}),
+        ("open", {"path": "story.jsonl", "wanted": {"scenario": ["accepts"]}}),
     ],
 )
 def test_a_request_that_makes_no_sense_is_a_bad_request(server: Server, route: str, body: object) -> None:

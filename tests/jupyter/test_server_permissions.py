@@ -224,7 +224,7 @@ def test_every_field_has_its_type(server: Server) -> None:
         ("open", {"path": "story.jsonl", "wanted": None}),
         ("open", {"path": "story.jsonl", "wanted": {"tab": 7}}),
         ("open", {"path": "story.jsonl", "wanted": {"dock": True}}),
-        ("open", {"path": "story.jsonl", "wanted": {"provider": {}}}),
+        ("open", {"path": "story.jsonl", "wanted": {"scenario": []}}),
         ("desks/ID", {"wanted": "cut"}),
         ("desks/ID", {"wanted": {"_seq": None}}),
         ("desks/ID/stop", {"what": []}),

@@ -278,10 +278,14 @@ def test_the_provider_of_a_replay_refuses_until_it_is_asked_to_accept(
 
     def shown() -> tuple[list[int], tuple[Any, ...], str]:
         assert workbench.run is not None
-        return workbench.run.context.tolist(), workbench.run.events, workbench._run["provider"]
+        return (
+            workbench.run.context.tolist(),
+            workbench.run.events,
+            workbench._run["scenario"]["values"]["provider"],
+        )
 
     assert shown() == (refuses.context.tolist(), refuses.events, "refuses")
-    browser_sets(workbench, provider="accepts", _seq=1)
+    browser_sets(workbench, scenario={"provider": "accepts"}, _seq=1)
     assert shown() == (accepts.context.tolist(), accepts.events, "accepts")
     workbench.provider = "refuses"
     assert shown()[2] == "refuses"
@@ -289,7 +293,7 @@ def test_the_provider_of_a_replay_refuses_until_it_is_asked_to_accept(
         workbench.provider = "perhaps"
     with pytest.raises(PolicyError):
         workbench.policy = "none of these"
-    assert (workbench.provider, workbench._run["provider"]) == ("refuses", "refuses")
+    assert (workbench.provider, workbench._run["scenario"]["values"]["provider"]) == ("refuses", "refuses")
 
 
 def test_a_scenario_that_says_what_the_provider_does_is_taken_at_its_word(session: Session) -> None:

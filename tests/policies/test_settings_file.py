@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from inspector import open_session, replay
+from inspector.cli import main
+from inspector.demo import read_demo
 from inspector.errors import PolicyError
 from inspector.policies.policy import Policy, read_policy
 from inspector.policies.registry import find_policy
@@ -78,3 +82,40 @@ def test_settings_are_those_that_a_policy_knows() -> None:
         "trigger.ratio": 0.8,
         "harness.require": 0.9,
     }
+
+
+def test_S1_21_a_policy_is_found_with_the_thresholds_of_one_text_or_of_several() -> None:
+    text = json.dumps({"compaction": {"warn": 0.55}, "env": {"A": "b"}})
+    assert find_policy("stud-merged", settings=text) == find_policy("stud-merged").configured(
+        {"harness.warn": 0.55}
+    )
+    over = {"user": text, "project": json.dumps({"compaction": {"warn": 0.6, "require": None}})}
+    harness = find_policy("stud-merged", settings=over).harness
+    assert (harness.warn, harness.require) == (0.6, None)
+    with pytest.raises(PolicyError, match="share of the window"):
+        find_policy("stud-merged", settings=json.dumps({"compaction": {"require": 95}}))
+
+
+def test_S1_21_the_command_takes_settings_files_and_names_what_is_wrong_with_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session, right, wrong = tmp_path / "s.jsonl", tmp_path / "settings.json", tmp_path / "wrong.json"
+    session.write_bytes(read_demo())
+    right.write_text('{"compaction": {"warn": 0.1, "require": 0.3}}')
+    wrong.write_text('{"compaction": {"wran": 0.1}}')
+
+    def ask(*more: str) -> tuple[int, str]:
+        code = main(["replay", str(session), "--policy", "stud-warning", "--json", *more])
+        told = capsys.readouterr()
+        return code, told.out + told.err
+
+    run = replay(open_session(session), find_policy("stud-warning", settings=right.read_text()))
+    code, told = ask("--settings", str(right))
+    assert code == 0 and [json.loads(line)["kind"] for line in told.splitlines()] == [
+        event.kind for event in run.events
+    ]
+    assert told != ask()[1]
+    code, told = ask("--settings", str(wrong))
+    assert code == 2 and "wrong.json" in told and "wran" in told
+    assert main(["lint", str(session), "--settings", str(right)]) == 2
+    assert "--policy" in capsys.readouterr().err

@@ -238,7 +238,10 @@ def test_requests_above_the_window_are_counted_with_what_became_of_them(plan: Pl
     sizes = {"sent": sent, "cached": sent * 0}
     accepting = make_run(plan, window=200, **sizes, scenario=Scenario(provider="accepts"))
     refusing = make_run(plan, window=200, events=refused, scenario=Scenario(provider="refuses"))
-    told = [(draw(run)["provider"], draw(run)["aboveWindow"]) for run in (accepting, refusing)]
+    told = [
+        (draw(run)["scenario"]["values"]["provider"], draw(run)["aboveWindow"])
+        for run in (accepting, refusing)
+    ]
     # A refusal that the file records of a request within the window is none of these.
     assert told == [
         ("accepts", "2 requests were larger than the window of 200 and were accepted."),

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
 
+from ...policies.event_names import LOGGED
 from ...policies.events import AuditEvent
 from ...policies.harness import STATES, Dialect, find_actions
 from ...policies.table import COUNTED
-from ...replays.run import Compaction, Run
-from ...replays.scenario import Provider
+from ...replays.run import Compaction, Run, Status
+from ...summaries.archive import list_archived
+from ...summaries.record import stored_part
 from ...text import plural
 from ...tokens.bill import Bill
 from ...tokens.cost import SummaryCall, price_steps
@@ -25,6 +28,7 @@ from ..words import label_of
 from .base_payload import Payload
 from .columns import ColumnPacker, PackedColumn
 from .gauge import RunState, describe_state
+from .scenario import ScenarioPayload, describe_scenario
 from .scene import StagePayload, Threshold, describe_stages
 from .sections import format_tokens
 
@@ -41,6 +45,7 @@ TONES = {
     **dict.fromkeys(("completed", "applied", "reset", "recovered"), "done"),
 }
 """How grave an event is; the others are plain."""
+ENDS = {"paused": "Paused", "failed": "Failed", "capped": "Ended"}
 
 
 class RunCounts(Payload, frozen=True):
@@ -115,16 +120,19 @@ class RunPayload(Payload, frozen=True, kw_only=True):
     """The session replayed under a policy; events come in the order of their steps.
 
     `source` says where the tokens and prices come from. The run ended after `lived` of its steps; the later
-    ones of one that was paused or failed did not happen. `provider` is what it does with a request above the
-    window, and `above_window` says of how many it did. `first` is the event to look at first, -1 for none.
+    ones of one that was paused or failed, or reached its cap, did not happen. `above_window` says how many
+    requests were above the window, and what the provider did. `stage` names the sub-agent that was replayed,
+    "" for the session itself. `first` is the event to look at first, -1
+    for none.
     """
 
     seq: int
     policy: str
     policy_title: str
-    status: Literal["finished", "paused", "failed"]
+    status: Status
     status_sentence: str
-    provider: Provider
+    stage: str
+    scenario: ScenarioPayload
     above_window: str
     first: int
     window: int | None
@@ -178,7 +186,8 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
         policy_title=run.policy.title or run.policy.name,
         status=run.status,
         status_sentence=_say_status(run),
-        provider=run.scenario.provider,
+        stage=_name_stage(run),
+        scenario=describe_scenario(run),
         above_window=_say_above(run),
         first=_find_first(run, events),
         window=run.window or None,
@@ -205,6 +214,14 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
     return DrawnRun(payload, pack.data)
 
 
+def _name_stage(run: Run) -> str:
+    """The sub-agent that was replayed, by its number in the file, "" for the session itself."""
+    chains = list(dict.fromkeys(entry.sidechain for entry in run.session.entries if entry.sidechain))
+    leaf = run.session.index.get(run.session.leaf or "", -1)
+    chain = run.session.entries[leaf].sidechain if leaf >= 0 else None
+    return f"sub-agent {chains.index(chain) + 1}" if chain else ""
+
+
 def _words(name: str) -> str:
     return name.replace("_", " ").replace("-", " ")
 
@@ -213,7 +230,7 @@ def _say_status(run: Run) -> str:
     if run.status == "finished":
         return f"{plural(len(run), 'step')} replayed, {plural(len(run.adopted), 'compaction')}."
     turn = int(run.turn[_lived(run) - 1]) + 1 if _lived(run) else 1
-    return f"{'Paused' if run.status == 'paused' else 'Failed'} in turn {turn}. {run.why}".rstrip()
+    return f"{ENDS[run.status]} in turn {turn}. {run.why}".rstrip()
 
 
 def _say_above(run: Run) -> str:
@@ -234,6 +251,8 @@ def _lived(run: Run) -> int:
     """Steps until the run ended; what comes after a pause or a failure was not lived."""
     if run.status == "finished":
         return len(run)
+    if run.status == "capped":
+        return int(np.flatnonzero(run.requests)[-1]) + 1
     last = max((event.step for event in run.events if event.step is not None), default=-1)
     return min(last + 1, len(run))
 
@@ -276,6 +295,12 @@ def _list_details(event: AuditEvent, run: Run) -> list[tuple[str, str]]:
     found = {"provider": event.provider, "model": event.model, "correlation": event.correlation, **data}
     if retention:
         found["reasoning by turn"] = "; ".join(_say_retention(turn, retention[turn]) for turn in retention)
+    dialect, which = run.policy.harness.dialect, _find_compaction(event, run)
+    if event.kind == "completed" and event.name_in(dialect) is not None and dialect in LOGGED:
+        found["printed"] = event.line_in(dialect)
+    if event.kind == "completed" and which >= 0:
+        gone = len(list_archived(stored_part(run.compactions[which].plan)))
+        found["for an archive"] = f"{plural(gone, 'entry', 'entries')}, as they were, each once"
     step = event.step or 0
     if step < _lived(run):
         harness = run.scenario.equip(run.policy.harness)

@@ -27,24 +27,28 @@ Times = NDArray[np.float64]
 
 
 class SidePayload(Payload, frozen=True):
-    """A sub-agent that ran beside the moment; `call` is the row that started it, -1 for unknown."""
+    """A sub-agent that ran beside the moment; `call` is the row that started it, -1 for unknown. `end` is
+    the name of its last entry."""
 
     label: str
     task: str
     call: int
     tokens: int
+    end: str
 
 
 class Sidechain(NamedTuple):
     """A sidechain beside the moment: its number in the file, from 1; what it was started for; its tokens.
 
-    `call` is the row of the call in the context that started it, -1 where none is known.
+    `call` is the row of the call in the context that started it, -1 where none is known; `end` the name of
+    its last entry.
     """
 
     number: int
     task: str
     call: int
     tokens: int
+    end: str
 
 
 class Sidechains(NamedTuple):
@@ -68,6 +72,7 @@ class Sidechains(NamedTuple):
                 task=cut_text(" ".join(side.task.split()), 120),
                 call=side.call,
                 tokens=side.tokens,
+                end=side.end,
             )
             for side in self.named
         ]
@@ -102,7 +107,7 @@ def place_sides(session: Session, ledger: Ledger) -> Sidechains:
         lanes.append(np.full(len(beside), len(named), np.int32))
         steps.append(beside)
         tokens.append(sums[beside])
-        named.append(Sidechain(number, task, call, int(sums.sum())))
+        named.append(Sidechain(number, task, call, int(sums.sum()), session.entries[entries[-1]].id))
     return Sidechains(np.concatenate(lanes), np.concatenate(steps), np.concatenate(tokens), tuple(named))
 
 

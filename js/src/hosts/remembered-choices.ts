@@ -8,8 +8,8 @@ export interface Store {
 }
 
 const MOST = 30;
-// What belongs to one sitting is not kept: the replay, its provider, and the block looked at.
-const SITTING: readonly string[] = ["replay", "provider", "block"];
+// What belongs to one sitting is not kept: the replay, its scenario, and the block looked at.
+const SITTING: readonly string[] = ["replay", "scenario", "block"];
 const KEPT = CHOICES.filter(name => !SITTING.includes(name));
 
 export class Memory {

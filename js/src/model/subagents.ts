@@ -11,6 +11,8 @@ export interface SideRow {
   tokens: number;
   /** Tokens at each step, 0 elsewhere. */
   at: Int32Array;
+  /** Its last entry, "" for the folded ones. */
+  end: string;
   /** How many sidechains the row stands for. */
   count: number;
 }
@@ -19,16 +21,16 @@ export const stackSides = (scene: Scene, open: boolean): SideRow[] => {
   const { sides, steps } = scene;
   const single = open || sides.length === 1 ? Math.min(sides.length, MOST) : 0;
   const rest = sides.slice(single);
-  const rows = sides
-    .slice(0, single)
-    .map(
-      ({ label, task, tokens }): SideRow => ({ label, task, tokens, at: new Int32Array(steps), count: 1 }),
-    );
+  const rows = sides.slice(0, single).map(({ label, task, tokens, end }): SideRow => {
+    const at = new Int32Array(steps);
+    return { label, task, tokens, end, at, count: 1 };
+  });
   if (rest.length > 0) {
     const tokens = rest.reduce((sum, side) => sum + side.tokens, 0);
     rows.push({
       label: single === 0 ? `${rest.length} sub-agents` : `${rest.length} more`,
       task: "",
+      end: "",
       tokens,
       at: new Int32Array(steps),
       count: rest.length,

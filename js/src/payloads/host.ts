@@ -11,6 +11,8 @@ export type Versus =
   | { recorded: true }
   | { policy: string; settings?: Settings; pins?: readonly string[]; cut?: string };
 
+export type Scenario = RunPayload["scenario"]["values"];
+
 /** What the person decides. "" lets the policy place the cut; "" as `at` is the session's end. */
 export interface Choices {
   cut: string;
@@ -21,8 +23,8 @@ export interface Choices {
   pins?: readonly string[];
   /** The session is to be lived again under the policy; a host that cannot do that has no such wish. */
   replay?: boolean;
-  /** What the provider of that replay does with a request above the window; that it accepts it is a what-if. */
-  provider?: "refuses" | "accepts";
+  /** What happens from outside in that replay: every field of a scenario, in Python's order. */
+  scenario?: Scenario;
   /** Plan B; a host without comparisons has none. */
   versus?: Versus;
   /** Whose after is shown: "plan", or "recorded:1" for what the first recorded compaction left. */

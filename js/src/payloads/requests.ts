@@ -34,6 +34,8 @@ interface Questions {
   summary: { place: number; versus?: boolean };
   /** With `keys`, what each key says of itself, the reply has all groups of the list. */
   search: { query: string; keys?: readonly string[] };
+  /** The text of a settings.json. */
+  settings_file: { name: string; text: string };
   plans: object;
   open_plan: { name: string };
   /** `at` is the last entry that a reopened session holds; "" for that of the moment on the screen. */
@@ -75,6 +77,8 @@ interface Wanted {
   by: Writer;
   model: string;
   focus: string;
+  /** What context providers add to the request. */
+  additions: string;
   keep: readonly string[];
 }
 

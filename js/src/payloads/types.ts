@@ -75,13 +75,15 @@ export interface LanePayload {
   sections: number[];
 }
 /**
- * A sub-agent that ran beside the moment; `call` is the row that started it, -1 for unknown.
+ * A sub-agent that ran beside the moment; `call` is the row that started it, -1 for unknown. `end` is
+ * the name of its last entry.
  */
 export interface SidePayload {
   label: string;
   task: string;
   call: number;
   tokens: number;
+  end: string;
 }
 /**
  * Why a cut may not stand at a place: the rule, and a sentence.
@@ -429,16 +431,19 @@ export interface WrittenBy {
  * The session replayed under a policy; events come in the order of their steps.
  *
  * `source` says where the tokens and prices come from. The run ended after `lived` of its steps; the later
- * ones of one that was paused or failed did not happen. `provider` is what it does with a request above the
- * window, and `above_window` says of how many it did. `first` is the event to look at first, -1 for none.
+ * ones of one that was paused or failed, or reached its cap, did not happen. `above_window` says how many
+ * requests were above the window, and what the provider did. `stage` names the sub-agent that was replayed,
+ * "" for the session itself. `first` is the event to look at first, -1
+ * for none.
  */
 export interface RunPayload {
   seq: number;
   policy: string;
   policyTitle: string;
-  status: "failed" | "finished" | "paused";
+  status: "capped" | "failed" | "finished" | "paused";
   statusSentence: string;
-  provider: "accepts" | "refuses";
+  stage: string;
+  scenario: ScenarioPayload;
   aboveWindow: string;
   first: number;
   window: number | null;
@@ -456,6 +461,57 @@ export interface RunPayload {
   steps: number;
   lived: number;
   columns: PackedColumn[];
+}
+/**
+ * The scenario of a replay: all of it as `values`, and as Python in `code`; `hint` says what cannot be
+ * chosen under this policy.
+ */
+export interface ScenarioPayload {
+  values: {
+    [k: string]: unknown;
+  };
+  chosen: ChosenItem[];
+  offers: ActOffer[];
+  controls: ScenarioControl[];
+  hint: string;
+  code: string;
+}
+/**
+ * Something that was chosen, and the part of the scenario that takes it back; `step` is -1 for none.
+ */
+export interface ChosenItem {
+  label: string;
+  step: number;
+  without: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Something that can happen at a turn; `act` is the event without where it happens.
+ */
+export interface ActOffer {
+  group: string;
+  label: string;
+  act: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A setting of the scenario.
+ */
+export interface ScenarioControl {
+  name: string;
+  label: string;
+  options: ScenarioOption[];
+}
+/**
+ * A value of a setting, and the part of the scenario that it is.
+ */
+export interface ScenarioOption {
+  label: string;
+  part: {
+    [k: string]: unknown;
+  };
 }
 /**
  * What the user is shown from a step on, `until` another, after the record at `event` (S1-9).
@@ -542,6 +598,7 @@ export interface Replies {
   grounding: GroundingReply;
   losses: LossesReply;
   rules: RulesReply;
+  settings_file: SettingsFileReply;
   policies: PoliciesReply;
   policy_results: PolicyResultsReply;
   review: ReviewReply;
@@ -1241,6 +1298,15 @@ export interface RuleOffer {
   };
   delta: number | null;
   refused: string;
+}
+/**
+ * Settings by their names, and a sentence about the file.
+ */
+export interface SettingsFileReply {
+  settings: {
+    [k: string]: unknown;
+  };
+  sentence: string;
 }
 /**
  * Every policy, in the order that its results come in too.

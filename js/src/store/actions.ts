@@ -112,7 +112,11 @@ export const makeActions = (
       say(said, undoable ? actions.undo : undefined);
     },
     askReplay: replay => change({ replay }),
-    chooseProvider: provider => change({ provider }),
+    replayStage(at) {
+      change({ at, cut: "", replay: true });
+      actions.openTab("replay");
+    },
+    changeScenario: part => change({ scenario: { ...host.get("scenario"), ...part } }),
     compareWith: versus => change({ versus }),
     swapPlans() {
       const next = deck.picture && swapped(deck.picture);

@@ -215,7 +215,7 @@ export const makeReceiving = (deck: Deck, screen: Screen) => {
       "change:block": () => deck.hooks.follow(),
       "change:versus": choice(() => deck.refresh("other")),
       "change:replay": showRun,
-      "change:provider": showRun,
+      "change:scenario": showRun,
       "change:policy": choice(showRun),
       "change:settings": choice(showRun),
       "change:pins": choice(),

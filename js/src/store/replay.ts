@@ -32,7 +32,7 @@ export class Life {
 
   /** After a change went out. */
   follow(choices: Partial<Choices>): void {
-    if (!("policy" in choices || "settings" in choices || "provider" in choices || choices.replay)) return;
+    if (!("policy" in choices || "settings" in choices || "scenario" in choices || choices.replay)) return;
     this.asked = this.sync.seq;
     this.failed = false;
   }
@@ -42,12 +42,13 @@ export class Life {
     this.run = decodeRun(host.get("_run"), host.get("_run_data") ?? null);
     this.failed = false;
     if (this.run === null) return;
-    const { seq, policy, provider } = this.run;
+    const { seq, policy, scenario } = this.run;
     // A run with the number 0 does not say what it answers; it is taken for the answer to what is asked.
     const wanted = host.get("policy");
     // What the file records is no policy for a whole session: another stands for it.
     const isOfPolicy = policy === wanted || wanted === "auto" || wanted === "recorded";
-    const isIt = isOfPolicy && provider === (host.get("provider") ?? provider);
+    const happens = host.get("scenario") ?? scenario.values;
+    const isIt = isOfPolicy && JSON.stringify(happens) === JSON.stringify(scenario.values);
     if ((seq === 0 || seq >= this.asked) && isIt) this.answered = this.question;
   }
 
@@ -57,10 +58,10 @@ export class Life {
     this.failed = true;
   }
 
-  /** A run belongs to a policy, its settings and a provider; where the cut stands is nothing to it. */
+  /** A run belongs to a policy, its settings and a scenario; where the cut stands is nothing to it. */
   private get question(): string {
     const settings = Object.entries(this.host.get("settings") ?? {});
-    const asked = [this.host.get("policy"), this.host.get("provider")];
+    const asked = [this.host.get("policy"), this.host.get("scenario")];
     return JSON.stringify([...asked, settings.sort(([a], [b]) => (a < b ? -1 : 1))]);
   }
 }

@@ -65,7 +65,7 @@ export class Sync {
       if (choices.at !== undefined) host.set("at", choices.at);
       if (choices.pins !== undefined) host.set("pins", choices.pins);
       if (choices.replay !== undefined) host.set("replay", choices.replay);
-      if (choices.provider !== undefined) host.set("provider", choices.provider);
+      if (choices.scenario !== undefined) host.set("scenario", choices.scenario);
       if (choices.versus !== undefined) host.set("versus", choices.versus);
       if (choices.look !== undefined) host.set("look", choices.look);
       host.set("_seq", this.seq + 1);

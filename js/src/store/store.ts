@@ -169,7 +169,7 @@ export class Deck {
       pins: host.get("pins"),
       run: life.run,
       replay: life.replay,
-      provider: host.get("provider"),
+      scenario: host.get("scenario"),
       versus: host.get("versus") ?? {},
       tab: readTab(host.get("tab")),
       work: readWork(host),

@@ -10,7 +10,7 @@ import type { Plan, Scene } from "../model/plan";
 import type { Policies } from "../model/policies";
 import type { Run } from "../model/run";
 import type { TabId } from "../model/tabs";
-import type { Choices, Settings, Versus } from "../payloads/host";
+import type { Choices, Scenario, Settings, Versus } from "../payloads/host";
 import type { Setting, Work } from "../payloads/replies";
 import type { Requests } from "../payloads/requests";
 import type { SearchReply } from "../payloads/types";
@@ -47,8 +47,8 @@ export interface Picture {
   /** The last replay, if any, and how it stands with it. */
   run: Run | null;
   replay: Replay;
-  /** What the provider of the next replay does with a request above the window; undefined where none can be asked for. */
-  provider: "refuses" | "accepts" | undefined;
+  /** What happens from outside in the next replay; undefined where none can be asked for. */
+  scenario: Scenario | undefined;
   /** Plan B, null for none; its cut is its own. */
   other: Plan | null;
   versus: Versus;
@@ -160,8 +160,10 @@ export interface Actions {
   setPins(pins: readonly string[]): void;
   /** Asks Python to live the session again under the policy, or puts the replay away. */
   askReplay(asked: boolean): void;
-  /** Replays with a provider that refuses what exceeds the window, or one that accepts it. */
-  chooseProvider(provider: "refuses" | "accepts"): void;
+  /** Goes to a sub-agent's last entry and replays it alone; "" for the whole session again. */
+  replayStage(end: string): void;
+  /** Replays with these fields of the scenario in place of those there are. */
+  changeScenario(part: Scenario): void;
   compareWith(versus: Versus): void;
   /** Plan B becomes plan A, and A becomes B as it stands; nothing where B is no plan of a policy. */
   swapPlans(): void;

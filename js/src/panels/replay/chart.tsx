@@ -16,9 +16,11 @@ interface Props {
   palette: Palette;
   spot: Spot;
   move(to: Spot): void;
+  /** Shows what can happen at the spot. */
+  open(): void;
 }
 
-export const Chart = ({ run, scene, palette, spot, move }: Props) => {
+export const Chart = ({ run, scene, palette, spot, move, open }: Props) => {
   const plot = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   // Another width comes with another palette.
@@ -46,6 +48,7 @@ export const Chart = ({ run, scene, palette, spot, move }: Props) => {
     showHint(event, sayStep(run, spotAt(run, stepUnder(event)).step));
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter") return open();
     const to = event.altKey || event.ctrlKey || event.metaKey ? undefined : KEYS[event.key]?.(run, spot);
     if (to === undefined) return;
     event.preventDefault();
@@ -76,6 +79,20 @@ export const Chart = ({ run, scene, palette, spot, move }: Props) => {
           onKeyDown={onKeyDown}
         >
           <canvas ref={canvas} class="ci-canvas" />
+          {run.scenario.chosen.map(
+            ({ label, step }, i) =>
+              step >= 0 && (
+                <i
+                  key={i}
+                  class="ci-rp-act"
+                  style={`left: ${(100 * (step + 0.5)) / run.steps}%`}
+                  title={label}
+                  aria-hidden="true"
+                >
+                  ⚑
+                </i>
+              ),
+          )}
           <div
             class={event === undefined ? "ci-cursor" : "ci-cursor ci-on"}
             style={`left: ${(100 * (spot.step + 0.5)) / run.steps}%`}
@@ -85,7 +102,7 @@ export const Chart = ({ run, scene, palette, spot, move }: Props) => {
       </div>
       <p class="ci-rp-readout">
         <span data-testid="replay-readout">{said.join(" · ")}</span>
-        <span class="ci-quiet">← → step · Page ↑ ↓ turn · , and . event</span>
+        <span class="ci-quiet">← → step · Page ↑ ↓ turn · , and . event · Enter what if</span>
       </p>
     </>
   );

@@ -1,4 +1,4 @@
-// The session replayed under the policy: the numbers, what the provider does above the window, the chart, its events.
+// The session replayed under the policy: the numbers, the chart, what happens from outside, the events.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { firstSpot, neighbour, type Run, type Spot, spotAt, spotOf } from "../../model/run";
 import { makeComponentView, type PanelProps } from "../../store/component";
@@ -9,6 +9,7 @@ import { Chart } from "./chart";
 import { EventStory } from "./event-story";
 import { EventList } from "./events";
 import { Notes } from "./notes";
+import { ScenarioPanel } from "./scenario";
 
 const NEEDS: readonly Part[] = ["scene", "run", "plan", "settled", "size", "theme", "tab"];
 /** After so long without an answer, in milliseconds, it may be that none comes. */
@@ -34,6 +35,7 @@ export const makeReplay = (actions: Actions): View => {
 const Replay = ({ picture, actions }: PanelProps) => {
   const { run, replay, planned, needsKernel, scene, palette } = picture;
   const [hand, setHand] = useState<{ run: Run; spot: Spot } | null>(null);
+  const [isOpen, setOpen] = useState(false);
   const node = useRef<HTMLDivElement>(null);
   /** A button that goes when pressed passes the focus on to what comes in its place. */
   const isPassed = useRef(false);
@@ -61,7 +63,7 @@ const Replay = ({ picture, actions }: PanelProps) => {
       </div>
     );
 
-  const spot = run !== null && hand?.run === run ? hand.spot : run && firstSpot(run);
+  const spot = run && spotIn(run, hand);
   const move = (to: Spot) => run !== null && setHand({ run, spot: to });
   const status = isWaiting
     ? `replaying…${isSlow ? " Python has not answered yet." : ""}`
@@ -82,8 +84,12 @@ const Replay = ({ picture, actions }: PanelProps) => {
             {status}
           </b>{" "}
           {isShown && <span data-testid="replay-above">{run.aboveWindow}</span>}
+          {isShown && run.stage !== "" && needsKernel === "" && (
+            <button type="button" class="ci-link" onClick={() => actions.replayStage("")}>
+              replay the whole session
+            </button>
+          )}
         </p>
-        {run !== null && needsKernel === "" && <ProviderSwitch run={run} {...{ picture, actions }} />}
         {needsKernel === "" && (
           <button type="button" class="ci-link" onClick={() => ask(false)}>
             put away
@@ -100,7 +106,15 @@ const Replay = ({ picture, actions }: PanelProps) => {
               </div>
             ))}
           </dl>
-          <Chart {...{ run, scene, palette, spot, move }} />
+          <Chart
+            {...{ run, palette, spot, move }}
+            scene={run.stage === "" ? scene : { ...scene, boundaries: [] }}
+            open={() => setOpen(true)}
+          />
+          <ScenarioPanel
+            {...{ run, spot, picture, actions, isOpen, setOpen }}
+            go={step => move(spotAt(run, step))}
+          />
           <div class="ci-rp-steps">
             <EventList
               {...{ run, spot, move: event => move(spotOf(run, event)) }}
@@ -118,24 +132,11 @@ const Replay = ({ picture, actions }: PanelProps) => {
   );
 };
 
-/** What the provider does with a request above the window: it refuses it, and that it accepts it is a what-if. */
-const ProviderSwitch = ({ run, picture, actions }: PanelProps & { run: Run }) => {
-  const { provider = run.provider } = picture;
-  if (run.aboveWindow === "") return null;
-  return (
-    <fieldset class="ci-look ci-rp-provider" aria-label="A request above the window" data-testid="provider">
-      {(["refuses", "accepts"] as const).map(one => (
-        <button
-          key={one}
-          type="button"
-          aria-pressed={one === provider}
-          onClick={() => one !== provider && actions.chooseProvider(one)}
-        >
-          {one === "refuses" ? "refused above the window" : "what if: accept it"}
-        </button>
-      ))}
-    </fieldset>
-  );
+/** Where the hand is: in a run of other events at the step where it was in the one before. */
+const spotIn = (run: Run, hand: { run: Run; spot: Spot } | null): Spot => {
+  if (hand?.run === run) return hand.spot;
+  const isSame = hand !== null && hand.run.policy === run.policy && hand.run.steps === run.steps;
+  return isSame ? spotAt(run, hand.spot.step) : firstSpot(run);
 };
 
 const lookAt = (actions: Actions, run: Run, event: number) => {
@@ -144,7 +145,9 @@ const lookAt = (actions: Actions, run: Run, event: number) => {
 };
 
 const sayStatus = (run: Run): string =>
-  run.steps === 0 ? "There is no step to replay." : `${run.policyTitle}: ${run.statusSentence}`;
+  run.steps === 0
+    ? "There is no step to replay."
+    : `${run.policyTitle}${run.stage && `, ${run.stage}`}: ${run.statusSentence}`;
 
 const useSlow = (isWaiting: boolean): boolean => {
   const [isSlow, setSlow] = useState(false);

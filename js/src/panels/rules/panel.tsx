@@ -1,13 +1,15 @@
 // The policy's rules, numbered, with what each takes of the total: they add up to what the plan leaves.
 import { render } from "preact";
 import { exact, short, signed } from "../../model/format";
+import type { Settings } from "../../payloads/host";
 import type { RuleOffer, RulePayload } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setAttributes } from "../../ui/dom";
 import { PolicyList } from "../../ui/policy-list";
 import { AddRule } from "./add-rule";
 import { KnobField } from "./knob";
-import { countSettings, Settings } from "./settings";
+import { LoadSettings } from "./load-settings";
+import { Settings as AllSettings, countSettings } from "./settings";
 
 const PAUSE = 250;
 
@@ -91,6 +93,12 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
       ...{ plan, needsKernel, numbers: new Set(needsKernel === "" ? numbers : []), settings, remove },
       set: actions.setKnob,
       takeBack: () => actions.edit({ settings: {} }, "The published policy again. Press z to undo."),
+      loadFile: async (file: File) => {
+        const text = await file.text();
+        const told = await actions.requests.ask("settings_file", { name: file.name, text });
+        // Read when the file is there: other settings may have been changed meanwhile.
+        actions.edit({ settings: { ...shown?.settings, ...(told.settings as Settings) } }, told.sentence);
+      },
       openSettings: () => {
         show();
         if (!dialog.open) dialog.showModal();
@@ -123,7 +131,7 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
   const showSettings = () => {
     if (shown === undefined) return;
     render(
-      <Settings
+      <AllSettings
         rules={shown.plan.rules}
         disabled={shown.needsKernel !== ""}
         query={query}
@@ -187,10 +195,12 @@ interface Props {
   remove(rule: RulePayload): void;
   takeBack(): void;
   openSettings(): void;
+  /** Takes the thresholds of a settings.json; throws what is wrong with it. */
+  loadFile(file: File): Promise<void>;
 }
 
 const Own = (props: Props) => {
-  const { plan, settings, needsKernel, takeBack, openSettings } = props;
+  const { plan, settings, needsKernel, takeBack, openSettings, loadFile } = props;
   const differing = Object.keys(settings).length;
   const total = plan.after.total;
   if (plan.untold)
@@ -242,7 +252,8 @@ const Own = (props: Props) => {
         )}{" "}
         <button type="button" class="ci-link" data-testid="all-settings" onClick={openSettings}>
           All {countSettings(plan.rules)} settings…
-        </button>
+        </button>{" "}
+        {needsKernel === "" && <LoadSettings load={loadFile} />}
       </p>
       {plan.pins.length > 0 && (
         <p class="ci-quiet">

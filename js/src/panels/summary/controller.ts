@@ -17,6 +17,8 @@ export interface Wish {
   by: Writer;
   model: string;
   focus: string;
+  /** What context providers add to the request. */
+  additions: string;
   keep: readonly string[];
   /** The person's own. */
   text: string;
@@ -60,7 +62,7 @@ export const makeScribe = (
   changed: () => void,
   found: () => void,
 ): Scribe => {
-  const wish: Wish = { by: "extractive", model: "", focus: "", keep: [], text: "" };
+  const wish: Wish = { by: "extractive", model: "", focus: "", additions: "", keep: [], text: "" };
   let look: Look = { reply: null, waiting: false, problem: "" };
   let writing: WritingReply | null = null;
   let [text, problem, waiting] = ["", "", false];
@@ -74,9 +76,9 @@ export const makeScribe = (
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const asked = () => {
-    const { by, model, focus, keep } = wish;
+    const { by, model, focus, additions, keep } = wish;
     // Python names a model as soon as it is asked; whoever wants none has changed nothing by that.
-    return { by, model: by === "model" ? model : "", focus, keep };
+    return { by, model: by === "model" ? model : "", focus, additions, keep };
   };
   const wanted = () => JSON.stringify(asked());
 

@@ -55,6 +55,10 @@ export const makeSummarise = (actions: Actions): Summarise => {
   const focus = field(makeId("focus"), {
     ...{ "data-testid": "summary-focus", placeholder: "such as the open question, the names of files" },
   });
+  const additions = h("textarea", {
+    ...{ class: "ci-field", rows: 2, id: makeId("additions"), "data-testid": "summary-additions" },
+    placeholder: "what context providers add to the request; it is never compacted itself",
+  });
   const own = h("textarea", {
     ...{ class: "ci-field", rows: 7, id: makeId("own"), "data-testid": "summary-own" },
   });
@@ -72,6 +76,7 @@ export const makeSummarise = (actions: Actions): Summarise => {
     ...line(model, "model"),
     names,
     ...line(focus, "keep most"),
+    ...line(additions, "providers add"),
   );
   const asOwn = h("div", { class: "ci-wanted" }, ...line(own, "text"));
   const form = h(
@@ -162,6 +167,7 @@ export const makeSummarise = (actions: Actions): Summarise => {
     });
   listen(model, "input", () => scribe.change({ model: model.value }));
   listen(focus, "input", () => scribe.change({ focus: focus.value }));
+  listen(additions, "input", () => scribe.change({ additions: additions.value }));
   listen(own, "input", () => scribe.change({ text: own.value }));
   listen(look, "click", () => scribe.ask());
   listen(write, "click", begin);

@@ -3,16 +3,16 @@
 import { stepAt } from "../../model/axis";
 import { exact, plural, short } from "../../model/format";
 import { type SideRow, stackSides } from "../../model/subagents";
-import type { Picture, View } from "../../store/view";
+import type { Actions, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
-import { h, listen, setShown, setText } from "../../ui/dom";
+import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
 
 const ROW = 16;
 const NEAR = 6;
 const NOT_HERE = "not in this context";
 
-export const makeSideLanes = (): View => {
+export const makeSideLanes = (actions: Actions): View => {
   const canvas = h("canvas", { class: "ci-canvas", "aria-hidden": "true" });
   const list = h("ul", { class: "ci-sidelist", "aria-label": "Sub-agents, not in this context" });
   const fold = h("button", { class: "ci-link", "data-testid": "sides-fold" });
@@ -27,13 +27,20 @@ export const makeSideLanes = (): View => {
   let rows: SideRow[] = [];
   let open = false;
 
-  const build = ({ scene }: Picture) => {
+  const build = ({ scene, needsKernel, replay }: Picture) => {
+    const canReplay = needsKernel === "" && replay !== "none";
     rows = stackSides(scene, open);
     const folds = scene.sides.length > 1;
     list.replaceChildren(
-      ...rows.map(({ label, task, tokens }) => {
+      ...rows.map(({ label, task, tokens, end }) => {
         const words = task === "" ? "" : `, ${task}`;
-        const item = h("li", { class: "ci-label", title: `${label}${words}` }, h("span", {}, label));
+        const item = h("li", { class: "ci-label", title: `${label}${words}` });
+        if (end !== "" && canReplay) {
+          const button = h("button", { class: "ci-link", "data-testid": "replay-stage" }, label);
+          setAttributes(button, { "aria-label": `Replay ${label}`, title: "Replay this sub-agent" });
+          listen(button, "click", () => actions.replayStage(end));
+          item.append(button);
+        } else item.append(h("span", {}, label));
         item.append(h("span", { class: "ci-spoken" }, `, ${exact(tokens)} tokens${words}`));
         item.append(h("small", { "aria-hidden": "true" }, short(tokens)));
         return item;

@@ -21,7 +21,7 @@ export const makeTimeline = (actions: Actions): Timeline => {
   const zoom = makeZoom(actions);
   const funnel = makeFunnel();
   const lanes = makeLanes(actions);
-  const sides = makeSideLanes();
+  const sides = makeSideLanes(actions);
   const becomes = makeBecomes();
   const places = makePlaces();
   const factRow = makeFactRow(actions);

@@ -1,0 +1,50 @@
+"""The expression that makes a replay again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import PolicyError
+from ..planning.plan_words import last_leaf, shorten_policy
+from ..policies.policy import Policy
+from ..policies.registry import POLICIES, configure_policy
+from ..session.session import Session
+from ..tokens.models import window_of
+from .scenario import Scenario
+
+
+def write_recipe(session: Session, policy: Policy, scenario: Scenario, window: int) -> str:
+    """An expression over the name `session`, without what is so by default.
+
+    >>> from inspector import open_demo, replay
+    >>> replay(open_demo(), "flue", {"turn_cap": 3}, settings={"trigger.ratio": 0.5}, window=90_000).recipe
+    "replay(session, 'flue', {'turn_cap': 3}, settings={'trigger.ratio': 0.5}, window=90000)"
+    """
+    settings = find_settings(policy)
+    known = settings is not None
+    moved = session.leaf != last_leaf(session)
+    parts = [f"session.at({session.leaf!r})" if moved else "session"]
+    parts.append(repr(policy.name if known else shorten_policy(policy)))
+    happens = scenario.model_dump(mode="json", exclude_defaults=True)
+    parts += [repr(happens)] if happens else []
+    parts += [f"settings={settings!r}"] if settings else []
+    parts += [f"window={window}"] if window != (window_of(session).tokens or 0) else []
+    return f"replay({', '.join(parts)})"
+
+
+def find_settings(policy: Policy) -> dict[str, Any] | None:
+    """The settings that make a policy of the published one of its name; None if none do."""
+    published = next((known for known in POLICIES if known.name == policy.name), None)
+    if published is None:
+        return None
+    before = {part.kind: part for part in (*published.fixed_parts, *published.rules)}
+    settings = {
+        f"{part.kind}.{name}": value
+        for part in (*policy.fixed_parts, *policy.rules)
+        for name, value in part.model_dump(mode="json").items()
+        if part.kind not in before or value != before[part.kind].model_dump(mode="json")[name]
+    }
+    try:
+        return settings if configure_policy(published, settings) == policy else None
+    except PolicyError:
+        return None
