@@ -172,7 +172,7 @@ def describe_plan(plan: Plan) -> list[str]:
     if cut is not None and plan.edits.cut is not None and not (plan.fate != VERBATIM).any():
         whys = dict.fromkeys(decision.why for decision in plan.decisions if decision.why)
         notes.append(" ".join(["This policy changes nothing at this cut.", *whys]))
-    notes += _describe_protected(plan)
+    notes += describe_protected(plan)
     if fault := _beginning(plan):
         notes.append(fault)
     changed = plan.outcome.rule == BY_PAIR
@@ -217,7 +217,7 @@ def describe_plan(plan: Plan) -> list[str]:
     return notes
 
 
-def _describe_protected(plan: Plan) -> Iterator[str]:
+def describe_protected(plan: Plan) -> Iterator[str]:
     """Describe what a cut by hand or a fallback takes of the messages that the policy protects."""
     live, n = plan.table.live, len(plan.table.live)
     own = max((decision.cut for decision in plan.decisions if decision.cut is not None), default=None)
@@ -230,7 +230,8 @@ def _describe_protected(plan: Plan) -> Iterator[str]:
     reached = np.isin(plan.outcome.rule, codes) & (plan.fate != VERBATIM)
     touched = np.unique(live.position[reached & (live.position >= n - recent)])
     if len(touched):
-        yield f"The fallback ran: {len(touched)} of the last {recent} messages are not verbatim."
+        is_are = "is" if len(touched) == 1 else "are"
+        yield f"The fallback ran: {len(touched)} of the last {recent} messages {is_are} not verbatim."
 
 
 def _beginning(plan: Plan) -> str:

@@ -226,6 +226,37 @@ def level_of(harness: Harness, ratio: float) -> State:
     return level
 
 
+def has_thresholds(harness: Harness) -> bool:
+    """Whether its states tell how full the window is."""
+    return any(share is not None for share in (harness.warn, harness.require, harness.block))
+
+
+def say_condition(harness: Harness, state: State) -> str:
+    """When a harness is in a state, in a few words; "" if it never is.
+
+    >>> harness = Harness(mode="manual", warn=0.8, require=0.95)
+    >>> [say_condition(harness, state) for state in ("normal", "critical", "blocking", "manual")]
+    ['up to 80 %', 'from 95 %', '', '/compact']
+    """
+    shares = dict(zip(LEVELS[1:], (harness.warn, harness.require, harness.block), strict=True))
+    lowest = next((share for share in shares.values() if share is not None), None)
+    if state == LEVELS[0]:
+        return "" if lowest is None else f"up to {100 * lowest:g} %"
+    if state in shares:
+        share = shares[state]
+        if share is None:
+            return ""
+        off = ", auto off" if state == "blocking" and harness.mode == "auto" else ""
+        return f"{'above' if harness.strict else 'from'} {100 * share:g} %{off}"
+    if state == "reactive":
+        return "after a refusal" if harness.mode != "manual" and harness.recover else ""
+    if harness.engine == "none":
+        return ""
+    if state == "manual":
+        return "/compact"
+    return {"auto": "by itself", "ask": "if you agree", "manual": ""}[harness.mode]
+
+
 def step(harness: Harness, state: State, ratio: float | None) -> tuple[State, Transitions]:
     """The state after the context was measured, and every threshold crossed on the way up, lowest first.
 
@@ -459,4 +490,5 @@ def write_banner(harness: Harness, ratio: float | None) -> str | None:
     """
     if ratio is None or level_of(harness, ratio) == LEVELS[0]:
         return None
-    return f"{int(ratio * 100 + 1e-9)} % of the context window is used. {suggest(harness)}"
+    # Rounded down: what has not reached a threshold is not said to have.
+    return f"{int(ratio * 1000 + 1e-9) / 10:g} % of the context window is used. {suggest(harness)}"

@@ -70,13 +70,15 @@ class RunNote(NamedTuple):
 class Banner(NamedTuple):
     """What the user is shown from a step on, until another, or None where it stands at the end.
 
-    It follows the record at `event` in the run's events: nothing is shown that was not audited (S1-9).
+    It follows the record at `event` in the run's events: nothing is shown that was not audited (S1-9). The
+    record at `last` ends it.
     """
 
     event: int
     step: int
     until: int | None
     sentence: str
+    last: int | None = None
 
 
 class RecordedBeside(NamedTuple):
@@ -200,7 +202,7 @@ class Run(Framed, Drawable):
                 continue
             step = event.step or 0
             if shown and shown[-1].until is None:
-                shown[-1] = shown[-1]._replace(until=step)
+                shown[-1] = shown[-1]._replace(until=step, last=number)
             sentence = None if event.kind == "reset" else write_banner(harness, event.data["ratio"])
             if sentence is not None:
                 shown.append(Banner(number, step, None, sentence))

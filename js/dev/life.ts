@@ -113,6 +113,7 @@ export const inventRun = (
       { label: "compacts above", tokens: threshold },
     ],
     states: STATES.map(([id, mark, tone]) => ({ id, label: id, mark, tone })),
+    recoveries: [],
     banners: [],
     counts: {
       compactions: compactions.length,

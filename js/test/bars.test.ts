@@ -9,7 +9,7 @@ import {
   roomOf,
   roundUp,
 } from "../src/model/bars";
-import { sayTotal, sumFates, totalOf } from "../src/model/becomes";
+import { findSplit, sayTotal, sumFates, totalOf } from "../src/model/becomes";
 import { smallPlan, smallScene } from "./small";
 
 const { scene } = smallScene();
@@ -110,6 +110,20 @@ test("the words of a fate count its blocks", () => {
   expect(say("verbatim", 108_950)).toEqual(["kept as it is: 242 blocks, 109k", "kept 109k"]);
   expect(say("dropped")[0]).toBe("dropped: 242 blocks, 109k");
   expect(say("pointer", 700)[0]).toBe("pointer: 242 blocks, 109k → 700");
+});
+
+test("S4-47 S4-48 the beginning of a turn that the cut splits takes a second call, unless nothing is before it", () => {
+  const splits = (from?: number) =>
+    [0, 1, 2, 3, 4, 5].map(place => findSplit(scene, { ...plan, splitFrom: from }, place));
+  // The second turn begins at position 3: only a cut at 4 splits it.
+  expect(splits(0)).toEqual([-1, -1, -1, -1, 3, -1]);
+  expect(splits(3)).toEqual([-1, -1, -1, -1, -1, -1]);
+  expect(splits()).toEqual([-1, -1, -1, -1, -1, -1]);
+  const total = { blocks: 3, tokens: 135, left: 0 };
+  expect(sayTotal({ id: "summarised", label: "summarised" }, total, 40, 2)).toEqual([
+    "one summary in 2 calls: 3 blocks, 135 → 40",
+    "2 calls 40",
+  ]);
 });
 
 test("a bin's pieces carry the fate that the cut gives them", () => {

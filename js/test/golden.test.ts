@@ -9,7 +9,8 @@ import { expect, test } from "vitest";
 import { END, makeCuts, nextLegal, previousLegal, whyNot } from "../src/model/cuts";
 import { sayPlace } from "../src/model/format";
 import { decodePlan, decodeScene, fateAt, type Plan, type Scene, sectionAfter } from "../src/model/plan";
-import { bandStates, decodeRun, type Run } from "../src/model/run";
+import { bandStates } from "../src/model/run";
+import { decodeRun, type Run } from "../src/model/run-decode";
 
 const read = (name: string): [object, DataView] => {
   const file = (ending: string) =>
@@ -111,5 +112,10 @@ test("lived again, the policy does not compact where the record did, and then at
 test("a request sends what stands before its reply; of it, what the request before held comes cached", () => {
   expect([...run.sent]).toEqual([0, 16, 126, 0, 0, 16, 0, 42, 87]);
   expect([...run.cached]).toEqual([0, 0, 16, 0, 0, 6, 0, 16, 42]);
-  expect(bandStates(run)).toEqual([{ state: 0, first: 0, last: 8 }]);
+  expect(bandStates(run)).toEqual([
+    { state: 0, from: 0, to: 5 },
+    // It compacts and is back within one step.
+    { state: 4, from: 5, to: 5.5 },
+    { state: 0, from: 5.5, to: 9 },
+  ]);
 });

@@ -155,7 +155,7 @@ test("findings and recorded compactions are told, and lead to their steps", asyn
 
 test("the states that occur are told by mark and by name", async () => {
   await open(lived());
-  const key = find("replay-key").textContent;
+  const key = find("state-legend").textContent;
   for (const state of ["○ normal", "△ warning", "↻ auto"]) expect(key).toContain(state);
 });
 
@@ -310,4 +310,67 @@ test("without a kernel what was chosen is told, and nothing can be changed", asy
   expect(host.get("scenario")).toBeUndefined();
   expect(find("chosen").textContent).toBe("turn 2: Compact");
   expect([find("what-if"), document.querySelector('[aria-label^="Remove"]')]).toEqual([null, null]);
+});
+
+test("S2-40 a state that begins and ends within a step has its part of the band, and the legend all of them", async () => {
+  const { wire } = smallRun();
+  const states = wire.states.map((state, i) => ({ ...state, condition: `condition ${i}` }));
+  const unused = { id: "manual", label: "manual", mark: "✎", tone: "grey", condition: "/compact" };
+  const events = wire.events.map((event, i) => ({
+    ...event,
+    ...(i === 2 ? { entered: 0 } : { entered: 1 }),
+  }));
+  await open(lived({ states: [...states, unused], events }));
+  const legend = [...find("state-legend").querySelectorAll("li")].map(item => item.textContent);
+  expect(legend).toEqual([
+    "○ normal condition 0",
+    "△ warning condition 1",
+    "↻ auto condition 2",
+    "✎ manual /compact",
+  ]);
+  // Where the reader looks: after the compaction of step 3 it is normal again.
+  expect(find("state-legend").querySelector("[aria-current]")?.textContent).toContain("normal");
+});
+
+test("S1-9 the banner is that of the chosen event, goes with the record that ends it, and all are listed", async () => {
+  const { wire } = smallRun();
+  const states = wire.states.map(state => ({ ...state, actions: ["/compact", "stop"] }));
+  const events = wire.events.map((event, i) => (i === 0 ? { ...event, entered: 1 } : event));
+  const banners = [{ event: 0, step: 1, until: 2, sentence: "82.5 % of the window is used.", last: 2 }];
+  await open(lived({ states, events, banners }));
+  expect(find("banner").textContent).toBe("No banner at this step.");
+  find("banner-history").querySelector("button")?.click();
+  await soon();
+  expect(find("banner").textContent).toBe(
+    "△ warning 82.5 % of the window is used.the user may: /compact · stop",
+  );
+  expect(chosen()).toBe(0);
+  expect(find("banner-history").textContent).toBe("turn 1 △ 82.5 % of the window is used.");
+  await press(find("sawtooth"), ".");
+  expect(find("banner").textContent).toContain("82.5 %");
+  await press(find("sawtooth"), ".");
+  expect(find("banner").textContent).toBe("No banner at this step.");
+});
+
+test("S4-65 a recovery is drawn at each of its events: the removed leaf, the compaction, the retry", async () => {
+  const nodes = [
+    { kind: "leaf" as const, title: "user e1", text: "Go on.", usage: "" },
+    {
+      kind: "removed" as const,
+      title: "failed reply e2",
+      text: "<b>too long</b>",
+      usage: "no usage reported",
+    },
+    { kind: "compaction" as const, title: "compaction", text: "150 → 40", usage: "2 summariser calls" },
+    { kind: "retry" as const, title: "retry", text: "sent again", usage: "request 41" },
+  ];
+  await open(lived({ recoveries: [{ nodes, first: 1, last: 2 }] }));
+  const tree = [...find("recovery").querySelectorAll("li")];
+  expect(tree.map(node => node.dataset.node)).toEqual(["leaf", "removed", "compaction", "retry"]);
+  expect(tree[1]?.textContent).toBe(
+    "✕ failed reply e2 removed from the path<b>too long</b>no usage reported",
+  );
+  expect(tree[1]?.querySelector("p b")).toBeNull();
+  await press(find("sawtooth"), "End");
+  expect(find("recovery")).toBeNull();
 });

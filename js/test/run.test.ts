@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { pack } from "../dev/pack";
 import {
   bandStates,
-  decodeRun,
   firstSpot,
   nearestEvent,
   neighbour,
@@ -11,6 +10,7 @@ import {
   stateAt,
   turnStep,
 } from "../src/model/run";
+import { decodeRun } from "../src/model/run-decode";
 import { smallRun } from "./small";
 
 const { wire, data, run } = smallRun();
@@ -64,20 +64,20 @@ test("the nearest event is the earlier of two as near, and none beyond the dista
 
 test("what was not lived has no state and no height", () => {
   const ended = decodeRun({ ...wire, lived: 2, compactions: [], window: null, thresholds: [] }, data);
-  expect(ended && bandStates(ended).map(({ last }) => last)).toEqual([0, 1]);
-  expect(ended && stateAt(ended, 2)).toBeUndefined();
+  expect(ended && bandStates(ended).map(({ to }) => to)).toEqual([1, 2]);
+  expect(ended && stateAt(ended, spotAt(ended, 2))).toBeUndefined();
   const empty = { ...run, recorded: new Int32Array(6), lived: 1, compactions: [] };
   expect(reachOf({ ...empty, window: null, thresholds: [] }).top).toBe(50);
 });
 
 test("neighbouring steps in one state are one band", () => {
   expect(bandStates(run)).toEqual([
-    { state: 0, first: 0, last: 0 },
-    { state: 1, first: 1, last: 1 },
-    { state: 2, first: 2, last: 2 },
-    { state: 0, first: 3, last: 5 },
+    { state: 0, from: 0, to: 1 },
+    { state: 1, from: 1, to: 2 },
+    { state: 2, from: 2, to: 3 },
+    { state: 0, from: 3, to: 6 },
   ]);
-  expect(stateAt(run, 2)?.mark).toBe("↻");
+  expect(stateAt(run, spotAt(run, 2))?.mark).toBe("↻");
 });
 
 test("limits far above both lines are not drawn, and do not press them flat", () => {

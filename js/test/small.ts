@@ -6,7 +6,7 @@
 //   tokens    10       5           100      20       30
 import { pack } from "../dev/pack";
 import { decodePlan, decodeScene, type Plan, type Scene } from "../src/model/plan";
-import { decodeRun, type Run } from "../src/model/run";
+import { decodeRun, type Run } from "../src/model/run-decode";
 import type { LessonReply, PlanPayload, RunEvent, RunPayload, ScenePayload } from "../src/payloads/types";
 
 const named = (...ids: string[]) => ids.map(id => ({ id, label: id.replace("_", " ") }));
@@ -281,6 +281,7 @@ export const smallRun = (
       { id: "warning", label: "warning", mark: "△", tone: "yellow" },
       { id: "auto", label: "auto", mark: "↻", tone: "blue" },
     ],
+    recoveries: [],
     banners: [],
     counts: { compactions: 1, recorded: 1, events: 4, findings: 1 },
     summary: [["compactions", "1, recorded 1"]],

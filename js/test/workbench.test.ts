@@ -297,11 +297,11 @@ test("S2-41 from a warning on the gauge shows mark, words and tone, and below it
   const state = { id: "warning", label: "warning (WARNED)", mark: "△", tone: "yellow" };
   const host = await open(plan({ state: { ...state, banner: "82 % of the window is used. Run /compact." } }));
   expect(find("state").hidden).toBe(false);
-  expect(find("state").textContent).toBe("△ warning (WARNED)82 % of the window is used. Run /compact.");
+  expect(find("state").textContent).toBe("△ warning (WARNED) 82 % of the window is used. Run /compact.");
   expect(find("state").querySelector(".ci-tone-yellow")).not.toBeNull();
   host.receive(plan({ state: { ...state, id: "normal", banner: null } }));
   await frames();
-  expect([find("state").hidden, find("state").textContent]).toEqual([true, ""]);
+  expect(find("state")).toBeNull();
 });
 
 test("S0-111 S0-115 a summary stands as escaped text beside what is known of it", async () => {

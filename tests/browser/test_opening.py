@@ -106,7 +106,7 @@ def test_W2_9_each_compaction_is_a_button_that_shows_it(page: Page, opened: Work
     buttons = marks.get_by_role("button", name=re.compile("look at it$"))
     expect(buttons).to_have_count(2)
     whole, micro = buttons.first, buttons.nth(1)
-    expect(whole).to_have_text(re.compile(r"^◆1 · turn 15 · 158\.3k → 18\.6k$"))
+    expect(whole).to_have_text(re.compile(r"^◆1 · turn 15 · auto · 158\.3k → 18\.6k$"))
     expect(whole).to_have_attribute("aria-pressed", "true")
     micro.click()
     expect(micro).to_have_attribute("aria-pressed", "true")

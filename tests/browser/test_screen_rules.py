@@ -630,7 +630,7 @@ def test_where_outputs_were_cleared_nothing_is_told_as_unreadable(
     expect(page.get_by_test_id("sides")).not_to_contain_text("nobody can read")
     plan = workbench.plan
     share = round(100 * plan.before / plan.table.window)
-    expect(page.locator(".ci-ticks")).to_contain_text(f"cleared here, at {share} %")
+    expect(page.locator(".ci-ticks")).to_contain_text(f"cleared here (auto), at {share} %")
     # What is replayed and guessed is the plan, which has rules.
     open_tab(page, "replay")
     expect(page.get_by_test_id("replay-ask")).to_have_text("Replay this session under Flue (May 2026)")

@@ -366,7 +366,7 @@ def test_every_source_finds_its_own_words_for_the_states() -> None:
 
 def test_S1_10_the_banner_holds_the_percentage() -> None:
     assert "82 %" in str(write_banner(WARNING, 0.82))
-    assert "94 %" in str(write_banner(WARNING, 0.949)), "never more than is used"
+    assert "94.9 %" in str(write_banner(WARNING, 0.94999)), "never more than is used"
     assert "29 %" in str(write_banner(Harness(warn=0.1), 0.29)), "0.29 * 100 is 28.999…"
 
 

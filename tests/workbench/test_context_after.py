@@ -218,7 +218,7 @@ def test_the_gauge_says_where_it_was_compacted_that_no_plan_tells() -> None:
     model = WorkbenchModel(open_demo(), "auto")
     recorded = model.answer({"look": "cleared:1"})["_recorded"]
     percent = round(100 * model.plan.before / 200_000)  # the demo's window
-    assert recorded["gauge"]["words"] == f"cleared here, at {percent} %"
+    assert recorded["gauge"]["words"] == f"cleared here (auto), at {percent} %"
     # The next request reports what was left.
     assert recorded["source"] == "reported"
     assert recorded["gauge"]["low"] == recorded["after"]["total"] == recorded["gauge"]["high"]

@@ -176,8 +176,8 @@ def test_thresholds_that_fall_together_are_one_line(plan: Plan) -> None:
     conduct = Harness(warn=0.75, require=0.95)
     run = make_run(plan, policy=Policy(name="mine", trigger=Trigger(ratio=0.75), harness=conduct))
     assert draw(run)["thresholds"] == [
-        {"label": "compacts at, warns", "tokens": 150_000},
-        {"label": "requires", "tokens": 190_000},
+        {"label": "compacts at, warns", "tokens": 150_000, "mark": "△"},
+        {"label": "requires", "tokens": 190_000, "mark": "▲"},
     ]
 
 

@@ -9,6 +9,7 @@ from ...tokens.ledger import Ledger
 from ...tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from ..opening import list_marks
 from .base_payload import Payload
+from .recovery import find_reason, find_refused
 from .sections import format_tokens, label_mark
 
 
@@ -37,6 +38,7 @@ def list_boundaries(ledger: Ledger, history: History) -> list[BoundaryPayload]:
     """The recorded compactions of the session that the ledger counted, with the sizes before and after."""
     session = ledger.session
     marks = {mark.entry: mark for mark in list_marks(session, history)}
+    refused = find_refused(session)
     out: list[BoundaryPayload] = []
     for told in history.marks:
         mark = marks.get(told.entry)
@@ -44,9 +46,11 @@ def list_boundaries(ledger: Ledger, history: History) -> list[BoundaryPayload]:
         before = None if size is None else size.tokens
         name = label_mark(told.kind, before, left.tokens)
         label = f"{name}, {say_source(left)}"
+        reason = find_reason(session, session[told.entry], told.entry in refused)
         if mark is not None and before is not None:
             turn = int(history.turn[max(told.step - 1, 0)]) + 1
-            name = f"{mark.sign} · turn {turn} · {format_tokens(before)} → {format_tokens(left.tokens)}"
+            sizes = f"{format_tokens(before)} → {format_tokens(left.tokens)}"
+            name = " · ".join(filter(None, (mark.sign, f"turn {turn}", reason, sizes)))
         out.append(
             BoundaryPayload(
                 told.step,
@@ -54,7 +58,7 @@ def list_boundaries(ledger: Ledger, history: History) -> list[BoundaryPayload]:
                 before,
                 left.tokens,
                 say_source(left),
-                told.trigger or "",
+                reason,
                 label,
                 "" if mark is None else mark.look,
                 "" if mark is None else mark.at,
@@ -63,6 +67,13 @@ def list_boundaries(ledger: Ledger, history: History) -> list[BoundaryPayload]:
             )
         )
     return out
+
+
+def say_sizes(before: int, after: ContextSize | None) -> str:
+    """ "158.3k → 18.6k, reported", as its button and its row have it."""
+    if after is None:
+        return f"{format_tokens(before)} before"
+    return f"{format_tokens(before)} → {format_tokens(after.tokens)}, {say_source(after)}"
 
 
 def say_source(size: ContextSize) -> str:

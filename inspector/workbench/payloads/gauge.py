@@ -14,7 +14,17 @@ from msgspec.structs import replace
 from ...planning.fates import start_side, weigh_side
 from ...planning.plan import Plan
 from ...policies.builtin.recorded import RECORDED
-from ...policies.harness import FACES, Dialect, State, find_actions, level_of, name_state, write_banner
+from ...policies.harness import (
+    FACES,
+    STATES,
+    Harness,
+    State,
+    find_actions,
+    level_of,
+    name_state,
+    say_condition,
+    write_banner,
+)
 from ...policies.policy import Policy
 from ...policies.registry import list_policies
 from ...policies.table import COUNTED
@@ -34,11 +44,13 @@ _PACE: Memo[tuple[float, int]] = Memo()
 class RunState(Labelled, frozen=True):
     """A state of the harness: a mark as well as a tone, so that nobody needs the hue.
 
-    `banner` is what the harness tells its user in it, null below its thresholds.
+    `condition` says when a harness is in it, if this one ever is. `banner` is what the harness tells its
+    user in it, null below its thresholds.
     """
 
     mark: str
     tone: str
+    condition: str | UnsetType = UNSET
     banner: str | UnsetType | None = UNSET
     actions: list[str] | UnsetType = UNSET
 
@@ -98,8 +110,8 @@ def find_headroom(plan: Plan) -> TriggerHeadroom | None:
     return TriggerHeadroom(left, pace, int(left / pace) if turns and pace > 0 else None, unit, until)
 
 
-def word_gauge(plan: Plan, happened: bool = False) -> GaugeWords:
-    """The words beside a plan's row; `happened` where the plan is what the file records.
+def word_gauge(plan: Plan, happened: bool = False, reason: str = "") -> GaugeWords:
+    """The words beside a plan's row; `happened` where the plan is what the file records, for a `reason`.
 
     >>> from inspector import count_tokens, make_plan, open_demo
     >>> session = open_demo()
@@ -108,15 +120,15 @@ def word_gauge(plan: Plan, happened: bool = False) -> GaugeWords:
     """
     low, high = plan.after_range
     if happened or plan.policy.name == RECORDED.name:
-        return GaugeWords(_name_edited(plan), say_where(plan, "compacted"), plan.before, low, high)
+        return GaugeWords(_name_edited(plan), say_where(plan, "compacted", reason), plan.before, low, high)
     words, at = _word_trigger(plan)
     return GaugeWords(_name_edited(plan), words, at, low, high)
 
 
-def say_where(plan: Plan, did: str) -> str:
-    """Where the file records that it was compacted: "compacted here, at 79 %"."""
-    window = plan.table.window
-    return f"{did} here, at {100 * plan.before / window:.0f} %" if window else f"{did} here"
+def say_where(plan: Plan, did: str, reason: str = "") -> str:
+    """Where the file records that it was compacted, and why: "compacted here (threshold), at 79 %"."""
+    window, why = plan.table.window, f" ({reason})" if reason else ""
+    return f"{did} here{why}" + (f", at {100 * plan.before / window:.0f} %" if window else "")
 
 
 def _word_trigger(plan: Plan) -> tuple[str, int | None]:
@@ -127,6 +139,8 @@ def _word_trigger(plan: Plan) -> tuple[str, int | None]:
     limit = int(verdict.threshold)
     if counted:
         amount = format_tokens(limit)
+        if trigger.budget is not None and trigger.ratio is not None:
+            amount += f" ({100 * trigger.ratio:g} % of {format_tokens(trigger.budget)})"
     elif trigger.measure in COUNTS:
         amount = plural(limit, COUNTS[trigger.measure])
     else:  # an estimate of its own is on another scale than the bar
@@ -223,12 +237,24 @@ def fill_payload(plan: Plan) -> RunState:
     harness, window = plan.policy.harness, plan.table.window
     ratio = plan.before / window if window else None
     state: State = "normal" if ratio is None else level_of(harness, ratio)
-    described = describe_state(state, harness.dialect)
-    return replace(described, banner=write_banner(harness, ratio), actions=list(find_actions(harness, state)))
+    return replace(describe_state(state, harness), banner=write_banner(harness, ratio))
 
 
-def describe_state(state: State, dialect: Dialect) -> RunState:
-    """A state by its mark and its colour (S2-40), with the system's own word where that is another."""
-    face, own = FACES[state], name_state(state, dialect)
+def list_states(harness: Harness) -> list[RunState]:
+    """All states in order, those of a harness without thresholds too."""
+    return [describe_state(state, harness) for state in STATES]
+
+
+def describe_state(state: State, harness: Harness) -> RunState:
+    """A state by its mark and its colour (S2-40), with the system's own word where that is another, and what
+    the user is offered in it."""
+    face, own = FACES[state], name_state(state, harness.dialect)
     label = state if own.lower() == state else f"{state} ({own})"
-    return RunState(state, label, face.mark, face.colour.replace(" ", ""))
+    return RunState(
+        state,
+        label,
+        face.mark,
+        face.colour.replace(" ", ""),
+        say_condition(harness, state) or UNSET,
+        actions=list(find_actions(harness, state)),
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec import UNSET
 
 from ...cuts import END
 from ...errors import InspectorError
@@ -30,8 +31,10 @@ from ...tokens.recorded_sizes import ContextSize, find_recorded_sizes
 from ...tokens.reported import context_tokens, is_snapshot, whole_tokens
 from ...tokens.rows import SECTIONS
 from ..words import say_plainly
+from .boundary import say_sizes
 from .columns import ColumnPacker
 from .gauge import GaugeWords, say_where
+from .recovery import describe_recovery, find_reason
 from .scene import CutPayload, DrawnPlan, PlanPayload, SectionSums, TriggerVerdict
 from .sections import ALL_SECTIONS, sum_before
 from .sentence import SentencePayload, add_up, pack_left, say_left
@@ -178,6 +181,8 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
     pack_left(pack, left)
     micro = found.boundary.kind == "micro"
     what, did = ("clearing of outputs", "cleared") if micro else ("compaction", "compacted")
+    recovery = describe_recovery(plan.ledger.session, found.entry.id, say_sizes(plan.before, found.size))
+    reason = find_reason(plan.ledger.session, found.entry, recovery is not None)
     payload = PlanPayload(
         seq=seq,
         policy="recorded",
@@ -187,7 +192,9 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         entry=found.entry.id,
         untold=True,
         sealed=is_sealed(found.entry),
-        gauge=GaugeWords(f"The recorded {what}", say_where(plan, did), plan.before, size.low, size.high),
+        gauge=GaugeWords(
+            f"The recorded {what}", say_where(plan, did, reason), plan.before, size.low, size.high
+        ),
         source=size.source,
         cut=_cut(found, plan.session),
         sentence=SentencePayload(
@@ -206,6 +213,7 @@ def draw_recorded(plan: Plan, history: History, seq: int = 0) -> DrawnPlan:
         reserve=0,
         trigger=TriggerVerdict(False, ""),
         told=_tell(found, history),
+        recovery=recovery or UNSET,
         notes=_notes(found),
         recipe=f"session.at({found.entry.id!r}).live",
         pins=[],

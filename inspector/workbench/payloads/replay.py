@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec import UNSET, UnsetType
 
 from ...policies.event_names import LOGGED
 from ...policies.events import AuditEvent
@@ -27,9 +27,10 @@ from ...tokens.prices import find_price
 from ..words import label_of
 from .base_payload import Payload
 from .columns import ColumnPacker, PackedColumn
-from .gauge import RunState, describe_state
+from .gauge import RunState, list_states
+from .recovery import RecoveryPayload, list_recoveries
 from .scenario import ScenarioPayload, describe_scenario
-from .scene import StagePayload, Threshold, describe_stages
+from .scene import StagePayload, Threshold, describe_stages, list_thresholds
 from .sections import format_tokens
 
 MOST_EVENTS = 5_000
@@ -61,7 +62,8 @@ class RunEvent(Payload, frozen=True):
     """What happened at a step. `name` is what the replayed system itself calls it, "" for nothing.
 
     `details` are labels and values: who was asked, what it belongs to, what else is known, and what the user
-    is offered. `compaction` is the number of the compaction that it belongs to, -1 for none.
+    is offered. `compaction` is the number of the compaction that it belongs to, -1 for none; `entered` the
+    state that the harness enters with it, as a number in `states`, if any.
     """
 
     step: int
@@ -76,15 +78,18 @@ class RunEvent(Payload, frozen=True):
     details: list[tuple[str, str]]
     tone: str
     compaction: int
+    entered: int | UnsetType = UNSET
 
 
 class BannerPayload(Payload, frozen=True):
-    """What the user is shown from a step on, `until` another, after the record at `event` (S1-9)."""
+    """What the user is shown from a step on, `until` another, after the record at `event` (S1-9), and up to
+    the record at `last`."""
 
     event: int
     step: int
     until: int | None
     sentence: str
+    last: int | None
 
 
 class RunCompaction(Payload, frozen=True):
@@ -140,6 +145,7 @@ class RunPayload(Payload, frozen=True, kw_only=True):
     thresholds: list[Threshold]
     states: list[RunState]
     banners: list[BannerPayload]
+    recoveries: list[RecoveryPayload]
     counts: RunCounts
     summary: list[tuple[str, str]]
     source: str
@@ -192,12 +198,12 @@ def draw_run(run: Run, seq: int = 0) -> DrawnRun:
         first=_find_first(run, events),
         window=run.window or None,
         threshold=run.threshold,
-        thresholds=_thresholds(run),
-        states=[
-            replace(describe_state(state, dialect), actions=list(find_actions(harness, state)))
-            for state in STATES
-        ],
+        thresholds=list_thresholds(
+            run.policy, run.window, run.threshold if run.policy.trigger.measure in COUNTED else 0
+        ),
+        states=list_states(harness),
         banners=[BannerPayload(*banner) for banner in run.banners],
+        recoveries=list_recoveries(run, events),
         counts=RunCounts(len(run.adopted), recorded, len(run.events), len(findings)),
         summary=_summarise(run, recorded, bill),
         source=" · ".join(filter(None, (run.source, note))),
@@ -257,20 +263,6 @@ def _lived(run: Run) -> int:
     return min(last + 1, len(run))
 
 
-def _thresholds(run: Run) -> list[Threshold]:
-    """Where the policy compacts, warns and refuses; one line for what falls together."""
-    trigger, harness = run.policy.trigger, run.policy.harness
-    lines: dict[int, list[str]] = {}
-    # What is measured otherwise has no place on an axis of counted tokens.
-    if run.threshold > 0 and trigger.measure in COUNTED:
-        lines[run.threshold] = ["compacts above" if trigger.above else "compacts at"]
-    block = None if harness.mode == "auto" else harness.block
-    for word, share in (("warns", harness.warn), ("requires", harness.require), ("blocks", block)):
-        if share is not None and run.window > 0:
-            lines.setdefault(round(share * run.window), []).append(word)
-    return [Threshold(", ".join(words), tokens) for tokens, words in sorted(lines.items())]
-
-
 def _event(event: AuditEvent, dialect: Dialect, run: Run) -> RunEvent:
     own = event.name_in(dialect) if dialect != "neutral" else None
     return RunEvent(
@@ -286,6 +278,7 @@ def _event(event: AuditEvent, dialect: Dialect, run: Run) -> RunEvent:
         details=_list_details(event, run),
         tone=TONES.get(event.kind, "plain"),
         compaction=_find_compaction(event, run),
+        entered=STATES.index(state) if (state := event.data.get("to")) in STATES else UNSET,
     )
 
 

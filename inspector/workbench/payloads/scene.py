@@ -17,8 +17,10 @@ from ...cuts import CUT_RULES
 from ...planning.plan import Plan
 from ...planning.plan_words import write_recipe
 from ...planning.summary_jobs import Checkpoint
+from ...policies.harness import FACES, LEVELS, has_thresholds
+from ...policies.policy import Policy
 from ...policies.registry import list_policies
-from ...policies.table import COUNTED, FATES
+from ...policies.table import COUNTED, FATES, find_start
 from ...redaction.cut import cut_text
 from ...session.blocks import REASONING, fields_of
 from ...session.queries import is_summary
@@ -33,15 +35,24 @@ from ..opening import Choice, RecordedMark, middle_place
 from ..words import label_of, say_plainly
 from .base_payload import Labelled, Payload
 from .bill import BillPayload, describe_bill
-from .boundary import BoundaryPayload, list_boundaries
+from .boundary import BoundaryPayload, list_boundaries, say_sizes
 from .columns import ColumnPacker, PackedColumn
-from .gauge import GaugeWords, RunState, describe_fill, fill_payload, word_gauge
+from .gauge import GaugeWords, RunState, describe_fill, fill_payload, list_states, word_gauge
 from .header import HeaderPayload, describe_header
 from .played import first_rule
 from .provenance import BY_MODEL, describe_downstream
 from .provided import ProvidedPayload, describe_provided
+from .recovery import RecoveryPayload, describe_recovery, find_reason
 from .rules import RulePayload, describe_rules
-from .sections import ALL_SECTIONS, LABELS, FootPayload, describe_foot, sum_after, sum_before
+from .sections import (
+    ALL_SECTIONS,
+    LABELS,
+    FootPayload,
+    describe_foot,
+    format_tokens,
+    sum_after,
+    sum_before,
+)
 from .sentence import SentencePayload, count_left, pack_left, write_sentence
 from .subagents import SidePayload, place_sides
 from .surfaces import SurfacesPayload, describe_surfaces
@@ -169,10 +180,15 @@ class SectionSums(Payload, frozen=True):
 
 
 class Threshold(Payload, frozen=True):
-    """A line on a gauge of tokens."""
+    """A line on a gauge of tokens, with the `mark` of the state that begins there, if one does.
+
+    `share` says of a target what part of the window or budget it is.
+    """
 
     label: str
     tokens: int
+    mark: str | UnsetType = UNSET
+    share: str | UnsetType = UNSET
 
 
 class TriggerVerdict(Payload, frozen=True):
@@ -208,7 +224,8 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     after it is from ("reported", "counted" or "predicted"), and in `told` what is reported of it, the tokens,
     and by whom. `untold` is one that no plan tells: it is drawn block by block and has no rules; of one that
     is `sealed` only its provider can read the summary. `chosen` says why it is this policy, "" where somebody
-    has chosen it.
+    has chosen it. `recovery` is the refused request that a recorded compaction followed, if any. Behind
+    the position `split_from` the beginning of a turn that the cut splits takes a summariser call of its own.
     """
 
     seq: int
@@ -235,7 +252,10 @@ class PlanPayload(Payload, frozen=True, kw_only=True):
     reserve: int
     trigger: TriggerVerdict
     state: RunState | UnsetType = UNSET
+    states: list[RunState] | UnsetType = UNSET
     told: list[tuple[str, str, str]] | UnsetType = UNSET
+    recovery: RecoveryPayload | UnsetType = UNSET
+    split_from: int | UnsetType = UNSET
     surfaces: SurfacesPayload | UnsetType | None = UNSET
     deterministic: bool | UnsetType = UNSET
     notes: list[str]
@@ -337,6 +357,10 @@ def draw_plan(
     left = count_left(plan)
     pack_left(pack, left)
     thresholds, reserve = _limits(plan)
+    recovery, reason, whole = None, "", plan.ledger.session
+    if mark is not None:
+        recovery = describe_recovery(whole, mark.entry, say_sizes(plan.before, plan.recorded_size))
+        reason = find_reason(whole, whole[mark.entry], recovery is not None)
     payload = PlanPayload(
         seq=seq,
         policy=plan.policy.name,
@@ -358,10 +382,13 @@ def draw_plan(
         saved=plan.saved,
         prefix=PrefixPayload(*plan.prefix),
         thresholds=sorted(thresholds, key=lambda line: line.tokens),
-        gauge=word_gauge(plan, mark is not None),
+        gauge=word_gauge(plan, mark is not None, reason),
         reserve=reserve,
         trigger=TriggerVerdict(bool(plan.verdict.fires), describe_fill(plan)),
         state=fill_payload(plan),
+        states=list_states(plan.policy.harness) if has_thresholds(plan.policy.harness) else UNSET,
+        recovery=recovery or UNSET,
+        split_from=find_start(plan.table) if plan.spec is not None and plan.spec.split_turns else UNSET,
         surfaces=describe_surfaces(plan),
         deterministic=plan.deterministic,
         notes=list(plan.notes),
@@ -390,22 +417,44 @@ def describe_stages(plan: Plan) -> list[StagePayload]:
 
 def _limits(plan: Plan) -> tuple[list[Threshold], int]:
     """Where the trigger fires, and the reserve it keeps; nothing when it is off or the window unknown."""
-    trigger, harness, window = plan.policy.trigger, plan.policy.harness, plan.table.window
+    trigger, window = plan.policy.trigger, plan.table.window
     if trigger.measure not in COUNTED:
         # Its own measure has no place on a gauge of counted tokens.
         return [], 0
-    known = trigger.enabled and (trigger.tokens is not None or window)
+    known = trigger.enabled and (trigger.tokens is not None or trigger.base(window))
     threshold = int(trigger.threshold(window)) if known else 0
-    lines = []
-    if threshold > 0:
-        lines.append(Threshold("compacts above" if trigger.above else "compacts at", threshold))
-    block = None if harness.mode == "auto" else harness.block
-    shares = (("warns", harness.warn), ("requires", harness.require), ("blocks", block))
-    for label, share in shares:
-        if share is not None and window and round(share * window) != threshold:
-            lines.append(Threshold(label, round(share * window)))
+    lines = list_thresholds(plan.policy, window, threshold)
     by_share = trigger.ratio is not None or trigger.tokens is not None
     return lines, 0 if by_share or threshold <= 0 else max(window - threshold, 0)
+
+
+def list_thresholds(policy: Policy, window: int, threshold: int) -> list[Threshold]:
+    """Where a policy compacts, down to what, and where its harness warns, requires and blocks; one line for
+    what falls together. `threshold` is where it compacts, 0 if it has no place among counted tokens."""
+    harness, trigger, target = policy.harness, policy.trigger, policy.target if policy.stages else None
+    base, goal = int(trigger.base(window)), 0
+    lines: dict[int, list[tuple[str, str]]] = {}
+    if threshold > 0:
+        lines[threshold] = [("compacts above" if trigger.above else "compacts at", "")]
+        limit = target.limit(base) if target is not None and target.enabled else None
+        goal = limit if limit and base and limit < threshold else 0
+    if goal:
+        lines[goal] = [("target", "")]
+    off = " if auto is off" if harness.mode == "auto" else ""
+    shares = (harness.warn, harness.require, harness.block)
+    for state, label, share in zip(LEVELS[1:], ("warns", "requires", f"blocks{off}"), shares, strict=True):
+        if share is not None and window > 0:
+            mark = "" if off and state == LEVELS[-1] else FACES[state].mark
+            lines.setdefault(round(share * window), []).append((label, mark))
+    return [
+        Threshold(
+            ", ".join(label for label, _ in told),
+            tokens,
+            "".join(mark for _, mark in told) or UNSET,
+            f"{100 * tokens / base:.3g} % of {format_tokens(base)}" if tokens == goal else UNSET,
+        )
+        for tokens, told in sorted(lines.items())
+    ]
 
 
 def _error(sentence: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import InspectorError
 from ...planning.fates import STANDS
 from ...planning.plan import Plan
-from ...planning.plan_words import PAIRS
+from ...planning.plan_words import PAIRS, describe_protected
 from ...planning.planner import make_plan
 from ...policies.rules.keep_recent_tokens import KeepRecentTokens
 from ...policies.table import CLEARED, DROPPED, FATES, POINTER, SUMMARISED, TRUNCATED, VERBATIM, Bytes, Table
@@ -136,6 +136,8 @@ def write_sentence(
         offers = [*_offer_tail(plan), *_offer_cut(plan), *_offer_policies(plan)]
         return _finish(plan, "idle", _say_idle(plan), offers)
     parts = say_left(left, plan.place, plan.summary_tokens, unwritten=plan.is_unwritten)
+    for broken in describe_protected(plan):
+        parts += [_part(" "), _part(broken, "bad")]
     return _finish(plan, "planned", parts, [])
 
 

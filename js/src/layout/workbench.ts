@@ -10,7 +10,6 @@ import { makeSentence } from "../panels/sentence/panel";
 import { makeTimeline } from "../panels/timeline/timeline";
 import { makePlanFacts } from "../panels/totals/figures";
 import { makeGauge } from "../panels/totals/gauge";
-import { makeStages } from "../panels/totals/stages";
 import type { Host } from "../payloads/host";
 import { makeActions } from "../store/actions";
 import { makeComponentView } from "../store/component";
@@ -85,8 +84,7 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
   );
   const writeSummary = () => summary.use(tab => tab.open());
   const blockList = makeBlockList(actions);
-  const stages = makeStages();
-  const rules = tabs.await("rules", ({ makeRules }) => makeRules(actions, stages.node));
+  const rules = tabs.await("rules", ({ makeRules }) => makeRules(actions));
   const timeline = makeTimeline(actions);
   const views = {
     header: makeHeader(actions, search.node, tools, openHelp),
@@ -95,7 +93,6 @@ export const renderBench = (host: Host, el: HTMLElement, later: Later): (() => v
     gauge: makeGauge(actions, makePolicyPicker(actions)),
     overview: makeOverview(actions),
     timeline,
-    stages,
     sentence: makeSentence(actions, makePlanFacts(actions)),
     ...(lesson && { lesson }),
     ...(facts && { facts }),

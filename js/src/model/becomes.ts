@@ -83,6 +83,16 @@ export const sumFates = (scene: Scene, plan: Plan): FateSums => {
   return { older: add(plan.fateOlder, plan.tokensOlder), kept: add(plan.fateKept, plan.tokensKept) };
 };
 
+const USER = 0;
+
+/** Where the turn begins whose beginning is summarised by a second call if the cut is at `place`; -1 for one call. */
+export const findSplit = (scene: Scene, { splitFrom }: Plan, place: number): number => {
+  if (splitFrom === undefined || place >= scene.entries) return -1;
+  let at = place;
+  while (at > splitFrom && scene.entryRole[at] !== USER) at--;
+  return splitFrom < at && at < place ? at : -1;
+};
+
 export interface FateTotal {
   blocks: number;
   tokens: number;
@@ -105,9 +115,12 @@ export const sayTotal = (
   { id, label }: Scene["fates"][number],
   { blocks, tokens, left }: FateTotal,
   summary: number,
+  calls = 1,
 ): [string, string] => {
   const some = `${plural(blocks, "block")}, ${short(tokens)}`;
   if (id === "verbatim") return [`kept as it is: ${some}`, `kept ${short(left)}`];
+  if (id === "summarised" && summary > 0 && calls > 1)
+    return [`one summary in ${calls} calls: ${some} → ${short(summary)}`, `${calls} calls ${short(summary)}`];
   if (id === "summarised" && summary > 0)
     return [`one summary: ${some} → ${short(summary)}`, `summary ${short(summary)}`];
   // One that only its provider can read.

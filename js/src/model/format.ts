@@ -1,7 +1,6 @@
 // Numbers and places as people read them.
 import { isLegal, turnOfPlace } from "./cuts";
 import { isUncut, type Plan, type Scene, totalAfter } from "./plan";
-import { type Run, stateAt } from "./run";
 
 const MINUS = "\u2212";
 const THIN = "\u202f";
@@ -43,21 +42,6 @@ export const nameTurns = (first: number, last: number): string =>
 
 export const plural = (count: number, noun: string, many = `${noun}s`): string =>
   `${exact(count)} ${count === 1 ? noun : many}`;
-
-/** A step of a replay as it is read out; turns and steps are 0-based in, 1-based out. */
-export const sayStep = (run: Run, step: number): string[] => {
-  const state = stateAt(run, step);
-  const sent = run.sent[step] ?? 0;
-  const parts = [
-    `turn ${(run.turn[step] ?? 0) + 1}`,
-    `step ${step + 1} of ${exact(run.steps)}`,
-    `recorded ${exact(run.recorded[step] ?? 0)}`,
-    step < run.lived ? `replayed ${exact(run.replayed[step] ?? 0)}` : "not lived",
-  ];
-  if (sent > 0) parts.push(`sent ${exact(sent)}, ${percent(run.cached[step] ?? 0, sent)} unchanged`);
-  if (state !== undefined) parts.push(state.label);
-  return parts;
-};
 
 const trim = (digits: string) => digits.replace(/\.0+$/, "");
 

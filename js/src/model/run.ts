@@ -1,37 +1,10 @@
-// A replay, decoded: two lines over the same steps, what the harness did on the way, and look-ups in both.
-import { bytes, ints, readColumns } from "../payloads/columns";
-import type { RunPayload, RunState } from "../payloads/types";
+// Look-ups in a replay: steps and events beside each other, the states on the way, and how high its lines go.
+import type { RunState } from "../payloads/types";
 import { lowerBound } from "./axis";
+import { exact, percent } from "./format";
+import type { Run } from "./run-decode";
 
-export interface Run extends RunPayload {
-  /** Tokens in the context at the end of each step: as recorded, and as replayed. */
-  recorded: Int32Array;
-  replayed: Int32Array;
-  state: Uint8Array;
-  turn: Int32Array;
-  /** Tokens of the request that opens each step, and how many of them an unchanged prefix of the one before. */
-  sent: Int32Array;
-  cached: Int32Array;
-  /** The step of each event, non-decreasing. */
-  eventStep: Int32Array;
-}
-
-/** The run, or null while Python has sent none. */
-export const decodeRun = (wire: object | null | undefined, data: DataView | null): Run | null => {
-  if (!isRun(wire)) return null;
-  const columns = readColumns(wire.columns, data);
-  const { steps } = wire;
-  return {
-    ...wire,
-    eventStep: Int32Array.from(wire.events, event => event.step),
-    recorded: ints(columns, "recorded", steps),
-    replayed: ints(columns, "replayed", steps),
-    state: bytes(columns, "state", steps),
-    turn: ints(columns, "turn", steps),
-    sent: ints(columns, "sent", steps),
-    cached: ints(columns, "cached", steps),
-  };
-};
+export type { Run };
 
 /** Where the hand is: a step, and an event of that step or -1. */
 export interface Spot {
@@ -85,24 +58,55 @@ export const nearestEvent = (run: Run, step: number, within: number): number => 
   return distance(best) <= within ? best : -1;
 };
 
-/** Neighbouring steps in the same state, from first to last, as far as the run came. */
-export const bandStates = (run: Run): { state: number; first: number; last: number }[] => {
-  const bands: { state: number; first: number; last: number }[] = [];
-  for (let step = 0; step < run.lived; step++) {
-    const state = run.state[step] as number;
+/** The last event at or before a spot, -1 where nothing has happened yet. */
+export const reachedAt = (run: Run, { step, event }: Spot): number =>
+  event >= 0 ? event : lowerBound(run.eventStep, step + 1) - 1;
+
+/** The state that the harness enters with an event. */
+export const stateOf = (run: Run, event: number): RunState | undefined =>
+  run.states[run.events[event]?.entered ?? -1];
+
+export interface Band {
+  state: number;
+  /** In steps, of which the states that one runs through have equal parts. */
+  from: number;
+  to: number;
+}
+
+/** The states of a run as far as it came, also those that begin and end within a step: a compaction does. */
+export const bandStates = (run: Run): Band[] => {
+  const bands: Band[] = [];
+  const add = (state: number, from: number, to: number) => {
     const band = bands.at(-1);
-    if (band?.state === state) band.last = step;
-    else bands.push({ state, first: step, last: step });
+    if (band?.state === state) band.to = to;
+    else bands.push({ state, from, to });
+  };
+  for (let step = 0; step < run.lived; step++) {
+    const [first, end] = [lowerBound(run.eventStep, step), lowerBound(run.eventStep, step + 1)];
+    const entered = run.events.slice(first, end).flatMap(event => event.entered ?? []);
+    const passed = entered.length > 0 ? entered : [run.state[step] as number];
+    passed.forEach((state, i) => {
+      add(state, step + i / passed.length, step + (i + 1) / passed.length);
+    });
   }
   return bands;
 };
 
-export const stateAt = (run: Run, step: number): RunState | undefined =>
-  step < run.lived ? run.states[run.state[step] as number] : undefined;
+/** The state at an event of a step, else at the request that opened the step. */
+export const stateAt = (run: Run, { step, event }: Spot): RunState | undefined => {
+  if (step >= run.lived) return undefined;
+  for (let i = event; i >= 0 && run.eventStep[i] === step; i--) {
+    const entered = stateOf(run, i);
+    if (entered !== undefined) return entered;
+  }
+  return run.states[run.state[step] as number];
+};
 
 export interface Line {
   label: string;
   tokens: number;
+  /** The marks of the states that begin there, with a space behind them. */
+  mark: string;
 }
 
 /** How high the picture goes, the lines within it, and those too far above the data to be drawn with it. */
@@ -112,8 +116,13 @@ export const reachOf = (run: Run): { top: number; lines: Line[]; beyond: Line[] 
     for (const tokens of column) if (tokens > peak) peak = tokens;
   // What a compaction found may be more than any step left.
   for (const { before, adopted } of run.compactions) if (adopted && before > peak) peak = before;
-  const window = run.window === null ? [] : [{ label: "window", tokens: run.window }];
-  const all = [...run.thresholds, ...window].filter(({ tokens }) => tokens > 0);
+  const window = run.window === null ? [] : [{ label: "window", tokens: run.window, mark: "" }];
+  const marked = run.thresholds.map(({ label, tokens, mark }) => ({
+    label,
+    tokens,
+    mark: mark === undefined ? "" : `${mark} `,
+  }));
+  const all = [...marked, ...window].filter(({ tokens }) => tokens > 0);
   const lines = all.filter(({ tokens }) => tokens <= peak * FARTHEST);
   const beyond = all.filter(({ tokens }) => tokens > peak * FARTHEST);
   return { top: Math.max(peak, ...lines.map(({ tokens }) => tokens)), lines, beyond };
@@ -121,5 +130,17 @@ export const reachOf = (run: Run): { top: number; lines: Line[]; beyond: Line[] 
 
 const FARTHEST = 2.5;
 
-const isRun = (wire: object | null | undefined): wire is RunPayload =>
-  wire !== null && wire !== undefined && "columns" in wire;
+/** A step of a replay as it is read out; turns and steps are 0-based in, 1-based out. */
+export const sayStep = (run: Run, step: number): string[] => {
+  const state = stateAt(run, { step, event: -1 });
+  const sent = run.sent[step] ?? 0;
+  const parts = [
+    `turn ${(run.turn[step] ?? 0) + 1}`,
+    `step ${step + 1} of ${exact(run.steps)}`,
+    `recorded ${exact(run.recorded[step] ?? 0)}`,
+    step < run.lived ? `replayed ${exact(run.replayed[step] ?? 0)}` : "not lived",
+  ];
+  if (sent > 0) parts.push(`sent ${exact(sent)}, ${percent(run.cached[step] ?? 0, sent)} unchanged`);
+  if (state !== undefined) parts.push(state.label);
+  return parts;
+};

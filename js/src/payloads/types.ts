@@ -199,7 +199,8 @@ export interface PackedColumn {
  * after it is from ("reported", "counted" or "predicted"), and in `told` what is reported of it, the tokens,
  * and by whom. `untold` is one that no plan tells: it is drawn block by block and has no rules; of one that
  * is `sealed` only its provider can read the summary. `chosen` says why it is this policy, "" where somebody
- * has chosen it.
+ * has chosen it. `recovery` is the refused request that a recorded compaction followed, if any. Behind
+ * the position `split_from` the beginning of a turn that the cut splits takes a summariser call of its own.
  */
 export interface PlanPayload {
   seq: number;
@@ -228,7 +229,10 @@ export interface PlanPayload {
   reserve: number;
   trigger: TriggerVerdict;
   state?: RunState;
+  states?: RunState[];
   told?: [string, string, string][];
+  recovery?: RecoveryPayload;
+  splitFrom?: number;
   surfaces?: SurfacesPayload | null;
   deterministic?: boolean;
   notes: string[];
@@ -357,11 +361,15 @@ export interface PrefixPayload {
   tokens: number;
 }
 /**
- * A line on a gauge of tokens.
+ * A line on a gauge of tokens, with the `mark` of the state that begins there, if one does.
+ *
+ * `share` says of a target what part of the window or budget it is.
  */
 export interface Threshold {
   label: string;
   tokens: number;
+  mark?: string;
+  share?: string;
 }
 /**
  * What stands beside a plan's row: its `name`, and `words` on its threshold, at so many tokens.
@@ -386,15 +394,37 @@ export interface TriggerVerdict {
 /**
  * A state of the harness: a mark as well as a tone, so that nobody needs the hue.
  *
- * `banner` is what the harness tells its user in it, null below its thresholds.
+ * `condition` says when a harness is in it, if this one ever is. `banner` is what the harness tells its
+ * user in it, null below its thresholds.
  */
 export interface RunState {
   id: string;
   label: string;
   mark: string;
   tone: string;
+  condition?: string;
   banner?: string | null;
   actions?: string[];
+}
+/**
+ * A recovery; in a replay the numbers of the first and the last of its events, else -1.
+ */
+export interface RecoveryPayload {
+  nodes: RecoveryNode[];
+  first: number;
+  last: number;
+}
+/**
+ * A node of the tree. "leaf" is what the request followed, "removed" hangs off its side, and the others
+ * continue below it; "failed" is a compaction that came to nothing, or an error that surfaced.
+ *
+ * `usage` tells tokens, with where they are from; "" where nothing is known.
+ */
+export interface RecoveryNode {
+  kind: "compaction" | "failed" | "leaf" | "removed" | "retry";
+  title: string;
+  text: string;
+  usage: string;
 }
 /**
  * The stored manifest and the request of a plan, apart (S0-46).
@@ -451,6 +481,7 @@ export interface RunPayload {
   thresholds: Threshold[];
   states: RunState[];
   banners: BannerPayload[];
+  recoveries: RecoveryPayload[];
   counts: RunCounts;
   summary: [string, string][];
   source: string;
@@ -514,13 +545,15 @@ export interface ScenarioOption {
   };
 }
 /**
- * What the user is shown from a step on, `until` another, after the record at `event` (S1-9).
+ * What the user is shown from a step on, `until` another, after the record at `event` (S1-9), and up to
+ * the record at `last`.
  */
 export interface BannerPayload {
   event: number;
   step: number;
   until: number | null;
   sentence: string;
+  last: number | null;
 }
 /**
  * How many there are of each, whatever of them is shown.
@@ -535,7 +568,8 @@ export interface RunCounts {
  * What happened at a step. `name` is what the replayed system itself calls it, "" for nothing.
  *
  * `details` are labels and values: who was asked, what it belongs to, what else is known, and what the user
- * is offered. `compaction` is the number of the compaction that it belongs to, -1 for none.
+ * is offered. `compaction` is the number of the compaction that it belongs to, -1 for none; `entered` the
+ * state that the harness enters with it, as a number in `states`, if any.
  */
 export interface RunEvent {
   step: number;
@@ -550,6 +584,7 @@ export interface RunEvent {
   details: [string, string][];
   tone: string;
   compaction: number;
+  entered?: number;
 }
 /**
  * A compaction of the replay, tokens before and after.

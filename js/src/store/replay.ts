@@ -1,6 +1,6 @@
 // How it stands with the replay: whether the host can make one, whether it was asked for, and which question it answers.
 
-import { decodeRun, type Run } from "../model/run";
+import { decodeRun, type Run } from "../model/run-decode";
 import type { Choices, Host } from "../payloads/host";
 import type { Sync } from "./send";
 

@@ -8,7 +8,7 @@ import type { Tracing } from "../model/facts";
 import type { Lesson } from "../model/lesson";
 import type { Plan, Scene } from "../model/plan";
 import type { Policies } from "../model/policies";
-import type { Run } from "../model/run";
+import type { Run } from "../model/run-decode";
 import type { TabId } from "../model/tabs";
 import type { Choices, Scenario, Settings, Versus } from "../payloads/host";
 import type { Setting, Work } from "../payloads/replies";

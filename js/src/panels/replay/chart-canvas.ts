@@ -140,9 +140,9 @@ const nameLimits = (
 ) => {
   let above = Number.NEGATIVE_INFINITY;
   let left = 6;
-  for (const { label, tokens } of [...lines].sort((a, b) => b.tokens - a.tokens)) {
+  for (const { label, tokens, mark } of [...lines].sort((a, b) => b.tokens - a.tokens)) {
     const at = y(tokens) + 0.5;
-    const text = `${label} ${short(tokens)}`;
+    const text = `${mark}${label} ${short(tokens)}`;
     const room = context.measureText(text).width + 8;
     // Lines too near for one name above the other have their names side by side.
     if (at - above >= 12 || left + room > width) left = 6;
@@ -169,11 +169,11 @@ const drawEvents = (context: CanvasRenderingContext2D, { run, palette }: ChartCa
 const drawBand = (context: CanvasRenderingContext2D, { run, palette, width }: ChartCanvas) => {
   const edge = (step: number) => snap((step * width) / run.steps, palette.ratio);
   context.textAlign = "center";
-  for (const { state, first, last } of bandStates(run)) {
+  for (const { state, from, to } of bandStates(run)) {
     const told = run.states[state];
-    const left = edge(first);
-    // A state of a single step among thousands is still seen.
-    const room = Math.max(edge(last + 1) - left, 1);
+    const left = edge(from);
+    // A state of a part of a step among thousands is still seen.
+    const room = Math.max(edge(to) - left, 1);
     context.fillStyle = palette.ground;
     context.fillRect(left, BAND, room, HEIGHT - BAND);
     context.fillStyle = palette.tone(told?.tone ?? "plain");

@@ -1,9 +1,21 @@
 // The chart of a replay, to be stepped through: what is drawn stands on a canvas, where the hand is beside it.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { sayStep, short } from "../../model/format";
+import { short } from "../../model/format";
 import type { Scene } from "../../model/plan";
-import { nearestEvent, type Run, reachOf, type Spot, spotAt, spotOf, turnStep } from "../../model/run";
+import {
+  bandStates,
+  nearestEvent,
+  type Run,
+  reachOf,
+  type Spot,
+  sayStep,
+  spotAt,
+  spotOf,
+  stateAt,
+  turnStep,
+} from "../../model/run";
 import type { Palette } from "../../ui/canvas/canvas-colours";
+import { StateLegend } from "../../ui/state-legend";
 import { showHint } from "../../ui/tooltip";
 import { drawChartCanvas, HEIGHT } from "./chart-canvas";
 
@@ -100,6 +112,11 @@ export const Chart = ({ run, scene, palette, spot, move, open }: Props) => {
           />
         </div>
       </div>
+      <StateLegend
+        states={run.states}
+        current={stateAt(run, spot)?.id}
+        used={new Set(bandStates(run).map(({ state }) => state))}
+      />
       <p class="ci-rp-readout">
         <span data-testid="replay-readout">{said.join(" · ")}</span>
         <span class="ci-quiet">← → step · Page ↑ ↓ turn · , and . event · Enter what if</span>
@@ -108,9 +125,8 @@ export const Chart = ({ run, scene, palette, spot, move, open }: Props) => {
   );
 };
 
-/** The key to what is drawn: whose line, whose mark, and the states that occur. */
+/** The key to what is drawn: whose line, and whose mark. */
 const Key = ({ run }: { run: Run }) => {
-  const used = new Set(run.state.subarray(0, run.lived));
   const { top, beyond } = reachOf(run);
   const scale = [`to ${short(top)}`, ...beyond.map(({ label, tokens }) => `${label} ${short(tokens)}`)];
   return (
@@ -124,19 +140,6 @@ const Key = ({ run }: { run: Run }) => {
         recorded ◆
       </li>
       {run.compactions.some(({ adopted }) => !adopted) && <li>▽ not adopted</li>}
-      {run.states.map(
-        ({ id, label, mark, tone }, state) =>
-          used.has(state) && (
-            <li key={id}>
-              <i
-                class={`ci-chip ci-tone-${tone}`}
-                style={`--hue: var(--ci-t-${tone}, var(--ci-t-plain))`}
-                aria-hidden="true"
-              />
-              <b>{mark}</b> {label}
-            </li>
-          ),
-      )}
       <li class="ci-quiet">{scale.join(", ")}</li>
     </ul>
   );

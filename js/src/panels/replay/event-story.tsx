@@ -3,6 +3,7 @@ import { Fragment } from "preact";
 import { exact } from "../../model/format";
 import type { Run, Spot } from "../../model/run";
 import type { StagePayload } from "../../payloads/types";
+import { RecoveryTree } from "../../ui/recovery-tree";
 import { classOf } from "../../ui/stage-looks";
 import { sayChange } from "./events";
 
@@ -19,6 +20,7 @@ export const EventStory = ({
   const event = run.events[spot.event];
   const none = run.events.length === 0 ? "Nothing happened in this replay." : "No event at this step.";
   const compaction = event && run.compactions[event.compaction];
+  const recovery = run.recoveries.find(({ first, last }) => first <= spot.event && spot.event <= last);
   return (
     <section class="ci-rp-story" aria-label="The chosen event" data-testid="moment">
       {event === undefined ? (
@@ -39,6 +41,7 @@ export const EventStory = ({
             ))}
           </dl>
           {compaction && <p class="ci-quiet">{compaction.sentence}</p>}
+          {recovery && <RecoveryTree recovery={recovery} />}
           {compaction && compaction.stages.length > 0 && <Stages stages={compaction.stages} />}
           {event.at !== "" && look && (
             <button

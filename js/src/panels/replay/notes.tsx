@@ -1,11 +1,11 @@
 // What a replay found noteworthy, how it stands beside the recorded compactions, and where its figures come from.
 import { plural } from "../../model/format";
-import type { Run } from "../../model/run";
+import { type Run, type Spot, spotAt, spotOf, stateOf } from "../../model/run";
 
-export const Notes = ({ run, go }: { run: Run; go(step: number): void }) => {
+export const Notes = ({ run, move }: { run: Run; move(to: Spot): void }) => {
   const more = run.counts.findings - run.findings.length;
-  const turn = (step: number) => (
-    <button type="button" class="ci-link" onClick={() => go(step)}>
+  const turn = (step: number, spot = spotAt(run, step)) => (
+    <button type="button" class="ci-link" onClick={() => move(spot)}>
       turn {(run.turn[step] ?? 0) + 1}
     </button>
   );
@@ -21,6 +21,14 @@ export const Notes = ({ run, go }: { run: Run; go(step: number): void }) => {
         {run.against.map(({ step, sentence }, i) => (
           <li key={`beside ${i}`}>
             {turn(step)} <b>◆</b> {sentence}
+          </li>
+        ))}
+      </ul>
+      {run.banners.length > 0 && <h3>Banners</h3>}
+      <ul data-testid="banner-history">
+        {run.banners.map(({ event, step, sentence }) => (
+          <li key={event}>
+            {turn(step, spotOf(run, event))} <b>{stateOf(run, event)?.mark}</b> {sentence}
           </li>
         ))}
       </ul>

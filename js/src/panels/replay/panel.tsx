@@ -5,6 +5,7 @@ import { makeComponentView, type PanelProps } from "../../store/component";
 import { hasReplay } from "../../store/replay";
 import type { Actions, Part, View } from "../../store/view";
 import { setAttributes, setShown } from "../../ui/dom";
+import { Banner } from "./banner";
 import { Chart } from "./chart";
 import { EventStory } from "./event-story";
 import { EventList } from "./events";
@@ -106,6 +107,7 @@ const Replay = ({ picture, actions }: PanelProps) => {
               </div>
             ))}
           </dl>
+          <Banner {...{ run, spot }} />
           <Chart
             {...{ run, palette, spot, move }}
             scene={run.stage === "" ? scene : { ...scene, boundaries: [] }}
@@ -124,7 +126,7 @@ const Replay = ({ picture, actions }: PanelProps) => {
               {...{ run, spot }}
               look={needsKernel === "" ? () => lookAt(actions, run, spot.event) : undefined}
             />
-            <Notes run={run} go={step => move(spotAt(run, step))} />
+            <Notes {...{ run, move }} />
           </div>
         </>
       )}

@@ -6,6 +6,7 @@ import type { RuleOffer, RulePayload } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setAttributes } from "../../ui/dom";
 import { PolicyList } from "../../ui/policy-list";
+import { makeStages } from "../totals/stages";
 import { AddRule } from "./add-rule";
 import { KnobField } from "./knob";
 import { LoadSettings } from "./load-settings";
@@ -19,10 +20,11 @@ export interface Rules extends View {
 }
 
 /** `under` stands below the rules. */
-export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules => {
+export const makeRules = (actions: Actions): Rules => {
+  const stages = makeStages();
   const list = h("div", { class: "ci-ruling-policies" });
   const own = h("div");
-  const middle = h("div", { class: "ci-ruling-own" }, own, under);
+  const middle = h("div", { class: "ci-ruling-own" }, own, stages.node);
   const right = h("div", { class: "ci-ruling-offers" });
   const dialog = h("dialog", { class: "ci-help ci-settings", "aria-label": "All settings" });
   setAttributes(dialog, { "data-testid": "settings" });
@@ -157,6 +159,7 @@ export const makeRules = (actions: Actions, under: HTMLElement | "" = ""): Rules
     node,
     addRule: focusOffer,
     draw(picture, parts) {
+      stages.draw(picture, parts);
       // A recorded compaction that nobody can read has no rules: those of the plan stand in their place.
       shown = picture.plan.sealed ? { ...picture, plan: picture.planned } : picture;
       const { tab, settled, needsKernel } = picture;

@@ -3,9 +3,10 @@
 import { render } from "preact";
 import { plural, short } from "../../model/format";
 import { type Plan, totalAfter } from "../../model/plan";
-import type { LossesReply, SentencePart } from "../../payloads/types";
+import type { LossesReply, RecoveryPayload, SentencePart } from "../../payloads/types";
 import type { Actions, Part, Picture, View } from "../../store/view";
 import { h, setText } from "../../ui/dom";
+import { RecoveryTree } from "../../ui/recovery-tree";
 
 const NEEDS: readonly Part[] = ["scene", "plan", "look", "lesson", "settled"];
 const QUIET = 1000;
@@ -129,6 +130,7 @@ const Sentence = ({ picture, actions, losses, facts }: Props) => {
           </button>
         )}
       </div>
+      {plan.recovery !== undefined && <Recovery recovery={plan.recovery} />}
       <Notes {...{ picture, facts }} />
     </>
   );
@@ -167,6 +169,16 @@ const Losses = ({ losses: { sentence, tone }, actions }: { losses: LossesReply; 
       {sentence}
     </button>
   </>
+);
+
+/** The refused request that a recorded compaction recovered from. */
+const Recovery = ({ recovery }: { recovery: RecoveryPayload }) => (
+  <details class="ci-limits" data-testid="recovered">
+    <summary>overflow recovery</summary>
+    <div class="ci-popup">
+      <RecoveryTree recovery={recovery} />
+    </div>
+  </details>
 );
 
 /** What limits the numbers; the rest of what is known of them stands with it. */

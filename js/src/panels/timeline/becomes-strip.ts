@@ -4,6 +4,7 @@ import { binOfPlace } from "../../model/axis";
 import {
   type FateSums,
   findMostFates,
+  findSplit,
   type MostFates,
   runFates,
   sayTotal,
@@ -26,6 +27,8 @@ interface Part {
   right: number;
   /** In words and in few; empty where another part of the fate has them. */
   words: readonly [string, string] | null;
+  /** The beginning of a turn that the cut splits, which a second call summarises. */
+  isSecond?: boolean;
 }
 
 export const makeBecomes = (): View => {
@@ -49,7 +52,8 @@ export const makeBecomes = (): View => {
     if (shown === undefined || shown.dragging) return showHint(event, null);
     const x = event.clientX - stage.getBoundingClientRect().left;
     const part = parts.find(({ left, right }) => left <= x && x < right);
-    showHint(event, part === undefined ? null : [sayOf(shown, sums, part.fate)[0]]);
+    const said = part?.isSecond ? part.words : part && sayOf(shown, sums, part.fate);
+    showHint(event, said ? [said[0]] : null);
   });
   listen(stage, "pointerleave", event => showHint(event, null));
 
@@ -77,7 +81,8 @@ export const makeBecomes = (): View => {
 const sayOf = ({ scene, plan, place }: Picture, sums: FateSums, fate: number): [string, string] => {
   const known = scene.fates[fate];
   if (known === undefined) return ["", ""];
-  return sayTotal(known, totalOf(scene, sums, fate, place), plan.summaryTokens[place] ?? 0);
+  const calls = findSplit(scene, plan, place) < 0 ? 1 : 2;
+  return sayTotal(known, totalOf(scene, sums, fate, place), plan.summaryTokens[place] ?? 0, calls);
 };
 
 /** Parts from left to right; of each fate the widest has the words. */
@@ -105,7 +110,23 @@ const findParts = (picture: Picture, fates: MostFates, sums: FateSums): Part[] =
     if (best === undefined || part.right - part.left > best.right - best.left) widest.set(part.fate, part);
   }
   for (const part of widest.values()) part.words = sayOf(picture, sums, part.fate);
-  return parts;
+  return divide(picture, parts);
+};
+
+/** Parts what a second call summarises from what the first does. */
+const divide = ({ scene, plan, axis, place, palette }: Picture, parts: Part[]): Part[] => {
+  const split = findSplit(scene, plan, place);
+  if (split < 0) return parts;
+  const x = snap(axis.placeX[split] as number, palette.ratio);
+  const turn = (scene.entryTurn[split] ?? 0) + 1;
+  return parts.flatMap(part => {
+    if (scene.fates[part.fate]?.id !== "summarised" || x <= part.left + 1 || part.right <= x) return [part];
+    const words = [`call 2: turn ${turn} up to the cut`, "call 2"] as const;
+    return [
+      { ...part, right: x - 1 },
+      { ...part, left: x + 1, words, isSecond: true },
+    ];
+  });
 };
 
 const sayStrip = (parts: readonly Part[]): string =>

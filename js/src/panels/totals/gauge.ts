@@ -8,6 +8,7 @@ import type { Actions, Picture, View } from "../../store/view";
 import { paint, snap } from "../../ui/canvas/canvas";
 import { h, listen, setAttributes, setShown, setText, toneChip } from "../../ui/dom";
 import { showHint } from "../../ui/tooltip";
+import { makeNotice } from "./notice";
 
 const BAR = 16;
 const GAP = 8;
@@ -36,14 +37,15 @@ export const makeGauge = (actions: Actions, picker: View): View => {
   const planned = makeRow("after", "plan", picker.node);
   const other = makeRow("other", "plan B");
   const ticks = h("div", { class: "ci-ticks" });
-  const alarm = h("p", { "data-testid": "state", hidden: true });
-  const offered = h("p", { "data-testid": "offered", hidden: true });
+  const notice = h("div", { class: "ci-notice" });
+  const drawNotice = makeNotice(notice, actions);
   const rows = [before, recorded, planned, other];
   const node = h(
     "section",
     { class: "ci-gauge", "aria-label": "Tokens before and after" },
     ...rows.map(row => row.node),
-    h("div", { class: "ci-grow" }, h("div", { class: "ci-alarm" }, alarm, offered), ticks),
+    h("div", { class: "ci-grow ci-scale" }, ticks),
+    notice,
   );
   let width = 0;
 
@@ -84,8 +86,7 @@ export const makeGauge = (actions: Actions, picker: View): View => {
           hintFile(other, theirs);
         }
         drawTicks(ticks, picture, seen, width);
-        drawAlarm(alarm, plan);
-        drawOffered(offered, plan, actions);
+        drawNotice(plan, looksBack);
       }
       if (!still && !parts.has("place")) return;
       const place = looksBack ? plan.cut.place : picture.place;
@@ -301,49 +302,6 @@ const hint = (event: PointerEvent, shown: { picture: Picture; shares: Share[]; w
   showHint(event, null);
 };
 
-/** What the harness tells its user from its first threshold on; said again only when it is another thing. */
-const drawAlarm = (node: HTMLElement, { state }: Plan) => {
-  const banner = state?.banner ?? "";
-  setShown(node, banner !== "");
-  if (state === undefined || node.dataset.banner === state.id + banner) return;
-  node.dataset.banner = state.id + banner;
-  setAttributes(node, { title: banner, tabindex: banner === "" ? undefined : 0 });
-  const words =
-    banner === ""
-      ? []
-      : [
-          toneChip(state.tone),
-          h("b", {}, `${state.mark} ${state.label}`),
-          h("span", { class: "ci-aside" }, banner),
-        ];
-  node.replaceChildren(...words);
-};
-
-/**
- * What the user is offered in this state, for as long as it lasts; nothing is chosen for them. In a plan only
- * compacting means something: the cut is the policy's own, and the summary can be written.
- */
-const drawOffered = (node: HTMLElement, { state }: Plan, actions: Actions) => {
-  const offers = state?.actions ?? [];
-  setShown(node, offers.length > 0);
-  const told = offers.join(" ");
-  if (node.dataset.told === told) return;
-  node.dataset.told = told;
-  const rest = offers.filter(offer => offer !== "/compact");
-  setAttributes(node, { title: rest.length > 0 ? `The user may also: ${rest.join(" · ")}` : undefined });
-  const compact = h(
-    "button",
-    { class: "ci-link", title: "The policy's own cut, and who writes its summary" },
-    "/compact",
-  );
-  listen(compact, "click", () => {
-    actions.freeCut();
-    actions.writeSummary();
-  });
-  const also = h("span", { class: "ci-aside" }, `the user may also: ${rest.join(" · ")}`);
-  node.replaceChildren(...(rest.length < offers.length ? [compact] : []), ...(rest.length > 0 ? [also] : []));
-};
-
 /** One scale for all rows: that of the window, or of more where more stands in one. */
 const capacity = ({ scene, plan, planned }: Picture): number =>
   Math.max(
@@ -387,10 +345,16 @@ interface Mark {
 /** The thresholds of the row that is shown and the window, by tokens; one of them in words, the others as numbers. */
 const marksOf = (scene: Scene, plan: Plan): Mark[] => {
   const { words = "", at = null } = plan.gauge ?? {};
+  const sign = (mark = "") => (mark === "" ? "" : `${mark} `);
   const marks = plan.thresholds
     .filter(({ tokens }) => tokens !== at && tokens !== scene.window)
-    .map(({ label, tokens }): Mark => ({ label, tokens, words: short(tokens), end: false }));
-  if (words !== "" && at !== null) marks.push({ label: words, tokens: at, words, end: true });
+    .map(({ label, tokens, mark, share }): Mark => {
+      const size = share === undefined ? short(tokens) : `target ${short(tokens)} (${share})`;
+      return { label, tokens, words: sign(mark) + size, end: false };
+    });
+  const here = plan.thresholds.find(({ tokens }) => tokens === at);
+  if (words !== "" && at !== null)
+    marks.push({ label: words, tokens: at, words: sign(here?.mark) + words, end: true });
   if (scene.window !== null)
     marks.push({ label: "window", tokens: scene.window, words: short(scene.window), end: true });
   return marks.sort((a, b) => a.tokens - b.tokens);
@@ -409,21 +373,55 @@ const drawTicks = (node: HTMLElement, picture: Picture, plan: Plan, width: numbe
   const labels = all.map(({ label, words, tokens }) =>
     h("span", { class: "ci-tick", title: `${label}: ${exact(tokens)} tokens`, "data-tokens": tokens }, words),
   );
-  node.replaceChildren(...labels);
+  const zones = makeZones(plan, scale, width);
+  node.replaceChildren(...zones, ...labels);
   // What is said in words ends at its line, a number stands in the middle under it.
-  const placed = all.map(({ tokens, end }, i) => ({
-    x: tokens * scale,
-    width: labels[i]?.offsetWidth ?? 0,
-    end,
+  let waiting = all.map(({ tokens, end }, i) => ({
+    label: labels[i] as HTMLElement,
+    spot: { x: tokens * scale, width: labels[i]?.offsetWidth ?? 0, end },
   }));
-  const lefts = lineUp(placed, width, GAP);
-  // Where there is no room for all, a number gives way to what is said in words; its line stands, and the tooltip.
-  let edge = width;
-  for (let i = all.length - 1; i >= 0; i--) {
-    const [label, left, room] = [labels[i] as HTMLElement, lefts[i] as number, placed[i]?.width ?? 0];
-    const fits = left + room <= edge;
-    label.style.left = `${left}px`;
-    setShown(label, fits);
-    if (fits) edge = left;
+  // Labels that have no room in a line stand in the next one; what has none in the last is in its tooltip.
+  const top = zones.length > 0 ? ZONE : 0;
+  let line = 0;
+  for (; line < LINES && waiting.length > 0; line++) {
+    const lefts = lineUp(
+      waiting.map(({ spot }) => spot),
+      width,
+      GAP,
+    );
+    const rest: typeof waiting = [];
+    let edge = width;
+    for (let i = waiting.length - 1; i >= 0; i--) {
+      const [one, left] = [waiting[i] as (typeof waiting)[number], lefts[i] as number];
+      const fits = left + one.spot.width <= edge;
+      setShown(one.label, fits);
+      if (fits) {
+        one.label.style.left = `${left}px`;
+        one.label.style.top = `${top + line * LINE}px`;
+        edge = left;
+      } else rest.unshift(one);
+    }
+    waiting = rest;
   }
+  node.style.height = `${top + Math.max(1, line) * LINE}px`;
+};
+
+const LINES = 2;
+const LINE = 16;
+const ZONE = 5;
+
+/** The levels of a harness along the scale, each in the pattern of its state. */
+const makeZones = ({ thresholds, states = [] }: Plan, scale: number, width: number): HTMLElement[] => {
+  const starts = thresholds.flatMap(({ tokens, mark = "" }) => {
+    const state = states.find(one => mark.includes(one.mark));
+    return state === undefined ? [] : [{ at: tokens * scale, tone: state.tone }];
+  });
+  return starts.map(({ at, tone }, i) => {
+    const end = Math.min(starts[i + 1]?.at ?? width, width);
+    const zone = toneChip(tone);
+    zone.classList.add("ci-zone");
+    zone.style.left = `${at}px`;
+    zone.style.width = `${Math.max(0, end - at)}px`;
+    return zone;
+  });
 };

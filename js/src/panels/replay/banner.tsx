@@ -1,0 +1,34 @@
+// The banner that a replay shows at the chosen event, with what its user is offered.
+import { type Run, reachedAt, type Spot, stateOf } from "../../model/run";
+import { ToneChip } from "../../ui/state-legend";
+
+export const Banner = ({ run, spot }: { run: Run; spot: Spot }) => {
+  const { banners } = run;
+  if (banners.length === 0) return null;
+  const reached = reachedAt(run, spot);
+  const here = banners.filter(({ event }) => event <= reached).at(-1);
+  const stands = here !== undefined && (here.last === null || reached < here.last);
+  const state = stands ? stateOf(run, here.event) : undefined;
+  return (
+    <div class={stands ? "ci-banner" : "ci-banner ci-none"} data-testid="banner">
+      <p>
+        {state !== undefined && <ToneChip tone={state.tone} />}
+        {stands ? (
+          <>
+            <b>
+              {state?.mark} {state?.label}
+            </b>{" "}
+            <span>{here.sentence}</span>
+          </>
+        ) : (
+          <span class="ci-quiet">No banner at this step.</span>
+        )}
+      </p>
+      {state?.actions !== undefined && (
+        <p class="ci-quiet" data-testid="banner-offers">
+          the user may: {state.actions.join(" · ")}
+        </p>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,34 @@
+// The states of a harness with the condition of each: a legend to thresholds, bands and banners.
+import type { RunState } from "../payloads/types";
+
+/** A chip that carries the tone of a state by hue and by pattern, as the band under a replay does. */
+export const ToneChip = ({ tone }: { tone: string }) => (
+  <i
+    class={`ci-chip ci-tone-${tone.replace(/[^a-z]/g, "")}`}
+    style={`--hue: var(--ci-t-${tone.replace(/[^a-z]/g, "")}, var(--ci-t-plain))`}
+    aria-hidden="true"
+  />
+);
+
+/** `current` is the id of the state that holds where the reader looks, `used` says which others to list without one. */
+export const StateLegend = ({
+  states,
+  current,
+  used,
+}: {
+  states: readonly RunState[];
+  current: string | undefined;
+  used?: ReadonlySet<number>;
+}) => (
+  <ul class="ci-states" data-testid="state-legend" aria-label="States of the harness">
+    {states.map(
+      ({ id, label, mark, tone, condition }, i) =>
+        (condition !== undefined || used?.has(i)) && (
+          <li key={id} aria-current={id === current ? "true" : undefined}>
+            <ToneChip tone={tone} />
+            {mark} {label} <span>{condition}</span>
+          </li>
+        ),
+    )}
+  </ul>
+);
