@@ -191,8 +191,7 @@ def _find_first_edit(entry: str, session: Session, ledger: Ledger) -> Row:
     """How far it is from a recorded compaction to the next file that the model changes, or to the next
     compaction, which ends the search."""
     facts, path = session.facts, session.trail
-    place = np.full(len(session.entries), -1, np.int64)
-    place[path] = np.arange(len(path))
+    place = session.path_index
     start = int(place[session.index[entry]])
     compactions = np.flatnonzero(session.tree.sort[path] == COMPACTION)
     end = int(min((at for at in compactions.tolist() if at > start), default=len(path)))

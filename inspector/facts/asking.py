@@ -14,6 +14,7 @@ from ..redaction.cut import cut_text
 from ..session.blocks import BlockRef
 from ..session.queries import readable_text
 from ..session.session import Session
+from ..session.speakers import find_speaker
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
 from ..text import plural, printable, printed
 from ..tokens.memo import Memo, Same
@@ -152,7 +153,7 @@ def _find_named(session: Session, question: str) -> Iterator[Fact]:
 
 def _match_fact(session: Session, fact: Fact) -> FactMatch:
     last = fact.said[-1]
-    return FactMatch(fact, last.ref, _turn(session, last.ref), last.by, fact.form, 1.0)
+    return FactMatch(fact, last.ref, session.turn_of.get(last.ref.entry, 0), last.by, fact.form, 1.0)
 
 
 def _match_line(session: Session, line: LineMatch) -> FactMatch:
@@ -166,22 +167,10 @@ def _match_line(session: Session, line: LineMatch) -> FactMatch:
     )
     spans = sorted(inside.tolist(), key=lambda at: int(facts.start[at] - facts.end[at]))
     fact = facts.every[int(facts.fact[spans[0]])] if spans else None
-    by = facts.said(spans[0]).by if spans else _speaker(session, line.ref)
-    return FactMatch(fact, line.ref, _turn(session, line.ref), by, line.text, line.share)
-
-
-def _speaker(session: Session, ref: BlockRef) -> str:
-    entry = session[ref.entry]
-    kind = entry.blocks[ref.block].kind
-    if kind in ("tool_call", "tool_output"):
-        return "model" if kind == "tool_call" else "tool"
-    return {"user": "user", "assistant": "model"}.get(entry.role or "", "harness")
-
-
-def _turn(session: Session, ref: BlockRef) -> int:
-    places = {session.entries[i].id: at for at, i in enumerate(session.path)}
-    at = places.get(ref.entry, -1)
-    return next((turn.number + 1 for turn in session.turns if turn.first <= at <= turn.last), 0)
+    owner, block = session[line.ref.entry], session.block(line.ref)
+    by = facts.said(spans[0]).by if spans else find_speaker(owner, block, line.start)
+    turn = session.turn_of.get(line.ref.entry, 0)
+    return FactMatch(fact, line.ref, turn, by, line.text, line.share)
 
 
 def _everything(session: Session) -> Remaining:

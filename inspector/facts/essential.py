@@ -47,20 +47,15 @@ def find_essential(
     session: Session,
     keys: Sequence[tuple[str, str]],
     columns: OccurrenceColumns,
-    until: int | None = None,
 ) -> NDArray[np.uint8]:
-    """Return for each fact its index in REASONS, as it was after the first entries of the path.
+    """Return for each fact its index in REASONS, as it is at the end of the path.
 
     Args:
         session: The session that the facts are of.
         keys: The kind and the form of each fact.
         columns: The occurrences of the facts.
-        until: How many entries of the path count; all if None.
     """
-    path = session.path if until is None else session.path[:until]
-    place = np.full(len(session.entries), -1, np.int64)
-    place[list(path)] = np.arange(len(path))
-    here = place[columns.entry] >= 0
+    here = session.path_index[columns.entry] >= 0
     kinds = np.array([KIND[kind] for kind, _ in keys], np.uint8)
     reasons = np.zeros(len(keys), np.uint8)
     typed = columns.fact[here & (columns.by == BY.index("user"))]
@@ -68,11 +63,11 @@ def find_essential(
         reasons[typed[kinds[typed] == KIND[kind]]] = reason
     for fact in _find_changed(session, keys, kinds, columns, here):
         reasons[fact] = _FILE
-    todos = find_open_todos(session, pair_calls(session), path) or ()
+    todos = find_open_todos(session, pair_calls(session)) or ()
     for fact in np.flatnonzero(kinds == KIND["todo"]).tolist():
         reasons[fact] = _TODO if keys[fact][1] in todos else 0
     tool = here & (kinds[columns.fact] == KIND["error"]) & (columns.by == BY.index("tool"))
-    failures = sorted(_find_failures(session, path, columns, tool))
+    failures = sorted(_find_failures(session, columns, tool))
     for number, failure in enumerate(failures):
         tests = [fact for fact in failure.errors if _FAILED_TEST.match(keys[fact][1])]
         telling = [fact for fact in failure.errors if not _VERDICT.match(keys[fact][1])]
@@ -110,9 +105,7 @@ def _is_shell_call(session: Session, columns: OccurrenceColumns, row: int) -> bo
     return isinstance(block, ToolCall) and is_shell(block.name)
 
 
-def _find_failures(
-    session: Session, path: Sequence[int], columns: OccurrenceColumns, errors: NDArray[np.bool_]
-) -> list[_Failure]:
+def _find_failures(session: Session, columns: OccurrenceColumns, errors: NDArray[np.bool_]) -> list[_Failure]:
     """Return the last failing output of each command that did not succeed after it."""
     reported: dict[tuple[int, int], list[int]] = {}
     for row in np.flatnonzero(errors).tolist():
@@ -120,7 +113,7 @@ def _find_failures(
         reported.setdefault(spot, []).append(int(columns.fact[row]))
     calls: dict[str, str] = {}
     failures: dict[str, _Failure] = {}
-    for at, position in enumerate(path):
+    for at, position in enumerate(session.path):
         for number, block in enumerate(session.entries[position].blocks):
             if isinstance(block, ToolCall):
                 calls[block.id] = _name_call(block)

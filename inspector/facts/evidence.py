@@ -12,13 +12,13 @@ from functools import lru_cache
 
 from ..session.blocks import BlockRef
 from ..session.queries import readable_text
-from ..session.speakers import find_speech, who_speaks
+from ..session.speakers import find_speaker, who_speaks
 from ..text import plural
 from .comparing import STATEMENTS, index_text
 from .explanation import Evidence, Passage, WordSpan
-from .facts import Said
-from .indexed_text import Sentence, is_same, is_subject
+from .indexed_text import Sentence, find_held, is_subject
 from .mentions import SearchText, make_pattern
+from .questions import ENDS
 from .remaining import RemainingText
 from .statements import FactComparison
 from .terms import Term, read_terms
@@ -31,7 +31,6 @@ _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_]+")
 _SENTENCES = (*STATEMENTS, "text", "command", "number")
 """Kinds whose forms are read word by word; the others are names, read part by part."""
 _JOINTS = ("", " ", "/", ".", "_", "-")
-_ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def find_evidence(traced: TracedFact) -> Evidence:
@@ -72,13 +71,8 @@ def _find_said(traced: TracedFact) -> Passage | None:
     done = [one for one in sayings if one.operation in ("created", "edited", "deleted", "ran")]
     best = (typed if traced.fact.kind in STATEMENTS else done or typed) or sayings
     one = best[-1]
-    text, speaker = session.block(one.ref).text, _speaker(traced, one)
-    passage = _cut_passage(traced, one.ref, text, one.start, one.end, speaker)
+    passage = _cut_passage(traced, one.ref, session.block(one.ref).text, one.start, one.end, one.by)
     return passage._replace(operation=one.operation or "")
-
-
-def _speaker(traced: TracedFact, said: Said) -> str:
-    return said.by or who_speaks(traced.scene.session[said.ref.entry]).speaker
 
 
 def _find_line(traced: TracedFact) -> Passage | None:
@@ -98,10 +92,9 @@ def _find_line(traced: TracedFact) -> Passage | None:
             mention = SearchText(text).find(make_pattern(traced.fact, session))
             start = -1 if mention is None else text.find(mention.words)
             end = start + len("" if mention is None else mention.words)
-        spans = find_speech(session[ref.entry], block)
-        speaker = next((span.speaker for span in spans if span.start <= start < span.end), "")
-        speaker = speaker or who_speaks(session[ref.entry]).speaker
-        return _cut_passage(traced, ref, text, max(start, 0), max(end, 0), speaker)
+        start = max(start, 0)
+        speaker = find_speaker(session[ref.entry], block, start)
+        return _cut_passage(traced, ref, text, start, max(end, 0), speaker)
     return None
 
 
@@ -132,7 +125,7 @@ def _find_left(traced: TracedFact, comparison: FactComparison) -> Passage | None
         block = scene.session.block(ref)
         said = next((one for one in traced.sayings if one.ref == ref), None)
         if said is not None and traced.outcome == "verbatim":
-            return _cut_passage(traced, ref, block.text, said.start, said.end, _speaker(traced, said))
+            return _cut_passage(traced, ref, block.text, said.start, said.end, said.by)
         start, end = _find_words(readable_text(block), comparison)
         return _cut_passage(
             traced, ref, readable_text(block), start, end, who_speaks(scene.session[ref.entry]).speaker
@@ -174,21 +167,14 @@ def _find_closest(
     wanted = {term.form: term for term in whole if is_subject(term)}.values()
     best: tuple[float, Sentence, RemainingText] | None = None
     for other in texts:
-        text = index_text(other.text)
-        for sentence in text.find_candidates(terms):
-            weight = sum(map(text.weigh, _find_held(subject, sentence)))
-            if weight and (best is None or weight > best[0]):
-                best = weight, sentence, other
+        weight, sentence = index_text(other.text).find_closest(subject, terms)
+        if sentence is not None and (best is None or weight > best[0]):
+            best = weight, sentence, other
     if best is None:
         return None, (0, len(wanted))
-    _, sentence, other = best
-    passage = _cut_passage(traced, other.ref, other.text, sentence.start, sentence.end, other.how)
-    return passage, (len(_find_held(wanted, sentence)), len(wanted))
-
-
-def _find_held(terms: Iterable[Term], sentence: Sentence) -> list[Term]:
-    """Return the terms that a sentence has."""
-    return [term for term in terms if any(is_same(term, one) for one in sentence.terms)]
+    _, closest, other = best
+    passage = _cut_passage(traced, other.ref, other.text, closest.start, closest.end, other.how)
+    return passage, (len(find_held(wanted, closest)), len(wanted))
 
 
 @lru_cache(256)
@@ -222,7 +208,7 @@ def _cut_passage(traced: TracedFact, ref: BlockRef, text: str, start: int, end: 
     low = _snap(text, start, end)[0]
     end = min(max(end, start), start + LONGEST)
     high = _snap(text, start, end)[1]
-    turn = traced.scene.turns.get(ref.entry, 0)
+    turn = traced.scene.session.turn_of.get(ref.entry, 0)
     return Passage(ref, turn, speaker, text[low:high], WordSpan(start - low, end - low))
 
 
@@ -234,11 +220,11 @@ def _snap(text: str, start: int, end: int) -> tuple[int, int]:
     last = below if below >= 0 else last
     low, high = first, last
     if first and text[first - 1] != "\n":
-        breaks = [hit.end() for hit in _ENDS.finditer(text, first, start)]
+        breaks = [hit.end() for hit in ENDS.finditer(text, first, start)]
         spaces = [hit.end() for hit in re.finditer(r"\s+", text[first:start])]
         low = breaks[0] if breaks else first + spaces[0] if spaces else start
     if last < len(text) and text[last] != "\n":
-        breaks = [hit.start() for hit in _ENDS.finditer(text, end, last)]
+        breaks = [hit.start() for hit in ENDS.finditer(text, end, last)]
         spaces = [hit.start() for hit in re.finditer(r"\s+", text[end:last])]
         high = breaks[-1] if breaks else end + spaces[-1] if spaces else last
     return low, high

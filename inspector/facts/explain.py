@@ -53,7 +53,7 @@ _WHAT = {
     "withheld": "the harness, which sends no reasoning",
     "nothing": "no rule",
 }
-_WHO = {
+WHO = {
     "user": "the user",
     "model": "the model",
     "tool": "a tool",
@@ -61,12 +61,7 @@ _WHO = {
     "agent": "a sub-agent",
     "file": "an instruction file",
 }
-_WORDS = {
-    "user": "the user's words",
-    "model": "the model's words",
-    "harness": "the harness's words",
-    "agent": "a sub-agent's words",
-}
+"""Speakers within a sentence."""
 
 
 def explain(traced: TracedFact) -> str:
@@ -166,8 +161,7 @@ def _name_source(traced: TracedFact, found: Passage | None) -> str:
 def _count_outputs(traced: TracedFact) -> str:
     """The outputs that named a fact and were cleared: "2 outputs that had it were"."""
     before, after = traced.scene.before.rows, traced.scene.after.rows
-    start, index = traced.scene.session.tree.start, traced.scene.session.tree.index
-    rows = [int(start[index[ref.entry]]) + ref.block for ref in traced.named]
+    rows = map(traced.scene.session.block_row, traced.named)
     emptied = sum(bool(before[row] and not after[row]) for row in rows)
     return plural(max(emptied, 1), "output that had it was", "outputs that had it were")
 
@@ -283,7 +277,7 @@ def _speaker(traced: TracedFact, ref: BlockRef) -> str:
             by = next(mine, spans[0]).speaker
     if by == "harness" and _is_instruction_file(traced, block.text):
         by = "file"
-    return _WHO.get(by, by)
+    return WHO.get(by, by)
 
 
 def _is_instruction_file(traced: TracedFact, text: str) -> bool:
@@ -317,8 +311,7 @@ def _last(traced: TracedFact) -> str:
 def _standing(traced: TracedFact) -> list[BlockRef]:
     """The blocks that name it and still stood right before."""
     before = traced.scene.before
-    start, index = before.session.tree.start, before.session.tree.index
-    return [ref for ref in traced.named if before.rows[start[index[ref.entry]] + ref.block]]
+    return [ref for ref in traced.named if before.rows[before.session.block_row(ref)]]
 
 
 def _carriers(traced: TracedFact) -> tuple[tuple[RemainingText, ...], tuple[BlockRef, ...]]:
@@ -379,15 +372,15 @@ def _place(scene: TraceScope, ref: BlockRef) -> str:
         return f"what the harness provides ({cut_text(origin, _NAME)})" if origin else names[ref.entry]
     if ref.entry in names or ref.entry not in scene.session.index:
         return names.get(ref.entry, brief(ref))
-    if ref.entry not in scene.turns and who_speaks(scene.session[ref.entry]).way == "attached":
+    if ref.entry not in scene.session.turn_of and who_speaks(scene.session[ref.entry]).way == "attached":
         return f"what the harness attached after it ({brief(ref)})"
-    turn = scene.turns.get(ref.entry)
+    turn = scene.session.turn_of.get(ref.entry)
     return f"turn {turn} ({brief(ref)})" if turn else brief(ref)
 
 
 def _at(scene: TraceScope, ref: BlockRef, form: str = "") -> str:
     """Describe a block by its turn and kind, without repeating the form of the fact."""
-    turn = scene.turns.get(ref.entry)
+    turn = scene.session.turn_of.get(ref.entry)
     named = f"turn {turn}" if turn else "a place before"
     what = _describe(scene.session, ref)
     if form and (form[:24] in what or form[-24:] in what):
@@ -408,9 +401,9 @@ def _describe(session: Session, ref: BlockRef) -> str:
     if block.kind == "document":
         return "a document"
     speech = who_speaks(entry)
-    return (
-        "the plan that the user approved" if speech.way == "plan" else _WORDS.get(speech.speaker, "a message")
-    )
+    if speech.way == "plan":
+        return "the plan that the user approved"
+    return "a message" if speech.speaker in ("tool", "summary") else f"{WHO[speech.speaker]}'s words"
 
 
 def _name_call(call: ToolCall, cwd: str | None) -> str:
@@ -450,7 +443,7 @@ def _recorded_causes(traced: TracedFact) -> Iterator[Cause]:
     if traced.fact.kind == "file":
         yield from _file_causes(traced, ref)
     elif traced.fact.kind in _PROSE and len(traced.named) == 1:
-        turn = scene.turns.get(traced.named[0].entry)
+        turn = scene.session.turn_of.get(traced.named[0].entry)
         yield _cause("said once", ref=traced.named[0], when=f", in turn {turn}" if turn else "")
     cleared = _find_cleared(traced)
     if cleared:
@@ -466,7 +459,7 @@ def _file_causes(traced: TracedFact, ref: BlockRef) -> Iterator[Cause]:
     if not changed:
         only = _join_operations(done or ["named"])
         last = next((said.ref for said in reversed(traced.sayings) if said.ref in known), None)
-        turn = scene.turns.get(last.entry) if last is not None else None
+        turn = scene.session.turn_of.get(last.entry) if last is not None else None
         when = f" (last in turn {turn})" if turn else ""
         yield _cause("never changed", ref=last, did=only, when=when)
         named, every, looked, all_ = count_named(traced)
@@ -504,14 +497,8 @@ def count_named(traced: TracedFact) -> tuple[int, int, int, int]:
 
 def _find_cleared(traced: TracedFact) -> list[BlockRef]:
     """The outputs that named it and that had been cleared when the compaction came."""
-    session, live = traced.scene.session, traced.scene.session.live
-    entries = [session.entries[i].id for i in live.entries.tolist()]
-    refs = {
-        BlockRef(entries[at], int(block))
-        for at, block in zip(
-            live.position[live.cleared].tolist(), live.block[live.cleared].tolist(), strict=True
-        )
-    }
+    session = traced.scene.session
+    refs = set(session.live_refs(session.live.cleared))
     return [ref for ref in traced.named if ref in refs]
 
 

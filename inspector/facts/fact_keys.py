@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -19,9 +19,8 @@ from .questions import read_names
 from .remaining import Remaining, TextIndex
 from .things import find_near_keys, find_part_keys
 
-_NAMES = frozenset(KIND[kind] for kind in ("file", "url", "id", "symbol"))
-"""Kinds whose form is a name that a summary may change in one part."""
-_WITH_PARTS = frozenset(KIND[kind] for kind in ("file", "url"))
+Table = dict[str, list[int]]
+"""Numbers of facts by a word or another key."""
 _NAME_WORDS = re.compile(r"[\w-]+")
 _LONGEST_NAME = 3
 """Words of the name of a number."""
@@ -39,10 +38,7 @@ class FactKeys:
 
     def __init__(self, result: Occurrences, session: Session) -> None:
         self.found, self.session = result, session
-        self._words: dict[str, list[int]] = {}
-        self._runs: dict[str, list[int]] = {}
-        self._folders: dict[str, list[int]] = {}
-        self._commits: dict[str, list[int]] = {}
+        self._words, self._runs, self._folders, self._commits = Table(), Table(), Table(), Table()
         for number, kind in enumerate(result.kind.tolist()):
             self._add(number, kind)
 
@@ -73,46 +69,42 @@ class FactKeys:
         facts, kinds = self.found.facts, self.found.kind.tolist()
         return StatementIndex({n: facts[n].form for n, kind in enumerate(kinds) if KINDS[kind] in STATEMENTS})
 
+    def _table(self, kinds: Iterable[str], find_keys: Callable[[str], Iterable[str]]) -> Table:
+        """Return the facts of some kinds by the keys of their forms."""
+        table: Table = {}
+        for number in np.flatnonzero(np.isin(self.found.kind, [KIND[kind] for kind in kinds])).tolist():
+            for key in find_keys(self.found.facts[number].form):
+                table.setdefault(key, []).append(number)
+        return table
+
     @cached_property
-    def _near(self) -> dict[str, list[int]]:
+    def _near(self) -> Table:
         """The names by what two of them share that differ in one part."""
-        near: dict[str, list[int]] = {}
-        for number, kind in enumerate(self.found.kind.tolist()):
-            if kind in _NAMES:
-                for key in find_near_keys(self.found.facts[number].form):
-                    near.setdefault(key, []).append(number)
-        return near
+        return self._table(("file", "url", "id", "symbol"), find_near_keys)
 
     @cached_property
-    def _parts(self) -> dict[str, list[int]]:
+    def _parts(self) -> Table:
         """The addresses and files by a word that names a part of them."""
-        table: dict[str, list[int]] = {}
-        for number, kind in enumerate(self.found.kind.tolist()):
-            if kind in _WITH_PARTS:
-                for key in find_part_keys(self.found.facts[number].form):
-                    table.setdefault(key, []).append(number)
-        return table
+        return self._table(("file", "url"), find_part_keys)
 
     @cached_property
-    def _names(self) -> dict[str, list[int]]:
+    def _names(self) -> Table:
         """The statements by the names in them, in a form that other spellings share."""
-        table: dict[str, list[int]] = {}
-        for number, kind in enumerate(self.found.kind.tolist()):
-            if KINDS[kind] in STATEMENTS:
-                for form in read_names(self.found.facts[number].form):
-                    for key in similar_keys(form):
-                        table.setdefault(key, []).append(number)
-        return table
+
+        def find_keys(form: str) -> Iterator[str]:
+            return (key for name in read_names(form) for key in similar_keys(name))
+
+        return self._table(STATEMENTS, find_keys)
 
     @cached_property
-    def _slots(self) -> dict[str, list[int]]:
+    def _slots(self) -> Table:
         """The numbers that have a name, by their name without separators."""
-        table: dict[str, list[int]] = {}
-        for number in np.flatnonzero(self.found.kind == _NUMBER).tolist():
-            name, equals, _ = self.found.facts[number].form.partition(" = ")
-            if equals:
-                table.setdefault(fold(name.replace(" ", "")), []).append(number)
-        return table
+
+        def find_keys(form: str) -> list[str]:
+            name, equals, _ = form.partition(" = ")
+            return [fold(name.replace(" ", ""))] if equals else []
+
+        return self._table(("number",), find_keys)
 
     def held_by(self, index: TextIndex) -> set[int]:
         """Return the facts with a word in these texts without which none names them.

@@ -202,7 +202,10 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
     @cached_property
     def reasons(self) -> NDArray[np.uint8]:
         """uint8[f]: why each fact is essential at the end of the path, as an index into REASONS."""
-        return self.find_reasons()
+        columns = OccurrenceColumns(
+            self.fact, self.start, self.end, self.entry, self.block, self.by, self.operation
+        )
+        return find_essential(self.session, self._keys, columns)
 
     @property
     def essential(self) -> NDArray[np.bool_]:
@@ -214,13 +217,6 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
         [('Never touch main.py.', 'rule')]
         """
         return self.reasons > 0
-
-    def find_reasons(self, until: int | None = None) -> NDArray[np.uint8]:
-        """Return `reasons` as they were after the first `until` entries of the path."""
-        columns = OccurrenceColumns(
-            self.fact, self.start, self.end, self.entry, self.block, self.by, self.operation
-        )
-        return find_essential(self.session, self._keys, columns, until)
 
     @property
     def counts(self) -> dict[str, int]:

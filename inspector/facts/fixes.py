@@ -26,11 +26,11 @@ from ..session.blocks import Block, ToolCall, ToolOutput
 from ..session.queries import pair_calls
 from ..session.tree import COMPACTION
 from ..text import plural, printable
-from .comparing import STATEMENTS
+from .facts import SPOKEN
 from .focus import write_focus
-from .needed_again import has_failed, shows_file
+from .needed_again import has_failed, shows_file, strip_number
 from .outcomes import CODE, IN_FULL, Outcome
-from .trace import trace_one
+from .trace import trace_again
 from .traced import ASKED_FOR, Fix, Means, TracedFact
 
 MIN_SHARE = 0.9
@@ -41,9 +41,6 @@ PINS = 6
 """Pins tried, the cheapest by tokens of blocks and their other halves."""
 TIMES = 64
 """How many times a setting is raised at most."""
-SENTENCES = tuple(kind for kind in STATEMENTS if kind != "error")
-"""Kinds of facts that are sentences: the sentence itself can be asked for."""
-_LINE_NUMBER = re.compile(r"^\s*\d+[→\t:|]\s?")
 _NOTHING = re.compile(
     r"(?i)\s*(?:no (?:\w+ )?(?:match\w*|files?|results?)\b|(?:found )?0 (?:match\w*|files?|results?)\b)"
 )
@@ -166,7 +163,7 @@ def replan(plan: Plan, **changes: Any) -> Plan | None:
 
 def _ask(plan: Plan, traced: TracedFact) -> Iterator[Fix]:
     """The sentence as words for whoever writes the summary. Nothing proves that it will be in there."""
-    if traced.fact.kind in SENTENCES and plan.summarises:
+    if traced.fact.kind in SPOKEN and plan.summarises:
         price = int(plan.ledger.count_texts([traced.fact.form])[0])
         sentence = "Ask for this sentence in the summary instructions; nothing proves that it is followed."
         words = write_focus([traced])
@@ -180,7 +177,7 @@ class _Proof:
         self.plan, self.traced, self.written = plan, traced, written
         self.table = PairTable(plan)
         self.needed = find_needed(self.table, traced)
-        spoken = traced.fact.kind in (*SENTENCES, "text")
+        spoken = traced.fact.kind in (*SPOKEN, "text")
         self.good = tuple(name for name in IN_FULL if spoken or name != "paraphrased")
         self._outcomes: dict[int, tuple[Plan, Outcome | None]] = {}
         self.base = self._find(plan)
@@ -215,7 +212,8 @@ class _Proof:
     def _find(self, plan: Plan) -> Outcome:
         # The text of a summary that is still to be written is not known.
         unknown = "" if plan.is_unwritten else None
-        return trace_one(self.traced, plan, unknown if self.written is None else self.written).outcome
+        written = unknown if self.written is None else self.written
+        return trace_again([self.traced], plan, written)[0].outcome
 
     def _find_group(self, plan: Plan) -> int | None:
         """The first group that stands whole in a plan."""
@@ -237,7 +235,7 @@ def _find_words(table: PairTable, traced: TracedFact) -> Iterator[tuple[Rows, st
     """Find the blocks that say a fact, or else those that name it; without calls that found nothing."""
     session, kind = table.plan.session, traced.fact.kind
     done = {occurrence.ref for occurrence in traced.sayings if occurrence.operation}
-    holds = "the sentence" if kind in SENTENCES else "the path" if kind == "file" else "the words"
+    holds = "the sentence" if kind in SPOKEN else "the path" if kind == "file" else "the words"
     rows: list[int] = []
     for refs in (traced.said, traced.named):
         for row in (table.row_of[ref] for ref in refs if ref in table.row_of):
@@ -327,8 +325,8 @@ def _join(shown: list[_FileCall], lines: frozenset[str]) -> list[_FileCall]:
 def _find_reread(plan: Plan, traced: TracedFact) -> Reread | None:
     """Find the first time that the model read a file again, up to the second compaction from here."""
     fact, whole = traced.fact, traced.fact.facts.session
-    place = {i: at for at, i in enumerate(whole.path)}
-    leaf = place.get(whole.index.get(plan.session.leaf or "", -1), -1)
+    place = whole.path_index
+    leaf = place[whole.index[plan.session.leaf]] if plan.session.leaf in whole.index else -1
     if leaf < 0:
         return None
     ends = [at for at, i in enumerate(whole.path) if at > leaf and whole.tree.sort[i] == COMPACTION]
@@ -336,7 +334,7 @@ def _find_reread(plan: Plan, traced: TracedFact) -> Reread | None:
     later = [
         occurrence
         for occurrence in fact.said
-        if leaf < place.get(whole.index[occurrence.ref.entry], -1) < end
+        if leaf < place[whole.index[occurrence.ref.entry]] < end
         and occurrence.operation == "read"
         and occurrence.by == "model"
     ]
@@ -345,16 +343,13 @@ def _find_reread(plan: Plan, traced: TracedFact) -> Reread | None:
         answer = whole.block(answers[occurrence.ref]) if occurrence.ref in answers else None
         if _has_result(answer) and shows_file(whole.block(occurrence.ref), fact.form):
             lines = _split(answer.text if answer is not None else "")
-            at = place[whole.index[occurrence.ref.entry]]
-            turn = next((turn.number + 1 for turn in whole.turns if turn.first <= at <= turn.last), 0)
-            return Reread(turn, lines) if lines else None
+            return Reread(whole.turn_of.get(occurrence.ref.entry, 0), lines) if lines else None
     return None
 
 
 def _split(text: str) -> frozenset[str]:
     """The lines of a text without numbers and blanks around them; empty lines are dropped."""
-    lines = (_LINE_NUMBER.sub("", line).strip() for line in text.splitlines())
-    return frozenset(line for line in lines if line)
+    return frozenset(filter(None, map(strip_number, text.splitlines())))
 
 
 def _strings(value: object) -> Iterator[str]:

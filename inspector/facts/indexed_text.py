@@ -17,7 +17,7 @@ from .commits import is_commit
 from .terms import Term, read_terms
 from .vocabulary import LIGHT, find_groups, is_alike, stem
 
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|$|(?=\n))", re.MULTILINE)
+SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|$|(?=\n))", re.MULTILINE)
 WORDS = re.compile(r"[\w$€£%]+")
 
 
@@ -68,7 +68,7 @@ class IndexedText:
         self.flat = f" {' '.join(WORDS.findall(self.folded))} "
         self.sentences = [
             part
-            for match in _SENTENCE.finditer(text)
+            for match in SENTENCE.finditer(text)
             if match[0].strip()
             for part in _split_long(Sentence(*match.span(), read_terms(match[0])))
         ]
@@ -112,6 +112,20 @@ class IndexedText:
         plain = 2 if term.sort == "value" else 0.5 if term.form in LIGHT else 1
         return plain / (1 + log2(max(1, len(self.find_holding(term)))) / 2)
 
+    def find_closest(self, subject: Iterable[Term], terms: Sequence[Term]) -> tuple[float, Sentence | None]:
+        """Return the sentence with most weight of a subject, and that weight.
+
+        Args:
+            subject: The terms that count.
+            terms: The terms by which candidates are found.
+        """
+        best, closest = 0.0, None
+        for sentence in self.find_candidates(terms):
+            weight = sum(map(self.weigh, find_held(subject, sentence)))
+            if weight > best:
+                best, closest = weight, sentence
+        return best, closest
+
     def find_candidates(self, terms: Sequence[Term], most: int = 6) -> list[Sentence]:
         """Return the sentences, and runs of two or three, that share most weight with the terms of a fact."""
         scores: dict[int, float] = {}
@@ -141,6 +155,11 @@ class IndexedText:
                     for first in range(max(0, number - run + 1), number + 1)
                 ]
         return result
+
+
+def find_held(terms: Iterable[Term], sentence: Sentence) -> list[Term]:
+    """Return the terms that a sentence has."""
+    return [term for term in terms if any(is_same(term, other) for other in sentence.terms)]
 
 
 def find_whole(words: str, text: str) -> int:

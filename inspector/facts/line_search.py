@@ -8,13 +8,12 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..session.blocks import BlockRef
-from .indexed_text import WORDS, is_same, is_subject
+from .indexed_text import SENTENCE, WORDS, is_same, is_subject
 from .occurrences import refer
 from .remaining import Remaining
 from .terms import Term, read_terms
 from .vocabulary import is_alike, stem
 
-_LINE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|$|(?=\n))", re.MULTILINE)
 _MOST_BLOCKS, _MOST_CHARACTERS, _LONGEST = 8, 200_000, 400
 """How many blocks are read for a question, how much of each, and how much of a line is shown."""
 
@@ -76,7 +75,7 @@ def find_lines(
         cue = re.compile(
             "|".join(map(re.escape, sorted(terms_to_pair, key=len, reverse=True))), re.IGNORECASE
         )
-        for line in _LINE.finditer(text, 0, _MOST_CHARACTERS):
+        for line in SENTENCE.finditer(text, 0, _MOST_CHARACTERS):
             cues = {hit.casefold() for hit in cue.findall(line[0])}
             # A line that cannot beat what was found is not read.
             if len(result) >= most and len(cues) < result[most - 1].words[0]:

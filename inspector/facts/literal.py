@@ -6,13 +6,15 @@ In go a session and any text, out comes a `Fact` of that text alone, or nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ..redaction.cut import cut_text
 from ..session.blocks import Block, ToolCall
+from ..session.entries import Entry
 from ..session.queries import readable_text
 from ..session.session import Session
-from ..session.speakers import find_speech, who_speaks
+from ..session.speakers import Speaker, find_speaker, find_speech, who_speaks
 from ..session.toolcalls.arguments import Named
 from ..session.toolcalls.call_paths import LONGEST, names
 from ..session.toolcalls.core_command import core_command, name_command
@@ -21,15 +23,15 @@ from ..session.toolcalls.tool_names import is_shell
 from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
 from ..text import brief, has_words
 from .extract.collect import FactOccurrences
-from .extract.segments import AGENT, ANSWERED, CALLED, HARNESS, REPORT, SUMMARY, TYPED, TextSegment
+from .extract.segments import CALLED, REPORT, SORT_OF, TextSegment
 from .facts import Fact, Facts
 from .line_search import LineMatch
-from .loose_words import find_loose_words
 from .mentions import WORD, find_runs, spell_issue, spell_number
 
 
 def find_literal(session: Session, text: str) -> Fact | None:
-    """Any words as a fact, wherever the session's path says them to the letter; None where it does not.
+    """Return any words as a fact, if the session's path or what stands before its messages says them to the
+    letter.
 
     Its kind is what it looks like: an address, a command, or a file where a path names it; else "text".
 
@@ -40,48 +42,19 @@ def find_literal(session: Session, text: str) -> Fact | None:
     wording = " ".join(text.split())
     if not 0 < len(wording) <= LONGEST:
         return None
-    places = list(_find_places(session, wording))
+    holding = [block for block in _find_blocks(session) if _says(block.text, wording)]
     kind = _look_like(wording)
+    if not holding:
+        head = (*session.system, *session.provided)
+        said = any(_says(given.text, wording) for given in head)
+        return _make_fact(session, kind, wording, []) if said else None
     if kind == "file":
-        named = [place for place in places if _is_named(readable_text(place[2]), wording)]
-        places, kind = (named, "file") if named else (places, "text")
+        named = [block for block in holding if _is_named(block.text, wording)]
+        holding, kind = (named, "file") if named else (holding, "text")
     # "tools -> core/tools" is a command only if a tool was given it.
     if kind == "command" and (wording.split()[0] in _WORDS_TOO or not name_command(wording)):
-        kind = kind if any(block.kind == "tool_call" for _, _, block in places) else "text"
-    found = FactOccurrences()
-    for position, at, block in places:
-        spans = list(find_speech(session.entries[position], block))
-        mine = (
-            span for span in spans if has_words(" ".join(block.text[span.start : span.end].split()), wording)
-        )
-        speaker = next(mine, spans[0] if spans else who_speaks(session.entries[position])).speaker
-        start = max(block.text.find(text), 0)
-        end = start + len(text) if block.text.startswith(text, start) else len(block.text)
-        sort = CALLED if block.kind == "tool_call" else _SORTS[speaker]
-        segment = TextSegment(position, at, 0, sort, block.text)
-        done = "ran" if kind == "command" and _runs(block, wording) else None
-        found.add(segment, [Named("symbol" if kind == "text" else kind, wording, start, end, done)])
-    facts = Facts(session, found)
-    return Fact(kind, wording, 0, facts) if len(facts) else None
-
-
-def find_in_head(session: Session, text: str) -> Fact | None:
-    """Any words as a fact that nobody says on the path, where what stands before the messages says them.
-
-    >>> from inspector.demo import open_demo
-    >>> find_in_head(open_demo(), "nobody has said this") is None
-    True
-    """
-    wording = " ".join(text.split())
-    head = (*session.system, *session.provided)
-    if not 0 < len(wording) <= LONGEST:
-        return None
-    if not any(has_words(" ".join(given.text.split()), wording) for given in head):
-        return None
-    found = FactOccurrences()
-    kind = _look_like(wording)
-    found.name("symbol" if kind == "text" else kind, wording)
-    return Fact(kind, wording, 0, Facts(session, found))
+        kind = kind if any(block.block.kind == "tool_call" for block in holding) else "text"
+    return _make_fact(session, kind, wording, [_find_mention(one, text, wording, kind) for one in holding])
 
 
 def make_asked(session: Session, text: str, lines: Sequence[LineMatch], kind: str = "text") -> Fact:
@@ -93,32 +66,70 @@ def make_asked(session: Session, text: str, lines: Sequence[LineMatch], kind: st
         lines: The lines that say them; without any, nobody does.
         kind: The kind of the fact.
     """
-    wording = " ".join(text.split())[:LONGEST]
+    mentions = []
+    for line in lines:
+        at = session.index[line.ref.entry]
+        speaker = find_speaker(session.entries[at], session.block(line.ref), line.start)
+        mentions.append(_Mention(at, line.ref.block, line.start, line.end, speaker))
+    return _make_fact(session, kind, " ".join(text.split())[:LONGEST], mentions)
+
+
+class _Mention(NamedTuple):
+    """Where some words are said: entry and block by number, the span, the speaker, and what was done."""
+
+    entry: int
+    block: int
+    start: int
+    end: int
+    speaker: Speaker
+    operation: str | None = None
+
+
+def _make_fact(session: Session, kind: str, wording: str, mentions: Iterable[_Mention]) -> Fact:
+    """Return words that are no fact of the session as one."""
     found, own = FactOccurrences(), "symbol" if kind == "text" else kind
     found.name(own, wording)
-    for line in lines:
-        position = session.index[line.ref.entry]
-        block = session.entries[position].blocks[line.ref.block]
-        speaker = next(
-            (span.speaker for span in find_speech(session.entries[position], block) if span.end > line.start),
-            who_speaks(session.entries[position]).speaker,
-        )
-        sort = CALLED if block.kind == "tool_call" else _SORTS[speaker]
-        segment = TextSegment(position, line.ref.block, 0, sort, readable_text(block))
-        found.add(segment, [Named(own, wording, line.start, line.end, None)])
+    for entry, block, start, end, speaker, operation in mentions:
+        called = session.entries[entry].blocks[block].kind == "tool_call"
+        segment = TextSegment(entry, block, 0, CALLED if called else _SORTS[speaker], "")
+        found.add(segment, [Named(own, wording, start, end, operation)])
     return Fact(kind, wording, 0, Facts(session, found))
 
 
-def _find_places(session: Session, wording: str) -> Iterator[tuple[int, int, Block]]:
-    """The blocks on the path that say a wording, each behind its entry's place and its own number there."""
-    first = wording.split(" ", 1)[0]
-    for position in session.path:
-        if session.tree.sort[position] in _UNSAID:
-            continue
-        for at, block in enumerate(session.entries[position].blocks):
-            words = readable_text(block)
-            if first in words and has_words(" ".join(words.split()), wording):
-                yield position, at, block
+def _find_mention(holding: _PathBlock, text: str, wording: str, kind: str) -> _Mention:
+    """Return where a block says some words: all of it, if they are not there to the letter."""
+    block, words = holding.block, holding.block.text
+    spans = list(find_speech(holding.owner, block))
+    mine = (span for span in spans if _says(words[span.start : span.end], wording))
+    speaker = next(mine, spans[0] if spans else who_speaks(holding.owner)).speaker
+    start = max(words.find(text), 0)
+    end = start + len(text) if words.startswith(text, start) else len(words)
+    done = "ran" if kind == "command" and _runs(block, wording) else None
+    return _Mention(holding.entry, holding.number, start, end, speaker, done)
+
+
+class _PathBlock(NamedTuple):
+    """A block on the path: its entry's index, its own number there, and its readable text."""
+
+    entry: int
+    number: int
+    owner: Entry
+    block: Block
+    text: str
+
+
+def _find_blocks(session: Session) -> Iterator[_PathBlock]:
+    """Yield the blocks on the path that no compaction wrote."""
+    for at in session.path:
+        if session.tree.sort[at] not in (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY):
+            entry = session.entries[at]
+            for number, block in enumerate(entry.blocks):
+                yield _PathBlock(at, number, entry, block, readable_text(block))
+
+
+def _says(text: str, wording: str) -> bool:
+    """Whether a text says some words in a row, whatever the blanks between them."""
+    return wording.split(" ", 1)[0] in text and has_words(" ".join(text.split()), wording)
 
 
 def _runs(block: Block, wording: str) -> bool:
@@ -147,40 +158,38 @@ def respell(session: Session, text: str) -> str | None:
     asked = re.sub(r"(?i)^(?:issue|pull request|PR|MR) #?(?=\d+$)", "#", wording)
     if (spelled := _find_spelled(session, [*spell_number(wording), *spell_issue(asked)])) is not None:
         return spelled
-    pattern = find_loose_words(text) if len(text) <= LONGEST else None
-    longest = max(_PIECES.findall(text), key=len, default="").casefold()
+    pattern = _make_loose(text) if len(text) <= LONGEST else None
+    longest = max(_LETTERS.findall(text), key=len, default="").casefold()
     if pattern is None or max(map(len, WORD.findall(text))) < _LEAST:
         return None
-    for position in session.path:
-        if session.tree.sort[position] in _UNSAID:
-            continue
-        for block in session.entries[position].blocks:
-            said = readable_text(block)
-            if longest in said.casefold() and (match := pattern.search(said)) is not None:
-                return match[0]
-    return None
+    said = (one.text for one in _find_blocks(session) if longest in one.text.casefold())
+    matches = filter(None, map(pattern.search, said))
+    return next((match[0] for match in matches), None)
 
 
 def _find_spelled(session: Session, spellings: Sequence[str]) -> str | None:
     """The first of some spellings that the path says; all are looked for at once."""
     best = len(spellings)
-    for position in session.path if spellings else ():
-        if session.tree.sort[position] in _UNSAID:
-            continue
-        for block in session.entries[position].blocks:
-            words = readable_text(block)
-            for at, spelled in enumerate(spellings[:best]):
-                if spelled.split(" ", 1)[0] in words and has_words(" ".join(words.split()), spelled):
-                    best = at
-                    break
+    for one in _find_blocks(session) if spellings else ():
+        best = next((at for at, spelled in enumerate(spellings[:best]) if _says(one.text, spelled)), best)
     return spellings[best] if best < len(spellings) else None
 
 
-_PIECES = re.compile(r"\d+|[^\W\d_]+")
+def _make_loose(text: str) -> re.Pattern[str] | None:
+    """Return a pattern for the words of a text in any case, with other marks between them, or without the
+    blank before a unit; None if it has no words."""
+    words = [_PIECES.findall(word) for word in WORD.findall(text)]
+    joined = _BETWEEN.join(r"[ \u00a0-]?".join(map(re.escape, each)) for each in words)
+    return re.compile(rf"(?<!\w){joined}(?!\w)", re.IGNORECASE) if words else None
+
+
+_LETTERS = re.compile(r"\d+|[^\W\d_]+")
+_PIECES = re.compile(r"\d+|[^\W\d]+")
+_BETWEEN = r"(?:[^\w\n]{1,12}|[^\w\n]{0,6}\n[^\w\n]{0,6})"
+"""What stands between two words, read in one way: with several, a near miss of many words takes for ever."""
 _LEAST = 3
 _TELLING = 6
 """Characters of a word from which on it is no accident that a longer one holds it."""
-_UNSAID = (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY)
 
 
 def _is_named(text: str, path: str) -> bool:
@@ -189,14 +198,8 @@ def _is_named(text: str, path: str) -> bool:
     return any(f"/{name}/" in f"/{run.removeprefix('@')}/" for run in find_runs(text, both=True))
 
 
-_SORTS: dict[str, int] = {
-    "user": TYPED,
-    "model": ANSWERED,
-    "tool": REPORT,
-    "harness": HARNESS,
-    "agent": AGENT,
-    "summary": SUMMARY,
-}
+_SORTS = {**SORT_OF, "tool": REPORT}
+"""The sort of the texts of each speaker."""
 _ENGLISH = names("the a an it this that these those to of and with for please sure is are be your my our")
 """Words of a sentence that begins as a command does."""
 _WORDS_TOO = names(
@@ -234,7 +237,7 @@ def tell_absence(session: Session, text: str) -> str:
     for at, entry in enumerate(session.entries) if wording else ():
         if at in path and session.tree.sort[at] not in (COMPACTION, BRANCH_SUMMARY):
             continue
-        if any(has_words(" ".join(readable_text(block).split()), wording) for block in entry.blocks):
+        if any(_says(readable_text(block), wording) for block in entry.blocks):
             found.setdefault(_tell_place(session, at), entry.id)
     for place in ("it is first said later", "only a summary says it", "only another branch says it"):
         if place in found:
@@ -255,13 +258,9 @@ def _find_inside(session: Session, wording: str) -> str:
     if len(wording) < _TELLING or " " in wording:
         return ""
     longer = re.compile(rf"[\w-]{{0,80}}{re.escape(wording)}[\w-]{{0,80}}")
-    for position in session.path:
-        for block in session.entries[position].blocks if session.tree.sort[position] not in _UNSAID else ():
-            text = readable_text(block)
-            if wording in text and (match := longer.search(text)) is not None:
-                return (
-                    f"it is only a part of {cut_text(match[0], 120)} ({brief(session.entries[position].id)})"
-                )
+    for one in _find_blocks(session):
+        if wording in one.text and (match := longer.search(one.text)) is not None:
+            return f"it is only a part of {cut_text(match[0], 120)} ({brief(one.owner.id)})"
     return ""
 
 

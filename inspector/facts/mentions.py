@@ -23,6 +23,7 @@ from .extract.collect import OPERATIONS
 from .extract.errors import shorten_error
 from .facts import Fact
 from .path_index import PathIndex
+from .vocabulary import split_words
 
 _SURFACES = 4
 _DEEPEST = 64
@@ -375,11 +376,9 @@ _OPENED = re.compile(r".*/(?:issues|pull|merge_requests)/(\d{1,7})/?")
 _BARE_FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _UNITS = {
     unit: tuple(other for other in units if other != unit)
-    for units in (
-        ("seconds", "s", "sec", "secs", "second"),
-        ("minutes", "min", "mins", "minute"),
-        ("hours", "h", "hrs", "hour"),
-        ("ms", "milliseconds", "msec"),
+    for units in map(
+        split_words,
+        ("seconds s sec secs second", "minutes min mins minute", "hours h hrs hour", "ms milliseconds msec"),
     )
     for unit in units
 }
@@ -388,15 +387,12 @@ _VALUED = re.compile(r"(?P<name>[^=]{1,80}) = (?P<value>\S{1,40})")
 _MONEY = re.compile(r"(?:\$|USD )(?P<before>\d[\d.,]*)|(?P<after>\d[\d.,]*) (?:dollars?|USD)")
 _RATED = {
     name: names
-    for names in (
-        *(
-            ("requests", "reqs", "req"),
-            ("messages", "msgs", "msg"),
-            ("calls",),
-            ("tokens", "tok"),
-            ("queries",),
+    for names in map(
+        split_words,
+        (
+            *("requests reqs req", "messages msgs msg", "calls", "tokens tok", "queries"),
+            *("second sec s", "minute min m", "hour hr h", "day d"),
         ),
-        *(("second", "sec", "s"), ("minute", "min", "m"), ("hour", "hr", "h"), ("day", "d")),
     )
     for name in names
 }

@@ -23,6 +23,7 @@ _SHOWS = names(
 _SEARCHES = names("grep egrep fgrep rg ag")
 _NO_LINES = re.compile(r"-[A-Za-z]*[clq][A-Za-z]*$|--(?:count|files-with(?:out)?-match(?:es)?|quiet|files)\b")
 _FIGURES = re.compile(r"\d+")
+_NUMBERED = re.compile(r"^\s*\d+\s*[→|:\t]")
 
 # What every failing run of a tool ends with: that it failed, and of what kind or package.
 _VERDICT = re.compile(
@@ -131,6 +132,11 @@ def is_specific(form: str) -> bool:
 def has_failed(output: Block) -> bool:
     """Whether an output is of something that failed: its call, or a run that it ends with a verdict of."""
     return isinstance(output, ToolOutput) and (output.is_error or _FAILING.search(output.text) is not None)
+
+
+def strip_number(line: str) -> str:
+    """Return a line without the number that a tool puts before it, and without blanks around it."""
+    return _NUMBERED.sub("", line).strip()
 
 
 def same_answer(before: str | None, after: str | None) -> bool:

@@ -6,9 +6,10 @@ file by the end of its path, a commit by an id of another length.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,6 +27,7 @@ from .indexed_text import SaidBefore
 from .mentions import FactPattern, is_rooted, make_pattern
 from .things import find_slot
 
+T = TypeVar("T")
 _ONLY_NAMED = {-1, OPERATIONS.index("listed")}
 # Names that a project has at its root too, whoever else has them.
 _COMMON = names(
@@ -95,6 +97,20 @@ class Occurrences:
                 if slot not in latest or latest[slot][0] <= last:
                     latest[slot] = last, fact
         return {slot: fact for slot, (_, fact) in latest.items()}
+
+    def by_place(self, find: Callable[[Facts], Mapping[int, T]]) -> dict[int, T]:
+        """Return what is found of facts by their numbers, by their places in the columns instead."""
+        owners = {id(fact.facts): fact.facts for fact in self.facts[:: max(len(self.facts) - 1, 1)]}
+        if len(owners) > 1:  # facts of several origins come few at a time
+            owners = {id(fact.facts): fact.facts for fact in self.facts}
+        found = {owner: find(facts) for owner, facts in owners.items()}
+        if not any(found.values()):
+            return {}
+        return {
+            place: found[id(fact.facts)][fact.number]
+            for place, fact in enumerate(self.facts)
+            if fact.number in found[id(fact.facts)]
+        }
 
     def any(self, mask: Bools) -> Bools:
         """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""

@@ -50,114 +50,35 @@ class OutcomeTraits(NamedTuple):
     sign: str
 
 
-TRAITS: dict[Outcome, OutcomeTraits] = {
-    traits.name: traits
-    for traits in (
-        OutcomeTraits(
-            "verbatim", "kept", "It stays as it is.", "as it was", "a block stays", "kept", "green", "●"
-        ),
-        OutcomeTraits(
-            "quoted",
-            "in the summary",
-            "The summary has the same words or the same value.",
-            "by the summary",
-            "the summary does too",
-            "kept",
-            "green",
-            "“",
-        ),
-        OutcomeTraits(
-            "paraphrased",
-            "in other words",
-            "The summary says the same in other words.",
-            "by the summary, in other words",
-            "the summary says it in other words",
-            "kept",
-            "green",
-            "≈",
-        ),
-        OutcomeTraits(
-            "pointer",
-            "pointer",
-            "A short line says where it was put.",
-            "by a pointer",
-            "a pointer stays",
-            "kept",
-            "green",
-            "→",
-        ),
-        OutcomeTraits(
-            "partial",
-            "only in part",
-            "The summary has only a part of it.",
-            "only a part of it",
-            "the summary has only a part of it",
-            "undecided",
-            "amber",
-            "◐",
-        ),
-        OutcomeTraits(
-            "changed",
-            "changed",
-            "The summary gives another value.",
-            "with another value",
-            "the summary gives another value",
-            "missing",
-            "red",
-            "≠",
-        ),
-        OutcomeTraits(
-            "contradicted",
-            "contradicted",
-            "The summary says the opposite.",
-            "contradicted by the summary",
-            "the summary says the opposite",
-            "missing",
-            "red",
-            "✕",
-        ),
-        OutcomeTraits(
-            "unclear",
-            "unclear",
-            "The summary mentions the subject; whether it says the same cannot be decided.",
-            "unclear",
-            "whether the summary does is unclear",
-            "undecided",
-            "amber",
-            "?",
-        ),
-        OutcomeTraits(
-            "absent",
-            "absent",
-            "The summary does not mention this.",
-            "not mentioned",
-            "the summary does not",
-            "missing",
-            "red",
-            "■",
-        ),
-        OutcomeTraits(
-            "superseded",
-            "replaced before",
-            "The user had given another value in its place; nothing is missing.",
-            "replaced before",
-            "you had replaced it before",
-            "superseded",
-            "grey",
-            "⇄",
-        ),
-        OutcomeTraits(
-            "unknown",
-            "unknown",
-            "The summary is encrypted or missing.",
-            "unknown",
-            "the summary cannot be read",
-            "undecided",
-            "grey",
-            "◇",
-        ),
-    )
-}
+# fmt: off
+_ROWS = (
+    OutcomeTraits("verbatim", "kept", "It stays as it is.",
+        "as it was", "a block stays", "kept", "green", "●"),
+    OutcomeTraits("quoted", "in the summary", "The summary has the same words or the same value.",
+        "by the summary", "the summary does too", "kept", "green", "“"),
+    OutcomeTraits("paraphrased", "in other words", "The summary says the same in other words.",
+        "by the summary, in other words", "the summary says it in other words", "kept", "green", "≈"),
+    OutcomeTraits("pointer", "pointer", "A short line says where it was put.",
+        "by a pointer", "a pointer stays", "kept", "green", "→"),
+    OutcomeTraits("partial", "only in part", "The summary has only a part of it.",
+        "only a part of it", "the summary has only a part of it", "undecided", "amber", "◐"),
+    OutcomeTraits("changed", "changed", "The summary gives another value.",
+        "with another value", "the summary gives another value", "missing", "red", "≠"),
+    OutcomeTraits("contradicted", "contradicted", "The summary says the opposite.",
+        "contradicted by the summary", "the summary says the opposite", "missing", "red", "✕"),
+    OutcomeTraits("unclear", "unclear",
+        "The summary mentions the subject; whether it says the same cannot be decided.",
+        "unclear", "whether the summary does is unclear", "undecided", "amber", "?"),
+    OutcomeTraits("absent", "absent", "The summary does not mention this.",
+        "not mentioned", "the summary does not", "missing", "red", "■"),
+    OutcomeTraits("superseded", "replaced before",
+        "The user had given another value in its place; nothing is missing.",
+        "replaced before", "you had replaced it before", "superseded", "grey", "⇄"),
+    OutcomeTraits("unknown", "unknown", "The summary is encrypted or missing.",
+        "unknown", "the summary cannot be read", "undecided", "grey", "◇"),
+)
+# fmt: on
+TRAITS: dict[Outcome, OutcomeTraits] = {traits.name: traits for traits in _ROWS}
 """The table, by name."""
 
 CODE: dict[Outcome, int] = {name: code for code, name in enumerate(OUTCOMES)}

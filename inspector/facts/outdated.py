@@ -82,8 +82,7 @@ class _Later:
 
     def __init__(self, facts: Facts, session: Session) -> None:
         self.facts, self.session = facts, session
-        self.place = np.full(len(session.entries) + 1, -1, np.int64)
-        self.place[list(session.path)] = np.arange(len(session.path))
+        self.place = session.path_index
 
     def find(self) -> Iterator[tuple[int, Replacement]]:
         yield from self._find_deleted()

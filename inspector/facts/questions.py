@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 
-from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, is_same, is_subject
+from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, find_held, is_subject
 from .outcomes import Outcome
 from .results import find_result
 from .statements import ABSENT, ORDER, FactComparison, compare_statement, quote_statement
 from .terms import Term, read_terms
 from .things import compare_thing
 
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _KINDS = {"p": "file", "u": "url", "i": "id", "w": "symbol"}
 _KEPT: tuple[Outcome, ...] = ("quoted", "paraphrased")
@@ -60,7 +60,7 @@ def split_sentences(words: str) -> list[str]:
     >>> split_sentences("Keep it small. And so? Use tabs.")
     ['Keep it small.', 'Use tabs.']
     """
-    return [part for part in _SENTENCES.split(words.strip()) if any(map(is_subject, read_terms(part)))]
+    return [part for part in ENDS.split(words.strip()) if any(map(is_subject, read_terms(part)))]
 
 
 def combine(result: list[FactComparison]) -> FactComparison:
@@ -162,24 +162,20 @@ def _compare_share(
     if not subject:
         return result
     whole = sum(map(text.weigh, subject))
-    best, place, all_values = 0.0, None, False
-    for sentence in text.find_candidates(terms):
-        held = [term for term in subject if any(is_same(term, other) for other in sentence.terms)]
-        share = sum(map(text.weigh, held)) / whole
-        if share > best:
-            best, place = share, sentence
-            all_values = all(term in held for term in subject if term.sort == "value")
+    weight, place = text.find_closest(subject, terms)
     if place is None or len(subject) == 1:
         return ABSENT
+    share, held = weight / whole, find_held(subject, place)
+    all_values = all(term in held for term in subject if term.sort == "value")
     words = text.text[place.start : place.end].strip()
     # A few words in another order can say something else.
     if (
-        best >= NEARLY_ALL
+        share >= NEARLY_ALL
         and all_values
         and len(subject) > _FEW
         and result.reason not in ("negation", "another word")
     ):
         return FactComparison("quoted", words, place.start, reason="words")
-    if best >= (least or SOME):
+    if share >= (least or SOME):
         return FactComparison("unclear", words, place.start, reason="words missing")
     return ABSENT

@@ -6,8 +6,6 @@ away was paid for once more, in tokens of the ledger. What could still be read i
 
 from __future__ import annotations
 
-import re
-from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +27,7 @@ from ..tokens.models import SYNTHETIC, model_of
 from ..tokens.prices import Money, add_money, price_tokens
 from .extract.collect import BY, KINDS, OPERATIONS
 from .facts import Fact, Facts, Said, quote_form
-from .needed_again import has_failed, is_specific, same_answer, shows_file
+from .needed_again import has_failed, is_specific, same_answer, shows_file, strip_number
 from .outcomes import KEPT
 from .polarity import is_same_rule
 from .remaining import Remaining
@@ -38,7 +36,6 @@ from .traced import Trace, TracedFact
 
 _RUN = 3
 """Lines in a row that have to be the same, so that they are the same place of a file."""
-_NUMBERED = re.compile(r"^\s*\d+\s*[→|:\t]")
 _CHANGES = ("created", "edited", "deleted")
 
 
@@ -47,22 +44,12 @@ class PathAnswers:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.names = [session.entries[i].id for i in session.path]
-        self.at = {name: at for at, name in enumerate(self.names)}
+        self.at = {session.entries[i].id: at for at, i in enumerate(session.path)}
 
     @cached_property
     def answers(self) -> dict[BlockRef, BlockRef]:
         """The output of every call that has one."""
         return pair_calls(self.session)
-
-    @cached_property
-    def turns(self) -> list[int]:
-        """Where on the path each turn begins."""
-        return [turn.first for turn in self.session.turns]
-
-    def turn(self, name: str) -> int:
-        """The turn of an entry, from 1; 0 before the first."""
-        return bisect(self.turns, self.at[name])
 
     @cached_property
     def model(self) -> str | None:
@@ -77,9 +64,9 @@ class PathAnswers:
         )
 
     def place(self, trace: Trace) -> int:
-        """Where a trace's compaction stands on the path; behind it for one that is only planned."""
-        entry = trace.scene.entry
-        return self.at[entry.id] if entry is not None else len(self.names)
+        """Where the compaction that a trace is of stands on the path."""
+        assert trace.scene.entry is not None
+        return self.at[trace.scene.entry.id]
 
     def text(self, ref: BlockRef | None) -> str | None:
         """What a block says; None of none."""
@@ -92,8 +79,7 @@ class Needed:
     def __init__(self, walk: PathAnswers, facts: Facts) -> None:
         session, self.at = walk.session, walk.at
         self.ends = [at for at, i in enumerate(session.path) if session.tree.sort[i] == COMPACTION]
-        place = np.full(len(session.entries), -1, np.int64)
-        place[list(session.path)] = np.arange(len(session.path))
+        place = session.path_index
         kind, by = facts.kind[facts.fact], facts.by
         model, read = by == BY.index("model"), facts.operation == OPERATIONS.index("read")
         counts = (kind == KINDS.index("file")) & model & read
@@ -149,7 +135,7 @@ class Regret(Printable):
 
     `before` says it last before, `again` is where it came again, `parts` are the blocks that had to be paid
     for. `same` tells, for files and commands, whether the answer was the same as before, figures aside.
-    `turn` is that of `again`, from 1; 0 before the first.
+    `turn` is that of `again`, from 1.
 
     >>> from inspector import Checkpoint, compact, count_tokens, read_session
     >>> from inspector.session.blocks import Text
@@ -248,8 +234,7 @@ def find_regret(session: Session, facts: Facts, ledger: Ledger) -> tuple[Regret,
     needed = Needed(walk, facts)
     found: list[Regret] = []
     for trace in trace_rounds(session, facts, needed.after):
-        if trace.scene.entry is not None:
-            found += _regret_one(walk, trace, needed, ledger, facts)
+        found += _regret_one(walk, trace, needed, ledger, facts)
     order = walk.at
     return tuple(sorted(found, key=lambda regret: (order[regret.again.entry], regret.again.block)))
 
@@ -308,7 +293,9 @@ def _regret_one(
             if not same:
                 counted = int(ledger.count_texts(["\n".join(lines)])[0])
                 parts = parts[0], _price(walk, answer, min(counted, parts[1].tokens))
-        yield Regret(traced, entry.id, before.ref, again.ref, parts, same, walk.turn(again.ref.entry))
+        yield Regret(
+            traced, entry.id, before.ref, again.ref, parts, same, walk.session.turn_of[again.ref.entry]
+        )
 
 
 def _find_repeated(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: BlockRef) -> list[str]:
@@ -318,11 +305,11 @@ def _find_repeated(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: 
     because a brace alone is in every file.
     """
     lines = (walk.text(answer) or "").splitlines()
-    rows = [at for at, line in enumerate(lines) if _strip_number(line)]
+    rows = [at for at, line in enumerate(lines) if strip_number(line)]
     outputs = (_shown_by(walk, "file", said) for said in traced.fact.said if _counts("file", said))
     earlier = [walk.text(ref) or "" for ref in outputs if _stands(walk, trace.scene.before, ref)]
     back = list(_find_back(walk, trace, traced, answer))
-    bare = [_strip_number(lines[at]) for at in rows]
+    bare = [strip_number(lines[at]) for at in rows]
     counted = set[int]()
     for text in earlier:
         shown = _list_bare(text)
@@ -346,14 +333,9 @@ def _find_back(walk: PathAnswers, trace: Trace, traced: TracedFact, answer: Bloc
             yield block.text
 
 
-def _strip_number(line: str) -> str:
-    """Return a line without the number that a tool puts before it."""
-    return _NUMBERED.sub("", line).strip()
-
-
 def _list_bare(text: str) -> list[str]:
     """Return the lines of a text that are not blank, without their numbers."""
-    return [line for row in text.splitlines() if (line := _strip_number(row))]
+    return [line for row in text.splitlines() if (line := strip_number(row))]
 
 
 def _list_runs(lines: list[str], length: int) -> Iterator[tuple[str, ...]]:
@@ -425,8 +407,7 @@ def _shown_by(walk: PathAnswers, kind: str, said: Said) -> BlockRef | None:
 
 
 def _stands(walk: PathAnswers, context: Remaining, ref: BlockRef | None) -> bool:
-    tree = walk.session.tree
-    return ref is not None and bool(context.rows[tree.start[tree.index[ref.entry]] + ref.block])
+    return ref is not None and bool(context.rows[walk.session.block_row(ref)])
 
 
 def _counts(kind: str, said: Said) -> bool:

@@ -38,8 +38,6 @@ from .occurrences import refer
 from .outcomes import IN_FULL
 from .path_index import PathIndex
 
-FEW = 16
-"""Facts that are looked for one by one before all texts are indexed, which takes as long as some twenty."""
 _TOOLS = ("tool_call", "tool_output")
 How = Literal["head", "shortened", "summary", "notice", "pointer"]
 
@@ -77,15 +75,20 @@ class Remaining:
         return tuple(shared[other.text] for other in self.others)
 
     @cached_property
-    def said(self) -> dict[int, str]:
-        """The texts of the blocks that stand as they were said, by their rows."""
+    def _blocks(self) -> dict[int, Block]:
+        """The blocks that stand as they were said, by their rows."""
         entries, start = self.session.entries, self.session.tree.start
         rows = np.flatnonzero(self.rows)
         owners = np.searchsorted(start, rows, side="right") - 1
         return {
-            row: readable_text(entries[i].blocks[row - int(start[i])])
+            row: entries[i].blocks[row - int(start[i])]
             for i, row in zip(owners.tolist(), rows.tolist(), strict=True)
         }
+
+    @cached_property
+    def said(self) -> dict[int, str]:
+        """The texts of the blocks that stand as they were said, by their rows."""
+        return {row: readable_text(block) for row, block in self._blocks.items()}
 
     @cached_property
     def index(self) -> TextIndex:
@@ -108,12 +111,7 @@ class Remaining:
     @cached_property
     def _prose(self) -> dict[int, str]:
         """What people and the model wrote in the blocks that stand, by their rows."""
-        entries, start = self.session.entries, self.session.tree.start
-        rows = np.flatnonzero(self.rows)
-        owners = np.searchsorted(start, rows, side="right") - 1
-        kinds = zip(rows.tolist(), owners.tolist(), strict=True)
-        written = {row for row, i in kinds if entries[i].blocks[row - int(start[i])].kind not in _TOOLS}
-        return {row: text for row, text in self.said.items() if row in written}
+        return {row: text for row, text in self.said.items() if self._blocks[row].kind not in _TOOLS}
 
     @cached_property
     def prose(self) -> TextIndex:
@@ -155,11 +153,6 @@ class Remaining:
     def _readable(self) -> dict[FactPattern, bool]:
         return {}
 
-    @property
-    def _is_asked_often(self) -> bool:
-        """Whether an index of all texts is there, or worth its making."""
-        return "index" in self.__dict__ or len(self._readable) >= FEW
-
     def names(self, pattern: FactPattern) -> bool:
         """Whether any text that stands names all of a fact, marked or not; kept once found."""
         if pattern not in self._readable:
@@ -173,20 +166,8 @@ class Remaining:
         return others, self._find_unmarked(pattern)
 
     def _find_unmarked(self, pattern: FactPattern) -> tuple[BlockRef, ...]:
-        index = self.index if self._is_asked_often else self._index_holding(pattern)
-        hit = index.find(pattern, self.rows)
-        # The index of some texts has them in the order in which they were needed.
-        return refer(self.session, sorted(hit[0])) if hit is not None and hit[1].full else ()
-
-    @cached_property
-    def _some(self) -> TextIndex:
-        """The texts that single facts were looked for in, each read once."""
-        return TextIndex()
-
-    def _index_holding(self, pattern: FactPattern) -> TextIndex:
-        held = _holding(self.said, pattern)
-        _add(self._some, {row: text for row, text in held.items() if row not in self._some.texts})
-        return self._some
+        hit = self.index.find(pattern, self.rows)
+        return refer(self.session, hit[0]) if hit is not None and hit[1].full else ()
 
     def mentions(self, pattern: FactPattern) -> Iterator[tuple[RemainingText, Mention]]:
         """Where a fact is found in the other texts; a summary may say a statement in other words."""
@@ -205,6 +186,13 @@ class Remaining:
         return [self.others[number] for number in sorted(numbers)]
 
     @cached_property
+    def pointed_rows(self) -> Bools:
+        """bool over the blocks of the file, and a last False: a pointer stands for the block."""
+        rows = np.zeros(len(self.rows), bool)
+        rows[[self.session.block_row(ref) for ref in self._pointed]] = True
+        return rows
+
+    @cached_property
     def _pointed(self) -> dict[BlockRef, list[int]]:
         found: dict[BlockRef, list[int]] = {}
         for number, stand in enumerate(self.others):
@@ -221,21 +209,10 @@ def _read(statement: tuple[str, str], other: RemainingText) -> Mention | None:
 
 def _index(texts: Mapping[int, str]) -> TextIndex:
     index = TextIndex()
-    _add(index, texts)
-    return index
-
-
-def _add(index: TextIndex, texts: Mapping[int, str]) -> None:
     for row, text in texts.items():
         # What a block holds is not kept beside it: few are asked for again.
         index.add(row, SearchText(text), set(WORD.findall(text)), find_paths(text))
-
-
-def _holding(texts: Mapping[int, str], pattern: FactPattern) -> dict[int, str]:
-    """The texts that hold what none is without that names a fact: its file's name, or a word."""
-    folders = (folder.rpartition("/")[2] for folder in _folders(pattern)) if pattern.parts else ()
-    keys = {pattern.parts[-1], *folders} if pattern.parts else {*pattern.keys}
-    return {row: text for row, text in texts.items() if any(key in text for key in keys)}
+    return index
 
 
 class TextIndex:
@@ -391,11 +368,6 @@ class TextIndex:
         return self.words.get(word, ()) if word else self.texts
 
 
-def _folders(pattern: FactPattern) -> tuple[str, ...]:
-    """What a path may be a folder of."""
-    return () if pattern.is_file else pattern.wordings
-
-
 def stand_live(session: Session) -> Remaining:
     """What stands in the context at a session's leaf."""
     live, tree = session.live, session.tree
@@ -432,7 +404,7 @@ def stand_plan(plan: Plan, written: str | None = None) -> Remaining:
             if piece.summary:
                 others.append(_recorded(ref, piece.block))
             elif piece.block is original:
-                rows[tree.start[tree.index[ref.entry]] + ref.block] = True
+                rows[session.block_row(ref)] = True
             else:
                 how: How = "pointer" if piece.fate == "pointer" else "shortened"
                 others.append(RemainingText(ref, readable_text(piece.block), how, piece.origin))

@@ -15,7 +15,7 @@ gave: a model counts anew all the time, and its "12 tests" does not take back it
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,6 @@ from ..tokens.memo import Memo
 from .extract.collect import BY, KIND
 from .extract.typed import blank_pasted, holds_any, typed_sentences
 from .facts import Facts
-from .occurrences import Occurrences
 
 _UNIT = (
     r"(?:%|ms|s|m|h|[kKMG]i?B|px|x|usd|eur|(?:seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|months?|years?"
@@ -233,31 +232,12 @@ def _gather(facts: Facts) -> tuple[tuple[Statement, ...], ...]:
     return tuple(tuple(each) for each in groups.values() if len({one.value for one in each}) > 1)
 
 
-def find_replaced(found: Occurrences, said: Bools) -> Mapping[int, Replacement]:
-    """By place in `found` what replaced a fact, as far as the blocks on a path tell (`said`, bool per block).
-
-    >>> from inspector.demo import open_demo
-    >>> from inspector.facts.trace import recall_occurrences
-    >>> session = open_demo()
-    >>> found = recall_occurrences(session.facts, session)
-    >>> len(find_replaced(found, np.ones(session.tree.start[-1] + 1, bool)))
-    0
-    """
-    owners = {id(fact.facts): fact.facts for fact in found.facts[:: max(len(found.facts) - 1, 1)]}
-    if len(owners) > 1:  # facts of several origins come few at a time
-        owners = {id(fact.facts): fact.facts for fact in found.facts}
-    replaced = {owner: find_replacements(facts, said) for owner, facts in owners.items()}
-    if not any(replaced.values()):
-        return {}
-    return {
-        place: replaced[id(fact.facts)][fact.number]
-        for place, fact in enumerate(found.facts)
-        if fact.number in replaced[id(fact.facts)]
-    }
-
-
 def find_replacements(facts: Facts, said: Bools | None = None) -> dict[int, Replacement]:
-    """The same by the numbers of a session's facts; without `said` at the end of its path.
+    """Return what the user replaced, by the numbers of a session's facts.
+
+    Args:
+        facts: The facts.
+        said: The blocks that count (bool per block, a last False); all by default.
 
     >>> from inspector.demo import open_demo
     >>> find_replacements(open_demo().facts)

@@ -8,6 +8,7 @@ holds, a stand-in for one that no model has written, and one that nobody but its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -15,15 +16,16 @@ from ..errors import check_stopped, expect
 from ..planning.plan import Plan
 from ..session.entries import Entry
 from ..session.garbage import paused_gc
-from ..session.queries import find_end, find_parent
+from ..session.queries import find_move
 from ..session.session import Session
 from ..session.tree import COMPACTION
 from ..tokens.memo import Memo, Same
 from .fact_keys import FactKeys
 from .facts import Facts
 from .occurrences import Occurrences, find_occurrences
-from .outcome_finder import OutcomeFinder, PointInTimeOutcomes, find_known, find_stood
-from .outcomes import CODE, IN_FULL, OUTCOMES, Outcome
+from .outcome_finder import OutcomeFinder
+from .outcomes import CODE, IN_FULL, OUTCOMES
+from .point_in_time import PointInTime
 from .recorded_traces import RecordedTraces
 from .remaining import Remaining, stand_live, stand_plan
 from .traced import TIERS, Trace, TracedFact, TraceScope
@@ -33,7 +35,7 @@ from .traced import TIERS, Trace, TracedFact, TraceScope
 _OCCURRENCES: Memo[Occurrences] = Memo(2)
 _KEYS: Memo[FactKeys] = Memo(2)
 _STANDING: Memo[Remaining] = Memo(4)
-_OUTCOMES: Memo[PointInTimeOutcomes] = Memo(4)
+_OUTCOMES: Memo[PointInTime] = Memo(4)
 _RECORDED: Memo[RecordedTraces] = Memo(1)
 _MOVES: Memo[tuple[Remaining, Remaining]] = Memo(8)
 
@@ -56,7 +58,7 @@ def trace_facts(facts: Facts, plan: Plan, *, placeholder: bool = True) -> Trace:
     """
     moment = find_moment(facts, plan)
     scene = _look_at(plan, moment.before, None, placeholder)
-    return _trace(moment.found, scene, moment)
+    return _trace(scene, moment)
 
 
 def _look_at(plan: Plan, before: Remaining, written: str | None, placeholder: bool) -> TraceScope:
@@ -65,14 +67,14 @@ def _look_at(plan: Plan, before: Remaining, written: str | None, placeholder: bo
     return TraceScope(plan.session, before, stand_plan(plan, written), plan=plan, placeholder=placeholder)
 
 
-def find_moment(facts: Facts, plan: Plan) -> PointInTimeOutcomes:
+def find_moment(facts: Facts, plan: Plan) -> PointInTime:
     """What every plan of a moment asks of the facts and of what stood before it; kept beside the facts."""
     session, now = plan.session, (Same(plan.session.tree), plan.session.leaf)
-    with paused_gc():  # a pattern for each fact, and no garbage
+    with paused_gc():  # many small objects, and no garbage
         found = recall_occurrences(facts, plan.ledger.session)
         before = _STANDING.of(facts, lambda: stand_live(session), *now)
         keys = recall_keys(facts, found, plan.ledger.session)
-        return _OUTCOMES.of(facts, lambda: PointInTimeOutcomes(found, before, keys), *now)
+        return _OUTCOMES.of(facts, lambda: PointInTime(found, session, before, keys), *now)
 
 
 def recall_occurrences(facts: Facts, session: Session) -> Occurrences:
@@ -87,34 +89,35 @@ def recall_keys(facts: Facts, found: Occurrences, session: Session) -> FactKeys:
 
 def trace_plan(plan: Plan) -> Trace:
     """The same for the facts that `session.facts` knows, which are those of the whole path once found."""
+    return trace_facts(find_whole(plan).facts, plan)
+
+
+def find_whole(plan: Plan) -> Session:
+    """Return the session whose facts a plan is asked about: the whole one, so that they are found once, or
+    that of the plan's point in time if it is on another path."""
     whole, session = plan.ledger.session, plan.session
-    # A moment on the path is asked for the facts of the whole path, so that they are found once.
-    if whole.path[: len(session.path)] != session.path:
-        whole = plan.table.moment.session
-    return trace_facts(whole.facts, plan)
-
-
-def trace_one(traced: TracedFact, plan: Plan, written: str | None = None) -> TracedFact:
-    """The same fact in another plan of the same session; `written` is a summary to read for the stand-in.
-
-    The stand-in itself is read, or is not, as it was for the fact.
-    """
-    return trace_again([traced], plan, written)[0]
+    return whole if whole.path[: len(session.path)] == session.path else plan.table.moment.session
 
 
 def trace_again(
     traced: Sequence[TracedFact], plan: Plan, written: str | None = None
 ) -> tuple[TracedFact, ...]:
-    """The same facts, in the order given. What is partial is not told apart from other files here."""
+    """Trace facts in another plan of the same session, in the order given.
+
+    The placeholder is read, or is not, as it was for them. What is partial is not compared with other files.
+
+    Args:
+        traced: The facts as traced before.
+        plan: The other plan.
+        written: A summary to read in the placeholder's place.
+    """
     if not traced:
         return ()
-    session = plan.session
-    start, index = session.tree.start, session.tree.index
-    rows = [int(start[index[ref.entry]]) + ref.block for one in traced for ref in one.said]
+    rows = [plan.session.block_row(ref) for one in traced for ref in one.said]
     first = np.concatenate(([0], np.cumsum([len(one.said) for one in traced])))
     found = Occurrences(tuple(one.fact for one in traced), np.array(rows, np.int32), first.astype(np.int32))
-    scene = traced[0].scene
-    return _trace(found, _look_at(plan, scene.before, written, scene.placeholder)).traced
+    scene = _look_at(plan, traced[0].scene.before, written, traced[0].scene.placeholder)
+    return _trace(scene, PointInTime(found, plan.session, scene.before)).traced
 
 
 def trace_recorded(session: Session, facts: Facts | None = None) -> RecordedTraces:
@@ -149,17 +152,11 @@ def trace_rounds(
         pick: Numbers of the facts to trace for a compaction; all by default. The partial name of a picked
             fact is not compared with names of other files.
     """
-    found = recall_occurrences(facts, session)
     for i in session.path:
-        if session.tree.sort[i] != COMPACTION:
-            continue
-        check_stopped()
-        entry = session.entries[i]
-        picked = found if pick is None else found.pick(pick(entry))
-        before, after = session.at(find_parent(session, entry)), session.at(find_end(session, entry.id))
-        keys = recall_keys(facts, found, session) if picked is found else None
-        scene = TraceScope(before, stand_live(before), stand_live(after), entry=entry)
-        yield _trace(picked, scene, keys=keys)
+        if session.tree.sort[i] == COMPACTION:
+            entry = session.entries[i]
+            numbers = None if pick is None else pick(entry)
+            yield from trace_moves(session, facts, [find_move(session, entry)], numbers)
 
 
 def trace_moves(
@@ -168,62 +165,44 @@ def trace_moves(
     moves: Iterable[tuple[str | None, str | None, str | None]],
     numbers: Iterable[int] | None = None,
 ) -> Iterator[Trace]:
-    """The same from one leaf to another, each with the compaction's entry between them, if there is one; of
-    the facts with these `numbers`, or of all."""
+    """Yield the traces of facts from one leaf to another.
+
+    Args:
+        session: The session to trace.
+        facts: The session's facts.
+        moves: The leaf before, the leaf after, and the compaction's entry, if there is one (`find_move`).
+        numbers: Numbers of the facts to trace; all by default.
+    """
     found = recall_occurrences(facts, session)
     if numbers is not None:
         found = found.pick(sorted(numbers))
     for start, end, name in moves:
-        before, after = _stand_around(facts, session, start, end)
+        check_stopped()
+        around = partial(_read_contexts, session, start, end)
+        before, after = _MOVES.of(facts, around, Same(session.tree), start, end)
         entry = None if name is None else session[name]
         keys = None if numbers is not None else recall_keys(facts, found, session)
-        yield _trace(found, TraceScope(before.session, before, after, entry=entry), keys=keys)
+        point = PointInTime(found, before.session, before, keys)
+        yield _trace(TraceScope(before.session, before, after, entry=entry), point)
 
 
-def _stand_around(
-    facts: Facts, session: Session, start: str | None, end: str | None
-) -> tuple[Remaining, Remaining]:
-    """What stood at two leaves: read once for every fact whose story goes from the one to the other."""
-
-    def make() -> tuple[Remaining, Remaining]:
-        return stand_live(session.at(start)), stand_live(session.at(end))
-
-    return _MOVES.of(facts, make, Same(session.tree), start, end)
+def _read_contexts(session: Session, start: str | None, end: str | None) -> tuple[Remaining, Remaining]:
+    """Return what stands in the contexts at two leaves."""
+    return stand_live(session.at(start)), stand_live(session.at(end))
 
 
-def _trace(
-    found: Occurrences,
-    scene: TraceScope,
-    moment: PointInTimeOutcomes | None = None,
-    keys: FactKeys | None = None,
-) -> Trace:
-    """Trace the facts in a scene.
-
-    Args:
-        found: The facts.
-        scene: What stood before and stands after.
-        moment: What many plans ask of the context before, if there are many.
-        keys: The facts by what a text that names them holds; without it each is looked for.
-    """
-    said, known = find_known(found, scene.session) if moment is None else (moment.said, moment.known)
-    look = OutcomeFinder(found, scene, said, known, None if moment is None else moment.replaced)
-    nothing: Outcome = "unknown" if scene.is_unreadable else "absent"
-    if moment is not None:
-        stood = moment.stood
-        codes, asked = moment.judge(scene.after, nothing)
-    else:
-        stood = find_stood(found, known, scene.before, keys)
-        codes = np.full(len(known), -1, np.int8)
-        asked = stood if keys is None else look.judge(codes, stood, keys)
+def _trace(scene: TraceScope, point: PointInTime) -> Trace:
+    """Trace the facts of a point in time in a scene."""
+    look, stood = OutcomeFinder(scene, point), point.stood
+    codes, asked = look.judge()
     tier = np.where(stood, TIERS.index(scene.tier), -1).astype(np.int8)
-    if moment is None:
-        tier[codes == CODE["verbatim"]] = TIERS.index("planned" if scene.plan is not None else "recorded")
+    tier[codes == CODE["verbatim"]] = TIERS.index(scene.own_tier)
     for number in np.flatnonzero(asked).tolist():
         check_stopped()
-        found_outcome = look.find(number)
-        codes[number], tier[number] = CODE[found_outcome.outcome], TIERS.index(found_outcome.tier)
+        found = look.find(number)
+        codes[number], tier[number] = CODE[found.outcome], TIERS.index(found.tier)
     outdated = [number for number in look.outdated if OUTCOMES[codes[number]] not in IN_FULL]
     superseded = [number for number in (*look.replaced, *outdated) if stood[number]]
     codes[superseded] = CODE["superseded"]
-    mine = np.flatnonzero(known).astype(np.int32)
-    return Trace(scene, look, mine, found.kind[mine], stood[mine], codes[mine], tier[mine])
+    mine = np.flatnonzero(point.known).astype(np.int32)
+    return Trace(scene, look, mine, point.found.kind[mine], stood[mine], codes[mine], tier[mine])

@@ -34,6 +34,7 @@ from .explanation import Explanation
 from .extract.collect import KINDS
 from .facts import Fact, Said, spell_fact, strip_place
 from .line_search import LineMatch
+from .literal import respell, tell_absence
 from .outcomes import OUTCOMES, Outcome, read_outcome
 from .remaining import Remaining
 from .replaced import Replacement
@@ -97,11 +98,7 @@ class Look(Protocol):
 
     def look_up(self, form: str | tuple[str, str]) -> TracedFact | None: ...
 
-    def respell(self, form: str) -> str | None: ...
-
     def ask(self, text: str, kind: str = "text") -> TracedFact: ...
-
-    def tell_absence(self, form: str | tuple[str, str]) -> str: ...
 
 
 class TracedFact(Printable):
@@ -352,16 +349,6 @@ class TraceScope:
     entry: Entry | None = None
     placeholder: bool = True
 
-    @cached_property
-    def turns(self) -> dict[str, int]:
-        """The turn of every entry on the path, from 1."""
-        path = self.session.path
-        return {
-            self.session.entries[path[at]].id: turn.number + 1
-            for turn in self.session.turns
-            for at in range(turn.first, turn.last + 1)
-        }
-
     @property
     def clears(self) -> bool:
         """Whether outputs were emptied here, and nothing else was done."""
@@ -372,6 +359,11 @@ class TraceScope:
     def is_unreadable(self) -> bool:
         """Whether a recorded compaction left a summary that cannot be read, or none in the file."""
         return self.entry is not None and self.tier == "inferred"
+
+    @property
+    def own_tier(self) -> Evidence:
+        """On whose word a block stays as it was: what the file holds needs nobody's."""
+        return "planned" if self.plan is not None else "recorded"
 
     @property
     def tier(self) -> Evidence:
@@ -454,8 +446,9 @@ class Trace(Framed):
         found = self._look_up(form)
         if found is None and isinstance(form, str) and (plain := strip_place(form)) != form:
             found = self._look_up(plain)
-        if found is None and isinstance(form, str) and (spelled := self._look.respell(form)) is not None:
-            return self._look_up(spelled)
+        if found is None and isinstance(form, str):
+            spelled = respell(self.scene.session, form)
+            return None if spelled is None else self._look_up(spelled)
         return found
 
     def _look_up(self, form: object) -> TracedFact | None:
@@ -493,8 +486,8 @@ class Trace(Framed):
         asked = words[1] if words[0] in ("text", *STATEMENTS) else ""
         if isinstance(asked, str) and asked.strip():
             return self._look.ask(asked, str(words[0]))
-        name = "fact" if isinstance(form, str) else str(words[0])
-        raise EditError(name, cut_line(str(words[1]), _MOST_QUOTED), self._look.tell_absence(form))
+        name, text = "fact" if isinstance(form, str) else str(words[0]), str(words[1])
+        raise EditError(name, cut_line(text, _MOST_QUOTED), tell_absence(self.scene.session, text))
 
     def __contains__(self, form: object) -> bool:
         return self._find(form) is not None

@@ -112,6 +112,13 @@ def find_path(tree: Tree, leaf: str | None) -> Ints:
     return _join(np.array(begins[::-1], np.int32), np.array(ends[::-1], np.int32))
 
 
+def index_path(path: Ints, entries: int) -> Ints:
+    """Return the index on a path of each of so many entries, -1 for those that are not on it."""
+    index = np.full(entries, -1, np.int32)
+    index[path] = np.arange(len(path))
+    return index
+
+
 def _join(begins: Ints, ends: Ints) -> Ints:
     """The positions of all stretches [begin, end), one after another."""
     sizes = ends - begins
@@ -172,8 +179,7 @@ def _surviving(tree: Tree, entries: tuple[Entry, ...], path: Ints) -> tuple[Ints
     if not len(compactions):
         return np.flatnonzero(seen).astype(np.int32), -1
     last = int(compactions[-1])
-    where = np.full(len(entries), -1, np.int32)
-    where[path] = np.arange(len(path))
+    where = index_path(path, len(entries))
     stays = np.zeros(len(path), bool)
     stays[last + 1 :] = True
     boundary = entries[path[last]].boundary

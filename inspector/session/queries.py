@@ -91,6 +91,11 @@ def find_end(session: Session, entry_id: str) -> str:
     return last
 
 
+def find_move(session: Session, entry: Entry) -> tuple[str | None, str, str]:
+    """Return the leaf before a recorded compaction, the leaf after it, and its entry."""
+    return find_parent(session, entry), find_end(session, entry.id), entry.id
+
+
 def find_next_compaction(session: Session) -> Entry | None:
     """Return the first compaction that follows the session's leaf in the file; None without such a one."""
     leaf = None if session.leaf is None else session.index.get(session.leaf)

@@ -179,6 +179,10 @@ class Session(Value):
         """The block a reference points at; only blocks of entries, not of the system prompt."""
         return self[ref.entry].blocks[ref.block]
 
+    def block_row(self, ref: BlockRef) -> int:
+        """The row of a block among all blocks of the file."""
+        return int(self.tree.start[self.tree.index[ref.entry]]) + ref.block
+
     @cached_property
     def path(self) -> tuple[int, ...]:
         """Positions in `entries` from the root to the leaf. Empty when the leaf is unknown (FLUE §1.1)."""
@@ -190,6 +194,22 @@ class Session(Value):
         from .live import find_path
 
         return find_path(self.tree, self.leaf)
+
+    @cached_property
+    def path_index(self) -> Ints:
+        """int32 per entry: its index on the path, -1 for an entry that is not on it."""
+        from .live import index_path
+
+        return index_path(self.trail, len(self.entries))
+
+    @cached_property
+    def turn_of(self) -> dict[str, int]:
+        """The turn of every entry on the path by its id, from 1."""
+        return {
+            self.entries[self.path[at]].id: turn.number + 1
+            for turn in self.turns
+            for at in range(turn.first, turn.last + 1)
+        }
 
     @cached_property
     def named(self) -> Ints:

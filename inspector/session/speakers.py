@@ -290,6 +290,12 @@ def find_speech(entry: Entry, block: Block, tool: str | None = None) -> Iterator
         yield SpeechSpan(0, len(text), speech.speaker, speech.way)
 
 
+def find_speaker(entry: Entry, block: Block, at: int) -> Speaker:
+    """Return who says what is written at an offset of a block's text."""
+    spans = find_speech(entry, block)
+    return next((span.speaker for span in spans if at < span.end), who_speaks(entry).speaker)
+
+
 def typed_words(entry: Entry) -> str:
     """Return the typed text of a message, without text that a host or a harness added.
 

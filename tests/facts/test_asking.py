@@ -28,6 +28,13 @@ def trace_after(summary: str) -> Trace:
     return plan.with_summary(checkpoint_from_text(summary)).trace
 
 
+def test_a_line_of_a_reminder_is_the_harness_s_and_the_words_beside_it_are_the_user_s() -> None:
+    reminder = "<system-reminder>The harbour lights stay green</system-reminder>"
+    session = read_session([{"role": "user", "content": f"Please paint the pier.\n{reminder}"}])
+    assert session.find_facts("green harbour lights")[0].by == "harness"
+    assert session.find_facts("paint pier")[0].by == "user"
+
+
 @pytest.mark.parametrize(
     ("question", "words"),
     [

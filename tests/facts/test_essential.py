@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -177,17 +176,6 @@ SCRIPT = [
     *call("TodoWrite", todos=[{"content": ITEMS[0], "status": "completed"}]),
     {"role": "user", "content": "Use tabs, not spaces."},
 ]
-
-
-@pytest.mark.parametrize("until", range(1, len(SCRIPT) + 2))
-def test_a_point_of_the_path_knows_nothing_of_what_follows(until: int) -> None:
-    messages = [{"role": "user", "content": "Go"}, *SCRIPT]
-    whole, part = facts_of(SCRIPT), read_session(messages[:until]).model_copy(update={"cwd": CWD}).facts
-    cut = whole.session.path[:until]
-    reasons = whole.find_reasons(len(cut))
-    keys = list(whole)
-    then = {keys[at]: int(reasons[at]) for at in np.flatnonzero(reasons)}
-    assert set(then) == set(essential(part))
 
 
 def test_columns_and_facts_agree_on_what_is_essential() -> None:

@@ -20,10 +20,8 @@ from inspector.facts.grounding import Sources, check_grounding, ground_recorded
 from inspector.facts.mentions import find_runs
 from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.regret import find_regret
-from inspector.facts.remaining import FEW, stand_live
 from inspector.facts.trace import (
     find_moment,
-    recall_occurrences,
     trace_again,
     trace_facts,
     trace_recorded,
@@ -592,22 +590,6 @@ def test_a_recorded_compaction_is_traced_the_same_way(session: Session) -> None:
     for regret in find_regret(session, facts, count_tokens(session, LENGTH)):
         assert regret.traced.stood
         assert regret.tokens >= 0
-
-
-def test_a_few_facts_are_found_without_an_index_of_all_texts_and_the_same_with_one() -> None:
-    session = open_demo()
-    facts = find_facts(session)
-    before = trace_recorded(session, facts)[0].scene.session
-    found = recall_occurrences(facts, session)
-    patterns = [found.pattern(number, session) for number in range(len(facts))]
-    each, indexed = [], stand_live(before)
-    for at in range(0, len(patterns), FEW - 1):
-        fresh = stand_live(before)
-        each += [(fresh.names(pattern), fresh.carriers(pattern)) for pattern in patterns[at : at + FEW - 1]]
-        assert "index" not in vars(fresh)
-    assert len(indexed.index.texts) > 10
-    assert each == [(indexed.names(pattern), indexed.carriers(pattern)) for pattern in patterns]
-    assert len({named for named, _ in each}) == 2
 
 
 def test_a_session_counted_anew_looks_for_no_fact_again() -> None:

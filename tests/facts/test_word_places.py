@@ -37,12 +37,9 @@ def test_every_word_is_found_where_it_stands_and_nowhere_else(text: str) -> None
 def test_few_names_and_many_are_found_alike(times: int) -> None:
     # Nothing is a definition that stands right after a letter, of whatever script, or after what joins words.
     text = "def one(a)\nundef two(b) 😀def three() 𝐀def four() .def five(c) def six\n"
-    found = [names for names in find_symbols(text * times, TABLE.find(text * times)) if names.forms]
-    (names,) = found
-    assert names.forms == ["one", "three"] * times
-    assert [
-        (text * times)[start:end] for start, end in zip(names.starts, names.ends, strict=True)
-    ] == names.forms
+    found = list(find_symbols(text * times, TABLE.find(text * times)))
+    assert [form for _, _, form in found] == ["one", "three"] * times
+    assert all((text * times)[start:end] == form for start, end, form in found)
 
 
 LINES = st.lists(

@@ -113,7 +113,7 @@ def test_the_list_is_the_trace_of_the_plan(model: WorkbenchModel, session: Sessi
         )
         assert (row["tier"], row["stood"], row["said"]) == (traced.tier, traced.stood, len(traced.said))
         assert row["words"] == traced.words and row["others"] == len(traced.others)
-        assert row["lastTurn"] == trace.scene.turns.get(traced.said[-1].entry, 1) - 1
+        assert row["lastTurn"] == trace.scene.session.turn_of.get(traced.said[-1].entry, 1) - 1
 
 
 def test_a_row_says_where_and_by_whom(model: WorkbenchModel) -> None:

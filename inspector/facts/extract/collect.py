@@ -41,26 +41,14 @@ from .numbers import find_flags, find_numbers
 from .paths import PATH_WORDS, PathFinder
 from .segments import TextSegment
 from .statements import CHOICE, CONSTRAINT, STATEMENT, MarkedSentence, find_rules, find_statements
-from .symbols import SYMBOL_WORDS, Names, find_calls, find_symbols, find_ticked_symbols
+from .symbols import SYMBOL_WORDS, find_calls, find_symbols, find_ticked_symbols
 from .todos import TODO_MARKS, find_tasks, find_todos
 from .typed import Hit
 from .word_places import Places, WordTable
 
 KINDS = (
-    *(
-        "file",
-        "command",
-        "error",
-        "symbol",
-        "url",
-        "id",
-        "number",
-        "constraint",
-        "choice",
-        "decision",
-        "todo",
-    ),
-    "statement",
+    *("file", "command", "error", "symbol", "url", "id", "number"),
+    *("constraint", "choice", "decision", "todo", "statement"),
 )
 BY = ("user", "model", "tool", "summary", "harness", "agent", "file")
 OPERATIONS = ("read", "created", "edited", "deleted", "listed", "ran")
@@ -257,8 +245,7 @@ class FactOccurrences:
             if sort != sorts.PAGE:
                 self._note(rows, "file", finder.find(bare, base or None, places), listed)
         with isolate("symbol"):
-            for names in find_symbols(bare, places):
-                self._note_names(rows, names)
+            self._note(rows, "symbol", find_symbols(bare, places))
         for kind, hits in _searches(text, bare, places, sort, finder):
             check_stopped()
             with isolate(kind):
@@ -271,14 +258,6 @@ class FactOccurrences:
             form = _whole(form) if prose else form
             if form in numbers or 0 < len(form) <= LONGEST:
                 extend((numbers[form], start, end, operation))
-
-    def _note_names(self, rows: array[int], names: Names) -> None:
-        """Add the rows of many symbols at once."""
-        numbers = map(self._numbers["symbol"].__getitem__, names.forms)
-        new = np.full((len(names.forms), 4), _OPERATION[None], np.int64)
-        new[:, 0] = np.fromiter(numbers, np.int64, len(new))
-        new[:, 1], new[:, 2] = names.starts, names.ends
-        rows.frombytes(new.tobytes())
 
     def _add_failures(self, numbers: list[int]) -> None:
         """Add the first words of failed outputs in which no error was found as their errors."""
@@ -356,9 +335,8 @@ def _order(table: Ints) -> NDArray[np.int64]:
     bits = [int(column.max(initial=0)).bit_length() for column in (segment, start)]
     if int(fact.max(initial=0)).bit_length() + sum(bits) > 63:
         return np.lexsort((-operation, end, start, segment, fact))
-    keys = (fact.astype(np.int64) << bits[0] | segment) << bits[
-        1
-    ] | start  # one number sorts several times as fast
+    # One number sorts several times as fast.
+    keys = (fact.astype(np.int64) << bits[0] | segment) << bits[1] | start
     order = np.argsort(keys)
     same = np.diff(keys[order]) == 0
     tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))

@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator
 
 from ...session.toolcalls.call_paths import LONGEST, names
 from .code_points import code_points, find_letters
-
-Hit = tuple[int, int, str]
+from .typed import Hit
 
 _PROGRAMS = names(
     "npm npx yarn pnpm bun bunx node deno tsc tsx eslint prettier vitest jest biome python python3 pip pip3 "

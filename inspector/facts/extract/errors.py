@@ -11,10 +11,9 @@ import numpy as np
 from ...session.toolcalls.call_paths import LONGEST, names
 from ...session.toolcalls.positions import find_each
 from .code_points import code_points, find_letters
-from .typed import holds_any
+from .typed import Hit, holds_any
 from .word_places import Places, WordTable
 
-Hit = tuple[int, int, str]
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _TOOK = re.compile(r" \(?\d{1,9}(?:\.\d{1,9})?m?s\)?$")  # how long a test took
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from ...session.toolcalls.call_paths import LONGEST, names
 from .code_points import WORD, Codes, code_points, find_letters
-
-Hit = tuple[int, int, str]
+from .typed import Hit
 
 # Where the words of a Markdown link end ("](") no address goes on, nor does one at the marks of Chinese.
 _URL = re.compile(

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ...session.toolcalls.call_paths import names
 from .code_points import WORD, Codes, character_table, code_points
-
-Hit = tuple[int, int, str]
+from .typed import Hit
 
 _SET = re.compile(r"(?:\": ?|: |=|= |→)(?:\\?[\"'])?-?$")
 _VALUE = re.compile(

@@ -31,13 +31,14 @@ TYPED, ANSWERED, CALLED, REPORT, FAILED, CONTENT, LISTING, HARNESS, SUMMARY, AGE
     range(12)
 )
 PAGE = 12
-_SORT: dict[Speaker, int] = {
+SORT_OF: dict[Speaker, int] = {
     "user": TYPED,
     "model": ANSWERED,
     "harness": HARNESS,
     "agent": AGENT,
     "summary": SUMMARY,
 }
+"""The sort of the words of each speaker."""
 
 
 class TextSegment(NamedTuple):
@@ -127,7 +128,7 @@ class _BlockReader(NamedTuple):
             sort = SUMMARY if words == SUMMARY else FAILED if block.is_error else sort
             for start, end, speaker, way in find_speech(entry, block, tool):
                 own = speaker == "tool" or (sort == FAILED and speaker == "agent")
-                own_sort = sort if own else _SORT.get(speaker, sort)
+                own_sort = sort if own else SORT_OF.get(speaker, sort)
                 text = block.text[start:end]
                 named = _read_words(text, start, way) if own_sort == TYPED else []
                 for piece in _part_attached(
@@ -140,7 +141,7 @@ class _BlockReader(NamedTuple):
             for start, end, speaker, way in find_speech(entry, block):
                 text = block.text[start:end]
                 named = _read_words(text, start, way) if speaker == "user" else []
-                sort = CONTENT if way == "context" else _SORT[speaker]  # files and pages state no rules
+                sort = CONTENT if way == "context" else SORT_OF[speaker]  # files and pages state no rules
                 for piece in _part_attached(
                     TextSegment(position, at, start, sort, text, None, way), session.cwd
                 ):

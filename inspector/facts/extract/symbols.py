@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Iterator
-from itertools import compress
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ...session.toolcalls.call_paths import names
-from .code_points import OUTSIDE, WORD, Codes, code_points, find_letters
+from .code_points import code_points, find_letters
+from .typed import Hit
 from .word_places import Places
 
-Hit = tuple[int, int, str]
-
-
-class Names(NamedTuple):
-    """Names in their order: where each starts, where it ends (int64[n]), and how it is written."""
-
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    forms: list[str]
-
-
-_LEAD = re.compile(r"[a-z]+ (?=\()")
-# Each with the letters it starts with, as it is looked for only where they stand. Where a name follows these,
-# there is a pattern besides that matches at each of their places, with "" for a name where none stands: one
-# for any text, and one for ASCII's letters alone, which is faster.
+# Each with the letters it starts with, as it is looked for only where they stand.
 _SYMBOLS = tuple(
-    (
-        re.split(r"[(\\\[]", pattern.removeprefix("("), maxsplit=1)[0],
-        re.compile(pattern),
-        tuple(re.compile(f"{lead[0]}(?:{pattern[lead.end() :]}|)", flag) for flag in (0, re.ASCII))
-        if (lead := _LEAD.match(pattern))
-        else (),
-    )
+    (re.split(r"[(\\\[]", pattern.removeprefix("("), maxsplit=1)[0], re.compile(pattern))
     for pattern in (
         r"def ([A-Za-z_]\w{1,99})(?=\()",
         r"class ([A-Z_]\w{1,99})(?= ?[:({<]| extends| implements|$)",
@@ -60,11 +35,7 @@ _SYMBOLS = tuple(
         r"(test_\w{3,150})(?![\w.])",
     )
 )
-SYMBOL_WORDS = tuple(letters for letters, _, _ in _SYMBOLS)
-_MANY = 2_000
-"""So many places of a word that its pattern is looked for all through the text at once."""
-_NO_START = WORD.copy()  # what no definition stands right after, as it is no start of a word
-_NO_START[[ord(char) for char in "_$*&."]] = True
+SYMBOL_WORDS = tuple(letters for letters, _ in _SYMBOLS)
 _TICKED = re.compile(r"`([A-Za-z_$][\w$]{1,80}(?:(?:\.|::|#)[A-Za-z_]\w{0,60}){0,4})(\([^`\n]{0,80}\))?`")
 _SUFFIXED = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|md|json|toml|ya?ml|sh|txt|log|html|css)$")
 _HEX = re.compile(r"[0-9a-f]{7,40}$")
@@ -77,47 +48,15 @@ _NO_NAMES = names(
 _CALLED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[\w$]+)*$")
 
 
-def find_symbols(text: str, places: Places) -> Iterator[Names]:
+def find_symbols(text: str, places: Places) -> Iterator[Hit]:
     """Names that code defines, and tests that a runner reports; `places` are those of SYMBOL_WORDS."""
-    codes = code_points(text)
-    for letters, pattern, every in _SYMBOLS:
-        starts = places.get(letters)
-        if starts is None:
-            continue
-        if every and len(starts) >= _MANY:
-            yield _find_many(text, codes, starts, letters, every[text.isascii()])
-            continue
-        spans, forms = array("q"), []
-        for start in starts[_opens(text, codes, starts)].tolist():
+    for letters, pattern in _SYMBOLS:
+        for start in places[letters].tolist() if letters in places else ():
+            before = text[start - 1 : start]
+            if before and (before.isalnum() or before in "_$*&."):
+                continue  # no start of a word
             if (match := pattern.match(text, start)) is not None:
-                spans.extend(match.span(1))
-                forms.append(match[1])
-        ends = np.frombuffer(spans, np.int64)
-        yield Names(ends[::2], ends[1::2], forms)
-
-
-def _find_many(
-    text: str, codes: Codes, starts: NDArray[np.int64], letters: str, every: re.Pattern[str]
-) -> Names:
-    """The same where there are many: no object is made but the name itself."""
-    forms = every.findall(text)
-    sizes = np.fromiter(map(len, forms), np.int64, len(forms))
-    named = (sizes > 0) & _opens(text, codes, starts)
-    if not named.all():
-        starts, sizes = starts[named], sizes[named]
-        forms = list(compress(forms, named.tolist()))
-    starts = starts + len(letters)
-    return Names(starts, starts + sizes, forms)
-
-
-def _opens(text: str, codes: Codes, starts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Before which places neither a letter or digit stands nor what joins words."""
-    before = codes[starts - 1]
-    opens: NDArray[np.bool_] = ~_NO_START[before]
-    for at in np.flatnonzero(before == OUTSIDE).tolist():
-        opens[at] = not text[starts[at] - 1].isalnum()
-    opens |= starts == 0
-    return opens
+                yield *match.span(1), match[1]
 
 
 def find_calls(text: str) -> Iterator[Hit]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from .typed import Hit
 from .word_places import Places
-
-Hit = tuple[int, int, str]
 
 _BOX = re.compile(r"(?:^|[\n\"→\t])[ \t]*(?:[-*+] |\d{1,3}\. )\[ \][ \t]+(\S[^\n]{2,400})")
 _MARKED = re.compile(r"\bTODO(?:\([\w@.-]{1,40}\))?:[ \t]+(\S[^\n]{2,400})")

@@ -38,7 +38,7 @@ from ...wire.checks import check_context
 from ...wire.parsed import Violation
 from ...wire.render import render_request
 from ..essential import SCRATCH
-from ..explain import describe_outcome
+from ..explain import WHO, describe_outcome
 from ..extract.errors import find_errors
 from ..facts import SPOKEN, Said, quote_form
 from ..grounding import ground_recorded
@@ -154,9 +154,8 @@ def _check_requests(
     The request consists of what follows the compaction up to the next reply. A compaction at the beginning of
     the file is not checked, because the request before it is unknown.
     """
-    places = {session.entries[index].id: place for place, index in enumerate(session.path)}
     for name in compactions:
-        place = places[name]
+        place = int(session.path_index[session.index[name]])
         if not place:
             continue
         before, after = session.entries[session.path[place - 1]].id, name
@@ -294,13 +293,8 @@ class _Look:
     def session(self) -> Session:
         return self.trace.scene.session
 
-    @cached_property
-    def at(self) -> dict[str, int]:
-        """Map each entry on the path to its position."""
-        return {self.session.entries[i].id: at for at, i in enumerate(self.session.path)}
-
     def place(self, ref: BlockRef) -> tuple[int, int]:
-        return self.at.get(ref.entry, -1), ref.block
+        return int(self.session.path_index[self.session.index[ref.entry]]), ref.block
 
     @cached_property
     def answers(self) -> dict[BlockRef, BlockRef]:
@@ -456,8 +450,7 @@ def _find_codes(traced: TracedFact, look: _Look) -> Iterator[tuple[str, dict[str
         sayings = {said.by: said.ref for said in known(traced)}
         by = "user" if "user" in sayings else "file"
         if by in sayings:
-            who = {"user": "the user", "file": "an instruction file"}[by]
-            yield "CI002", {"who": who, "when": _when(traced, sayings[by])}
+            yield "CI002", {"who": WHO[by], "when": _when(traced, sayings[by])}
     elif kind == "todo":
         by_user = any(said.by == "user" for said in known(traced))
         if by_user if look.todos is None else fact.form in look.todos:
@@ -478,5 +471,5 @@ def _find_codes(traced: TracedFact, look: _Look) -> Iterator[tuple[str, dict[str
 
 
 def _when(traced: TracedFact, ref: BlockRef) -> str:
-    turn = traced.scene.turns.get(ref.entry)
+    turn = traced.scene.session.turn_of.get(ref.entry)
     return f"in turn {turn}" if turn else "before"

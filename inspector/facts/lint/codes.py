@@ -6,7 +6,7 @@ A code is never given to another check, even if it is no longer used.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -39,128 +39,63 @@ class Check(NamedTuple):
     example: str
 
 
+# fmt: off
 _CHECKS = (
-    Check(
-        "CI001",
-        "edited file absent",
-        "error",
+    Check("CI001", "edited file absent", "error",
         "A file that was edited or deleted is named nowhere any more.",
-        "The file src/auth.py, edited in turn 12, is absent.",
-    ),
-    Check(
-        "CI002",
-        "user constraint absent",
-        "error",
+        "The file src/auth.py, edited in turn 12, is absent."),
+    Check("CI002", "user constraint absent", "error",
         "What the user, or the instruction file of a folder, said must or must not be done is said nowhere.",
-        "The constraint “Never push to main.”, said by the user in turn 1, is absent.",
-    ),
-    Check(
-        "CI003",
-        "open todo absent",
-        "warning",
+        "The constraint “Never push to main.”, said by the user in turn 1, is absent."),
+    Check("CI003", "open todo absent", "warning",
         "An open item of the last todo list, or a todo the user named, is said nowhere any more.",
-        "The todo “Add the changelog entry.”, open in turn 9, is absent.",
-    ),
-    Check(
-        "CI004",
-        "last error absent",
-        "warning",
+        "The todo “Add the changelog entry.”, open in turn 9, is absent."),
+    Check("CI004", "last error absent", "warning",
         "The error that a test, build or check reported last, and did not leave behind, is said nowhere.",
-        "The error TypeError: missing argument, last met in turn 8, is absent.",
-    ),
-    Check(
-        "CI005",
-        "last result absent",
-        "warning",
+        "The error TypeError: missing argument, last met in turn 8, is absent."),
+    Check("CI005", "last result absent", "warning",
         "The test, build or check that failed last is not mentioned, and neither is its failure.",
-        "The command pytest -q, which failed last in turn 8, is absent.",
-    ),
-    Check(
-        "CI006",
-        "created file absent",
-        "error",
+        "The command pytest -q, which failed last in turn 8, is absent."),
+    Check("CI006", "created file absent", "error",
         "A file that was created is named nowhere any more.",
-        "The file src/tokens.py, created in turn 5, is absent.",
-    ),
-    Check(
-        "CI007",
-        "ambiguous file name",
-        "warning",
+        "The file src/tokens.py, created in turn 5, is absent."),
+    Check("CI007", "ambiguous file name", "warning",
         "Of a file that was read or changed only a name is left that another file has too.",
-        'Of the file src/left/util.py only "util.py" is left, which src/right/util.py is called too.',
-    ),
-    Check(
-        "CI008",
-        "ungrounded summary line",
-        "warning",
+        'Of the file src/left/util.py only "util.py" is left, which src/right/util.py is called too.'),
+    Check("CI008", "ungrounded summary line", "warning",
         "A line of a recorded summary names what nothing it summarises names.",
-        "Line 7 names the path src/ghost.py; nothing it summarises does.",
-    ),
-    Check(
-        "CI009",
-        "regret",
-        "warning",
+        "Line 7 names the path src/ghost.py; nothing it summarises does."),
+    Check("CI009", "regret", "warning",
         "What a recorded compaction took away was needed again and paid for once more.",
-        "The file src/auth.py was read again in turn 9 after it was lost: 1,331 tokens, $0.0071.",
-    ),
-    Check(
-        "CI010",
-        "decision absent",
-        "note",
+        "The file src/auth.py was read again in turn 9 after it was lost: 1,331 tokens, $0.0071."),
+    Check("CI010", "decision absent", "note",
         "What the model decided, and why, is said nowhere any more. Looked for only where it is asked for.",
-        "The decision “We keep SQLite because it needs no server.”, made in turn 2, is absent.",
-    ),
-    Check(
-        "CI011",
-        "summary unreadable",
-        "note",
+        "The decision “We keep SQLite because it needs no server.”, made in turn 2, is absent."),
+    Check("CI011", "summary unreadable", "note",
         "A recorded summary is encrypted or missing; what it keeps is unknown.",
-        "The summary of compaction e40 cannot be read; what became of 12 facts is unknown.",
-    ),
-    Check(
-        "CI012",
-        "nothing compacted",
-        "error",
+        "The summary of compaction e40 cannot be read; what became of 12 facts is unknown."),
+    Check("CI012", "nothing compacted", "error",
         "The policy changes nothing, so its losses are unknown.",
-        "flue changes nothing at e40: Nothing stands before this place: there is nothing to compact.",
-    ),
-    Check(
-        "CI013",
-        "context refused",
-        "error",
+        "flue changes nothing at e40: Nothing stands before this place: there is nothing to compact."),
+    Check("CI013", "context refused", "error",
         "A provider would refuse the context that is left, or the first request after a recorded compaction.",
-        "inspect-trim leaves what a provider refuses: nothing in the previous message made the call 'c1'.",
-    ),
-    Check(
-        "CI014",
-        "user's choice absent",
-        "warning",
+        "inspect-trim leaves what a provider refuses: nothing in the previous message made the call 'c1'."),
+    Check("CI014", "user's choice absent", "warning",
         "What the user chose, in answering a question or on their own, is said nowhere any more.",
-        "The choice “Let's go with SQLite.”, made by the user in turn 2, is absent.",
-    ),
-    Check(
-        "CI015",
-        "superseded value carried on",
-        "warning",
+        "The choice “Let's go with SQLite.”, made by the user in turn 2, is absent."),
+    Check("CI015", "superseded value carried on", "warning",
         "A summary tells a value that the user had replaced by a later one.",
-        "The summary tells the value cap = 481, which the user replaced in turn 9 by 710.",
-    ),
-    Check(
-        "CI016",
-        "value changed",
-        "error",
+        "The summary tells the value cap = 481, which the user replaced in turn 9 by 710."),
+    Check("CI016", "value changed", "error",
         "A summary gives another value for something that the user stated.",
-        "The constraint “Spend at most $500.” is changed. You said “$500” (turn 3). The summary says “$600”.",
-    ),
-    Check(
-        "CI017",
-        "rule contradicted",
-        "error",
+        "The constraint “Spend at most $500.” is changed. You said “$500” (turn 3). The summary says "
+        "“$600”."),
+    Check("CI017", "rule contradicted", "error",
         "A summary allows, cancels or negates what the user asked for.",
-        "The constraint “Never push to main.” is contradicted. You said “Never push to main.” (turn 1). The "
-        "summary allows it: “Pushing to main is fine.”.",
-    ),
+        "The constraint “Never push to main.” is contradicted. You said “Never push to main.” (turn 1). "
+        "The summary allows it: “Pushing to main is fine.”."),
 )
+# fmt: on
 ASKED_FOR = frozenset({"CI010"})
 """Checks that run only if a rule names them: too many of their findings are preserved in other words."""
 LINT_CODES: dict[str, Check] = {check.code: check for check in _CHECKS}
@@ -238,9 +173,6 @@ class LintReport(Framed, Sequence[LintFinding]):
 
     def __len__(self) -> int:
         return len(self.found)
-
-    def __iter__(self) -> Iterator[LintFinding]:
-        return iter(self.found)
 
     @property
     def ok(self) -> bool:

@@ -163,7 +163,7 @@ def _put_together(model: WorkbenchModel, plan: Plan) -> _Request:
     if isinstance(known, _Request) and known.plan is plan:
         return known
     session = plan.session
-    context, turns = build_context(session, plan), _find_turns(session)
+    context, turns = build_context(session, plan), session.turn_of
     names = _name_tools(session) if context.pieces else {}
     cleared = _find_cleared(session) - _find_cleared(model.plan.session)
     parts: Mapping[PartName, int] = plan.parts_after
@@ -195,16 +195,6 @@ def _keep_left(model: WorkbenchModel) -> Plan:
         left = find_recorded(model.plan, model.history).left_by
         plans[at] = make_plan(left, model.ledger, UNTOUCHED, window=model.window)
     return plans[at]
-
-
-def _find_turns(session: Session) -> dict[str, int]:
-    """The turn of every entry on the path, from 1."""
-    path = session.path
-    return {
-        session.entries[path[at]].id: turn.number + 1
-        for turn in session.turns
-        for at in range(turn.first, turn.last + 1)
-    }
 
 
 def _name_tools(session: Session) -> dict[str, str]:

@@ -17,13 +17,13 @@ from ...errors import EditError
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Fact, Facts
 from ...facts.outcomes import MISSING, OUTCOMES, WORST_FIRST, Outcome, read_outcome
-from ...facts.trace import trace_facts, trace_moves
+from ...facts.trace import find_whole, trace_facts, trace_moves
 from ...facts.traced import Evidence, Trace, TracedFact
 from ...planning.plan import Plan
 from ...redaction.cut import cut_text
-from ...session.queries import find_end, find_parent
+from ...session.queries import find_move
 from ...session.session import Session
-from ...session.tree import Bools, Ints
+from ...session.tree import Ints
 from ..model import WorkbenchModel
 from ..opening import name_marks
 from ..words import label_of
@@ -126,8 +126,8 @@ class FactsReply(Payload, frozen=True, kw_only=True):
 class FactListing(NamedTuple):
     """A plan's trace, and the same in `order`; a placeholder for its summary is not read.
 
-    `whole` is the session that `facts` are of; `on_path` (bool) tells the entries on the moment's path, and
-    `live_row` (int32) the row in the context of each block of the file, -1 outside.
+    `whole` is the session that `facts` are of; `live_row` (int32) the row in the context of each block of the
+    file, -1 outside.
     """
 
     plan: Plan
@@ -135,7 +135,6 @@ class FactListing(NamedTuple):
     facts: Facts
     trace: Trace
     order: tuple[TracedFact, ...]
-    on_path: Bools
     live_row: Ints
 
 
@@ -154,25 +153,15 @@ def find_listing(model: WorkbenchModel, place: int, *, planned: bool = False) ->
     for listing in kept:
         if listing.plan is plan:
             return listing
-    whole = whole_of(plan)
+    whole = find_whole(plan)
     facts = whole.facts
     trace = trace_facts(facts, plan, placeholder=False)
-    on_path = np.zeros(len(plan.session.entries), bool)
-    on_path[list(plan.session.path)] = True
     start, live = plan.session.tree.start, plan.session.live
     live_row = np.full(int(start[-1]), -1, np.int32)
     live_row[start[live.entries[live.position]] + live.block] = np.arange(len(live.position))
-    listing = FactListing(plan, whole, facts, trace, _sort(facts, trace), on_path, live_row)
+    listing = FactListing(plan, whole, facts, trace, _sort(facts, trace), live_row)
     kept[:] = [*kept[-3:], listing]
     return listing
-
-
-def whole_of(plan: Plan) -> Session:
-    """The session whose facts a plan is asked about: at its end, or the moment if that is on another path."""
-    whole, session = plan.ledger.session, plan.session
-    if whole.path[: len(session.path)] == session.path:
-        return whole
-    return plan.table.moment.session
 
 
 def plan_at(model: WorkbenchModel, place: int) -> Plan:
@@ -203,8 +192,7 @@ def _sort(facts: Facts, trace: Trace) -> tuple[TracedFact, ...]:
     What was gone before comes last, and of its kind a bare "ok".
     """
     session = trace.scene.session
-    where = np.full(len(session.entries), -1, np.int64)
-    where[list(session.path)] = np.arange(len(session.path))
+    where = session.path_index.astype(np.int64)
     last = np.full(len(facts), -1, np.int64)
     # Beyond any block's number in its entry.
     np.maximum.at(last, facts.fact, where[facts.entry] * (1 << 24) + facts.block)
@@ -277,7 +265,7 @@ def _find_rounds(listing: FactListing, numbers: set[int]) -> list[tuple[str, dic
     passed = sum(entry in on_path for entry in named)
     first = max(0, min(passed - 1, len(named) - MOST_MARKS))
     entries = [whole[entry] for entry in list(named)[first : first + MOST_MARKS]]
-    moves = [(find_parent(whole, entry), find_end(whole, entry.id), entry.id) for entry in entries]
+    moves = [find_move(whole, entry) for entry in entries]
     return [
         (named[trace.scene.entry.id].sign, {traced.fact.number: traced for traced in trace})
         for trace in trace_moves(whole, listing.facts, moves, numbers)
@@ -306,7 +294,7 @@ def is_bad(traced: TracedFact) -> bool:
 def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> FactRow:
     fact, facts, cwd = traced.fact, listing.facts, listing.plan.session.cwd
     start, end = facts.offset[fact.number : fact.number + 2].tolist()
-    here = listing.on_path[facts.entry[start:end]]
+    here = listing.plan.session.path_index[facts.entry[start:end]] >= 0
     by = dict.fromkeys(facts.by[start:end][here].tolist())
     blocks = listing.plan.session.tree.start[facts.entry[start:end]] + facts.block[start:end]
     return FactRow(
@@ -323,7 +311,7 @@ def _row(listing: FactListing, traced: TracedFact, rounds: list[FactRound]) -> F
         rounds=rounds,
         said=len(traced.said),
         by=[BY[code] for code in by],
-        last_turn=listing.trace.scene.turns.get(traced.said[-1].entry, 1) - 1,
+        last_turn=listing.trace.scene.session.turn_of.get(traced.said[-1].entry, 1) - 1,
         row=int(listing.live_row[blocks[here]].max(initial=-1)),
     )
 

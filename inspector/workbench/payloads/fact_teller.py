@@ -14,7 +14,7 @@ from ...facts.traced import TracedFact
 from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.entries import Entry
-from ...session.queries import find_end, find_parent, pair_calls
+from ...session.queries import find_move, pair_calls
 from ...session.session import Session
 from ...session.speakers import who_speaks
 from ...session.toolcalls.core_command import core_command, name_command, split_core
@@ -50,6 +50,7 @@ class Teller:
         self.looked = "" if looked is None else looked.mark.entry
         self.rounds = {name.look: traced for name, traced in self._pick_rounds()}
         self.signs = {name.look: name.sign for name in self.names.values()}
+        self._clearings = {name.look for name in self.names.values() if name.kind == "micro"}
 
     def _pick_rounds(self) -> Iterator[tuple[MarkName, TracedFact]]:
         """What each recorded compaction on the path left of the fact, with the name of its row. Of clearings
@@ -87,9 +88,7 @@ class Teller:
             entries = [
                 session[e] for e, name in self.names.items() if name.kind == "compact" or e in concerned
             ]
-            moves = [
-                (find_parent(session, entry), find_end(session, entry.id), entry.id) for entry in entries
-            ]
+            moves = [find_move(session, entry) for entry in entries]
             traces = trace_moves(session, facts, moves, (number,))
             # The facts are stored too, so that their id stays unique.
             cached[key] = facts, tuple(traced for trace in traces for traced in trace)
@@ -102,8 +101,7 @@ class Teller:
         named = {said.ref for said in self.fact.said}
         if self.planned is not None:
             named |= set(self.planned.named)
-        start, index = self.session.tree.start, self.session.index
-        rows = {ref: int(start[index[ref.entry]]) + ref.block for ref in named}
+        rows = {ref: self.session.block_row(ref) for ref in named}
         return dict(sorted(rows.items(), key=itemgetter(1)))
 
     @cached_property
@@ -119,7 +117,7 @@ class Teller:
 
     def clears(self, pick: str) -> bool:
         """Whether a row is that of a clearing of outputs."""
-        return any(name.look == pick and name.kind == "micro" for name in self.names.values())
+        return pick in self._clearings
 
     def emptied(self, traced: TracedFact) -> list[BlockRef]:
         """The blocks that named it and that stood before a recorded compaction, and no more after it."""
@@ -165,17 +163,7 @@ class Teller:
 
     def turn(self, ref: BlockRef) -> int:
         """The turn of a block in the whole file, from 1; 0 where it has none."""
-        turns = self.model.cache.get("turns")
-        if turns is None or turns[0] is not self.session:
-            session = self.session
-            by = {
-                session.entries[session.path[at]].id: turn.number + 1
-                for turn in session.turns
-                for at in range(turn.first, turn.last + 1)
-            }
-            turns = self.model.cache["turns"] = (session, by)
-        number: int = turns[1].get(ref.entry, 0)
-        return number
+        return self.session.turn_of.get(ref.entry, 0)
 
     def name(self, ref: BlockRef) -> str:
         """Name a block in words: "the answer", "the edit", "the output of git diff"."""
@@ -208,14 +196,10 @@ class Teller:
             speaker, "a message"
         )
 
-    @property
+    @cached_property
     def calls(self) -> dict[BlockRef, BlockRef]:
-        kept = self.model.cache.get("calls")
-        if kept is None or kept[0] is not self.session:
-            pairs = {output: call for call, output in pair_calls(self.session).items()}
-            kept = self.model.cache["calls"] = (self.session, pairs)
-        calls: dict[BlockRef, BlockRef] = kept[1]
-        return calls
+        """The call of every output."""
+        return {output: call for call, output in pair_calls(self.session).items()}
 
     def label(self, ref: BlockRef) -> str:
         """ "the answer in turn 2"."""

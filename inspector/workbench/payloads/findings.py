@@ -28,7 +28,7 @@ from ...policies.builtin.recorded import RECORDED
 from ...policies.policy import Edits
 from ...redaction.cut import cut_text
 from ...session.entries import Entry
-from ...session.queries import find_end, find_next_compaction, find_parent
+from ...session.queries import find_move, find_next_compaction
 from ...session.session import Session
 from ...session.toolcalls.call_paths import canonical_path
 from ...text import join_words, plural, printable
@@ -244,8 +244,7 @@ def find_recorded(model: WorkbenchModel, listing: FactListing, entry: Entry) -> 
     known_, found = kept.get(entry.id, (None, None))
     if found is None or known_ is not listing.facts:
         session = _session_of(listing, entry)
-        moves = [(find_parent(session, entry), find_end(session, entry.id), entry.id)]
-        (trace,) = trace_moves(session, listing.facts, moves)
+        (trace,) = trace_moves(session, listing.facts, [find_move(session, entry)])
         found = Recorded(name_marks(session).get(entry.id, MarkName("compact", 1)), entry, trace)
         kept[entry.id] = listing.facts, found
     return found
@@ -254,8 +253,7 @@ def find_recorded(model: WorkbenchModel, listing: FactListing, entry: Entry) -> 
 def _session_of(listing: FactListing, entry: Entry) -> Session:
     """A session with the compaction on its path: of a branch that was left, the one that ends there."""
     whole = listing.whole
-    on_path = any(whole.entries[i].id == entry.id for i in whole.path)
-    return whole if on_path else whole.at(entry.id)
+    return whole if whole.path_index[whole.index[entry.id]] >= 0 else whole.at(entry.id)
 
 
 def find_again(model: WorkbenchModel, listing: FactListing) -> tuple[Regret, ...]:
@@ -344,7 +342,7 @@ def describe_loss(finding: LintFinding) -> str:
     else:
         what = "failed"
         last = next((said for said in reversed(sayings) if said.operation == "ran"), sayings[-1])
-    turn = traced.scene.turns.get(last.ref.entry)
+    turn = traced.scene.session.turn_of.get(last.ref.entry)
     return f"{what}, turn {turn}" if turn else what
 
 

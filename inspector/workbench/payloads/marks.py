@@ -11,7 +11,6 @@ from ...facts.regret import Regret, sum_regret
 from ...redaction.cut import cut_text
 from ...session.blocks import BlockRef
 from ...session.queries import find_parent
-from ...session.tree import Ints
 from ...text import printable, utf16_length
 from ...tokens.cache_rebuilds import describe_rebuild, find_cache_rebuilds
 from ..model import WorkbenchModel
@@ -128,12 +127,8 @@ def _mark(model: WorkbenchModel, regret: Regret) -> RegretMark:
 
 def _step_of(model: WorkbenchModel, entry: str) -> int:
     """The step of the session's life in which an entry came, -1 off the main path."""
-    steps: Ints | None = model.cache.get("steps")
-    if steps is None:
-        steps = np.full(len(model.session.entries), -1, np.int32)
-        steps[model.history.path] = model.history.step
-        model.cache["steps"] = steps
-    return int(steps[model.session.index[entry]])
+    at = model.session.path_index[model.session.index[entry]]
+    return int(model.history.step[at]) if at >= 0 else -1
 
 
 def describe_grounding(model: WorkbenchModel, row: int) -> GroundingReply:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from ...facts.explain import name_speaker
 from ...facts.explanation import Passage
+from ...facts.facts import SPOKEN
 from ...facts.focus import write_focus
 from ...facts.lint.check import CHANGED, find_code, known
 from ...facts.outcomes import MISSING, TRAITS, UNDECIDED, Colour, Outcome
@@ -41,7 +42,6 @@ _NOUNS = {
     "choice": "your choice",
     "statement": "your statement",
 }
-_PROSE = ("constraint", "choice", "decision", "todo", "statement")
 _LEFT = {"summary": "The summary says", "notice": "The notice says", "pointer": "The pointer says"}
 
 _NOTHING = defaultdict(
@@ -171,7 +171,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
     teller = Teller(model, listing, fact)
     pick = teller.choose(str(query.get("pick", "")))
     told = teller.tell(pick)
-    traced, code = told.traced, _code(teller, told)
+    traced, code, wording = told.traced, _code(teller, told), _write(teller, told)
     explanation = None if traced is None else traced.explanation
     evidence = None if explanation is None else explanation.evidence
     title, fixes, note = _offer(model, teller, told)
@@ -189,7 +189,7 @@ def tell_story(model: WorkbenchModel, query: Mapping[str, Any]) -> StoryReply:
         pick=pick,
         outcome="" if traced is None else traced.outcome,
         label=_label_outcome(told),
-        wording=_pack(_write(teller, told)),
+        wording=WordingPayload(wording.code, wording.sentence),
         tone=_tone(told, code),
         said=None if evidence is None else _pass(teller, evidence.said, told),
         found=None if evidence is None else _pass(teller, evidence.found, told, left=True),
@@ -242,10 +242,6 @@ def _write_again(teller: Teller, again: Regret) -> WrittenSentence:
     )
 
 
-def _pack(found: WrittenSentence) -> WordingPayload:
-    return WordingPayload(found.code, found.sentence)
-
-
 def _label_outcome(told: Told) -> str:
     if told.again is not None:
         return "Needed again"
@@ -293,7 +289,7 @@ def _fact_row(teller: Teller, told: Told, row: str) -> StoryFactRow:
     name = name_form(fact.kind, fact.form, teller.session.cwd)
     if fact.kind == "file":
         name = name.rpartition("/")[2]
-    does = "is said in" if fact.kind in _PROSE else "is named in"
+    does = "is said in" if fact.kind in SPOKEN else "is named in"
     short = name if len(name) <= MOST_NAME else _NOUNS.get(fact.kind, fact.kind)
     if told.again is not None or traced is None:
         return StoryFactRow(short, does, row)
@@ -407,7 +403,7 @@ def _steps(teller: Teller, told: Told) -> Iterator[StoryStep]:
     traced = told.traced
     if traced is None or not traced.named:
         return
-    sayings, said = known(traced), "said" if teller.fact.kind in _PROSE else "named"
+    sayings, said = known(traced), "said" if teller.fact.kind in SPOKEN else "named"
     first, last = traced.named[0], traced.named[-1]
     done = {one.operation for one in sayings if one.ref == first}
     lead = next((word for way, word in (("created", "created"), ("ran", "first run")) if way in done), "")

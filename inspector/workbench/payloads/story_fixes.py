@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec import UNSET, UnsetType
 
 from ...errors import InspectorError
-from ...facts.trace import trace_one
+from ...facts.trace import trace_again
 from ...facts.traced import Fix
 from ...planning.plan import Plan
 from ...planning.planner import make_plan
@@ -94,7 +94,7 @@ def offer_fixes(model: WorkbenchModel, listing: FactListing, told: Told, teller:
     if base is None:
         return []
     if told.recorded is None:
-        traced = trace_one(traced, base.bare)
+        (traced,) = trace_again([traced], base.bare)
     if traced.outcome == "verbatim":
         return []
     return _tell(model, told, teller, base, _sift(traced.fixes(base.bare), base, teller))

@@ -1,0 +1,128 @@
+"""The facts at a point in time: which were said, which can be read, and which the context's blocks name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import check_stopped
+from ..session.garbage import paused_gc
+from ..session.session import Session
+from ..session.tree import Bools, Ints
+from .comparing import STATEMENTS, compare_fact, index_text
+from .fact_keys import FactKeys
+from .indexed_text import ALL_SAID
+from .mentions import FactPattern, read_words
+from .occurrences import Occurrences
+from .outcomes import CODE, IN_FULL
+from .remaining import Remaining, TextIndex
+from .replaced import Replacement, find_replacements
+
+
+class PointInTime:
+    """The facts said up to a point in time, ready to be traced through a compaction or many plans.
+
+    `said` (bool per block of the file, a last False) are the blocks on the path, `known` (bool per fact) the
+    facts said there. Of a file or a commit that is known by two names only the longer is a fact.
+
+    Args:
+        found: The facts.
+        session: The session at that point.
+        before: What stands in the context there.
+        keys: The facts by what a text that names them holds; without it each is looked for.
+    """
+
+    def __init__(
+        self, found: Occurrences, session: Session, before: Remaining, keys: FactKeys | None = None
+    ) -> None:
+        self.found, self.session, self.before, self.keys = found, session, before, keys
+        self.said: Bools = np.append(np.repeat(session.path_index >= 0, np.diff(session.tree.start)), False)
+        self.known = found.any(self.said)
+        aliases = found.aliases(self.known)
+        self.known[list(aliases)] = False
+        self.shorter: dict[int, list[int]] = {}
+        """The shorter names of every fact that has some."""
+        for short, whole in aliases.items():
+            self.shorter.setdefault(whole, []).append(short)
+
+    def pattern(self, number: int) -> FactPattern:
+        """How a fact is looked up."""
+        return self.found.pattern(number, self.session)
+
+    @cached_property
+    def stood(self) -> Bools:
+        """bool per fact: it can be read, in a block that says it or in a text that stands for blocks."""
+        stood: Bools = self.found.any(self.before.rows) & self.known
+        sought = self.known & ~stood
+        if self.keys is not None:
+            held = np.zeros(len(sought), bool)
+            held[list(self.keys.held_by(self.before.prose))] = True
+            if self.before.others:
+                held[list(self.keys.find_candidates(self.before, ALL_SAID))] = True
+            sought &= held
+        for number in np.flatnonzero(sought).tolist():
+            check_stopped()
+            stood[number] = self._is_read(number)
+        return stood
+
+    def _is_read(self, number: int) -> bool:
+        """Whether a text that stands for blocks has all of a fact, or prose that is not known to say it."""
+        fact, pattern = self.found.facts[number], self.pattern(number)
+        for stand, text in zip(self.before.others, self.before.texts, strict=True):
+            mention = text.find(pattern)
+            if mention is not None and mention.full:
+                return True
+            # Of plain sentences, of which there can be thousands, only the words count here.
+            if stand.how == "summary" and fact.kind in STATEMENTS and fact.kind != "statement":
+                if compare_fact(fact.kind, fact.form, index_text(stand.text)).outcome in IN_FULL:
+                    return True
+        return self.before.is_named_in_prose(pattern)
+
+    @cached_property
+    def replaced(self) -> Mapping[int, Replacement]:
+        """What the user replaced, by its place in the columns."""
+        return self.found.by_place(lambda facts: find_replacements(facts, self.said))
+
+    def find_named(self, after: Remaining) -> Ints:
+        """Return for each fact the code of "verbatim" or "partial" if a block that stays names it without
+        being known to say it: in full, or by the tail of a file's name; else -1.
+
+        What the system prompt names stays in any case, and no text is searched for a value that was replaced.
+        """
+        codes = np.full(len(self.known), -1, np.int32)
+        for code, pairs in zip((CODE["partial"], CODE["verbatim"]), self._named, strict=True):
+            codes[pairs[after.rows[pairs[:, 1]], 0]] = code
+        codes[self._safe] = CODE["verbatim"]
+        return codes
+
+    @cached_property
+    def _patterns(self) -> dict[int, FactPattern]:
+        return {number: self.pattern(number) for number in np.flatnonzero(self.stood).tolist()}
+
+    @cached_property
+    def _named(self) -> tuple[Ints, Ints]:
+        """int32[k,2] each: a fact and a row of a block that names only a part of it, or all of it."""
+        with paused_gc():  # a pattern for each fact, and no garbage
+            index = self.before.index
+            return self._pair(index.find_tails), self._pair(index.find_all)
+
+    def _pair(self, find: Callable[[FactPattern], set[int]]) -> Ints:
+        pairs = []
+        for number, pattern in self._patterns.items():
+            check_stopped()
+            pairs += [(number, row) for row in sorted(find(pattern))]
+        return np.array(pairs, np.int32).reshape(-1, 2)
+
+    @cached_property
+    def _safe(self) -> list[int]:
+        """The facts that no compaction can take: what the system prompt names, and what was replaced."""
+        safe = list(self.replaced)
+        for text in (other.text for other in self.before.others if other.how == "head"):
+            words, index = read_words(text), TextIndex()
+            index.add(0, words, words.words, words.runs)
+            held = set() if self.keys is None else self.keys.held_by(index)
+            hits = ((number, words.find(self._patterns[number])) for number in held if self.stood[number])
+            safe += [number for number, hit in hits if hit is not None and hit.full]
+        return safe
