@@ -129,20 +129,20 @@ def read_task(messages: list[Any], screen: Any = None) -> Session:
 
 
 class _TaskReading:
-    """What has been read of a task, message after message."""
+    """The state of a task while its messages are read."""
 
     def __init__(self, screen: Any) -> None:
-        self.made = Recording(NAME)
+        self.recording = Recording(NAME)
         self.screen = screen
         self.condensed, self.cuts = Condensed(screen), read_ranges(screen)
         self.names: Names = {}
         self.cwd: str | None = None
         self.is_roo = False
         self.asked_model: str | None = None
-        self.models: dict[str, str | None] = {}  # the model that was asked, by the id of its reply
-        self.thoughts: list[tuple[Source, Found]] = []  # those of the next reply
-        self.hidden: dict[str, list[str]] = {}  # entries by the summary or marker that stands for them
-        self.shown: list[str] = []  # entries in the context
+        self.models: dict[str, str | None] = {}  # the requested model, by the id of its reply
+        self.thoughts: list[tuple[Source, Found]] = []  # reasoning of the next reply
+        self.hidden: dict[str, list[str]] = {}  # entries by what replaces them: a summary or a marker
+        self.context: list[str] = []  # ids of entries
 
     def take(self, line: int, raw: Any) -> None:
         """Read one message."""
@@ -152,18 +152,18 @@ class _TaskReading:
             return
         role = fields.text("role")
         if role is None:
-            self.made.spoil(source, "a message without a role")
+            self.recording.spoil(source, "a message without a role")
             return
         time = fields.number("ts")
         stamp = None if time is None else iso_time(time)
-        found = find_blocks(fields.any("content"), self._read_block)
+        blocks = find_blocks(fields.any("content"), self._read_block)
         self.is_roo = self.is_roo or bool(ROO & set(fields.rest))
         if raw.get("isSummary") is True:
-            entry = self._condense(source, fields, role, found, stamp)
+            entry = self._condense(source, fields, role, blocks, stamp)
         elif raw.get("isTruncationMarker") is True:
-            entry = self._truncate(source, fields, found, stamp)
+            entry = self._truncate(source, fields, blocks, stamp)
         else:
-            entry = self._say(source, fields, role, found, stamp)
+            entry = self._add_message(source, fields, role, blocks, stamp)
             if (cut := self.cuts.get(line - 1)) is not None:
                 self._cut(line, *cut)
         for key in PARENTS:
@@ -174,88 +174,90 @@ class _TaskReading:
         return _read_block(raw, self.names)
 
     def _condense(
-        self, source: Source, fields: Fields, role: str, found: list[Found], stamp: str | None
+        self, source: Source, fields: Fields, role: str, blocks: list[Found], stamp: str | None
     ) -> Entry:
-        """Add a summary. Where nothing says what it stands for, all was deleted but the task itself."""
+        """Add a summary. If no message names it, it replaces everything but the task itself."""
         number = fields.rest.get("condenseId")
-        rest = self.shown[1:] if role == "assistant" else self.shown
+        rest = self.context[1:] if role == "assistant" else self.context
         kept = self._without(self.hidden.get(str(number), rest))
-        words = "\n".join(block.text for block, _ in found if block.kind == "text")
+        words = "\n".join(block.text for block, _ in blocks if block.kind == "text")
         more: Json = {"timestamp": stamp}
         boundary: Json = {"summary": words, "kept": tuple(kept)}
         boundary |= self.condensed.find("condenseId", number, words, more)
-        return self._compact(source, boundary, found, fields.rest, more)
+        return self._compact(source, boundary, blocks, fields.rest, more)
 
-    def _truncate(self, source: Source, fields: Fields, found: list[Found], stamp: str | None) -> Entry:
+    def _truncate(self, source: Source, fields: Fields, blocks: list[Found], stamp: str | None) -> Entry:
         """Add a marker of messages that were hidden."""
         number = fields.rest.get("truncationId")
         kept = self._without(self.hidden.get(str(number), []))
         more: Json = {"timestamp": stamp}
         boundary: Json = {"trigger": "truncation", "kept": tuple(kept)}
         boundary |= self.condensed.find("truncationId", number, None, more)
-        # A summary that stands on is a part of what the model is shown in its place.
-        before = [self.made.entries[self.made.where[name]] for name in kept]
+        # A summary that is kept is part of the context after the truncation.
+        before = [self.recording.entries[self.recording.where[name]] for name in kept]
         summaries: list[Found] = [(b, {}) for each in before if each.boundary for b in each.blocks]
-        return self._compact(source, boundary, summaries + found, fields.rest, more)
+        return self._compact(source, boundary, summaries + blocks, fields.rest, more)
 
     def _cut(self, line: int, first: int, last: int) -> None:
-        """Add what Cline left out of its requests after a message, as its screen tells."""
-        gone = {f"m{number + 1}" for number in range(first, last + 1)}
-        kept = [name for name in self._without(gone) if not name.startswith("cut")]
+        """Add the range of messages that Cline left out of its requests, according to the screen."""
+        removed = {f"m{number + 1}" for number in range(first, last + 1)}
+        kept = [name for name in self._without(removed) if not name.startswith("cut")]
         boundary: Json = {"trigger": "truncation", "kept": tuple(kept)}
-        self.shown = [self.made.compact(f"cut{line}", None, None, boundary).id, *kept]
+        self.context = [self.recording.compact(f"cut{line}", None, None, boundary).id, *kept]
 
     def _without(self, names: Iterable[str]) -> list[str]:
-        gone = set(names)
-        return [name for name in self.shown if name not in gone]
+        removed = set(names)
+        return [name for name in self.context if name not in removed]
 
-    def _compact(self, source: Source, boundary: Json, found: list[Found], extra: Json, more: Json) -> Entry:
+    def _compact(self, source: Source, boundary: Json, blocks: list[Found], extra: Json, more: Json) -> Entry:
         name = f"m{source.line}"
-        entry = self.made.compact(name, None, source, boundary, found=found, extra=extra, **more)
-        self.shown = [entry.id, *boundary["kept"]]
+        entry = self.recording.compact(name, None, source, boundary, found=blocks, extra=extra, **more)
+        self.context = [entry.id, *boundary["kept"]]
         return entry
 
-    def _say(self, source: Source, fields: Fields, role: str, found: list[Found], stamp: str | None) -> Entry:
+    def _add_message(
+        self, source: Source, fields: Fields, role: str, blocks: list[Found], stamp: str | None
+    ) -> Entry:
         more: Json = {"timestamp": stamp}
         if role == "assistant":
-            found = [*(thought for _, thought in self.thoughts), *found]
+            blocks = [*(thought for _, thought in self.thoughts), *blocks]
             about = Fields(fields.rest.get("modelInfo"))
             model = about.text("modelId") or about.text("id")
             more |= {"model": model, "provider": about.text("providerId")}
             more["usage"] = _read_metrics(fields.rest.get("metrics"))
         elif role != "tool":
-            more["meta"] = self._is_meta(found)
-        entry = self.made.add(f"m{source.line}", role, found, source, fields.rest, **more)
-        self.shown.append(entry.id)
+            more["meta"] = self._is_meta(blocks)
+        entry = self.recording.add(f"m{source.line}", role, blocks, source, fields.rest, **more)
+        self.context.append(entry.id)
         if role == "assistant":
             self.models[entry.id] = self.asked_model
-            for beside, _ in self.thoughts:
-                self.made.also(entry.id, beside)
+            for thought_source, _ in self.thoughts:
+                self.recording.also(entry.id, thought_source)
             self.thoughts = []
         return entry
 
-    def _is_meta(self, found: list[Found]) -> bool:
-        """Whether nothing in a user's message is a person's; note what the harness's details tell."""
-        texts = [block.text for block, _ in found if block.kind == "text"]
-        asked = (said[1] for text in texts if (said := _MODEL.search(text)))
-        self.asked_model = next(asked, self.asked_model)
-        self.cwd = self.cwd or next((where[1] for text in texts if (where := _CWD.search(text))), None)
-        answers = [b for b, _ in found if isinstance(b, ToolOutput)]
+    def _is_meta(self, blocks: list[Found]) -> bool:
+        """Whether a user's message has no text of a person; set model and folder from the details."""
+        texts = [block.text for block, _ in blocks if block.kind == "text"]
+        models = (match[1] for text in texts if (match := _MODEL.search(text)))
+        self.asked_model = next(models, self.asked_model)
+        self.cwd = self.cwd or next((match[1] for text in texts if (match := _CWD.search(text))), None)
+        answers = [b for b, _ in blocks if isinstance(b, ToolOutput)]
         texts += [f"[{b.name or 'tool'}] Result:\n{b.text}" for b in answers]
-        other = any(block.kind in ("image", "document") for block, _ in found)
+        other = any(block.kind in ("image", "document") for block, _ in blocks)
         return not is_typed(texts) and not (other and not texts)
 
     def make_session(self) -> Session:
         """Build the session. Raises `EmptySession` if nobody says anything."""
-        made = self.made
-        for beside, _ in self.thoughts:
-            made.note("reasoning", beside)
-        _add_figures(made, self.screen)
+        recording = self.recording
+        for thought_source, _ in self.thoughts:
+            recording.note("reasoning", thought_source)
+        _add_figures(recording, self.screen)
         for name, model in self.models.items():
-            if model is not None and made.entries[made.where[name]].model is None:
-                made.change(name, model=model)
-        made.times = [entry.timestamp for entry in made.entries if entry.timestamp]
-        return made.make_session(cwd=self.cwd, extra={"harness": "Roo Code"} if self.is_roo else {})
+            if model is not None and recording.entries[recording.where[name]].model is None:
+                recording.change(name, model=model)
+        recording.times = [entry.timestamp for entry in recording.entries if entry.timestamp]
+        return recording.make_session(cwd=self.cwd, extra={"harness": "Roo Code"} if self.is_roo else {})
 
 
 def _add_figures(made: Recording, screen: Any) -> None:
