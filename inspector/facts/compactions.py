@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
@@ -14,24 +13,16 @@ from ..session.tree import COMPACTION, MICRO
 from ..text import html_table, plural, printable, printed
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.recorded_sizes import find_recorded_sizes
-from .essential import REASONS
+from .lint.check import LOSSES, check_trace
 from .outcomes import CODE
 from .regret import Regret, find_regret, sum_regret
 from .trace import trace_moves
 from .traced import Trace, TracedFact
 
 HEADINGS = (
-    *("", "turn", "trigger", "before", "after", "files", "rules", "errors", "to-dos", "other", "changed"),
+    *("", "turn", "trigger", "before", "after", "files", "rules", "to-dos", "errors", "changed"),
     *("needed again", "summary"),
 )
-_COLUMNS = {
-    "file changed and still there": "files",
-    "rule": "rules",
-    "last error": "errors",
-    "failing test": "errors",
-    "open to-do": "todos",
-}
-"""The column of a missing essential fact, by the reason it is essential; choices are in "other"."""
 
 
 class RecordedCompaction(NamedTuple):
@@ -46,13 +37,14 @@ class RecordedCompaction(NamedTuple):
         trigger: What caused it, as the file says it; "" if it does not.
         before, after: Tokens of the context around it; `before` is None if the file begins with it.
         source: Where `after` comes from: "reported", "counted" or "predicted".
-        files, rules, errors, todos, other: Essential facts of which it left nothing; choices are in `other`.
-        changed: Essential facts that the summary tells with another value, or contradicts.
-        unknown: Essential facts of which nothing can be told, because the summary is encrypted or missing.
+        files, rules, todos, errors: Facts missing in it, as `lint` and the screen find them: changed files,
+            rules, open to-dos, and failures of the last check.
+        changed: Facts that the summary tells with another value, or contradicts.
+        unknown: Facts of which nothing can be told, because the summary is encrypted or missing.
         needed_again: What had to be read, run or said again after it.
         needed_tokens: The tokens of that.
         summary: Tokens of the summary; 0 without a readable one.
-        missing: The essential facts that are absent, changed or contradicted.
+        missing: The facts behind these counts, those with another value first.
         trace: What became of every fact said before it.
     """
 
@@ -67,9 +59,8 @@ class RecordedCompaction(NamedTuple):
     source: str
     files: int
     rules: int
-    errors: int
     todos: int
-    other: int
+    errors: int
     changed: int
     unknown: int
     needed_again: int
@@ -80,13 +71,12 @@ class RecordedCompaction(NamedTuple):
 
     @property
     def harm(self) -> tuple[int, int]:
-        """Essential facts missing or changed, and tokens spent to get facts back: the order of harm."""
-        missing = self.files + self.rules + self.errors + self.todos + self.other + self.changed
-        return missing, self.needed_tokens
+        """Facts missing or changed, and tokens spent to get facts back: the order of harm."""
+        return self.files + self.rules + self.todos + self.errors + self.changed, self.needed_tokens
 
     def __repr__(self) -> str:
         before = "?" if self.before is None else f"{self.before:,}"
-        missing = plural(self.harm[0], "essential fact")
+        missing = plural(self.harm[0], "fact")
         return (
             f"RecordedCompaction({self.number}, turn {self.turn}: {before} -> {self.after:,} tokens "
             f"{self.source}; {missing} missing or changed)"
@@ -133,7 +123,7 @@ class RecordedCompactions(Framed, Sequence[RecordedCompaction]):
                 *(str(row.number), str(row.turn), _name_trigger(row)),
                 "?" if row.before is None else f"{row.before:,}",
                 f"{row.after:,} {row.source}",
-                *(_count(row, number) for number in (row.files, row.rules, row.errors, row.todos, row.other)),
+                *(_count(row, number) for number in (row.files, row.rules, row.todos, row.errors)),
                 _count(row, row.changed),
                 f"{row.needed_again:,} ({row.needed_tokens:,} tokens)" if row.needed_again else "0",
                 f"{row.summary:,}" if row.summary else "-",
@@ -200,16 +190,9 @@ def _describe(
     (trace,) = trace_moves(
         session, facts, [(find_parent(session, entry), find_end(session, entry.id), entry.id)]
     )
-    reasons = facts.find_reasons(at)
-    missing = tuple(
-        traced for traced in trace.select("absent", "changed", "contradicted") if reasons[traced.fact.number]
-    )
-    absent = Counter(
-        _COLUMNS.get(REASONS[reasons[traced.fact.number]], "other")
-        for traced in missing
-        if traced.outcome == "absent"
-    )
-    unknown = trace.number[trace.stood & (trace.outcome == CODE["unknown"])]
+    lost = [finding for finding in check_trace(trace) if finding.traced is not None]
+    found = {name: [one.traced for one in lost if one.code in codes] for name, codes in LOSSES.items()}
+    unknown = trace.stood & (trace.outcome == CODE["unknown"])
     sizes = find_recorded_sizes(session, ledger, entry.id)
     summary = "" if boundary is None else boundary.summary or entry.text
     tokens, _ = sum_regret(again)
@@ -224,12 +207,11 @@ def _describe(
         before=None if sizes.before is None else sizes.before.tokens,
         after=sizes.after.tokens,
         source=sizes.after.source,
-        **{name: absent[name] for name in ("files", "rules", "errors", "todos", "other")},
-        changed=sum(traced.outcome != "absent" for traced in missing),
-        unknown=int((reasons[unknown] > 0).sum()),
+        **{name: len(traced) for name, traced in found.items()},
+        unknown=int(unknown.sum()),
         needed_again=len(again),
         needed_tokens=tokens,
         summary=int(ledger.count_texts([summary])[0]) if summary else 0,
-        missing=missing,
+        missing=tuple(one for traced in found.values() for one in traced if one is not None),
         trace=trace,
     )

@@ -227,6 +227,16 @@ def _make(
     return LintFinding(code, severity, sentence, refs, traced, tier, entry, plan)
 
 
+LOSSES = {
+    "changed": ("CI016", "CI017"),
+    "files": ("CI001", "CI006"),
+    "rules": ("CI002",),
+    "todos": ("CI003",),
+    "errors": ("CI004", "CI005"),
+}
+"""Codes of what a compaction changed or lost; the screen and `session.compactions` count by them."""
+
+
 def check_trace(
     trace: Trace, plan: Plan | None = None, faults: Faults | None = None
 ) -> Iterator[LintFinding]:

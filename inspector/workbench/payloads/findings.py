@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ...facts.extract.collect import KINDS
 from ...facts.facts import Facts, quote_form
-from ...facts.lint.check import CHANGED, check_trace, known
+from ...facts.lint.check import CHANGED, LOSSES, check_trace, known
 from ...facts.lint.codes import LintFinding
 from ...facts.outcomes import CODE, IN_FULL, TRAITS, Outcome
 from ...facts.regret import Regret, find_regret, sum_regret
@@ -286,9 +286,9 @@ def _group(
     """Yield the findings of a trace by group: what is changed, what is missing, and what to check."""
     found = [one for one in check_trace(trace, plan, faults) if one.traced is not None]
     sorts: tuple[tuple[Sign, str, tuple[str, ...]], ...] = (
-        ("changed", "Changed or contradicted", ("CI016", "CI017")),
-        ("absent", title, ("CI001", "CI002", "CI003", "CI006")),
-        ("result", "Failure missing", ("CI004", "CI005")),
+        ("changed", "Changed or contradicted", LOSSES["changed"]),
+        ("absent", title, (*LOSSES["files"], *LOSSES["rules"], *LOSSES["todos"])),
+        ("result", "Failure missing", LOSSES["errors"]),
         ("superseded", "Replaced values carried on", ("CI015",)),
     )
     for sign, head, codes in sorts:
