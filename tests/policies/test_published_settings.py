@@ -132,6 +132,7 @@ DEFAULTS: dict[str, Any] = {
     "truncate-outputs.tail": 0,
     "truncate-outputs.turns": 0,
     "truncate-outputs.trailing": False,
+    "summarise-all.behind": False,
     "summarise-all.max_tokens": 16000,
     "summarise-all.by": "harness",
     "collapse.turns": 4,
@@ -641,6 +642,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "trigger.check": "request",
         "harness.retries": 0,
         "harness.reset": False,
+        "summarise-all.behind": True,
         "rules": "keep-system summarise-all",
     },
     "mastra-tool-call-filter": {

@@ -1,9 +1,9 @@
 """CrewAI: above 0.85 of the window everything but the system messages becomes one message of the user.
 
 Source: crewai 1.15.30 (MIT), run on the messages of golden vectors (`python -m tests.conformance harnesses
-PATH`). It measures (characters + 3) / 4 of all contents together. Not reproduced: system messages move to
-the front; the messages are written up in chunks, four at a time; a call that nothing answers is written up
-too.
+PATH`). It measures (characters + 3) / 4 of all contents together. System messages precede the summary.
+Not reproduced: the messages are written up in chunks, four at a time; a call that nothing answers is written
+up too.
 """
 
 from __future__ import annotations
@@ -21,5 +21,5 @@ CREWAI = Policy(
     source="crewai 1.15.30: respect_context_window, above 0.85 of the window (MIT)",
     trigger=Trigger(ratio=0.85, strict=True, measure="chars4_utf16", check="request"),
     harness=Harness(retries=0, reset=False),
-    rules=(KeepSystem(), SummariseAll()),
+    rules=(KeepSystem(), SummariseAll(behind=True)),
 )

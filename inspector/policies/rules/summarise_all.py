@@ -34,6 +34,7 @@ class SummariseAll(Rule):
     above: int | None = Field(
         None, ge=0, le=LARGE, description="Summarises only a context of more tokens; none always does"
     )
+    behind: bool = Field(False, description="The summary follows what stays before the cut, if anything does")
     by: Literal["harness", "provider"] = Field("harness", description="Who writes the summary")
 
     @property
@@ -56,8 +57,9 @@ class SummariseAll(Rule):
         legal = np.flatnonzero(table.cuts.legal)
         if not len(legal):
             return Decision(why="There is nothing to summarise.")
+        cut = int(legal[-1])
         return Decision(
-            cut=int(legal[-1]),
+            cut=cut,
             older=Claim(np.ones(len(table.tokens), bool), SUMMARISED),
-            summary=Summary(self.max_tokens),
+            summary=Summary(self.max_tokens, at=cut if self.behind else 0),
         )

@@ -7,15 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats.readers import read_session
+from inspector.planning.assemble import build_context
 from inspector.planning.plan import Plan, make_plan
 from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Policy
 from inspector.policies.rules.clear_tool_outputs import DropOldOutputs
 from inspector.policies.rules.keep_recent_share import KeepRecentShare
+from inspector.policies.rules.keep_system import KeepSystem
+from inspector.policies.rules.summarise_all import SummariseAll
 from inspector.policies.rules.summarise_older import SummariseOlder
 from inspector.policies.rules.truncate_outputs import TruncateOutputs
 from inspector.policies.trigger import Trigger
 from inspector.session.blocks import KINDS, Text
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from tests.policies.test_rules import use
@@ -119,3 +123,11 @@ def test_a_preview_is_the_beginning_and_the_tail_the_end_and_both_are_shorter(
         assert block is not None and len(block.text) < len(text)
         assert block.text.startswith(text[:preview])
         assert block.text.endswith(text[len(text) - tail :])
+
+
+def test_a_summary_of_everything_stands_in_front_of_what_stays_or_behind_it() -> None:
+    rows = [Entry(id="", role="system", blocks=(Text(text="Be brief."),)), user("go"), model(Text(text="ok"))]
+    session = chain(*rows, user("and?"), model(Text(text="done")))
+    for behind, kinds in ((False, [True, False]), (True, [False, True])):
+        plan = plan_of(session, KeepSystem(), SummariseAll(behind=behind))
+        assert [piece.summary for piece in build_context(session, plan).pieces] == kinds
