@@ -266,13 +266,10 @@ def _show(asked: Namespace) -> list[str]:
     rows.append(("  all", f"{int(before.sum()):,}", f"{int(after.sum()):,}", ""))
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = [f"{a:<{wide[0]}}  {b:>{wide[1]}}  {c:>{wide[2]}}  {d}".rstrip() for a, b, c, d in rows]
-    moment = plan.session
-    title = moment.title or moment.id
-    head = [title] if title else []
-    bill = price_session(model.session)
-    cost = ["", repr(bill)] if bill.lines else []
-    source = model.ledger.source
-    return [*head, repr(model.session), "", repr(plan), *plan.notes, "", *table, "", source, *cost]
+    head = [title] if (title := plan.session.title or plan.session.id) else []
+    cost = ["", repr(bill)] if (bill := price_session(model.session)).lines else []
+    said = [*head, repr(model.session), "", repr(plan), *plan.notes]
+    return [*said, "", *table, "", model.ledger.source, *cost]
 
 
 def _show_sizes(asked: Namespace) -> list[str]:
@@ -367,10 +364,9 @@ def _replay(asked: Namespace) -> list[str]:
         raise EditError("scenario", asked.scenario, f"it is no JSON: {error}") from None
     options = {"settings": read_settings(read_texts(asked.settings)), "window": asked.window}
     run = replay(session, asked.policy, scenario, ledger=_count(asked, session), **options)
-    if not asked.json:
-        return [repr(run)]
-    dialect = run.policy.harness.dialect
-    return [json.dumps(event.to_json() | {"record": event.record_in(dialect)}) for event in run.events]
+    records = ({"record": event.record_in(run.policy.harness.dialect)} for event in run.events)
+    rows = zip(run.events, records, strict=True)
+    return [json.dumps(event.to_json() | more) for event, more in rows] if asked.json else [repr(run)]
 
 
 def _lint(asked: Namespace) -> list[str]:

@@ -66,7 +66,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "planning": "text errors mixins session cuts tokens formats policies redaction",
         "wire": "errors session tokens policies planning formats",
         "files": "errors session tokens formats planning paths redaction",
-        "library": "text errors session formats tokens files paths redaction",
+        "library": "text errors mixins session formats tokens files paths redaction",
         "facts": "text errors faults mixins session cuts tokens policies planning wire redaction",
         "summaries": "text errors mixins session redaction tokens formats policies planning wire files facts",
         "replays": "text errors mixins session tokens policies planning facts summaries",
@@ -75,7 +75,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
             "facts summaries replays"
         ),
         "corpus": (
-            "text errors paths session formats policies planning files library facts summaries tokens "
+            "text errors mixins paths session formats policies planning files library facts summaries tokens "
             "text errors session redaction formats policies planning files library facts summaries tokens "
             "workbench"
         ),

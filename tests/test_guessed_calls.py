@@ -55,6 +55,8 @@ def test_a_plan_needs_a_session_alone() -> None:
     again = make_plan(DEMO)
     assert make_plan(DEMO, "pi").ledger is again.ledger  # counted once
     assert make_plan(TALK, "pi").ledger is not again.ledger
+    edits = {"cut": "end"}
+    assert make_plan(DEMO, "pi", edits).edits == make_plan(DEMO, "pi", edits=edits).edits
     with pytest.raises(ArgumentError, match="ledger"):
         make_plan(DEMO, "pi", "flue")  # two policies
 

@@ -25,7 +25,7 @@ HEADINGS = (
 )
 
 
-class RecordedCompaction(NamedTuple):
+class CompactionRow(NamedTuple):
     """A recorded compaction or clearing.
 
     Attributes:
@@ -78,43 +78,43 @@ class RecordedCompaction(NamedTuple):
         before = "?" if self.before is None else f"{self.before:,}"
         missing = plural(self.harm[0], "fact")
         return (
-            f"RecordedCompaction({self.number}, turn {self.turn}: {before} -> {self.after:,} tokens "
+            f"CompactionRow({self.number}, turn {self.turn}: {before} -> {self.after:,} tokens "
             f"{self.source}; {missing} missing or changed)"
         )
 
 
-class RecordedCompactions(Framed, Sequence[RecordedCompaction]):
+class CompactionTable(Framed, Sequence[CompactionRow]):
     """The recorded compactions and clearings of a session's path, in order; shown as a table.
 
     >>> from inspector import open_demo
-    >>> compactions: RecordedCompactions = open_demo().compactions
+    >>> compactions: CompactionTable = open_demo().compactions
     >>> compactions.worst.number, compactions.worst.trigger
     (1, 'auto')
     """
 
-    def __init__(self, rows: Sequence[RecordedCompaction]) -> None:
+    def __init__(self, rows: Sequence[CompactionRow]) -> None:
         self._rows = tuple(rows)
 
     @overload
-    def __getitem__(self, index: int) -> RecordedCompaction: ...
+    def __getitem__(self, index: int) -> CompactionRow: ...
     @overload
-    def __getitem__(self, index: slice) -> RecordedCompactions: ...
-    def __getitem__(self, index: int | slice) -> RecordedCompaction | RecordedCompactions:
-        return RecordedCompactions(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+    def __getitem__(self, index: slice) -> CompactionTable: ...
+    def __getitem__(self, index: int | slice) -> CompactionRow | CompactionTable:
+        return CompactionTable(self._rows[index]) if isinstance(index, slice) else self._rows[index]
 
     def __len__(self) -> int:
         return len(self._rows)
 
     @property
-    def worst(self) -> RecordedCompaction:
+    def worst(self) -> CompactionRow:
         """The one with the most harm. Raises `ValueError` if there is none."""
         if not self._rows:
             raise ValueError("this session records no compaction")
         return max(self._rows, key=lambda row: row.harm)
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Return the fields of `RecordedCompaction` as columns, without the traces."""
-        names = [name for name in RecordedCompaction._fields if name not in ("missing", "trace")]
+        """Return the fields of `CompactionRow` as columns, without the traces."""
+        names = [name for name in CompactionRow._fields if name not in ("missing", "trace")]
         return {name: [getattr(row, name) for row in self] for name in names}
 
     def _cells(self) -> list[tuple[str, ...]]:
@@ -145,18 +145,18 @@ class RecordedCompactions(Framed, Sequence[RecordedCompaction]):
         return html_table(HEADINGS, self._cells(), numbers=range(len(HEADINGS)))
 
 
-def _name_trigger(row: RecordedCompaction) -> str:
+def _name_trigger(row: CompactionRow) -> str:
     """What caused a compaction, and that it only cleared outputs if so."""
     words = [printable(cut_text(row.trigger, 20))] if row.trigger else []
     return ", ".join([*words, *(["clearing"] if row.kind == "micro" else [])]) or "-"
 
 
-def _count(row: RecordedCompaction, number: int) -> str:
+def _count(row: CompactionRow, number: int) -> str:
     """A count of facts; "?" if the summary cannot be read."""
     return "?" if row.unknown and not number else str(number)
 
 
-def list_compactions(session: Session) -> RecordedCompactions:
+def list_compactions(session: Session) -> CompactionTable:
     """Return the recorded compactions and clearings on a session's path.
 
     >>> from inspector import open_demo
@@ -166,14 +166,14 @@ def list_compactions(session: Session) -> RecordedCompactions:
     """
     marks = [i for i in session.path if session.tree.sort[i] in (COMPACTION, MICRO)]
     if not marks:
-        return RecordedCompactions(())
+        return CompactionTable(())
     ledger = count_tokens(session, "calibrated")
     again: dict[str, list[Regret]] = {}
     for regret in find_regret(session, session.facts, ledger):
         entry = regret.traced.scene.entry
         if entry is not None:
             again.setdefault(entry.id, []).append(regret)
-    return RecordedCompactions(
+    return CompactionTable(
         [
             _describe(session, ledger, number, index, again.get(session.entries[index].id, []))
             for number, index in enumerate(marks, 1)
@@ -183,7 +183,7 @@ def list_compactions(session: Session) -> RecordedCompactions:
 
 def _describe(
     session: Session, ledger: Ledger, number: int, index: int, again: Sequence[Regret]
-) -> RecordedCompaction:
+) -> CompactionRow:
     """Describe the compaction at a position in `session.entries`."""
     entry, at = session.entries[index], session.path.index(index)
     boundary, facts = entry.boundary, session.facts
@@ -197,7 +197,7 @@ def _describe(
     summary = "" if boundary is None else boundary.summary or entry.text
     tokens, _ = sum_regret(again)
     turn = next((turn.number + 1 for turn in session.turns if turn.first <= at <= turn.last), 0)
-    return RecordedCompaction(
+    return CompactionRow(
         number=number,
         kind="compact" if boundary is None else boundary.kind,
         entry=entry.id,

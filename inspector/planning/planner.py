@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-from ..errors import EditError, OtherSession, PolicyError, expect
+from ..errors import ArgumentError, EditError, OtherSession, PolicyError, expect
 from ..policies.own_policy import find_own_policy
 from ..policies.policy import Edits, Policy, check_reason, check_window, read_edits
 from ..policies.trigger import Reason
@@ -18,7 +18,7 @@ from .plan import Plan, plan_moment
 def make_plan(
     session: Session,
     ledger: Ledger | str | Policy | dict[str, Any] | None = None,
-    policy: str | Policy | dict[str, Any] | None = None,
+    policy: str | Policy | Edits | dict[str, Any] | None = None,
     edits: Edits | dict[str, Any] | None = None,
     *,
     cut: str | None = None,
@@ -31,7 +31,7 @@ def make_plan(
     Args:
         session: The session, at the point in time to plan for.
         ledger: The session's tokens; counted if None. The policy may stand here instead:
-            `make_plan(session, "flue")`.
+            `make_plan(session, "flue", edits)`.
         policy: A name, a `Policy` or its JSON; by default the policy of the harness that wrote the session,
             "flue" if there is none. "recorded" is the compaction that the file holds right after this point,
             with its cut and its summary, so that an edit changes what really happened.
@@ -60,13 +60,15 @@ def make_plan(
     'm5'
     """
     expect("make_plan", session=(session, Session), cut=(cut, str, None))
-    if policy is None and isinstance(ledger, str | Policy | dict):
-        ledger, policy = None, ledger
-    expect("make_plan", ledger=(ledger, Ledger, None))
-    if not isinstance(ledger, Ledger):
+    if isinstance(ledger, str | Policy | dict):  # the policy stands second, and the edits third
+        if isinstance(policy, str | Policy) or (policy is not None and edits is not None):
+            raise ArgumentError("make_plan", "the ledger", ledger, "a Ledger, or None to count the session")
+        chosen, edits, ledger = ledger, edits if policy is None else policy, None
+    else:
+        expect("make_plan", ledger=(ledger, Ledger, None), policy=(policy, str, Policy, dict, None))
+        chosen = find_own_policy(session) or "flue" if policy is None or isinstance(policy, Edits) else policy
+    if ledger is None:
         ledger = _find_ledger(session)
-    if policy is None:
-        policy = find_own_policy(session) or "flue"
     changed = read_edits(edits)
     changed = changed if cut is None else changed.model_copy(update={"cut": cut})
     if changed.cut is not None and (turn := session.find_turn(changed.cut)) is not None:
@@ -77,7 +79,7 @@ def make_plan(
     check_window(window)
     check_reason(reason)
     plan = plan_moment(
-        find_moment(session, ledger), policy, changed, session=session, window=window, reason=reason
+        find_moment(session, ledger), chosen, changed, session=session, window=window, reason=reason
     )
     if contract is not None and contract != plan.policy.contract:
         kept = plan.policy.contract or "none"

@@ -65,7 +65,7 @@ KINDS: dict[str, Kind] = {
     "breaker_opened": Kind(
         "diagnostic", "Too many compactions failed in a row: no more automatic ones", ("failures",)
     ),
-    "no_progress": Kind("diagnostic", "Compactions no longer make the context smaller"),
+    "no_progress": Kind("diagnostic", "Compactions make no progress"),
     "irreducible": Kind("diagnostic", "What may never be compacted is already above the threshold"),
     "double_configured": Kind(
         "audit", "The harness and the provider both compact on one provider entry", ("provider_entry",)

@@ -31,6 +31,9 @@ def read_settings(texts: Mapping[str, str]) -> dict[str, Any]:
     for name, text in texts.items():
         for key, share in _read_object(name, text).items():
             settings[SHARES[key]] = share
+            if key == "trigger":  # without a share the trigger would fire at its reserve
+                settings.pop("trigger.enabled", None)
+                settings |= {"trigger.enabled": False} if share is None else {}
     return settings
 
 

@@ -111,12 +111,19 @@ class HarnessState:
 
     # -- how it went ------------------------------------------------------------------------------
 
-    def succeed(self, summary: int, before: int, after: int) -> None:
-        """A compaction stands. `summary` is 0 where none is written: then nothing can grow."""
+    def succeed(self, summary: int, before: int, after: int, simulated: bool) -> None:
+        """Count a compaction that stands.
+
+        Args:
+            summary: Tokens of the summary; 0 if none is written.
+            before: Tokens of the context before it.
+            after: Tokens of the context after it.
+            simulated: Whether the scenario says how long summaries come out. Only then can they grow.
+        """
         now, last = CompactionPass(summary, before, after), self._pass
         came_to_nothing = summary > 0 and no_progress(last, now)
         self._pass = now
-        counts = self.counts.succeed(grew=last is not None and summary > last.summary > 0)
+        counts = self.counts.succeed(grew=simulated and last is not None and summary > last.summary > 0)
         self.counts = counts._replace(stalled=came_to_nothing or counts.is_growing(self.harness))
         if last is not None and self.counts.stalled:
             self.log.record("no_progress", before=before, after=after, summary=summary, last=last.summary)
@@ -124,7 +131,9 @@ class HarnessState:
             if counts.is_growing(self.harness):
                 why = f"The summary grew in {counts.grown} compactions in a row, last from "
                 why += f"{last.summary:,} to {summary:,} tokens"
-            self.log.note_once("no_progress", f"{why}; automatic ones stop until someone acts.")
+            self.log.note_once(
+                "no_progress", f"{why}; automatic ones stop until the user acts or a recovery succeeds."
+            )
 
     def fail(self, reason: Reason, *, refused: bool = False) -> None:
         """A compaction failed; `refused` says that the provider is going to refuse the request that waits for

@@ -285,7 +285,7 @@ class Session(Value):
 
     @property
     def compactions(self) -> Any:
-        """The recorded compactions and clearings as a table: `RecordedCompactions`, in file order.
+        """The recorded compactions and clearings as a table: `CompactionTable`, in file order.
 
         >>> from inspector import open_demo
         >>> [(row.turn, row.after < row.before, row.files > 0) for row in open_demo().compactions]

@@ -56,6 +56,12 @@ def long_session(turns: int) -> tuple[Session, Visited]:
 LOOK_AGAIN = {
     "codex": "it measures what every user said, to keep the newest words",
     "inspect-edit": "it asks every cleared output for its tool",
+    "ai-sdk-prune": "it looks at the parts of every message",
+    "mastra-tool-call-filter": "it looks at the parts of every message",
+    "openai-agents-trimmer": "it asks every old output for its tool and its size",
+    "openai-agents-compaction": "it counts every item that is no user's message",
+    "deepagents": "it asks every call for the size of its arguments",
+    "deepseek-harness-pruner": "it looks at the size of every old output",
     "mini-claude-code-compat": "its own measure weighs every message that it rewrote",
 }
 """Policies whose every plan goes over all they may edit, and why."""
