@@ -35,8 +35,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from .errors import CounterError, EditError, InspectorError, PolicyError
 from .facts.lint.codes import LINT_CODES, REPORTS
 from .paths import read_texts
-from .policies.settings_file import read_settings
-from .text import error_sentence, printable
+from .text import draw_bar, error_sentence, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -261,7 +260,7 @@ def _show(asked: Namespace) -> list[str]:
     for name, was, now in zip(ALL_SECTIONS, before.tolist(), after.tolist(), strict=True):
         if was or now:
             rows.append(
-                (f"  {LABELS.get(name, name)}", f"{was:,}", f"{now:,}", _bar(now, was, int(before.max())))
+                (f"  {LABELS.get(name, name)}", f"{was:,}", f"{now:,}", draw_bar(now, was, int(before.max())))
             )
     rows.append(("  all", f"{int(before.sum()):,}", f"{int(after.sum()):,}", ""))
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -290,11 +289,10 @@ def _count(asked: Namespace, session: Session) -> Ledger:
     return count_tokens(session, ESTIMATE)
 
 
-def _bar(now: int, was: int, most: int) -> str:
-    """What stays of a section, and what of it goes, as a bar of at most 40 signs."""
-    whole = -(-40 * max(now, was) // max(most, 1))
-    stays = -(-40 * now // max(most, 1))
-    return "█" * stays + "░" * (whole - stays)
+def _read_settings(asked: Namespace) -> dict[str, Any]:
+    from .policies.settings_file import read_settings
+
+    return read_settings(read_texts(asked.settings))
 
 
 def _plan(asked: Namespace) -> list[str]:
@@ -362,7 +360,7 @@ def _replay(asked: Namespace) -> list[str]:
         scenario = json.loads(asked.scenario or "{}")
     except ValueError as error:
         raise EditError("scenario", asked.scenario, f"it is no JSON: {error}") from None
-    options = {"settings": read_settings(read_texts(asked.settings)), "window": asked.window}
+    options = {"settings": _read_settings(asked), "window": asked.window}
     run = replay(session, asked.policy, scenario, ledger=_count(asked, session), **options)
     records = ({"record": event.record_in(run.policy.harness.dialect)} for event in run.events)
     rows = zip(run.events, records, strict=True)
@@ -403,7 +401,7 @@ def _lint_file(arguments: Namespace) -> list[str]:
 
         # With the default counter, the check counts tokens only if it needs them.
         ledger = None if arguments.counter == DEFAULT_COUNTER else _count(arguments, session)
-        settings = read_settings(read_texts(arguments.settings))
+        settings = _read_settings(arguments)
         policy = configure_policy(arguments.policy or UNNAMED, settings) if settings else arguments.policy
         findings = lint(session, policy, rules, ledger=ledger, window=arguments.window)
     arguments.code = FAILED if not findings.ok else REFUSED if findings.faults else 0
@@ -566,7 +564,7 @@ def _open(asked: Namespace) -> WorkbenchModel:
     session = _read(asked)
     ledger = _count(asked, session)
     model = WorkbenchModel(session, asked.policy or "flue", window=asked.window, ledger=ledger)
-    inputs = {"cut": asked.cut or "", "settings": read_settings(read_texts(asked.settings))}
+    inputs = {"cut": asked.cut or "", "settings": _read_settings(asked)}
     if asked.at is not None:
         inputs["at"] = asked.at
     model.answer(inputs)

@@ -269,3 +269,14 @@ def error_sentence(error: BaseException, file: bool = True) -> str:
     if not isinstance(error, OSError) or not error.strerror:
         return printable(str(error))
     return printable(f"{error.filename}: {error.strerror}" if file and error.filename else error.strerror)
+
+
+def draw_bar(now: int, was: int, most: int) -> str:
+    """Return a bar of at most 40 signs: what stays of a size, and what of it goes.
+
+    >>> draw_bar(10, 20, 40)
+    '██████████░░░░░░░░░░'
+    """
+    whole = -(-40 * max(now, was) // max(most, 1))
+    stays = -(-40 * now // max(most, 1))
+    return "█" * stays + "░" * (whole - stays)

@@ -165,7 +165,7 @@ def test_S0_3_the_fill_is_told_turn_by_turn() -> None:
 def test_S0_3_the_product_names_the_turn_that_overflows(words: int, overflows: int) -> None:
     session = chain(*(entry for n in range(8) for entry in turn(n, output="word " * words)))
     never = {"name": "never", "trigger": {"enabled": False}}
-    run = replay(session, never, ledger=count(session), window=WINDOW)
+    run = replay(session, never, {"provider": "accepts"}, ledger=count(session), window=WINDOW)
     (finding,) = [finding for finding in run.findings if finding.kind == "above_window"]
     assert f"first in turn {overflows}," in finding.sentence
     assert finding.sentence in repr(run)

@@ -64,6 +64,7 @@ SEARCHES: dict[tuple[str, str], str] = {
     ): "a block's name is its entry and its number, with a slash between",
     ("hosts/block-links.ts", ".replace()"): "takes the # off an address",
     ("hosts/block-links.ts", "/^#/"): "takes the # off an address",
+    ("panels/totals/gauge.ts", ".includes()"): "finds the state that a threshold's mark belongs to",
     ("lab/session-list.ts", ".includes()"): "narrows the list of files, as the file browser's filter does",
     ("lab/placeholder.ts", ".split()"): "sets the reasons of a refusal, which is ours, line by line",
     ("lab/placeholder.ts", "/ — |; /"): "sets the reasons of a refusal, which is ours, line by line",

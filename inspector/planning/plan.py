@@ -59,7 +59,7 @@ class Plan(Framed, Drawable):
     says so. Fates and tokens are columns over the live blocks, in context order. `checkpoint` is a summary
     that somebody wrote for it: it stands, and is counted, in the stand-in's place.
 
-    >>> from inspector import checkpoint_from_text, count_tokens, read_session
+    >>> from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
     >>> session = read_session([{"role": "user", "content": "Name a prime."},
     ...                         {"role": "assistant", "content": "Seven."},
     ...                         {"role": "user", "content": "And another one?"}])
@@ -225,7 +225,7 @@ class Plan(Framed, Drawable):
 
         The summary and the notice, which the plan adds, have no rows.
 
-        >>> from inspector import open_demo
+        >>> from inspector import make_plan, open_demo
         >>> columns = make_plan(open_demo(), "flue", cut="end").to_columns()
         >>> list(columns)
         ['ref', 'turn', 'kind', 'section', 'tokens', 'retention', 'tokens_after']
@@ -277,7 +277,7 @@ class Plan(Framed, Drawable):
         """Tokens of the request as the context stands, on the provider's scale: what is counted, and what is
         not in the file.
 
-        >>> from inspector import count_tokens, open_demo
+        >>> from inspector import count_tokens, make_plan, open_demo
         >>> session = open_demo()
         >>> plan = make_plan(session, count_tokens(session))
         >>> plan.before == plan.counted_before + plan.outside.tokens
@@ -442,7 +442,7 @@ class Plan(Framed, Drawable):
     def trace(self) -> Any:
         """What becomes of every fact in this plan: a `Trace`, as `trace_facts` makes it. Kept.
 
-        >>> from inspector import count_tokens, open_demo
+        >>> from inspector import count_tokens, make_plan, open_demo
         >>> session = open_demo()
         >>> plan = make_plan(session, count_tokens(session), "flue")
         >>> plan.trace["src/tidepool/jobs/outbox.py"].stood
@@ -492,7 +492,7 @@ class Plan(Framed, Drawable):
 
         Raises `EditError` for a checkpoint that holds an error, and for a plan that summarises nothing.
 
-        >>> from inspector import count_tokens, checkpoint_from_text, open_demo
+        >>> from inspector import checkpoint_from_text, count_tokens, make_plan, open_demo
         >>> session = open_demo()
         >>> plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
         >>> plan.with_summary(checkpoint_from_text("All is well.")).summary_tokens < plan.summary_tokens

@@ -32,11 +32,14 @@ class CompactionEvent(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a summary took: calls of the summariser, tokens asked by them together, tokens written."""
+    """What a summary took: calls of the summariser, tokens asked by them together, tokens written; as counted,
+    and as the summariser reported them, if it did."""
 
     calls: int = 0
     asked: int = 0
     written: int = 0
+    reported_input: int | None = None
+    reported_output: int | None = None
 
 
 class OwnFigures(NamedTuple):
@@ -112,7 +115,7 @@ def finish_compaction(
     prefix = {"reason": plan.reason, "prefix": plan.prefix.tokens}
     yield CompactionEvent("prefix_reset", before, after, {**prefix, **reset})
     payload: dict[str, Any] = {**figures, "deterministic": plan.deterministic}
-    payload |= work._asdict() if work.calls else {}
+    payload |= {name: each for name, each in work._asdict().items() if work.calls and each is not None}
     if reasoning.any():
         payload["retention"] = _count_reasoning(plan, turn_of, cleared or {})
     window = plan.table.window

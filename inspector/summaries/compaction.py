@@ -345,9 +345,6 @@ class _EventReporter:
             None if done.entry is None else done.after[done.entry].boundary,
         )
         after = 0 if boundary is None else int(boundary.tokens_after or 0)
-        calls = 0 if checkpoint is None else checkpoint.calls
-        asked = int(core.table.tokens[core.fate == SUMMARISED].sum()) * calls // max(len(core.jobs), 1)
-        written = core.with_summary(checkpoint).summary_tokens if checkpoint is not None else 0
         turns = {
             session.entries[session.path[at]].id: turn.number
             for turn in session.turns
@@ -355,9 +352,12 @@ class _EventReporter:
         }
         harness = self.plan.policy.running
         usage = None if checkpoint is None else checkpoint.usage
+        calls = 0 if checkpoint is None else checkpoint.calls
+        asked = int(core.table.tokens[core.fate == SUMMARISED].sum()) * calls // max(len(core.jobs), 1)
+        written = core.with_summary(checkpoint).summary_tokens if checkpoint is not None else 0
         work = Work(calls, asked, written)
         if usage is not None:
-            work = Work(calls, int(usage.prompt), int(usage.output))
+            work = work._replace(reported_input=int(usage.prompt), reported_output=int(usage.output))
         own = OwnFigures(
             self.estimated,
             _estimate(done.after, done.ledger, self.plan.policy.trigger.measure),

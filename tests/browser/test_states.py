@@ -94,7 +94,7 @@ def test_S4_65_a_replayed_recovery_is_a_tree_and_its_banners_are_listed(
     tree = page.get_by_test_id("recovery")
     kinds = tree.locator("li").evaluate_all("nodes => nodes.map(node => node.dataset.node)")
     assert kinds == ["leaf", "removed", "compaction", "retry"]
-    removed, made = (tree.locator(f".ci-node-{kind}").bounding_box() for kind in ("removed", "compaction"))
+    removed, made = (tree.locator(f"[data-node={kind}]").bounding_box() for kind in ("removed", "compaction"))
     assert removed is not None and made is not None and removed["x"] > made["x"] + 20
     expect(page.get_by_test_id("replay").get_by_test_id("state-legend")).to_contain_text("reactive")
     shown = page.get_by_test_id("banner-history").locator("li")

@@ -70,6 +70,7 @@ READING: dict[str, dict[str, Any]] = {
     "lessons": {},
     "lesson_step": {"link": "1.1"},
     "lesson_check": {"link": "1.1", "place": 3, "answer": ""},
+    "settings_file": {"name": "settings.json", "text": '{"compaction": {"warn": 0.7}}'},
     "context": {"place": 3, "from": 0, "to": 2, "most": 100},
     "summaries": {"place": 3},
     "facts": {"place": 3, "query": "", "kind": "", "outcome": "", "from": 0, "to": 2},

@@ -133,7 +133,7 @@ def lives() -> list[Run]:
         live(turns(30), make_policy(keep=22, budget=30), window=300),
         live(turns(2, system=(say("user", 90).blocks[0],))),
         live(turns(6), make_policy(conduct=Harness(recover_output=True)), at("e8", "max_output")),
-        live(turns(12), make_policy(OFF, Harness(silent_overflow=True))),
+        live(turns(12), make_policy(OFF, Harness(silent_overflow=True)), {"provider": "accepts"}),
     ]
 
 

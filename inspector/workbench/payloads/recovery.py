@@ -60,7 +60,7 @@ def describe_recovery(session: Session, name: str, sizes: str = "") -> RecoveryP
     >>> refused = Entry(id="m2", role="assistant", stop_reason="error", error=told, parent="m1")
     >>> session = read_session([{"role": "user", "content": "Go on."}])
     >>> session = session.with_entries((*session.entries, refused), "m2")
-    >>> done = compact(session, "flue", Checkpoint(text="So far."), reason="overflow", failed="m2")
+    >>> done = compact(session, "flue", Checkpoint(text="So far."), edits={"cut": "end"}, failed="m2")
     >>> tree = describe_recovery(done.after, done.entry)
     >>> [node.kind for node in tree.nodes], tree.nodes[1].text == told
     (['leaf', 'removed', 'compaction'], True)

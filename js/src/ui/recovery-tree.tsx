@@ -6,7 +6,7 @@ const SIGNS: Record<string, string> = { removed: "✕", compaction: "◆", faile
 export const RecoveryTree = ({ recovery }: { recovery: RecoveryPayload }) => (
   <ol class="ci-recovery" data-testid="recovery" aria-label="Recovery from a refused request">
     {recovery.nodes.map(({ kind, title, text, usage }, i) => (
-      <li key={i} class={`ci-node ci-node-${kind}`} data-node={kind}>
+      <li key={i} class="ci-node" data-node={kind}>
         <b>
           {SIGNS[kind] && <i aria-hidden="true">{SIGNS[kind]} </i>}
           <span>{title}</span>

@@ -4,8 +4,8 @@ import type { RunState } from "../payloads/types";
 /** A chip that carries the tone of a state by hue and by pattern, as the band under a replay does. */
 export const ToneChip = ({ tone }: { tone: string }) => (
   <i
-    class={`ci-chip ci-tone-${tone.replace(/[^a-z]/g, "")}`}
-    style={`--hue: var(--ci-t-${tone.replace(/[^a-z]/g, "")}, var(--ci-t-plain))`}
+    class={`ci-chip ci-tone-${tone}`}
+    style={`--hue: var(--ci-t-${tone}, var(--ci-t-plain))`}
     aria-hidden="true"
   />
 );

@@ -6,7 +6,7 @@ import type { RuleOffer, RulePayload } from "../../payloads/types";
 import type { Actions, Picture, View } from "../../store/view";
 import { h, listen, setAttributes } from "../../ui/dom";
 import { PolicyList } from "../../ui/policy-list";
-import { makeStages } from "../totals/stages";
+import { makeStages } from "../../ui/stage-bar";
 import { AddRule } from "./add-rule";
 import { KnobField } from "./knob";
 import { LoadSettings } from "./load-settings";

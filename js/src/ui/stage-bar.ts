@@ -1,18 +1,17 @@
 // The stages of a policy: as a bar and its key under the gauge for the plan, as a small table for a compaction.
-import { exact, short } from "../../model/format";
-import type { StagePayload } from "../../payloads/types";
-import type { View } from "../../store/view";
-import { h, setShown } from "../../ui/dom";
-import { classOf, swatch } from "../../ui/stage-looks";
+import { exact, short } from "../model/format";
+import type { StagePayload } from "../payloads/types";
+import { h, setShown } from "./dom";
+import { classOf, swatch } from "./stage-looks";
 
 /** "input 180k · snip → 150k · auto, collapse: not needed, the target was met · output 150k". */
-export const makeStages = (): View => {
+export const makeStages = () => {
   const bar = h("div", { class: "ci-taken", "aria-hidden": "true" });
   const key = h("p", { class: "ci-stages", "data-testid": "stages", "aria-label": "Stages of the plan" });
   const node = h("div", { class: "ci-staged" }, bar, key);
   return {
     node,
-    draw({ plan }, parts) {
+    draw({ plan }: { plan: { stages: readonly StagePayload[] } }, parts: ReadonlySet<string>) {
       if (!parts.has("scene") && !parts.has("plan")) return;
       const stages = plan.stages;
       const [first, last] = [stages[0], stages.at(-1)];
