@@ -14,10 +14,10 @@ from ..session.tree import Bools, Ints
 from .comparing import STATEMENTS, compare_fact, index_text
 from .fact_keys import FactKeys
 from .indexed_text import ALL_SAID
-from .mentions import FactPattern, read_words
+from .mentions import FactPattern
 from .occurrences import Occurrences
 from .outcomes import CODE, IN_FULL
-from .remaining import Remaining, TextIndex
+from .remaining import Remaining
 from .replaced import Replacement, find_replacements
 
 
@@ -118,11 +118,9 @@ class PointInTime:
     @cached_property
     def _safe(self) -> list[int]:
         """The facts that no compaction can take: what the system prompt names, and what was replaced."""
-        safe = list(self.replaced)
-        for text in (other.text for other in self.before.others if other.how == "head"):
-            words, index = read_words(text), TextIndex()
-            index.add(0, words, words.words, words.runs)
-            held = set() if self.keys is None else self.keys.held_by(index)
-            hits = ((number, words.find(self._patterns[number])) for number in held if self.stood[number])
-            safe += [number for number, hit in hits if hit is not None and hit.full]
-        return safe
+        index, others = self.before.other_index, enumerate(self.before.others)
+        heads = {number for number, other in others if other.how == "head"}
+        held = set() if self.keys is None else self.keys.held_by(index)
+        stood = (number for number in held if self.stood[number])
+        named = [number for number in stood if heads & index.find_all(self._patterns[number])]
+        return [*self.replaced, *named]

@@ -149,16 +149,11 @@ class Remaining:
             folded.setdefault(word.casefold(), []).extend(-1 - number for number in numbers)
         return folded
 
-    @cached_property
-    def _readable(self) -> dict[FactPattern, bool]:
-        return {}
-
     def names(self, pattern: FactPattern) -> bool:
-        """Whether any text that stands names all of a fact, marked or not; kept once found."""
-        if pattern not in self._readable:
-            named = any(mention.full for _, mention in self.mentions(pattern))
-            self._readable[pattern] = named or self._find_unmarked(pattern) != ()
-        return self._readable[pattern]
+        """Whether any text that stands names all of a fact, marked or not."""
+        return (
+            any(mention.full for _, mention in self.mentions(pattern)) or self._find_unmarked(pattern) != ()
+        )
 
     def carriers(self, pattern: FactPattern) -> tuple[tuple[RemainingText, ...], tuple[BlockRef, ...]]:
         """The other texts that name all of a fact, and the blocks that stand as they were said and do."""
