@@ -72,6 +72,11 @@ class Occurrences:
         """uint8 per fact: index into KINDS; words that are no fact are looked up as a symbol is."""
         return np.array([KIND.get(fact.kind, KIND["symbol"]) for fact in self.facts], np.uint8)
 
+    def rows_of(self, number: int) -> Ints:
+        """The rows that say a fact."""
+        rows: Ints = self.rows[self.first[number] : self.first[number + 1]]
+        return rows
+
     def make_said(self, says: Callable[[str], bool]) -> SaidBefore:
         """Return what was said as a fact anywhere, or in a context (`Remaining.says`)."""
         forms = self._forms
@@ -91,7 +96,7 @@ class Occurrences:
         latest: dict[str, tuple[int, Fact]] = {}
         for number, fact in enumerate(self.facts):
             if fact.kind == "number":
-                rows = self.rows[self.first[number] : self.first[number + 1]]
+                rows = self.rows_of(number)
                 last = int(rows.max(initial=-1))
                 slot = find_slot(fact.form)
                 if slot not in latest or latest[slot][0] <= last:
@@ -168,7 +173,7 @@ class Occurrences:
     def pick(self, numbers: Iterable[int]) -> Occurrences:
         """Some of the facts alone."""
         mine = list(dict.fromkeys(numbers))
-        rows = [self.rows[self.first[number] : self.first[number + 1]] for number in mine]
+        rows = [self.rows_of(number) for number in mine]
         first = np.cumsum([0, *map(len, rows)], dtype=np.int32)
         every = np.concatenate([np.zeros(0, np.int32), *rows])
         return Occurrences(tuple(self.facts[number] for number in mine), every, first, self.patterns)

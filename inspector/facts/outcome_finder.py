@@ -14,7 +14,7 @@ import numpy as np
 
 from ..session.blocks import BlockRef
 from ..session.queries import readable_text
-from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools
+from ..session.tree import BRANCH_SUMMARY, COMPACTION, Bools, Ints
 from .comparing import STATEMENTS, compare_fact, index_text
 from .facts import Fact, Facts, Said
 from .indexed_text import SaidBefore, find_whole
@@ -101,8 +101,12 @@ class OutcomeFinder:
 
     def said(self, number: int) -> tuple[BlockRef, ...]:
         """The blocks on the path that say it."""
-        rows = self.found.rows[self.found.first[number] : self.found.first[number + 1]]
-        return refer(self.scene.session, rows[self.point.said[rows]].tolist())
+        return refer(self.scene.session, self._rows(number).tolist())
+
+    def _rows(self, number: int) -> Ints:
+        """The rows of the blocks on the path that say a fact."""
+        rows: Ints = self.found.rows_of(number)
+        return rows[self.point.said[rows]]
 
     def longer(self, number: int) -> tuple[Fact, ...]:
         """The files said so far that a file's name is the end of: of one it is another name."""
@@ -154,8 +158,7 @@ class OutcomeFinder:
         number = facts[form].number
         if isinstance(form, str) and is_word(facts[form], form):
             return self._look_up_literal(form)
-        rows = self.found.rows[self.found.first[number] : self.found.first[number + 1]]
-        rows = rows[self.point.said[rows]]
+        rows = self._rows(number)
         if not len(rows):
             return None if isinstance(form, tuple) else self._look_up_literal(form)
         before = self.scene.before
@@ -196,12 +199,7 @@ class OutcomeFinder:
         session, shorter = self.scene.session, self.point.shorter.get(number, ())
         pattern = self.found.pattern(number, session)
         names = {self.found.facts[short].form for short in shorter}
-        rows = {
-            int(row)
-            for one in (number, *shorter)
-            for row in self.found.rows[self.found.first[one] : self.found.first[one + 1]]
-            if self.point.said[row]
-        }
+        rows = {row for one in (number, *shorter) for row in self._rows(one).tolist()}
         keys = {pattern.parts[-1]} if pattern.parts else set(pattern.keys)
         for row, text in self._texts:
             if row not in rows and any(key in text for key in keys):
@@ -223,11 +221,10 @@ class OutcomeFinder:
         return outcome._replace(outcome="superseded", carried=carried, stands=stands)
 
     def _find(self, number: int) -> FactOutcome:
-        found, scene = self.found, self.scene
-        rows = found.rows[found.first[number] : found.first[number + 1]]
-        rows = rows[self.point.said[rows] & scene.after.rows[rows]]
-        if len(rows):
-            return FactOutcome("verbatim", scene.own_tier, refer(scene.session, rows.tolist()))
+        scene, rows = self.scene, self._rows(number)
+        stays = rows[scene.after.rows[rows]].tolist()
+        if stays:
+            return FactOutcome("verbatim", scene.own_tier, refer(scene.session, stays))
         return self._search(number)
 
     def judge(self) -> tuple[Codes, Bools]:
