@@ -286,9 +286,7 @@ class WorkbenchModel:
         at = self.inputs["at"]
         if at and (at == _end(self.session) or at not in session.index):
             at = _end(session)
-        # What the file records takes no tokens to tell: only a grown file is traced again.
-        recorded = {name: kept for name, kept in self.cache.items() if name == "recorded traces"}
-        self.cache = recorded if session is self.session else {}
+        self.cache = {}
         self.session, self.ledger, self.history = session, ledger, history
         self.inputs = {**self.inputs, "at": at}
         self._grew, self._drawn, self._compared = True, None, None

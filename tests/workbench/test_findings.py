@@ -207,6 +207,8 @@ def test_exact_counts_trace_no_recorded_compaction_again_and_a_grown_session_doe
     traced = []
     trace = findings.trace_moves
     monkeypatch.setattr(findings, "trace_moves", lambda *args: traced.append(args) or trace(*args))
+    model.follow(model.session.at(model.session.leaf))  # whose facts nobody has traced before
+    model.answer({})
     first = ask(model, "findings", place=model.plan.place or 0)
     model.follow(model.session, count_tokens(model.session, "chars4_utf16"))
     model.answer({})

@@ -1,7 +1,7 @@
 """The list of a session's facts: what becomes of each.
 
-Results are kept in `WorkbenchModel.cache` until the session grows. `story` tells of one fact, `marks`
-makes the marks on the timeline and in a summary.
+Results are kept until the session grows. `story` tells of one fact, `marks` makes the marks on the timeline
+and in a summary.
 """
 
 from __future__ import annotations

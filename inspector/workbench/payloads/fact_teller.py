@@ -18,6 +18,7 @@ from ...session.queries import find_move, pair_calls
 from ...session.session import Session
 from ...session.speakers import who_speaks
 from ...session.toolcalls.core_command import core_command, name_command, split_core
+from ...tokens.memo import Memo
 from ..model import WorkbenchModel
 from ..opening import MarkName, name_marks
 from .fact_list import FactListing
@@ -25,6 +26,7 @@ from .findings import Recorded, find_again, find_next, find_recorded
 
 MOST_CLEARED = 24
 """Clearings of outputs that a story looks at: of more, the last."""
+_ROUNDS: Memo[tuple[TracedFact, ...]] = Memo()
 _DOING = (("created", "writing"), ("edited", "edit"), ("read", "reading"))
 
 
@@ -57,7 +59,7 @@ class Teller:
         of outputs, one after another, that left it as it was the last stands for all, beside the one that is
         looked at."""
         passed: tuple[MarkName, TracedFact] | None = None
-        for traced in self._trace_rounds():
+        for traced in _ROUNDS.of(self.listing.facts, self._trace_rounds, self.fact.number, self.looked):
             assert traced.scene.entry is not None
             name, looked = self.names[traced.scene.entry.id], traced.scene.entry.id == self.looked
             kept = name.kind == "micro" and traced.outcome == "verbatim"
@@ -72,28 +74,17 @@ class Teller:
             yield passed
 
     def _trace_rounds(self) -> tuple[TracedFact, ...]:
-        """Trace the fact through each compaction, and through the last clearings of outputs that name it.
-
-        The result is cached until the session grows.
-        """
-        cached = self.model.cache.setdefault("rounds", {})
-        session, facts, number = self.session, self.listing.facts, self.fact.number
-        key = id(facts), number, self.looked
-        if key not in cached:
-            clearing = [entry for entry, name in self.names.items() if name.kind == "micro"]
-            concerned = {
-                self.looked,
-                *[entry for entry in clearing if self._concerns(session[entry])][-MOST_CLEARED:],
-            }
-            entries = [
-                session[e] for e, name in self.names.items() if name.kind == "compact" or e in concerned
-            ]
-            moves = [find_move(session, entry) for entry in entries]
-            traces = trace_moves(session, facts, moves, (number,))
-            # The facts are stored too, so that their id stays unique.
-            cached[key] = facts, tuple(traced for trace in traces for traced in trace)
-        rounds: tuple[TracedFact, ...] = cached[key][1]
-        return rounds
+        """Trace the fact through each compaction, and through the last clearings of outputs that name it."""
+        session, number = self.session, self.fact.number
+        clearing = [entry for entry, name in self.names.items() if name.kind == "micro"]
+        concerned = {
+            self.looked,
+            *[entry for entry in clearing if self._concerns(session[entry])][-MOST_CLEARED:],
+        }
+        entries = [e for e, name in self.names.items() if name.kind == "compact" or e in concerned]
+        moves = [find_move(session, session[entry]) for entry in entries]
+        traces = trace_moves(session, self.listing.facts, moves, (number,))
+        return tuple(traced for trace in traces for traced in trace)
 
     @cached_property
     def _refs(self) -> dict[BlockRef, int]:
@@ -128,12 +119,12 @@ class Teller:
         """What a row is told by."""
         if pick in self.again:
             again = self.again[pick]
-            recorded = find_recorded(self.model, self.listing, self.session[again.entry])
+            recorded = find_recorded(self.listing, self.session[again.entry])
             return Told(self._whole(recorded), recorded, again)
         if pick in self.rounds:
             entry = self.rounds[pick].scene.entry
             assert entry is not None
-            recorded = find_recorded(self.model, self.listing, entry)
+            recorded = find_recorded(self.listing, entry)
             return Told(self._whole(recorded), recorded)
         return Told(self.planned)
 
@@ -150,7 +141,7 @@ class Teller:
         if wanted in rows:
             return wanted
         if wanted != "plan":
-            upcoming = find_next(self.model, self.listing)
+            upcoming = find_next(self.listing)
             if upcoming is not None and upcoming.look in self.rounds:
                 return upcoming.look
             looked = self.model.looked_at

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
 from ...facts.extract.collect import KINDS
-from ...facts.facts import Facts, quote_form
+from ...facts.facts import quote_form
 from ...facts.lint.check import CHANGED, LOSSES, check_trace, known
 from ...facts.lint.codes import LintFinding
 from ...facts.outcomes import CODE, IN_FULL, TRAITS, Outcome
@@ -29,9 +30,9 @@ from ...policies.policy import Edits
 from ...redaction.cut import cut_text
 from ...session.entries import Entry
 from ...session.queries import find_move, find_next_compaction
-from ...session.session import Session
 from ...session.toolcalls.call_paths import canonical_path
 from ...text import join_words, plural, printable
+from ...tokens.memo import Memo, Same
 from ..model import WorkbenchModel
 from ..opening import MarkName, RecordedMark, name_marks
 from .base_payload import Payload
@@ -47,6 +48,8 @@ MOST_TO_CHECK = 20
 """Rules that are listed because it is unclear what became of them."""
 _UNCHECKED = (("decision", "decision", "decisions"), ("choice", "choice", "choices"))
 """Kinds that nearly every compaction loses in so many words, and keeps in others: told, never listed."""
+_TRACES: Memo[Trace] = Memo()
+_REGRETS: Memo[tuple[Regret, ...]] = Memo(2)
 _NOTHING = "Nothing that was changed, asked for or left open {was} lost {where}."
 
 
@@ -135,7 +138,7 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
     look, side = query.get("look"), model.recorded
     if side is not None and side.mark.kind == "micro" and look == side.mark.look:
         return _beside_cleared(model, listing, place, side.mark)
-    recorded = None if look == "plan" else find_next(model, listing)
+    recorded = None if look == "plan" else find_next(listing)
     # The file may record no compaction here.
     return (
         _of_plan(model, listing, place) if recorded is None else _of_recorded(model, listing, place, recorded)
@@ -204,7 +207,7 @@ def _beside_cleared(
 ) -> FindingsReply:
     """List the losses of a clearing of outputs, which are often none, followed by those of the plan."""
     reply = _of_plan(model, listing, place)
-    trace = find_recorded(model, listing, model.session[mark.entry]).trace
+    trace = find_recorded(listing, model.session[mark.entry]).trace
     groups = [*_group(trace, None, Faults(), f"Missing in {mark.sign}", mark.look), *reply.groups]
     nothing = _NOTHING.format(was="was", where=f"in {mark.sign}")
     below = " These would be lost by the plan:" if reply.groups else f" {reply.sentence}"
@@ -232,38 +235,30 @@ def _finish(
     return FindingsReply(place, look, label, total, groups, unchecked, "" if groups else sentence)
 
 
-def find_next(model: WorkbenchModel, listing: FactListing) -> Recorded | None:
+def find_next(listing: FactListing) -> Recorded | None:
     """The compaction that the file records right after the listing's moment, of several the first."""
     entry = find_next_compaction(listing.plan.session)
-    return None if entry is None else find_recorded(model, listing, entry)
+    return None if entry is None else find_recorded(listing, entry)
 
 
-def find_recorded(model: WorkbenchModel, listing: FactListing, entry: Entry) -> Recorded:
-    """A compaction by its entry, traced once until the session grows."""
-    kept: dict[str, tuple[Facts, Recorded]] = model.cache.setdefault("recorded traces", {})
-    known_, found = kept.get(entry.id, (None, None))
-    if found is None or known_ is not listing.facts:
-        session = _session_of(listing, entry)
-        (trace,) = trace_moves(session, listing.facts, [find_move(session, entry)])
-        found = Recorded(name_marks(session).get(entry.id, MarkName("compact", 1)), entry, trace)
-        kept[entry.id] = listing.facts, found
-    return found
-
-
-def _session_of(listing: FactListing, entry: Entry) -> Session:
-    """A session with the compaction on its path: of a branch that was left, the one that ends there."""
+def find_recorded(listing: FactListing, entry: Entry) -> Recorded:
+    """A compaction by its entry; its trace is kept with the facts."""
     whole = listing.whole
-    return whole if whole.path_index[whole.index[entry.id]] >= 0 else whole.at(entry.id)
+    # Of a branch that was left, the session that ends with the compaction.
+    session = whole if whole.path_index[whole.index[entry.id]] >= 0 else whole.at(entry.id)
+
+    def trace() -> Trace:
+        (found,) = trace_moves(session, listing.facts, [find_move(session, entry)])
+        return found
+
+    name = name_marks(session).get(entry.id, MarkName("compact", 1))
+    return Recorded(name, entry, _TRACES.of(listing.facts, trace, entry.id))
 
 
 def find_again(model: WorkbenchModel, listing: FactListing) -> tuple[Regret, ...]:
-    """Everything that was needed again, in the order it came; found once until the session grows."""
-    kept = model.cache.get("regrets")
-    if kept is None or kept[0] is not listing.facts:
-        found = find_regret(listing.whole, listing.facts, model.ledger)
-        kept = model.cache["regrets"] = (listing.facts, found)
-    regrets: tuple[Regret, ...] = kept[1]
-    return regrets
+    """Everything that was needed again, in the order it came; kept with the facts."""
+    find = partial(find_regret, listing.whole, listing.facts, model.ledger)
+    return _REGRETS.of(listing.facts, find, Same(model.ledger))
 
 
 def _find_kept(listing: FactListing) -> frozenset[int]:
