@@ -12,12 +12,11 @@ from functools import lru_cache
 
 from ..session.blocks import BlockRef
 from ..session.queries import readable_text
-from ..session.speakers import find_speaker, who_speaks
+from ..session.speakers import who_speaks
 from ..text import plural
 from .comparing import STATEMENTS, index_text
 from .explanation import Evidence, Passage, WordSpan
 from .indexed_text import Sentence, find_held, is_subject
-from .mentions import SearchText, make_pattern
 from .questions import ENDS
 from .remaining import RemainingText
 from .statements import FactComparison
@@ -66,36 +65,13 @@ def _find_said(traced: TracedFact) -> Passage | None:
     session, known = traced.scene.session, set(traced.said)
     sayings = [said for said in traced.sayings if said.ref in known and said.ref.entry in session.index]
     if not sayings:
-        return _find_line(traced)
+        return None
     typed = [one for one in sayings if one.by == "user"]
     done = [one for one in sayings if one.operation in ("created", "edited", "deleted", "ran")]
     best = (typed if traced.fact.kind in STATEMENTS else done or typed) or sayings
     one = best[-1]
     passage = _cut_passage(traced, one.ref, session.block(one.ref).text, one.start, one.end, one.by)
     return passage._replace(operation=one.operation or "")
-
-
-def _find_line(traced: TracedFact) -> Passage | None:
-    """Return the passage of words that are no fact: where they are said, or the line that comes closest."""
-    session = traced.scene.session
-    lines = [line for line in traced.nearest if line.ref.entry in session.index]
-    for ref in traced.said[-1:]:
-        block = session.block(ref)
-        text = readable_text(block)
-        line = next((line for line in lines if line.ref == ref), None)
-        start = text.find(traced.fact.form)
-        if line is not None:
-            start, end = line.start, line.end
-        elif start >= 0:
-            end = start + len(traced.fact.form)
-        else:
-            mention = SearchText(text).find(make_pattern(traced.fact, session))
-            start = -1 if mention is None else text.find(mention.words)
-            end = start + len("" if mention is None else mention.words)
-        start = max(start, 0)
-        speaker = find_speaker(session[ref.entry], block, start)
-        return _cut_passage(traced, ref, text, start, max(end, 0), speaker)
-    return None
 
 
 def _find_replacement(traced: TracedFact) -> Passage | None:

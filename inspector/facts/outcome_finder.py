@@ -321,8 +321,6 @@ class OutcomeFinder:
             return part
         if stand.placeholder and fact.kind in STATEMENTS:
             return quote_statement(fact.form, index_text(stand.text))
-        if fact.kind == "text" and mention is not None and mention.full:
-            return FactComparison(_WAYS[stand.how], mention.words, stand.text.find(mention.words))
         latest = fact.kind != "number" or self.found.is_latest(fact)
         best = compare_fact(fact.kind, fact.form, index_text(stand.text), self._said_before, latest)
         if self._meant and best.outcome in IN_FULL:
