@@ -104,10 +104,10 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("panels/rules/settings.tsx", ".includes()"): "narrows the list of settings, whose words are ours",
     ("panels/rules/panel.tsx", ".split()"): "puts a rule's controls into its sentence, which is ours",
     ("panels/rules/panel.tsx", "/(\\{\\w+\\})/"): "puts a rule's controls into its sentence, which is ours",
-    ("panels/totals/stages.ts", ".replace()"): "takes the dot off a sentence of ours",
+    ("ui/stage-bar.ts", ".replace()"): "takes the dot off a sentence of ours",
     ("ui/stage-looks.ts", ".replace()"): "makes a class name of a stage's name",
     ("ui/stage-looks.ts", "/[^a-z0-9]/g"): "makes a class name of a stage's name",
-    ("panels/totals/stages.ts", "/\\.$/"): "takes the dot off a sentence of ours",
+    ("ui/stage-bar.ts", "/\\.$/"): "takes the dot off a sentence of ours",
     (
         "ui/theme.ts",
         "/(^|\\s)(vscode-dark|vscode-high-contrast|dark|dark-theme)(\\s|$)/",

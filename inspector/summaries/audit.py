@@ -32,8 +32,8 @@ class CompactionEvent(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a summary took: calls of the summariser, tokens asked by them together, tokens written; as counted,
-    and as the summariser reported them, if it did."""
+    """What a summary took: calls of the summariser, tokens asked by them together and tokens written, as
+    counted, and as the summariser reported them, if it did."""
 
     calls: int = 0
     asked: int = 0

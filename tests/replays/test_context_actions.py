@@ -17,7 +17,7 @@ def test_S0_106_passes_that_come_to_nothing_stop_automatic_ones_until_someone_ac
     alone = live(turns(40), stalls, accepts, window=300)
     assert [item.reason for item in alone.adopted] == ["auto", "auto"]
     assert kinds(alone, "no_progress") == ["no_progress"] and kinds(alone)[-1] == "no_progress"
-    assert any("automatic ones stop until someone acts" in one.sentence for one in alone.findings)
+    assert any("automatic ones stop until the user acts" in one.sentence for one in alone.findings)
     stalled = next(one for one in alone.events if one.kind == "no_progress")
     # The user acts ten turns later: from then on it compacts by itself again, until it stalls again.
     acts = at(f"e{2 * (stalled.turn or 0) + 20}", "compact")

@@ -300,7 +300,12 @@ def test_S0_97_a_compaction_and_its_replay_tell_the_same(name: str, thought: boo
     assert [item.name_in(policy.harness.dialect) for item in events] == [
         item.name_in(policy.harness.dialect) for item in replayed
     ]
-    assert [set(item.data) for item in events] == [set(item.data) for item in replayed]
+    # What a summariser reported is known only where one did.
+    keys = [
+        [{name for name in item.data if not name.startswith("reported_")} for item in each]
+        for each in (events, replayed)
+    ]
+    assert keys[0] == keys[1]
     by_kind = [{item.kind: item.data for item in events} for events in (events, replayed)]
     for key in ("reason", "calls", "asked", "retention"):
         assert by_kind[0]["completed"].get(key) == by_kind[1]["completed"].get(key)

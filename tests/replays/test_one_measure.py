@@ -45,7 +45,13 @@ def test_S2_what_came_since_the_last_reply_counts_before_a_request(
         assert plan.verdict.tokens == pytest.approx(int(run.measured[-2]), rel=0.01)
 
 
-@pytest.mark.parametrize("policy", [one.name for one in list_policies() if one.name != "recorded"])
+FULL_BY_COUNT = ("openai-agents-compaction",)
+"""Policies that fire after a few items, however few tokens they have."""
+
+
+@pytest.mark.parametrize(
+    "policy", [one.name for one in list_policies() if one.name not in ("recorded", *FULL_BY_COUNT)]
+)
 def test_the_verdict_of_a_plan_has_the_size_that_the_replay_measured(policy: str) -> None:
     """Before anything is compacted: at every reply, in a window that is never full."""
     claude = Claude()
