@@ -98,7 +98,7 @@ _FLUE_START = {"reason": "reason", "estimatedTokens": "estimated"}
 _FLUE_END: Fields = {
     "messagesBefore": "messages_before",
     "messagesAfter": "messages_after",
-    "usage": {"input": "reported_input", "output": "reported_output"},
+    "usage": {"input": "usage_input", "output": "usage_output"},
 }
 _PI_START = {**_FLUE_START, "willRetry": "willRetry"}
 _PI_END = {"reason": "reason", "willRetry": "willRetry"}

@@ -80,7 +80,10 @@ KINDS: dict[str, Kind] = {
 _BRACES = re.compile(r"\{(\w+)\}")
 _WORD = re.compile(r"[\w.:/@+\-\[\]()#]{0,120}", re.ASCII)
 _NO_WORD = re.compile(r"[^\w.:/@+\-\[\]()#]+", re.ASCII)
-OWN = ("estimated", "estimated_after", "messages_before", "messages_after")
+OWN = (
+    *("estimated", "estimated_after", "messages_before", "messages_after"),
+    *("usage_input", "usage_output"),
+)
 """Figures of the harness itself; the sentence about an event names its estimate apart."""
 SIZES = ("beforeTokens", "afterTokens")
 """Names of the tokens before and after in published records."""

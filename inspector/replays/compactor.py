@@ -120,7 +120,7 @@ class Compactor:
         self.context.carry(plan, carry_entries(plan, name, tries.written if plan.summarises else None))
         after = self.context.size
         self._keep(plan, plan.reason, before, after, kept, tries, adopted=True)
-        # What the simulated summariser took is what it would report.
+        # A simulated summariser reports as usage what it took.
         work = Work(tries.calls, tries.asked, tries.written, tries.asked, tries.written)
         own = OwnFigures(
             estimated, self.context.estimated, self.context.loop_turn, messages, self.context.entries

@@ -33,13 +33,13 @@ class CompactionEvent(NamedTuple):
 
 class Work(NamedTuple):
     """What a summary took: calls of the summariser, tokens asked by them together and tokens written, as
-    counted, and as the summariser reported them, if it did."""
+    counted, and the usage that the summariser reports, if it does."""
 
     calls: int = 0
     asked: int = 0
     written: int = 0
-    reported_input: int | None = None
-    reported_output: int | None = None
+    usage_input: int | None = None
+    usage_output: int | None = None
 
 
 class OwnFigures(NamedTuple):

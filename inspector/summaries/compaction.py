@@ -357,7 +357,7 @@ class _EventReporter:
         written = core.with_summary(checkpoint).summary_tokens if checkpoint is not None else 0
         work = Work(calls, asked, written)
         if usage is not None:
-            work = work._replace(reported_input=int(usage.prompt), reported_output=int(usage.output))
+            work = work._replace(usage_input=int(usage.prompt), usage_output=int(usage.output))
         own = OwnFigures(
             self.estimated,
             _estimate(done.after, done.ledger, self.plan.policy.trigger.measure),

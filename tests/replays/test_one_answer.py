@@ -300,9 +300,9 @@ def test_S0_97_a_compaction_and_its_replay_tell_the_same(name: str, thought: boo
     assert [item.name_in(policy.harness.dialect) for item in events] == [
         item.name_in(policy.harness.dialect) for item in replayed
     ]
-    # What a summariser reported is known only where one did.
+    # The usage of a summariser is known only if it reports one.
     keys = [
-        [{name for name in item.data if not name.startswith("reported_")} for item in each]
+        [{name for name in item.data if not name.startswith("usage_")} for item in each]
         for each in (events, replayed)
     ]
     assert keys[0] == keys[1]
