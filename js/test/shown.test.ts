@@ -157,6 +157,8 @@ test("S0-93 an event tells its provider, its model, what it belongs to and what 
   expect(await happened("completed")).toEqual({
     ...{ provider: "unknown", model: "nobody", correlation: "turn-3" },
     ...{ reason: "manual", willRetry: "no", calls: "1", asked: "83", written: "37", ratio: "1.615" },
+    ...{ estimated: "256", "estimated after": "210", "loop turn": "0", deterministic: "no" },
+    ...{ "messages before": "9", "messages after": "6", "usage input": "83", "usage output": "37" },
     "reasoning by turn": "turn 1: 1 summarised; turn 2: 1 kept",
     "for an archive": expect.stringMatching(/^\d+ entries, as they were, each once$/),
     "the user may": "/compact · /reset · continue · stop",

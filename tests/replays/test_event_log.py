@@ -185,6 +185,7 @@ def test_S0_93_every_kind_of_event_is_in_the_list_that_is_drawn_with_all_it_tell
             assert {name: details.get(name) for name in own} == own
             data = {name: value for name, value in one.data.items() if value not in ("", None)}
             retention = data.pop("retention", {})
+            data = {name.replace("_", " "): value for name, value in data.items()}
             assert data.keys() <= details.keys()
             assert ("reasoning by turn" in details) == bool(retention)
             for name, value in data.items():

@@ -285,7 +285,8 @@ def _event(event: AuditEvent, dialect: Dialect, run: Run) -> RunEvent:
 def _list_details(event: AuditEvent, run: Run) -> list[tuple[str, str]]:
     data = event.to_json()["data"]
     retention = data.pop("retention", {})
-    found = {"provider": event.provider, "model": event.model, "correlation": event.correlation, **data}
+    found = {"provider": event.provider, "model": event.model, "correlation": event.correlation}
+    found |= {name.replace("_", " "): value for name, value in data.items()}
     if retention:
         found["reasoning by turn"] = "; ".join(_say_retention(turn, retention[turn]) for turn in retention)
     dialect, which = run.policy.harness.dialect, _find_compaction(event, run)
