@@ -61,6 +61,9 @@ def test_W2_14_thresholds_are_labelled_in_the_order_of_their_ticks(
         assert tokens < next_tokens
         assert right <= left, "labels that stand on one another"
     words = [label for label in page.locator(".ci-tick:visible").all_inner_texts() if " " in label]
+    # The size down to which the stages go has words of its own.
+    assert [word for word in words if "target" in word] == ["△ target 160k (80 % of 200k)"]
+    words = [word for word in words if "target" not in word]
     assert words == [word for word in words if "would not compact yet" in word]
     assert len(words) == 1
     assert workbench.plan.verdict.threshold == 190_000

@@ -23,7 +23,7 @@ export const LoadSettings = ({ load }: { load(file: File): Promise<void> }) => {
         title="Thresholds of the harness: {&quot;compaction&quot;: {&quot;warn&quot;: 0.8, &quot;require&quot;: 0.95}}"
         onClick={() => input.current?.click()}
       >
-        Load settings.json…
+        Load settings.json
       </button>
       <input
         ref={input}
