@@ -168,7 +168,7 @@ def with_output(length: int) -> tuple[Entry, ...]:
 @pytest.mark.parametrize(
     ("policy", "entries", "reason"),
     [
-        ("claude-code", tuple(talk(20)), "4k is under its threshold of 80k, about "),
+        ("claude-code", tuple(talk(20)), "4k is within its target of 80k"),
         (
             "flue",
             with_output(200_000),

@@ -222,19 +222,9 @@ def _say_idle(plan: Plan) -> list[SentencePart]:
 def _find_reason(plan: Plan) -> str:
     if middle_place(plan) < 0:
         return "there is no legal place for a cut"
-    headroom = find_headroom(plan)
-    # A policy of stages waits for its target.
-    waits = plan.policy.stages and plan.depth <= plan.tiers.early and plan.tiers.limit is not None
-    if waits:
-        assert plan.tiers.limit is not None
-        turns = (
-            ""
-            if headroom is None or not headroom.turns
-            else f", about {plural(headroom.turns, 'turn')} to go"
-        )
-        return (
-            f"{format_tokens(plan.before)} is under its threshold of {format_tokens(plan.tiers.limit)}{turns}"
-        )
+    limit = plan.tiers.limit
+    if plan.policy.stages and plan.depth <= plan.tiers.early and limit is not None:
+        return f"{format_tokens(plan.before)} is within its target of {format_tokens(limit)}"
     if (tail := _find_tail(plan)) is not None:
         rule, tokens, _ = tail
         return (
