@@ -344,6 +344,10 @@ class _Replay:
             self.log.note(
                 "no_window", "No context window is known, so the policy never fires. Set the context window."
             )
+        elif (self.harness.warn or self.harness.require) and not self.window:
+            self.log.note(
+                "no_window", "No context window is known, so the harness never warns. Set the context window."
+            )
 
     def _add_up(self) -> None:
         """What is known only at the end."""

@@ -143,7 +143,8 @@ class HarnessState:
             self.log.record_once("breaker_opened", failures=self.counts.failures)
             self.log.note_once(
                 "breaker_opened",
-                f"{self.counts.failures} automatic compactions failed in a row; no more are tried.",
+                f"{self.counts.failures} automatic compactions failed in a row; no more are tried until "
+                "a compaction succeeds.",
             )
         fatal = reason == "auto" and self.harness.fatal
         # Else the provider's answer, which is still to come, ends it.

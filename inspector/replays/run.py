@@ -223,8 +223,11 @@ class Run(Framed, Drawable):
     def headroom(self) -> Headroom | None:
         """What is left at the end before the policy fires (S0-73).
 
-        None when nothing tells where that is, the window changed on the way, or the life did not end.
+        None if nothing says where that is, if only the user compacts, if the window changed on the way, or if
+        the run did not end.
         """
+        if self.policy.own_reason == "manual":
+            return None
         lived = np.flatnonzero(np.diff(self.entry, prepend=-1))
         if not len(lived) or not self.threshold or self.status != "finished" or self._rewindowed:
             return None

@@ -193,9 +193,11 @@ def compact(
     fails, or nothing to compact, is an outcome and no error: nothing is appended (S4-50).
 
     `on_event` is called with `started` before the summariser is, and with `completed` once the entry stands,
-    or with `failed` (S4-87), and with the events between them, as in a replay; tokens in them are those of
-    the entry's boundary. There are no events if there is nothing to compact. Raises as `make_plan` does,
-    `EditError` for a `failed` that is no entry, and whatever the summariser raises.
+    or with `failed` (S4-87), and with the events between them, as in a replay. Tokens before and after in
+    them are counted alike by the ledger; `tokens_before` of the entry's boundary is what the harness itself
+    stores, by its own estimate or the provider's report (`estimated` in the events). There are no events if
+    there is nothing to compact. Raises as `make_plan` does, `EditError` for a `failed` that is no entry, and
+    whatever the summariser raises.
 
     >>> from inspector import open_demo
     >>> session = open_demo()
