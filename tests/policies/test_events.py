@@ -120,7 +120,13 @@ def test_flue_names_the_two_events_around_the_call() -> None:
 
 def test_S4_18_S4_23_flue_s_records_have_its_own_fields_and_no_others() -> None:
     """The start tells the reason and the estimate, the end both counts and the usage (FLUE §9)."""
-    more = {"estimated": 8_100, "messages_before": 12, "messages_after": 4, "asked": 700, "written": 90}
+    more = {
+        "estimated": 8_100,
+        "messages_before": 12,
+        "messages_after": 4,
+        "usage_input": 700,
+        "usage_output": 90,
+    }
     for reason, name in (("auto", "threshold"), ("overflow", "overflow"), ("manual", "manual")):
         start, end = (
             event(kind, after=4_000, reason=reason, willRetry=reason == "overflow", **more).record_in("flue")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from inspector.formats.readers import read_session
 from inspector.planning.assemble import build_context
-from inspector.planning.plan import Plan, make_plan
+from inspector.planning.plan import Plan
+from inspector.planning.planner import make_plan
 from inspector.policies.base_rule import Rule
 from inspector.policies.policy import Policy
 from inspector.policies.rules.clear_tool_outputs import DropOldOutputs
