@@ -53,7 +53,9 @@ def test_W2_4_a_policy_that_does_nothing_says_why_and_offers_a_way(
     page: Page, open_workbench: OpenWorkbench
 ) -> None:
     workbench = open_workbench(policy="claude-code")
-    expect(sentence(page)).to_contain_text("Claude Code pipeline keeps everything here: 158.3k is within its target of 160k")
+    expect(sentence(page)).to_contain_text(
+        "Claude Code pipeline keeps everything here: 158.3k is within its target of 160k"
+    )
     before = workbench.plan.after
     page.get_by_role("button", name="place the cut myself").click()
     wait_for_python(page)
