@@ -1,4 +1,4 @@
-"""List the recorded compactions of a session: what each took, and what the work after it missed."""
+"""List the recorded compactions of a session, with the facts missing in each and their cost."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class CompactionRow(NamedTuple):
         number: Its place in the list, from 1.
         kind: "compact", or "micro" for outputs that were cleared in place.
         entry: The id of the entry that records it.
-        turn: The turn it stands in, from 1; 0 before the first.
+        turn: Its turn, from 1; 0 before the first.
         time: When, as the file says it; None if it does not.
-        trigger: What caused it, as the file says it; "" if it does not.
+        trigger: Its cause as recorded in the file, such as "auto"; "" if the file does not record one.
         before, after: Tokens of the context around it; `before` is None if the file begins with it.
         source: Where `after` comes from: "reported", "counted" or "predicted".
         files, rules, todos, errors: Facts missing in it, as `lint` and the screen find them: changed files,
             rules, open to-dos, and failures of the last check.
-        changed: Facts that the summary tells with another value, or contradicts.
-        unknown: Facts of which nothing can be told, because the summary is encrypted or missing.
-        needed_again: What had to be read, run or said again after it.
-        needed_tokens: The tokens of that.
+        changed: Facts that the summary gives with another value, or contradicts.
+        unknown: Facts whose outcome is unknown because the summary is encrypted or missing.
+        needed_again: Re-reads, re-runs and restated rules after it.
+        needed_tokens: Their tokens.
         summary: Tokens of the summary; 0 without a readable one.
         missing: The facts behind these counts, those with another value first.
-        trace: What became of every fact said before it.
+        trace: The outcome of every fact said before it.
     """
 
     number: int
@@ -107,7 +107,7 @@ class CompactionTable(Framed, Sequence[CompactionRow]):
 
     @property
     def worst(self) -> CompactionRow:
-        """The one with the most harm. Raises `ValueError` if there is none."""
+        """The row with the most harm. Raises `ValueError` if the table is empty."""
         if not self._rows:
             raise ValueError("this session records no compaction")
         return max(self._rows, key=lambda row: row.harm)
@@ -146,7 +146,7 @@ class CompactionTable(Framed, Sequence[CompactionRow]):
 
 
 def _name_trigger(row: CompactionRow) -> str:
-    """What caused a compaction, and that it only cleared outputs if so."""
+    """Return the cause of a compaction, with a note if it only cleared outputs."""
     words = [printable(cut_text(row.trigger, 20))] if row.trigger else []
     return ", ".join([*words, *(["clearing"] if row.kind == "micro" else [])]) or "-"
 
@@ -190,8 +190,11 @@ def _describe(
     (trace,) = trace_moves(
         session, facts, [(find_parent(session, entry), find_end(session, entry.id), entry.id)]
     )
-    lost = [finding for finding in check_trace(trace) if finding.traced is not None]
-    found = {name: [one.traced for one in lost if one.code in codes] for name, codes in LOSSES.items()}
+    findings = [finding for finding in check_trace(trace) if finding.traced is not None]
+    losses = {
+        name: [finding.traced for finding in findings if finding.code in codes]
+        for name, codes in LOSSES.items()
+    }
     unknown = trace.stood & (trace.outcome == CODE["unknown"])
     sizes = find_recorded_sizes(session, ledger, entry.id)
     summary = "" if boundary is None else boundary.summary or entry.text
@@ -207,11 +210,11 @@ def _describe(
         before=None if sizes.before is None else sizes.before.tokens,
         after=sizes.after.tokens,
         source=sizes.after.source,
-        **{name: len(traced) for name, traced in found.items()},
+        **{name: len(traced) for name, traced in losses.items()},
         unknown=int(unknown.sum()),
         needed_again=len(again),
         needed_tokens=tokens,
         summary=int(ledger.count_texts([summary])[0]) if summary else 0,
-        missing=tuple(one for traced in found.values() for one in traced if one is not None),
+        missing=tuple(fact for traced in losses.values() for fact in traced if fact is not None),
         trace=trace,
     )

@@ -20,13 +20,13 @@ Check = Callable[[Json], Iterator[str]]
 
 def check_ai_sdk(case: Json) -> Iterator[str]:
     """`pruneMessages` is called by the user, so nothing triggers."""
-    given, session = case["settings"], read_messages(case["input"])
+    options, session = case["settings"], read_messages(case["input"])
     newest = {"none": None, "all": 0, "before-last-message": 1}
-    rules = given["toolCalls"]
+    rules = options["toolCalls"]
     listed = [] if rules == "none" else [{"type": rules}] if isinstance(rules, str) else rules
     calls = [{"newest": _newest(rule["type"]), "tools": rule.get("tools") or ()} for rule in listed]
     settings = {
-        "prune-parts.reasoning": newest[given["reasoning"]],
+        "prune-parts.reasoning": newest[options["reasoning"]],
         "prune-parts.calls": calls,
     }
     # A message without parts is sent to nobody, and no context of ours holds one.
@@ -42,16 +42,16 @@ def _newest(kind: str) -> int:
 
 
 def check_mastra_filter(case: Json) -> Iterator[str]:
-    given, session = case["settings"], read_messages(case["input"])
-    calls = {"newest": given.get("filterAfterToolSteps", 0), "tools": given.get("exclude", ())}
+    options, session = case["settings"], read_messages(case["input"])
+    calls = {"newest": options.get("filterAfterToolSteps", 0), "tools": options.get("exclude", ())}
     done = plan_case(session, "mastra-tool-call-filter", {"prune-parts.calls": [calls]})
     yield from compare(session, done, case["output"])
 
 
 def check_langchain_summary(case: Json) -> Iterator[str]:
-    given, session = case["settings"], read_messages(case["input"])
-    settings = _keeps(given["keep"]) | _triggers(given["trigger"])
-    window = given.get("model_max_input_tokens") or 0
+    options, session = case["settings"], read_messages(case["input"])
+    settings = _keeps(options["keep"]) | _triggers(options["trigger"])
+    window = options.get("model_max_input_tokens") or 0
     done = plan_case(session, "langchain-summarization", settings, window=window)
     yield from compare(session, done, case["output"])
 
@@ -67,15 +67,15 @@ def _keeps(pair: list[Any]) -> Json:
     return {f"keep-recent-share.{knob}": value for knob, value in keep.items()}
 
 
-def _triggers(given: Any) -> Json:
+def _triggers(options: Any) -> Json:
     """LangChain's trigger: a pair, a dict of which all have to hold, or a list of which one is enough."""
-    if given is None:
+    if options is None:
         return {"trigger.enabled": False}
-    join = "all" if isinstance(given, dict) else "any"
-    if isinstance(given, dict):
-        several = [_condition(*pair) for pair in given.items()]
+    join = "all" if isinstance(options, dict) else "any"
+    if isinstance(options, dict):
+        several = [_condition(*pair) for pair in options.items()]
     else:
-        listed = [given] if isinstance(given[0], str) else given
+        listed = [options] if isinstance(options[0], str) else options
         # A dict in a list is a condition of its own, which only a list of one can hold here.
         pairs = [pair for one in listed for pair in (one.items() if isinstance(one, dict) else [one])]
         join = "all" if len(listed) == 1 and isinstance(listed[0], dict) else join
@@ -92,22 +92,22 @@ def _condition(kind: str, value: Any) -> Json:
 
 def check_deepagents(case: Json) -> Iterator[str]:
     """The last request of the call: state keeps every message, and an earlier summary stands in a request."""
-    given, output, event = case["settings"], case["output"], case["input"].get("earlier_event")
+    options, output, event = case["settings"], case["output"], case["input"].get("earlier_event")
     messages = case["input"]["messages"]
     bound = "bound" in str(case["case"])
     session = read_messages(messages, model="claude-opus-5-5" if bound else None)
     if event:
         session = _summarised(session, event["cutoff_index"])
-    settings = {} if given["factory"] else _triggers(given["trigger"]) | _keeps(given["keep"])
-    own = given.get("truncate_args_settings") or {}
+    settings = {} if options["factory"] else _triggers(options["trigger"]) | _keeps(options["keep"])
+    own = options.get("truncate_args_settings") or {}
     if own:
         settings["shorten-inputs.trigger_messages"] = own["trigger"][1]
         settings["shorten-inputs.newest"] = own["keep"][1]
         settings["shorten-inputs.limit"] = own.get("max_length", 2_000)
     else:
         settings["shorten-inputs.enabled"] = False
-    reason: Reason = "overflow" if given["handler_overflows_first"] else "auto"
-    window = given.get("model_max_input_tokens") or 0
+    reason: Reason = "overflow" if options["handler_overflows_first"] else "auto"
+    window = options.get("model_max_input_tokens") or 0
     fires = True if reason == "overflow" else None
     done = plan_case(session, "deepagents", settings, window=window, reason=reason, fires=fires)
     if done[0] != (output["fired"] or len(output["requests"]) > 1):
@@ -131,26 +131,26 @@ def _summarised(session: Session, cutoff: int) -> Session:
 
 
 def check_langchain_clear(case: Json) -> Iterator[str]:
-    given, session = case["settings"], read_messages(case["input"])
+    options, session = case["settings"], read_messages(case["input"])
     settings = {
-        "trigger.tokens": given["trigger"],
+        "trigger.tokens": options["trigger"],
         "trigger.measure": "langchain",
-        "drop-old-outputs.keep": given["keep"],
-        "drop-old-outputs.enough": given.get("clear_at_least") or None,
-        "drop-old-outputs.clear_inputs": given.get("clear_tool_inputs", False),
-        "drop-old-outputs.exclude_tools": given["exclude_tools"],
+        "drop-old-outputs.keep": options["keep"],
+        "drop-old-outputs.enough": options.get("clear_at_least") or None,
+        "drop-old-outputs.clear_inputs": options.get("clear_tool_inputs", False),
+        "drop-old-outputs.exclude_tools": options["exclude_tools"],
         "drop-old-outputs.only_longer": False,
     }
     yield from compare(session, plan_case(session, "langchain-clear", settings), case["output"])
 
 
 def check_openai_trimmer(case: Json) -> Iterator[str]:
-    given, session = case["settings"], read_messages(case["input"])
+    options, session = case["settings"], read_messages(case["input"])
     settings = {
-        "truncate-outputs.turns": given["recent_turns"],
-        "truncate-outputs.limit": given["max_output_chars"],
-        "truncate-outputs.preview": given["preview_chars"],
-        "truncate-outputs.tools": given["trimmable_tools"] or (),
+        "truncate-outputs.turns": options["recent_turns"],
+        "truncate-outputs.limit": options["max_output_chars"],
+        "truncate-outputs.preview": options["preview_chars"],
+        "truncate-outputs.tools": options["trimmable_tools"] or (),
     }
     yield from compare(session, plan_case(session, "openai-agents-trimmer", settings), case["output"])
 
@@ -158,16 +158,16 @@ def check_openai_trimmer(case: Json) -> Iterator[str]:
 def check_openai_compaction(case: Json) -> Iterator[str]:
     """What the service answers is a fake's: the user messages of the items it was sent, and one sealed
     item."""
-    given, session = case["settings"], read_messages(case["input"])
-    arguments = given["args"] or {}
+    options, session = case["settings"], read_messages(case["input"])
+    arguments = options["args"] or {}
     settings: Json = {}
-    if given["should_trigger"] == "ours":
+    if options["should_trigger"] == "ours":
         settings |= {"trigger.measure": "messages", "trigger.tokens": int(case["note"].split()[-2])}
     if any(request["mode"] == "previous_response_id" for request in case["output"]["compact_requests"]):
         settings["keep-user-words.tokens"] = 0  # nothing is sent, so the fake returns no user message
     fires = True if arguments.get("force") else None
     # The service that fails, and the history too long to restore: an error before anything is changed.
-    if given["service_fails"] or given.get("max_rollback_items", given["items"]) < given["items"]:
+    if options["service_fails"] or options.get("max_rollback_items", options["items"]) < options["items"]:
         fires = False
     done = plan_case(session, "openai-agents-compaction", settings, fires=fires)
     # The fake's second item has the words of its first, so the vector takes the one for the other.
@@ -183,14 +183,14 @@ WINDOWS = {"gpt-5.5": 1_047_576, "gpt-5.1-codex": 400_000, "o3": 200_000, "opena
 
 def check_openai_server(case: Json) -> Iterator[str]:
     """The threshold that is sent; and what a compacted item leaves of the items before it, on our side."""
-    given, session = case["settings"], read_messages(case["input"], compacted=True)
-    own = given["policy"] or {}
+    options, session = case["settings"], read_messages(case["input"], compacted=True)
+    own = options["policy"] or {}
     trigger = find_policy("openai-agents-server").trigger
     if own.get("type") == "dynamic":
         trigger = trigger.model_copy(update={"ratio": own["threshold"]})
     if own.get("type") == "static":
         trigger = trigger.model_copy(update={"tokens": own["threshold"]})
-    window = (own.get("model_info") or {}).get("context_window") or WINDOWS.get(given["model"] or "", 0)
+    window = (own.get("model_info") or {}).get("context_window") or WINDOWS.get(options["model"] or "", 0)
     record = case["output"]["request"]["context_management"][0]["compact_threshold"]
     if trigger.threshold(window) != record:
         yield f".compact_threshold: {trigger.threshold(window)}, expected {record}"
@@ -203,20 +203,20 @@ def check_openai_server(case: Json) -> Iterator[str]:
 def check_opencode(case: Json) -> Iterator[str]:
     """What the first request after the (last) compaction holds of the input, and which outputs were
     pruned."""
-    given, output = case["settings"], case["output"]
-    own = given["compaction"]
-    asked = [given["prompt"], "and once more"] if given["again"] == "ask" else []
+    options, output = case["settings"], case["output"]
+    own = options["compaction"]
+    asked = [options["prompt"], "and once more"] if options["again"] == "ask" else []
     session = read_messages([*case["input"], *({"role": "user", "content": text} for text in asked)])
     settings: Json = {
         "trigger.enabled": own.get("auto", True),
-        "trigger.reserve_tokens": given["output"],
+        "trigger.reserve_tokens": options["output"],
         "keep-recent-share.amount": own.get("preserve_recent_tokens"),
         "keep-recent-share.turns": own.get("tail_turns"),
     }
-    window = given["context"]
-    if given["input_limit"]:
-        window = given["input_limit"]
-        settings["trigger.reserve_tokens"] = own.get("reserved", min(20_000, given["output"]))
+    window = options["context"]
+    if options["input_limit"]:
+        window = options["input_limit"]
+        settings["trigger.reserve_tokens"] = own.get("reserved", min(20_000, options["output"]))
     if own.get("prune"):
         settings |= {"drop-old-outputs.enabled": True, "keep-recent-share.enabled": False}
         settings["summarise-older.enabled"] = False
@@ -227,8 +227,8 @@ def check_opencode(case: Json) -> Iterator[str]:
             yield f".outputs_cleared: {ours}, expected {real}"
         return
     # Asked for by the user, or because the provider refused: the trigger has no say.
-    refused = "REFUSE" in given["prompt"]
-    fires = True if given["how"].startswith("summarize") or refused else None
+    refused = "REFUSE" in options["prompt"]
+    fires = True if options["how"].startswith("summarize") or refused else None
     done = plan_case(session, "opencode", settings, window=window, fires=fires)
     if done[0] != output["fired"]:
         yield f".fired: {done[0]}, expected {output['fired']}"
@@ -255,23 +255,27 @@ def _is_cleared(session: Session, one: Left) -> bool:
 
 def check_cline(case: Json) -> Iterator[str]:
     """The agentic strategy. The basic one, which needs no model, has no policy."""
-    given, session = case["settings"], read_messages(case["input"])
-    if given["strategy"] == "basic" or given["mode"] == "overflow_recovery" or given["summariser_fails"]:
+    options, session = case["settings"], read_messages(case["input"])
+    if (
+        options["strategy"] == "basic"
+        or options["mode"] == "overflow_recovery"
+        or options["summariser_fails"]
+    ):
         yield "no policy for the basic strategy"
         return
-    known = given["model_info"]
+    known = options["model_info"]
     limit = min(known.get(name, 10**9) for name in ("maxInputTokens", "contextWindow"))
     limit = 0.9 * limit if "maxInputTokens" not in known and known else limit if known else 0
     trigger = find_policy("cline").trigger
-    size = given["estimate_of_request"]
+    size = options["estimate_of_request"]
     ours = sum(map(find_counter("cline").weigh or len, session.entries))
     # The system prompt and the frame of the request are 17 tokens, and each message is rounded here.
     plain = all(set(message) <= {"id", "role", "content"} for message in case["input"])
     if plain and abs(ours + 17 - size) > len(session.entries) + 2:
         yield f".estimate_of_request: {ours + 17}, expected {size}"
-    fires = trigger.fires(size, limit) or given["mode"] == "manual"
-    settings = {"keep-recent-share.amount": given.get("preserveRecentTokens")}
-    if given["summariser_empty"]:
+    fires = trigger.fires(size, limit) or options["mode"] == "manual"
+    settings = {"keep-recent-share.amount": options.get("preserveRecentTokens")}
+    if options["summariser_empty"]:
         fires = False  # an empty answer is no summary
     window = int(limit)
     done = plan_case(session, "cline", settings, window=window, fires=fires)
@@ -279,18 +283,18 @@ def check_cline(case: Json) -> Iterator[str]:
 
 
 def check_crewai(case: Json) -> Iterator[str]:
-    """The window that is given already is 0.85 of the model's."""
-    given, session = case["settings"], read_messages(case["input"])
+    """The window that is options already is 0.85 of the model's."""
+    options, session = case["settings"], read_messages(case["input"])
     trigger = find_policy("crewai").trigger.model_copy(update={"ratio": 1.0})
-    fires = trigger.fires(given["estimate_of_input"], given["usable_window"])
-    refused = bool(given.get("forced_by_refusal"))
+    fires = trigger.fires(options["estimate_of_input"], options["usable_window"])
+    refused = bool(options.get("forced_by_refusal"))
     # A model that fails, or whose window is too small for the request, leaves everything as it was.
-    failed = given.get("model_fails") or case["output"].get("error") is not None
+    failed = options.get("model_fails") or case["output"].get("error") is not None
     done = plan_case(
         session,
         "crewai",
         {},
-        window=given["usable_window"],
+        window=options["usable_window"],
         reason="overflow" if refused else "auto",
         fires=(fires or refused) and not failed,
     )
@@ -299,48 +303,48 @@ def check_crewai(case: Json) -> Iterator[str]:
 
 def check_strands_summarizing(case: Json) -> Iterator[str]:
     """Only a refusal, or the user's own threshold, asks for a summary; a failing one leaves all as it was."""
-    given, session = case["settings"], read_messages(_list_of(case["input"]))
+    options, session = case["settings"], read_messages(_list_of(case["input"]))
     # A tenth of twenty is two: 1 - 0.9 in floating point is a little less than that.
-    share = 1 - min(max(given["summary_ratio"], 0.1), 0.8) - 1e-12
+    share = 1 - min(max(options["summary_ratio"], 0.1), 0.8) - 1e-12
     settings = {
         "keep-recent-share.share": share,
-        "keep-recent-share.lowest": given["preserve_recent_messages"],
+        "keep-recent-share.lowest": options["preserve_recent_messages"],
     }
-    fires = not given.get("summariser_fails")
+    fires = not options.get("summariser_fails")
     done = plan_case(session, "strands-summarizing", settings, reason="overflow", fires=fires)
     yield from compare(session, done, case["output"])
 
 
-def _list_of(given: Any) -> list[Json]:
-    messages: list[Json] = given["messages"] if isinstance(given, dict) else given
+def _list_of(options: Any) -> list[Json]:
+    messages: list[Json] = options["messages"] if isinstance(options, dict) else options
     return messages
 
 
 def check_deepseek(case: Json) -> Iterator[str]:
     """The surface after the call. What is refused because it does not shrink is the harness's to refuse."""
-    given, session, output = case["settings"], read_messages(_list_of(case["input"])), case["output"]
+    options, session, output = case["settings"], read_messages(_list_of(case["input"])), case["output"]
     weigh = find_counter("deepseek").weigh
     assert weigh is not None
-    if "node_tokens" in given and (ours := [weigh(e) for e in session.entries]) != given["node_tokens"]:
-        yield f".node_tokens: {ours}, expected {given['node_tokens']}"
-    pruner = given.get("pruner")
+    if "node_tokens" in options and (ours := [weigh(e) for e in session.entries]) != options["node_tokens"]:
+        yield f".node_tokens: {ours}, expected {options['node_tokens']}"
+    pruner = options.get("pruner")
     policy = "deepseek-harness-pruner" if pruner else "deepseek-harness"
     settings: Json = {
-        "trigger.ratio": given["thresholdRatio"],
+        "trigger.ratio": options["thresholdRatio"],
         "trigger.measure": "deepseek",  # the vectors report no usage
-        "keep-recent-share.share": given["retainRatio"],
+        "keep-recent-share.share": options["retainRatio"],
     }
     if pruner:
         settings |= {
-            "target.ratio": given["thresholdRatio"],
+            "target.ratio": options["thresholdRatio"],
             "truncate-outputs.limit": pruner["thresholdChars"],
             "truncate-outputs.preview": pruner["headChars"],
             "truncate-outputs.tail": pruner["tailChars"],
         }
-    refused = given["trigger"] == "context-overflow"
-    window = given["context_window"]
-    trigger = find_policy(policy).trigger.model_copy(update={"ratio": given["thresholdRatio"]})
-    fires = refused or (window is not None and trigger.fires(given["estimate_before"], window))
+    refused = options["trigger"] == "context-overflow"
+    window = options["context_window"]
+    trigger = find_policy(policy).trigger.model_copy(update={"ratio": options["thresholdRatio"]})
+    fires = refused or (window is not None and trigger.fires(options["estimate_before"], window))
     same = all(record.get("same") for record in output["messages"])
     if output.get("error") and same:
         if find_policy(policy).harness.adopt != "smaller":
