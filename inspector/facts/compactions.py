@@ -7,11 +7,12 @@ from typing import Any, NamedTuple, overload
 
 from ..mixins import Framed
 from ..redaction.cut import cut_text
-from ..session.queries import find_end, find_parent
+from ..session.queries import find_move
 from ..session.session import Session
 from ..session.tree import COMPACTION, MICRO
 from ..text import html_table, plural, printable, printed
 from ..tokens.ledger import Ledger, count_tokens
+from ..tokens.memo import Memo, Same
 from ..tokens.recorded_sizes import find_recorded_sizes
 from .lint.check import LOSSES, check_trace
 from .outcomes import CODE
@@ -156,6 +157,9 @@ def _count(row: CompactionRow, number: int) -> str:
     return "?" if row.unknown and not number else str(number)
 
 
+_TABLES: Memo[CompactionTable] = Memo(1)
+
+
 def list_compactions(session: Session) -> CompactionTable:
     """Return the recorded compactions and clearings on a session's path.
 
@@ -164,6 +168,10 @@ def list_compactions(session: Session) -> CompactionTable:
     >>> row.source, row.missing[0].outcome
     ('reported', 'absent')
     """
+    return _TABLES.of(session.facts, lambda: _build_table(session), Same(session.tree), session.leaf)
+
+
+def _build_table(session: Session) -> CompactionTable:
     marks = [i for i in session.path if session.tree.sort[i] in (COMPACTION, MICRO)]
     if not marks:
         return CompactionTable(())
@@ -185,11 +193,9 @@ def _describe(
     session: Session, ledger: Ledger, number: int, index: int, again: Sequence[Regret]
 ) -> CompactionRow:
     """Describe the compaction at a position in `session.entries`."""
-    entry, at = session.entries[index], session.path.index(index)
-    boundary, facts = entry.boundary, session.facts
-    (trace,) = trace_moves(
-        session, facts, [(find_parent(session, entry), find_end(session, entry.id), entry.id)]
-    )
+    entry = session.entries[index]
+    boundary = entry.boundary
+    (trace,) = trace_moves(session, session.facts, [find_move(session, entry)])
     findings = [finding for finding in check_trace(trace) if finding.traced is not None]
     losses = {
         name: [finding.traced for finding in findings if finding.code in codes]
@@ -199,12 +205,11 @@ def _describe(
     sizes = find_recorded_sizes(session, ledger, entry.id)
     summary = "" if boundary is None else boundary.summary or entry.text
     tokens, _ = sum_regret(again)
-    turn = next((turn.number + 1 for turn in session.turns if turn.first <= at <= turn.last), 0)
     return CompactionRow(
         number=number,
         kind="compact" if boundary is None else boundary.kind,
         entry=entry.id,
-        turn=turn,
+        turn=session.turn_of.get(entry.id, 0),
         time=entry.timestamp,
         trigger="" if boundary is None else boundary.trigger or "",
         before=None if sizes.before is None else sizes.before.tokens,

@@ -72,8 +72,8 @@ _ROWS = (
     OutcomeTraits("absent", "absent", "The summary does not mention this.",
         "not mentioned", "the summary does not", "missing", "red", "■"),
     OutcomeTraits("superseded", "replaced before",
-        "The user had given another value in its place; nothing is missing.",
-        "replaced before", "you had replaced it before", "superseded", "grey", "⇄"),
+        "Another value had taken its place before; nothing is missing.",
+        "replaced before", "it had been replaced before", "superseded", "grey", "⇄"),
     OutcomeTraits("unknown", "unknown", "The summary is encrypted or missing.",
         "unknown", "the summary cannot be read", "undecided", "grey", "◇"),
 )

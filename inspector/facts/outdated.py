@@ -1,37 +1,57 @@
-"""Find the facts that later work made out of date: rewritten commits, edited numbers, deleted files.
+"""Find the facts that later work made out of date: rewritten commits and edited numbers.
 
-`replaced.py` finds what the user replaced in words. Here a tool did it: a rebase gave a commit another id, an
-edit put another number behind a name, a command deleted a file. Such a fact is no loss if a summary leaves it
-out.
+`replaced.py` finds what the user replaced in words. Here a tool did it: a rebase gave a commit another id, or
+an edit put another number behind a name. Such a fact is no loss if a summary leaves it out. What cannot be
+proved from the calls and their outputs is not claimed.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from ..session.blocks import BlockRef, ToolCall
+from ..session.blocks import Block, BlockRef, ToolCall, ToolOutput
+from ..session.queries import pair_calls
 from ..session.session import Session
-from ..session.toolcalls.call_paths import names
+from ..session.toolcalls.tool_names import is_shell
 from ..session.tree import Ints
 from ..tokens.memo import Memo
 from .commits import SHORTEST, is_commit
-from .extract.collect import BY, KIND, OPERATIONS
+from .extract.collect import BY, KIND
 from .facts import Facts
 from .replaced import Replacement
 from .things import find_slot
 
 _TOOL = BY.index("tool")
-_DELETED = OPERATIONS.index("deleted")
 _ASSIGNED = re.compile(r"[\w.]+ = \S+")
-_REWRITES = re.compile(r"\brebase\b|--amend\b|\bfilter-(?:branch|repo)\b")
-"""What gives commits other ids."""
-_TITLE = re.compile(r"[\])]?:? (?:\([^()\n]*\) )?(?P<title>[^\n]+)")
+_GIT = r"(?:^|[;&|(]|\n)\s*git\s+(?:-[cC]\s+\S+\s+)?"
+_REST = r"[^\n;|&]*"
+_REWRITES = re.compile(
+    rf"{_GIT}(?:rebase\b|pull\b{_REST}--rebase\b|commit\b{_REST}--amend\b|filter-(?:branch|repo)\b)"
+    rf"(?!{_REST}--(?:abort|quit|help|skip)\b)"
+)
+"""A Git command that gives commits other ids."""
+_RESTORES = re.compile(rf"{_GIT}(?:checkout|restore|reset|stash|pull|merge|switch|revert)\b")
+"""A Git command that may bring back an earlier state of files."""
+_LINE = re.compile(r"^[\s*|/\\]*$|^\[[^\]\n]+ $")
+"""What stands before a commit's id on the lines of `git log --oneline` and of `git commit`."""
+_TITLE = re.compile(r"\]? (?:\((?:HEAD|tag:|[\w./-]+/)[^()\n]*\) )?(?P<title>[^\n]+)")
+_FAILED = re.compile(r"(?i)\b(?:error|failed|not found|no match\w*|rejected|denied|refused|doesn't want)\b")
+_HEAD = 200
+"""Characters of an edit's output in which a failure is reported."""
 _LEAST = 3
 """Words of a title by which two commits are taken for one: "fix lint" can be many."""
-_STEPS = names("pick reword edit squash fixup drop onto")
+_PAIRS = (
+    ("old_string", "new_string"),
+    ("old_str", "new_str"),
+    ("oldText", "newText"),
+    ("oldString", "newString"),
+)
+_PATHS = ("file_path", "path", "filePath")
 _OUTDATED: Memo[dict[int, Replacement]] = Memo(4)
 
 
@@ -40,152 +60,175 @@ def find_outdated(facts: Facts, session: Session) -> dict[int, Replacement]:
 
     Args:
         facts: The facts of the session's file.
-        session: The session, up to the point in time of which is asked.
+        session: The session, up to the point in time that is asked about.
 
     >>> from inspector import read_session
-    >>> call = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "rm notes.md"}}
-    >>> rows = [{"role": "user", "content": "Read notes.md."}, {"role": "assistant", "content": [call]}]
+    >>> given = {"file_path": "limits.py", "old_string": "most = 20", "new_string": "most = 50"}
+    >>> call = {"type": "tool_use", "id": "1", "name": "Edit", "input": given}
+    >>> done = {"type": "tool_result", "tool_use_id": "1", "content": "The file was updated."}
+    >>> answers = [("assistant", [call]), ("user", [done])]
+    >>> rows = [{"role": role, "content": content} for role, content in (("user", "Go on."), *answers)]
     >>> session = read_session(rows)
-    >>> [(session.facts.every[number].form, each.how) for number, each in
-    ...  find_outdated(session.facts, session).items()]
-    [('notes.md', 'deleted')]
+    >>> [(session.facts.every[number].form, each.value, each.how)
+    ...  for number, each in find_outdated(session.facts, session).items()]
+    [('most = 20', '50', 'edited')]
     """
-    return _OUTDATED.of(facts, lambda: dict(_Later(facts, session).find()), session.leaf)
+    return _OUTDATED.of(facts, lambda: dict(_LaterWork(facts, session).find()), session.leaf)
 
 
-def read_edit(call: ToolCall) -> tuple[str, str]:
-    """Return what an edit or a patch removes from files and what it adds.
+def read_edit(call: ToolCall) -> tuple[str, str, str] | None:
+    """Return the path of an edit, the text that it removes and the text that it adds; None for another call.
 
-    >>> read_edit(ToolCall(id="1", name="Edit", input={"old_string": "a = 1", "new_string": "a = 2"}))
-    ('a = 1', 'a = 2')
-    >>> read_edit(ToolCall(id="1", name="apply_patch", input={"patch": "@@\\n-a = 1\\n+a = 2"}))
-    ('a = 1', 'a = 2')
+    >>> read_edit(ToolCall(id="1", name="Edit", input={"path": "a.py", "old_string": "a", "new_string": "b"}))
+    ('a.py', 'a', 'b')
     """
-    removed, added = list[str](), list[str]()
-    rest = [("", call.input)]
-    while rest:
-        key, value = rest.pop()
-        if isinstance(value, dict):
-            rest += value.items()
-        elif isinstance(value, list):
-            rest += [("", item) for item in value]
-        elif isinstance(value, str) and key.casefold().startswith(("old", "new")):
-            (removed if key.casefold().startswith("old") else added).append(value)
-        elif isinstance(value, str) and "@@" in value:
-            removed += [line[1:] for line in value.splitlines() if line.startswith("-")]
-            added += [line[1:] for line in value.splitlines() if line.startswith("+")]
-    return "\n".join(removed), "\n".join(added)
+    values = call.input if isinstance(call.input, dict) else {}
+    path = _find_path(call)
+    for old, new in _PAIRS:
+        if path and isinstance(values.get(old), str) and isinstance(values.get(new), str):
+            return path, values[old], values[new]
+    return None
 
 
-class _Later:
-    """The occurrences of facts on a path, in its order."""
+def _find_path(call: ToolCall) -> str:
+    values = call.input if isinstance(call.input, dict) else {}
+    return next((values[key] for key in _PATHS if isinstance(values.get(key), str)), "")
+
+
+class _LaterWork:
+    """The occurrences of facts on a path, in its order, and the calls that changed them."""
 
     def __init__(self, facts: Facts, session: Session) -> None:
-        self.facts, self.session = facts, session
-        self.place = session.path_index
+        self.facts, self.session, self.index = facts, session, session.path_index
 
     def find(self) -> Iterator[tuple[int, Replacement]]:
-        yield from self._find_deleted()
         yield from self._find_edited()
         yield from self._find_rewritten()
 
     def _rows(self, numbers: Sequence[int]) -> Iterator[tuple[int, Ints]]:
-        """The occurrences of some facts on the path, in its order."""
+        """Yield the occurrences of facts on the path, in its order, for each fact that has some."""
         facts = self.facts
         for number in numbers:
             rows = np.arange(*facts.offset[number : number + 2].tolist())
-            rows = rows[self.place[facts.entry[rows]] >= 0]
-            order = np.lexsort((facts.start[rows], facts.block[rows], self.place[facts.entry[rows]]))
+            rows = rows[self.index[facts.entry[rows]] >= 0]
+            order = np.lexsort((facts.start[rows], facts.block[rows], self.index[facts.entry[rows]]))
             if len(rows):
                 yield number, rows[order]
+
+    def _block(self, row: int) -> Block:
+        return self.session.entries[int(self.facts.entry[row])].blocks[int(self.facts.block[row])]
 
     def _ref(self, row: int) -> BlockRef:
         return BlockRef(self.session.entries[int(self.facts.entry[row])].id, int(self.facts.block[row]))
 
-    def _text(self, row: int) -> str:
-        block = self.session.entries[int(self.facts.entry[row])].blocks[int(self.facts.block[row])]
-        return block.text
-
     def _words(self, row: int) -> str:
-        return self._text(row)[int(self.facts.start[row]) : int(self.facts.end[row])]
+        return self._block(row).text[int(self.facts.start[row]) : int(self.facts.end[row])]
 
-    def _find_deleted(self) -> Iterator[tuple[int, Replacement]]:
-        """Files whose last operation deleted them."""
-        facts = self.facts
-        deleted = np.unique(facts.fact[facts.operation == _DELETED])
-        for number, rows in self._rows(deleted.tolist()):
-            done = rows[facts.operation[rows] >= 0]
-            if len(done) and facts.operation[done[-1]] == _DELETED:
-                row = int(done[-1])
-                yield number, Replacement(self._ref(row), self._words(row), "", "deleted")
+    @cached_property
+    def _answers(self) -> dict[BlockRef, BlockRef]:
+        return pair_calls(self.session)
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        """The path of each call that names one, by the call's id."""
+        blocks = (block for position in self.session.path for block in self.session.entries[position].blocks)
+        return {block.id: _find_path(block) for block in blocks if isinstance(block, ToolCall)}
+
+    @cached_property
+    def _commands(self) -> list[tuple[int, str]]:
+        """The commands of shell calls, with their index on the path."""
+        commands = []
+        for at, position in enumerate(self.session.path):
+            for block in self.session.entries[position].blocks:
+                if isinstance(block, ToolCall) and is_shell(block.name):
+                    values = block.input if isinstance(block.input, dict) else {}
+                    command: Any = values.get("command", values.get("cmd", ""))
+                    commands.append(
+                        (at, command if isinstance(command, str) else " ".join(map(str, command or ())))
+                    )
+        return commands
+
+    def _has_worked(self, call: BlockRef) -> bool:
+        """Whether a call has an output that reports no failure."""
+        answer = self._answers.get(call)
+        output = None if answer is None else self.session.block(answer)
+        return (
+            isinstance(output, ToolOutput) and not output.is_error and not _FAILED.search(output.text[:_HEAD])
+        )
+
+    def _is_in_file(self, row: int, path: str) -> bool:
+        """Whether an occurrence is in a call or an output about a file, or in prose."""
+        block = self._block(row)
+        if isinstance(block, ToolCall):
+            return _find_path(block) == path
+        return not isinstance(block, ToolOutput) or self._paths.get(block.call_id) == path
 
     def _find_edited(self) -> Iterator[tuple[int, Replacement]]:
-        """Numbers behind a name of which the last occurrence is in an edit that puts another one there."""
+        """Yield numbers behind a name whose last occurrence is in an edit that puts another one there."""
         facts = self.facts
-        numbers = np.flatnonzero(facts.kind == KIND["number"]).tolist()
-        assigned = [number for number in numbers if _ASSIGNED.fullmatch(facts.every[number].form)]
         slots: dict[str, list[int]] = {}
-        for number in assigned:
-            slots.setdefault(find_slot(facts.every[number].form), []).append(number)
+        for number in np.flatnonzero(facts.kind == KIND["number"]).tolist():
+            if _ASSIGNED.fullmatch(facts.every[number].form):
+                slots.setdefault(find_slot(facts.every[number].form), []).append(number)
         for members in slots.values():
             if len(members) < 2:
                 continue
             rows = dict(self._rows(members))
-            for number, mine in rows.items():
-                call = self.session.entries[int(facts.entry[mine[-1]])].blocks[int(facts.block[mine[-1]])]
-                removed, added = read_edit(call) if isinstance(call, ToolCall) else ("", "")
-                if self._words(int(mine[-1])) not in removed:
+            by_block: dict[tuple[int, int], list[tuple[int, int]]] = {}
+            for number, own_rows in rows.items():
+                for row in own_rows.tolist():
+                    block = int(facts.entry[row]), int(facts.block[row])
+                    by_block.setdefault(block, []).append((row, number))
+            for number, own_rows in rows.items():
+                last = int(own_rows[-1])
+                call, words = self._block(last), self._words(last)
+                edit = read_edit(call) if isinstance(call, ToolCall) else None
+                if edit is None or words not in edit[1] or words in edit[2]:
                     continue
-                ref = self._ref(int(mine[-1]))
-                inside = [
-                    (row, other)
-                    for other, every in rows.items()
-                    for row in every.tolist()
-                    if other != number and self._ref(row) == ref and self._words(row) in added
-                ]
+                block = int(facts.entry[last]), int(facts.block[last])
+                added = {item: row for row, item in by_block[block] if self._words(row) in edit[2]}
+                at = int(self.index[facts.entry[last]])
                 # An edit that adds more numbers of the name does not tell which one replaced it.
-                if len(inside) == 1 and self._words(int(mine[-1])) not in added:
-                    row, other = inside[0]
+                if (
+                    len(added) == 1
+                    and self._has_worked(self._ref(last))
+                    and all(self._is_in_file(row, edit[0]) for row in own_rows.tolist())
+                    and not any(place > at and _RESTORES.search(command) for place, command in self._commands)
+                ):
+                    ((other, row),) = added.items()
                     value = facts.every[other].form.rpartition("= ")[2]
-                    yield number, Replacement(ref, self._words(row), value, "edited")
+                    yield number, Replacement(self._ref(last), self._words(row), value, "edited")
 
     def _find_rewritten(self) -> Iterator[tuple[int, Replacement]]:
-        """Commits that a rebase or an amendment gave another id: the same title, told later."""
+        """Yield commits that a rebase or an amendment gave another id: the same title occurs later."""
         facts = self.facts
         numbers = np.flatnonzero(facts.kind == KIND["id"]).tolist()
         commits = [number for number in numbers if is_commit(facts.every[number].form)]
-        rewriting = self._find_rewriting() if commits else []
-        if not rewriting:
+        steps = [at for at, command in self._commands if _REWRITES.search(command)] if commits else []
+        if not steps:
             return
         titles: dict[str, dict[int, tuple[int, int]]] = {}
         for number, rows in self._rows(commits):
             for row in rows[facts.by[rows] == _TOOL].tolist():
                 title = self._read_title(row)
-                if title:  # the last place with the title is kept
-                    titles.setdefault(title, {})[number] = int(self.place[facts.entry[row]]), row
-        for told in titles.values():
-            newest = max(told, key=lambda number: told[number])
-            (at, row), form = told[newest], facts.every[newest].form
-            for number, (last, _) in told.items():
-                if any(last < step <= at for step in rewriting):
-                    if facts.every[number].form[:SHORTEST] != form[:SHORTEST]:
-                        yield number, Replacement(self._ref(row), form, form, "rewritten")
-
-    def _find_rewriting(self) -> list[int]:
-        """Return the places on the path of the calls that may give commits other ids."""
-        return [
-            at
-            for at, entry in enumerate(self.session.entries[position] for position in self.session.path)
-            if any(isinstance(block, ToolCall) and _REWRITES.search(block.text) for block in entry.blocks)
-        ]
+                if title:  # the last occurrence with the title is kept
+                    titles.setdefault(title, {})[number] = int(self.index[facts.entry[row]]), row
+        for last_rows in titles.values():
+            newest = max(last_rows, key=lambda number: last_rows[number])
+            (at, row), form = last_rows[newest], facts.every[newest].form
+            for number, (last, _) in last_rows.items():
+                is_other = facts.every[number].form[:SHORTEST] != form[:SHORTEST]
+                if is_other and any(last < step <= at for step in steps):
+                    yield number, Replacement(self._ref(row), form, form, "rewritten")
 
     def _read_title(self, row: int) -> str:
-        """Return the title behind the id of a commit, as `git log --oneline` and `git commit` write it."""
-        text, end = self._text(row), int(self.facts.end[row])
+        """Return the title after the id of a commit, as `git log --oneline` and `git commit` print it."""
+        text = self._block(row).text
+        start, end = int(self.facts.start[row]), int(self.facts.end[row])
         found = _TITLE.match(text, end)
         words = found["title"].split() if found else []
-        line = text[text.rfind("\n", 0, end) + 1 : end]
+        before = text[text.rfind("\n", 0, start) + 1 : start]
         # Two merges of one branch have the same title.
-        if len(words) < _LEAST or words[0] == "Merge" or _STEPS & set(line.casefold().split()):
+        if len(words) < _LEAST or words[0] == "Merge" or _LINE.match(before) is None:
             return ""
         return " ".join(words)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import SupportsIndex, overload
 
+from ..errors import EditError
 from ..text import html_text, printed
 from .traced import Trace, TracedFact
 
 
 class RecordedTraces(tuple[Trace, ...]):
-    """A tuple of traces, one per recorded compaction, that is also asked by a fact's form.
+    """A tuple of traces, one per recorded compaction, that can also be indexed by a fact's form.
 
     >>> from inspector import open_demo, trace_recorded
     >>> traces = trace_recorded(open_demo())
@@ -28,9 +29,21 @@ class RecordedTraces(tuple[Trace, ...]):
     def __getitem__(
         self, key: SupportsIndex | slice | str | tuple[str, str]
     ) -> Trace | tuple[Trace, ...] | tuple[TracedFact, ...]:
-        """Return a trace by its number; for a form, or a kind and a form, what became of it in each."""
+        """Return a trace by its number; for a form, the fact in each trace that knows it.
+
+        Raises:
+            EditError: No trace knows the fact.
+        """
         if isinstance(key, str | tuple):
-            return tuple(trace[key] for trace in self)
+            known = []
+            for trace in self:
+                try:
+                    known.append(trace[key])
+                except EditError as error:
+                    unknown = error
+            if not known and self:
+                raise unknown
+            return tuple(known)
         return super().__getitem__(key)
 
     @printed

@@ -117,8 +117,8 @@ class Replacement(NamedTuple):
     Attributes:
         ref: The block.
         words: The words of the block: the sentence that the user said later, or what a tool was given.
-        value: The value that stands now; empty for a deleted file.
-        how: "said" by the user, or done by a tool: "rewritten", "edited" or "deleted".
+        value: The value that holds now.
+        how: "said" by the user, or done by a tool: "rewritten" or "edited".
     """
 
     ref: BlockRef

@@ -45,7 +45,6 @@ SENTENCES: dict[str, str] = {
     "superseded": "You had replaced it{when}: “{found}”; nothing is missing.",
     "superseded: rewritten": "The commit was rewritten{when}, and is now “{found}”; nothing is missing.",
     "superseded: edited": "The number was edited{when}: “{found}”; nothing is missing.",
-    "superseded: deleted": "The file was deleted{when}: “{found}”; nothing is missing.",
     "superseded: carried": "You had replaced it{when}: “{found}”. {where} still says the old value, which is "
     "out of date.",
     "not said": "Nobody said this in the session.",

@@ -71,7 +71,7 @@ def make_plan(
         ledger = _find_ledger(session)
     changed = read_edits(edits)
     changed = changed if cut is None else changed.model_copy(update={"cut": cut})
-    if changed.cut is not None and (turn := session.find_turn(changed.cut)) is not None:
+    if changed.cut is not None and (turn := session.find_turn(changed.cut, "cut")) is not None:
         first = session.path[turn.first]
         if first not in session.live.entries:
             raise EditError("cut", changed.cut, "the context no longer holds it: a compaction took it")

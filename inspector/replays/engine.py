@@ -381,12 +381,11 @@ class _Replay:
         most = max(sizes, default=0)
         if self.harness.engine == "none" or "threshold_hit" in seen or not trigger.fires(most, self.window):
             return
-        unit = "messages" if trigger.measure == "messages" else "tokens"
         than, limit = "above" if trigger.above else "at", trigger.threshold(self.window)
         self.log.note(
             "never_looked",
-            f"The context reached {most:,} {unit}, and the policy fires {than} {limit:,.0f}; it looks only "
-            f"at {name_check(trigger.check)}, and never did so then.",
+            f"The context reached {most:,} {trigger.unit}, and the policy fires {than} {limit:,.0f}; "
+            f"it looks only at {name_check(trigger.check)}, and never did so then.",
         )
 
     def _report_failed(self) -> None:

@@ -92,8 +92,12 @@ class Session(Value):
         moment.__dict__["tree"] = self.tree
         return moment
 
-    def find_turn(self, name: str) -> Turn | None:
+    def find_turn(self, name: str, role: str = "at") -> Turn | None:
         """Return the turn that a name such as "turn 5" means, counted from 1; None for another name.
+
+        Args:
+            name: The name.
+            role: What the name stands for, for the error.
 
         Raises:
             EditError: The path has no such turn.
@@ -102,7 +106,7 @@ class Session(Value):
         if number is None or name in self.index:
             return None
         if not 1 <= int(number[1]) <= len(self.turns):
-            raise EditError("at", name, f"the path has {plural(len(self.turns), 'turn')}, counted from 1")
+            raise EditError(role, name, f"the path has {plural(len(self.turns), 'turn')}, counted from 1")
         return self.turns[int(number[1]) - 1]
 
     def _find(self, entry_id: str) -> int:

@@ -24,7 +24,7 @@ from ..planning.plan import Plan
 from ..planning.planner import make_plan
 from ..planning.summary_jobs import Checkpoint, find_turns
 from ..policies.events import BY_RULES, AuditEvent, write_word
-from ..policies.policy import Edits, Policy
+from ..policies.policy import Edits, Policy, check_window
 from ..policies.rules.truncate_outputs import DECISIONS
 from ..policies.table import CLEARED, COUNTED, SUMMARISED
 from ..policies.trigger import Measure, Reason
@@ -210,6 +210,7 @@ def compact(
     expect("compact", edits=(edits, Edits, Mapping, None), policy=(policy, str, Policy, Mapping))
     if summariser is not None and not callable(summariser):
         expect("compact", summariser=(summariser, Checkpoint))
+    check_window(window)
     size = window if window is not None else window_of(session).tokens or 0
     before, taken = _take_off(session, failed, size) if reason == "overflow" else (session, None)
     ledger = ledger if ledger is not None else count_tokens(session)

@@ -102,19 +102,43 @@ def test_a_number_behind_which_two_others_came_is_not_judged() -> None:
     assert {trace[f"mostTides = {value}"].outcome for value in (20, 30)} == {"absent"}
 
 
-def test_a_patch_edits_numbers_too() -> None:
-    lines = ("*** Update File: src/limits.py", "@@", "-    mostTides = 20", "+    mostTides = 50")
-    patch = "\n".join(("*** Begin Patch", *lines, "*** End Patch"))
-    trace = work(("apply_patch", {"input": patch}, "Done."))
-    assert trace["mostTides = 20"].outcome == "superseded"
+WROTE = ("Write", {"file_path": "src/limits.py", "content": "mostTides = 20"}, "Created.")
+CHANGED = edit("mostTides = 20", "mostTides = 50")
 
 
-def test_a_deleted_file_is_out_of_date() -> None:
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [(*CHANGED[:2], "<tool_use_error>String to replace not found in file.</tool_use_error>")],
+        [(*CHANGED[:2], "Error: permission denied")],
+        [CHANGED, run("git checkout -- src/limits.py")],
+        [CHANGED, run("cd src && git stash")],
+        [("Read", {"file_path": "src/server.py"}, "mostTides = 20"), CHANGED],
+    ],
+)
+def test_an_edit_that_does_not_stand_replaces_nothing(steps: list[Step]) -> None:
+    """It failed, was taken back, or another file has the number too."""
+    assert work(WROTE, CHANGED)["mostTides = 20"].outcome == "superseded"
+    assert work(WROTE, *steps)["mostTides = 20"].outcome == "absent"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        run("grep -rn rebase docs"),
+        run("git log --grep rebase"),
+        run("git rebase --abort"),
+        ("Write", {"file_path": "rules.md", "content": "Never git rebase main."}, "Created."),
+    ],
+)
+def test_the_word_rebase_rewrites_no_commit(step: Step) -> None:
+    assert work(LOG, step, AGAIN)["9f5a3c7"].outcome == "absent"
+
+
+def test_a_deleted_file_is_not_judged() -> None:
+    """Whether it came back by another way is not known."""
     write = ("Write", {"file_path": "src/draft.py", "content": "a = 1"}, "Created.")
-    assert work(write)["src/draft.py"].outcome == "absent"
-    traced = work(write, run("rm src/draft.py"))["src/draft.py"]
-    assert traced.outcome == "superseded" and "deleted" in traced.why()
-    assert work(write, run("rm src/draft.py"), write)["src/draft.py"].outcome == "absent"
+    assert work(write, run("rm src/draft.py"))["src/draft.py"].outcome == "absent"
 
 
 @pytest.mark.parametrize(

@@ -1563,7 +1563,7 @@ export const OUTCOMES = [
   {
     name: "superseded",
     label: "replaced before",
-    sentence: "The user had given another value in its place; nothing is missing.",
+    sentence: "Another value had taken its place before; nothing is missing.",
     group: "superseded",
     colour: "grey",
     sign: "⇄",
